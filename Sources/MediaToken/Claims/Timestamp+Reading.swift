@@ -1,0 +1,41 @@
+extension Timestamp {
+    /// Reads what people type: ISO 8601 with an offset (`2016-03-17T22:02:00Z`), a token's own form
+    /// (`2016-03-17 15:02:00 -0700`), seconds since 1970, or `now`. `nil` for anything else.
+    public init?(reading text: String) {
+        if text == "now" {
+            self = .now
+        } else if let date = TokenDate(text) {
+            self = date.timestamp
+        } else if let moment = Self.readISO8601(text) {
+            self = moment
+        } else if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let seconds = Int64(text),
+            seconds < Self.endOfDates.milliseconds / 1000
+        {
+            self.init(milliseconds: seconds * 1000)
+        } else {
+            return nil
+        }
+    }
+
+    /// ISO 8601's extended form as RFC 3339 narrows it, where seconds may be left out and fractions go to milliseconds.
+    private static func readISO8601(_ text: String) -> Timestamp? {
+        var scanner = DateScanner(text)
+        guard let (year, month, day) = scanner.date(separator: "-"), scanner.skip("T") || scanner.skip(" "),
+            let (hour, minute) = scanner.hourAndMinute()
+        else { return nil }
+        var time = CivilTime(year: year, month: month, day: day, hour: hour, minute: minute, second: 0, offset: 0)
+        if scanner.skip(":") {
+            guard let second = scanner.number(digits: 2) else { return nil }
+            time.second = second
+            if scanner.skip(".") {
+                guard let millisecond = scanner.number(digits: 3) else { return nil }
+                time.millisecond = millisecond
+            }
+        }
+        if !scanner.skip("Z") {
+            guard let offset = scanner.offset(separator: ":") else { return nil }
+            time.offset = offset
+        }
+        return scanner.isAtEnd ? time.timestamp : nil
+    }
+}

@@ -1,0 +1,104 @@
+/// A date as a token writes it: a moment, and the offset of the clock that wrote it.
+public struct TokenDate: Hashable, Sendable, CustomStringConvertible {
+    /// The forms in which dates come, in the notation of Java's `SimpleDateFormat`, as Adobe's documents give them.
+    public enum Form: String, Sendable {
+        /// Of a media token's `issueTime`: `2016-03-17 15:01:31 -0700`.
+        case issueTime = "yyyy-MM-dd HH:mm:ss Z"
+        /// Of `simpleTokenExpires` and `simpleTokenTTL`: `2011/03/19 02:29:34 GMT +0200`.
+        case expiry = "yyyy/MM/dd HH:mm:ss 'GMT' Z"
+    }
+
+    /// The moment; its resolution is a second.
+    public let timestamp: Timestamp
+    /// Minutes east of Greenwich, from −840 to 840.
+    public let offset: Int
+
+    /// A moment as a clock with `offset` minutes east of Greenwich shows it.
+    public init(_ timestamp: Timestamp, offset: Int = 0) {
+        self.timestamp = timestamp
+        self.offset = offset
+    }
+
+    /// Reads exactly the given form: every digit in its place, an offset, nothing before or behind. `nil` otherwise,
+    /// and for a time that the calendar does not have.
+    public init?(_ text: String, form: Form = .issueTime) {
+        let dateMark = form == .issueTime ? "-" : "/"
+        var scanner = DateScanner(text)
+        guard let (year, month, day) = scanner.date(separator: dateMark), scanner.skip(" "),
+            let (hour, minute) = scanner.hourAndMinute(), scanner.skip(":"), let second = scanner.number(digits: 2),
+            scanner.skip(form == .issueTime ? " " : " GMT "),
+            let offset = scanner.offset(separator: ""), scanner.isAtEnd
+        else { return nil }
+        let time = CivilTime(
+            year: year, month: month, day: day, hour: hour, minute: minute, second: second, offset: offset)
+        guard let timestamp = time.timestamp else { return nil }
+        self.init(timestamp, offset: offset)
+    }
+
+    /// In the form of a token's issue time, at the offset it came with.
+    public var description: String { written(as: .issueTime) }
+
+    /// In the given form.
+    public func written(as form: Form) -> String {
+        let time = CivilTime(timestamp, offset: offset)
+        let date = [pad(time.year, 4), pad(time.month), pad(time.day)].joined(separator: form == .issueTime ? "-" : "/")
+        let clock = [pad(time.hour), pad(time.minute), pad(time.second)].joined(separator: ":")
+        let zone = (offset < 0 ? "-" : "+") + pad(abs(offset) / 60) + pad(abs(offset) % 60)
+        return "\(date) \(clock)\(form == .issueTime ? "" : " GMT") \(zone)"
+    }
+
+    private func pad(_ number: Int, _ digits: Int = 2) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, digits - text.count)) + text
+    }
+}
+
+/// Takes the parts of a date off the front of a text.
+struct DateScanner {
+    private let bytes: [UInt8]
+    private var position = 0
+
+    init(_ text: String) {
+        bytes = Array(text.utf8)
+    }
+
+    var isAtEnd: Bool { position == bytes.count }
+
+    mutating func skip(_ literal: String) -> Bool {
+        guard bytes[position...].starts(with: literal.utf8) else { return false }
+        position += literal.utf8.count
+        return true
+    }
+
+    mutating func number(digits: Int) -> Int? {
+        guard position + digits <= bytes.count else { return nil }
+        var number = 0
+        for byte in bytes[position..<position + digits] {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+            number = number * 10 + Int(byte - UInt8(ascii: "0"))
+        }
+        position += digits
+        return number
+    }
+
+    mutating func date(separator: String) -> (year: Int, month: Int, day: Int)? {
+        guard let year = number(digits: 4), skip(separator), let month = number(digits: 2), skip(separator),
+            let day = number(digits: 2)
+        else { return nil }
+        return (year, month, day)
+    }
+
+    mutating func hourAndMinute() -> (hour: Int, minute: Int)? {
+        guard let hour = number(digits: 2), skip(":"), let minute = number(digits: 2) else { return nil }
+        return (hour, minute)
+    }
+
+    /// Minutes east of Greenwich, from a sign, two digits of hours and two of minutes below 60.
+    mutating func offset(separator: String) -> Int? {
+        let isNegative = skip("-")
+        guard isNegative || skip("+"), let hours = number(digits: 2), skip(separator),
+            let minutes = number(digits: 2), minutes < 60
+        else { return nil }
+        return (hours * 60 + minutes) * (isNegative ? -1 : 1)
+    }
+}

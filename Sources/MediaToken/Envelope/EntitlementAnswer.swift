@@ -1,0 +1,67 @@
+/// The answers of Adobe's REST services as JSON: v1 with `serializedToken` at the top, v2 with `decisions`.
+enum EntitlementAnswer {
+    static func serializedToken(
+        inJSON text: ArraySlice<UInt8>, choosing resource: ResourceRule?
+    ) throws(FormatProblem) -> ArraySlice<UInt8> {
+        let answer: Answer
+        do {
+            answer = try StrictJSON.decode(Answer.self, from: text)
+        } catch {
+            throw .document("JSON", .json(error))
+        }
+        switch (answer.serializedToken, answer.decisions) {
+        case (let token?, nil):
+            return Array(token.utf8)[...]
+        case (nil, let decisions?):
+            return try Array(choose(from: decisions, resource).grantedToken().utf8)[...]
+        case (nil, nil):
+            throw .document("JSON", .unexpected("neither 'serializedToken' (REST v1) nor 'decisions' (REST v2)"))
+        case (.some, .some):
+            throw .document("JSON", .unexpected("both 'serializedToken' and 'decisions'"))
+        }
+    }
+
+    /// The only decision, or the only one about the resource that is asked for.
+    private static func choose(
+        from decisions: [Decision], _ resource: ResourceRule?
+    ) throws(FormatProblem) -> Decision {
+        if decisions.count == 1 { return decisions[0] }
+        let matching = decisions.filter { decision in
+            decision.resource.map { resource?.matches(ResourceID($0)) ?? false } ?? false
+        }
+        guard matching.count == 1 else {
+            throw .document(
+                "a REST v2 answer",
+                .unexpected("\(decisions.count) decisions, \(matching.count) of them for the resource asked for"))
+        }
+        return matching[0]
+    }
+
+    private struct Answer: Decodable {
+        let serializedToken: String?
+        let decisions: [Decision]?
+    }
+
+    private struct Decision: Decodable {
+        struct Token: Decodable {
+            let serializedToken: String
+        }
+
+        struct Failure: Decodable {
+            let code: String?
+        }
+
+        let resource: String?
+        let authorized: Bool
+        let token: Token?
+        let error: Failure?
+
+        func grantedToken() throws(FormatProblem) -> String {
+            guard authorized else { throw .denied(code: error?.code) }
+            guard let token else {
+                throw .document("a REST v2 answer", .unexpected("an authorized decision, no token"))
+            }
+            return token.serializedToken
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/// Percent-encoding (RFC 3986, 2.1) and its variant for HTML forms.
+enum PercentEncoding {
+    /// Decodes every escape, and `+` to a space where the text came from a form encoder.
+    ///
+    /// The two families of encoders are told apart by what they wrote. A form encoder writes a plus sign as `%2B` and
+    /// may write a space as `+`. One that leaves a plus sign alone writes a space as `%20`, and every token holds a
+    /// space in its issue time. So a bare `+` is a plus sign exactly where there is a `%20` and no `%2B`.
+    static func decode(_ text: ArraySlice<UInt8>) throws(FormatProblem) -> ArraySlice<UInt8> {
+        let plus = spaceIsPlus(in: text) ? UInt8(ascii: " ") : UInt8(ascii: "+")
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(text.count)
+        var index = text.startIndex
+        while index < text.endIndex {
+            let byte = text[index]
+            if byte == UInt8(ascii: "%") {
+                guard let escaped = escapedByte(in: text, at: index) else {
+                    throw .percentEncoding(offset: index - text.startIndex)
+                }
+                decoded.append(escaped)
+                index += 3
+            } else {
+                decoded.append(byte == UInt8(ascii: "+") ? plus : byte)
+                index += 1
+            }
+        }
+        return decoded[...]
+    }
+
+    private static func spaceIsPlus(in text: ArraySlice<UInt8>) -> Bool {
+        var escapesSpace = false
+        for index in text.indices where text[index] == UInt8(ascii: "%") {
+            switch escapedByte(in: text, at: index) {
+            case UInt8(ascii: "+"): return true
+            case UInt8(ascii: " "): escapesSpace = true
+            default: continue
+            }
+        }
+        return !escapesSpace
+    }
+
+    private static func escapedByte(in text: ArraySlice<UInt8>, at index: Int) -> UInt8? {
+        guard index + 2 < text.endIndex, let high = hexadecimal(text[index + 1]), let low = hexadecimal(text[index + 2])
+        else { return nil }
+        return high << 4 | low
+    }
+
+    private static func hexadecimal(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+}

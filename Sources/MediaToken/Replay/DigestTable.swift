@@ -1,0 +1,55 @@
+/// A set of digests in one block of memory: open addressing, 16 bytes a slot, between 53 and 80 per cent of the slots
+/// in use once it has grown. So 20 to 30 bytes an entry.
+///
+/// It keeps half of each digest. Two tokens whose SHA-256 agree in 128 bits would be taken for one, which refuses the second:
+/// the error is on the safe side, and nobody can bring it about.
+struct DigestTable: Sendable {
+    private typealias Slot = SIMD2<UInt64>
+
+    private static let empty = Slot(0, 0)
+    private static let initialCapacity = 8
+
+    private var slots: [Slot]
+    private(set) var count = 0
+
+    init() {
+        slots = Array(repeating: Self.empty, count: Self.initialCapacity)
+    }
+
+    func contains(_ key: ReplayKey) -> Bool {
+        let slot = Self.slot(of: key)
+        return slots[position(of: slot)] == slot
+    }
+
+    /// Whether `key` was not there before. It is now.
+    mutating func insert(_ key: ReplayKey) -> Bool {
+        let slot = Self.slot(of: key)
+        let position = position(of: slot)
+        guard slots[position] != slot else { return false }
+        slots[position] = slot
+        count += 1
+        if count * 5 > slots.count * 4 { grow() }
+        return true
+    }
+
+    /// All zeros marks an empty slot; a digest that begins so is moved aside.
+    private static func slot(of key: ReplayKey) -> Slot {
+        let slot = Slot(key.words.1, key.words.2)
+        return slot == empty ? Slot(0, 1) : slot
+    }
+
+    /// Where `slot` is, or would be put.
+    private func position(of slot: Slot) -> Int {
+        var position = Int(slot[0].multipliedFullWidth(by: UInt64(slots.count)).high)
+        while slots[position] != slot, slots[position] != Self.empty {
+            position = position + 1 == slots.count ? 0 : position + 1
+        }
+        return position
+    }
+
+    private mutating func grow() {
+        let old = slots
+        slots = Array(repeating: Self.empty, count: old.count + old.count / 2)
+        for slot in old where slot != Self.empty { slots[position(of: slot)] = slot }
+    }
+}

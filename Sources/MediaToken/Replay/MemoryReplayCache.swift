@@ -1,0 +1,89 @@
+internal import Synchronization
+
+/// A replay store in the memory of one process. What it knows ends with the process.
+///
+/// A process that serves viewers must therefore be fenced at its start (``init(capacity:fencedAt:)``), or a token used just
+/// before a restart can be used again just after it. Takes at most about 30 bytes a live token.
+///
+/// Safe to use from any number of threads at once: it is split by digest into shards, each with a lock of its own.
+public final class MemoryReplayCache: ReplayCache {
+    /// Live entries at the most.
+    public let capacity: Int
+    /// Tokens issued up to this moment are refused, as they may have been used before; `nil` for none.
+    public let fence: Timestamp?
+
+    private let shards: [MemoryReplayShard]
+    private let liveEntries = Atomic<Int>(0)
+
+    /// An empty store.
+    ///
+    /// - Parameters:
+    ///   - capacity: live entries at the most. Beyond it every new claim is ``ReplayCacheError/full(capacity:)``.
+    ///   - fence: when the store began to remember, by Adobe's clock: ``Timestamp/now`` plus the policy's clock skew.
+    ///     Left out, a token that was used before the store was made passes once more: right for one run over captured
+    ///     tokens, wrong for a service.
+    public init(capacity: Int = 20_000_000, fencedAt fence: Timestamp? = nil) {
+        self.capacity = capacity
+        self.fence = fence
+        shards = (0..<256).map { _ in MemoryReplayShard() }
+    }
+
+    /// Entries held now, those included that have expired and are not dropped yet.
+    public var count: Int { liveEntries.load(ordering: .relaxed) }
+
+    /// Decides the claims of a group, in order; see ``ReplayCache``.
+    public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>] {
+        group.map { claim in
+            if let fence, claim.issued <= fence {
+                return .success(.predatesStore(since: fence))
+            }
+            let shard = shards[Int(claim.key.words.0 >> 56)]
+            return shard.claim(claim, lastPassed: ReplayBucket(lastPassedAt: now), counter: self)
+        }
+    }
+
+    /// Takes room for one more entry; `false` where there is none.
+    fileprivate func reserve() -> Bool {
+        guard liveEntries.add(1, ordering: .relaxed).newValue <= capacity else {
+            release(1)
+            return false
+        }
+        return true
+    }
+
+    fileprivate func release(_ entries: Int) {
+        liveEntries.subtract(entries, ordering: .relaxed)
+    }
+}
+
+/// The buckets of one 256th of all digests.
+///
+/// `@unchecked Sendable`: everything in it is touched under its lock only.
+private final class MemoryReplayShard: @unchecked Sendable {
+    private let lock = Lock()
+    private var buckets: [ReplayBucket: DigestTable] = [:]
+    /// Everything up to this bucket has been dropped. What falls into it can no longer be shown unused.
+    private var dropped = ReplayBucket(index: .min)
+
+    func claim(
+        _ claim: ReplayClaim, lastPassed: ReplayBucket, counter: MemoryReplayCache
+    ) -> Result<ReplayAnswer, ReplayCacheError> {
+        lock.withLock {
+            if lastPassed > dropped { drop(through: lastPassed, counter) }
+            let bucket = ReplayBucket(expiring: claim.until)
+            guard bucket > dropped else { return .success(.predatesStore(since: dropped.end)) }
+            guard buckets[bucket]?.contains(claim.key) != true else { return .success(.alreadyUsed) }
+            guard counter.reserve() else { return .failure(.full(capacity: counter.capacity)) }
+            _ = buckets[bucket, default: DigestTable()].insert(claim.key)
+            return .success(.first)
+        }
+    }
+
+    private func drop(through last: ReplayBucket, _ counter: MemoryReplayCache) {
+        dropped = last
+        for (bucket, table) in buckets where bucket <= last {
+            counter.release(table.count)
+            buckets[bucket] = nil
+        }
+    }
+}

@@ -1,0 +1,39 @@
+/// A minute of expiry times. Every token falls into exactly one, whatever the settings of the day, so a store looks into
+/// just that one and drops it whole when it has passed.
+package struct ReplayBucket: Hashable, Comparable, Sendable {
+    /// Width of a bucket in milliseconds.
+    package static let width: Int64 = 60_000
+
+    /// Minutes since 1970, rounded down.
+    package let index: Int64
+
+    package init(index: Int64) {
+        self.index = index
+    }
+
+    /// The bucket of tokens that expire at `until`.
+    package init(expiring until: Timestamp) {
+        index = Self.index(of: until.milliseconds)
+    }
+
+    /// The latest bucket all of whose tokens have expired at `now` by more than any skew that a policy may allow.
+    package init(lastPassedAt now: Timestamp) {
+        let latest = now.advanced(byMilliseconds: -VerificationPolicy.largestClockSkewMilliseconds)
+        index = Self.index(of: latest.milliseconds) - 1
+    }
+
+    package static func < (left: Self, right: Self) -> Bool {
+        left.index < right.index
+    }
+
+    /// The first moment after the bucket.
+    package var end: Timestamp {
+        let (milliseconds, overflows) = (index + 1).multipliedReportingOverflow(by: Self.width)
+        return Timestamp(milliseconds: overflows ? (index < 0 ? .min : .max) : milliseconds)
+    }
+
+    private static func index(of milliseconds: Int64) -> Int64 {
+        let (quotient, remainder) = milliseconds.quotientAndRemainder(dividingBy: width)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+}

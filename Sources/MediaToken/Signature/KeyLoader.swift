@@ -1,0 +1,66 @@
+internal import FoundationEssentials
+internal import TokenCrypto
+
+/// Reads key files and sorts their keys into accepted and refused.
+struct KeyLoader {
+    /// A key file is a few kilobytes; this stops at something that is no key file.
+    static let fileSizeLimit = 1 << 20
+
+    let password: String?
+    let requirements: KeyRequirements
+    let now: Timestamp
+
+    private(set) var accepted: [VerificationKey] = []
+    private(set) var refused: [RefusedKey] = []
+
+    init(password: String?, requirements: KeyRequirements, now: Timestamp) {
+        self.password = password
+        self.requirements = requirements
+        self.now = now
+    }
+
+    /// Loads a file, all of whose keys must be acceptable, or what is acceptable in a directory.
+    mutating func load(_ path: String) throws(KeyRingError) {
+        var isDirectory = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+            throw .unreadable(path: path, reason: "there is no such file or directory")
+        }
+        guard !isDirectory else {
+            for file in try keyFiles(in: path) { refused += loadFile(file) }
+            return
+        }
+        let problems = loadFile(path)
+        guard problems.isEmpty else { throw .refused(problems) }
+    }
+
+    private func keyFiles(in directory: String) throws(KeyRingError) -> [String] {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: directory)
+        } catch {
+            throw .unreadable(path: directory, reason: "cannot be listed; check its permissions")
+        }
+        let isKeyFile = { (name: String) in
+            KeyRing.fileExtensions.contains { !name.hasPrefix(".") && name.lowercased().hasSuffix("." + $0) }
+        }
+        return names.filter(isKeyFile).sorted().map { directory.hasSuffix("/") ? directory + $0 : "\(directory)/\($0)" }
+    }
+
+    /// Takes what is acceptable in the file, and says what is not.
+    private mutating func loadFile(_ path: String) -> [RefusedKey] {
+        let file: KeyFile
+        do {
+            file = try KeyFile(reading: FileBytes.read(path, limit: Self.fileSizeLimit), password: password)
+        } catch {
+            return [RefusedKey(file: path, reason: .unreadable("\(error)"))]
+        }
+        guard !file.holdsPrivateKey else { return [RefusedKey(file: path, reason: .holdsPrivateKey)] }
+        let keys = file.entries.map { VerificationKey($0, file: path) }
+        let problems = keys.compactMap { requirements.refusal(of: $0, at: now) }
+        for key in keys where requirements.refusal(of: key, at: now) == nil {
+            let isKnown = accepted.contains { $0.publicKey.fingerprint == key.publicKey.fingerprint }
+            if !isKnown { accepted.append(key) }
+        }
+        return problems
+    }
+}

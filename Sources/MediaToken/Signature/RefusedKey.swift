@@ -1,0 +1,72 @@
+internal import TokenCrypto
+
+/// A key, or a whole file, that was not loaded.
+public struct RefusedKey: Sendable, CustomStringConvertible {
+    enum Reason: Sendable {
+        case unreadable(String)
+        case holdsPrivateKey
+        case tooShort(bits: Int, minimum: Int)
+        case tooLong(bits: Int)
+        case exponent(UInt64?)
+        case outsideValidity(ClosedRange<Timestamp>, now: Timestamp)
+    }
+
+    /// The file it came from.
+    public let file: String
+    let reason: Reason
+
+    /// One line: the file, what is wrong with it, and which setting allows it or what to do.
+    public var description: String { "\(printable(file, limit: 300)): \(explanation)" }
+
+    private var explanation: String {
+        switch reason {
+        case .unreadable(let what):
+            what
+        case .holdsPrivateKey:
+            "holds a private key; a verifier needs the public one only "
+                + "(take it out with 'media-token keys import FILE --to DIR', and keep the private key elsewhere)"
+        case .tooShort(let bits, let minimum):
+            bits >= KeyRequirements.lowestMinimumRSABits
+                ? "is RSA with \(bits) bits; at least \(minimum) are required "
+                    + "(setting minimumRSABits, --min-rsa-bits \(bits), allows it)"
+                : "is RSA with \(bits) bits; at least \(minimum) are required "
+                    + "(no setting allows less than \(KeyRequirements.lowestMinimumRSABits))"
+        case .tooLong(let bits):
+            "is RSA with \(bits) bits; at most \(KeyRequirements.maximumRSABits) are supported (no setting allows more)"
+        case .exponent(let exponent):
+            "has the public exponent \(exponent.map(String.init) ?? "of more than 64 bits"); "
+                + "expected an odd one from \(KeyRequirements.minimumExponent) up (no setting allows it)"
+        case .outsideValidity(let validity, let now):
+            "is a certificate valid from \(TokenDate(validity.lowerBound)) to \(TokenDate(validity.upperBound)), "
+                + "and it is \(TokenDate(now)) (get the new one; setting unsafeIgnoringCertificateDates, "
+                + "--ignore-certificate-dates, allows it)"
+        }
+    }
+}
+
+/// Keys that could not be loaded. Thrown at start, so that it is never found out one token at a time.
+public enum KeyRingError: Error, Sendable, CustomStringConvertible {
+    /// A path that was named cannot be opened, or a directory cannot be listed.
+    case unreadable(path: String, reason: String)
+    /// A file that was named explicitly holds keys that are not acceptable.
+    case refused([RefusedKey])
+    /// No usable key in any of the places given; with what was found there and refused.
+    case noKeys(places: [String], refused: [RefusedKey])
+    /// libcrypto cannot set up verification with a loaded key.
+    case libcrypto(String)
+
+    /// One line for each thing that is wrong.
+    public var description: String {
+        switch self {
+        case .unreadable(let path, let reason): "\(printable(path, limit: 300)): \(reason)"
+        case .refused(let keys): keys.map(\.description).joined(separator: "\n")
+        case .noKeys(let places, let refused):
+            (refused.map(\.description) + [
+                "no usable verification key in \(places.joined(separator: ", ")) "
+                    + "(looked for files named *.\(KeyRing.fileExtensions.joined(separator: ", *.")))"
+            ])
+            .joined(separator: "\n")
+        case .libcrypto(let what): what
+        }
+    }
+}

@@ -1,0 +1,33 @@
+internal import TokenCrypto
+
+/// A public key that tokens may be signed with.
+public struct VerificationKey: Sendable {
+    /// What verdicts call it: the subject of its certificate, or the name of its file.
+    public let name: String
+    /// The file that it was read from.
+    public let file: String
+    /// When its certificate is valid; `nil` for a bare key.
+    public let validity: ClosedRange<Timestamp>?
+
+    let publicKey: RSAPublicKey
+
+    /// Length of the modulus in bits.
+    public var bits: Int { publicKey.bits }
+    /// SHA-256 of the DER `SubjectPublicKeyInfo` in lower-case hexadecimal, as
+    /// `openssl pkey -pubin -outform der | sha256sum` prints it.
+    public var fingerprint: String { publicKey.fingerprint.hexadecimal }
+
+    init(_ entry: KeyFile.Entry, file: String) {
+        self.file = file
+        publicKey = entry.key
+        switch entry {
+        case .key:
+            name = String(file.split(separator: "/").last ?? "key")
+            validity = nil
+        case .certificate(let certificate):
+            name = certificate.subject.isEmpty ? file : printable(certificate.subject)
+            let (begin, end) = (certificate.validity.lowerBound, certificate.validity.upperBound)
+            validity = Timestamp(milliseconds: begin * 1000)...Timestamp(milliseconds: end * 1000)
+        }
+    }
+}

@@ -1,0 +1,30 @@
+internal import Glibc
+
+/// Reads a whole file, a pipe or a device, up to a limit.
+package enum FileBytes {
+    /// Why a file could not be read. Completes a line that begins with its name.
+    package struct Problem: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// The file's bytes.
+    ///
+    /// - Parameter limit: bytes at the most; a longer file is a problem, not a shorter result.
+    package static func read(_ path: String, limit: Int) throws(Problem) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw Problem(description: "cannot be opened: \(String(cString: strerror(errno)))")
+        }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Problem(description: "cannot be read: \(String(cString: strerror(errno)))") }
+            if count == 0 { return bytes }
+            bytes += chunk[..<count]
+            guard bytes.count <= limit else { throw Problem(description: "is longer than \(limit) bytes") }
+        }
+    }
+}

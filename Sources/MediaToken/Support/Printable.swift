@@ -1,0 +1,21 @@
+/// `text` fit for a terminal, a log line or a header: control characters, line breaks and invisible or direction-changing
+/// characters are escaped, and what is too long is cut. What a token holds is hostile although it is signed.
+package func printable(_ text: String, limit: Int = 120) -> String {
+    var shown = ""
+    for (position, scalar) in text.unicodeScalars.enumerated() {
+        if position == limit { return shown + "…" }
+        if scalar.isPlain { shown.unicodeScalars.append(scalar) } else { shown += scalar.escaped }
+    }
+    return shown
+}
+
+extension Unicode.Scalar {
+    fileprivate var isPlain: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
+        default: true
+        }
+    }
+
+    fileprivate var escaped: String { "\\u{" + String(value, radix: 16) + "}" }
+}

@@ -1,0 +1,82 @@
+internal import TokenCrypto
+
+extension Rejection {
+    /// One line: the two values that differ, and where. Made when it is asked for.
+    public var message: String {
+        switch reason {
+        case .format(let problem): problem.message
+        case .signature(let length, let keys): Self.signature(length, keys)
+        case .notYetValid(let window): window.notYetValidMessage
+        case .expired(let window): window.expiredMessage
+        case .requestor(let signed, let expected):
+            "signed for requestor '\(signed)'; expected \(Self.list(expected.map(\.description)))"
+        case .resource(let signed, let expected): Self.resource(signed, expected)
+        case .mvpd(let field, let signed, let allowed, let requestor):
+            "\(field) is '\(signed)'; requestor '\(requestor)' allows "
+                + Self.list(allowed.map(\.description).sorted())
+        case .boundTokenExpired(let expiry, let now):
+            "expired \(expiry); checked \(TokenDate(now, offset: expiry.offset))"
+        case .device(let signed, let expected):
+            "bound to device '\(printable(signed))'; expected '\(printable(expected))'"
+        case .absent(let check, let kind): "\(kind.title) says nothing about \(check.rawValue)"
+        case .alreadyUsed: "this token was used before; a media token opens one play"
+        case .predatesStore(let issued, let since):
+            "issued \(issued), and the replay store remembers only since \(TokenDate(since, offset: issued.offset)): "
+                + "it cannot be shown unused"
+        }
+    }
+
+    /// One line: what to do about it.
+    public var advice: String {
+        switch reason {
+        case .format(.denied): "the viewer is not authorized: show Adobe's message, do not retry"
+        case .format(.otherKind): "ask Adobe Pass for a media token (getAuthorization, or REST /tokens/media)"
+        case .format: "pass the token on exactly as Adobe Pass returned it"
+        case .signature:
+            "load the key of the environment that issued it (production and staging differ), and check that nothing "
+                + "altered the token on its way"
+        case .notYetValid: "check this machine's clock; if it is right, the skew allowed may be too small"
+        case .expired: "fetch a new token for each play; if it was fresh, check this machine's clock"
+        case .requestor: "use the requestor ID that the app passes to setRequestor"
+        case .resource: "use the resource that the app passes to getAuthorization, byte for byte"
+        case .mvpd: "add the MVPD to the requestor's allow-list, if it is meant to be on it"
+        case .boundTokenExpired: "log in, or authorize, again"
+        case .device: "a token is good on the device only that it was issued to"
+        case .absent: "leave the question out for this kind of token"
+        case .alreadyUsed: "fetch a new token for each play, and never cache one"
+        case .predatesStore: "fetch a new token"
+        }
+    }
+
+    private static func signature(_ length: Int, _ keys: [VerificationKey]) -> String {
+        let names = list(keys.map { "\($0.name), \($0.bits) bits" })
+        guard keys.contains(where: { $0.publicKey.signatureLength == length }) else {
+            return "the signature has \(length) bytes (RSA with \(length * 8) bits); the loaded keys are \(names)"
+        }
+        return "no loaded key verifies it; tried \(names)"
+    }
+
+    private static func resource(_ signed: ResourceID, _ expected: ResourceRule) -> String {
+        switch expected.resources.count {
+        case 0: return "signed for resource '\(signed)'; no resource is expected"
+        case 1:
+            let expectedResource = expected.resources[0]
+            let difference = ResourceDifference(
+                expected: expectedResource, found: signed, comparison: expected.comparison)
+            return "signed for resource '\(signed)'; expected '\(expectedResource)'; \(difference.message)"
+        default:
+            return "signed for resource '\(signed)'; expected \(list(expected.resources.map(\.description)))"
+        }
+    }
+
+    /// At most eight, so that a long allow-list stays one readable line.
+    private static func list(_ values: [String]) -> String {
+        let shown = values.prefix(8).map { "'\($0)'" }.joined(separator: ", ")
+        switch values.count {
+        case 0: return "none"
+        case 1: return shown
+        case ...8: return "one of \(shown)"
+        default: return "one of \(shown) and \(values.count - 8) more"
+        }
+    }
+}

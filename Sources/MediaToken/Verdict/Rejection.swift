@@ -1,0 +1,62 @@
+internal import TokenCrypto
+
+/// Why a token was refused: a status for programs, and a line for the person who has to find out.
+///
+/// No text of it holds the token, its signature or the viewer's session GUID.
+public struct Rejection: Error, Sendable, CustomStringConvertible {
+    enum Reason: Sendable {
+        case format(FormatProblem)
+        case signature(length: Int, keys: [VerificationKey])
+        case notYetValid(TimeWindow)
+        case expired(TimeWindow)
+        case requestor(signed: RequestorID, expected: [RequestorID])
+        case resource(signed: ResourceID, expected: ResourceRule)
+        case mvpd(field: String, signed: MVPDID, allowed: Set<MVPDID>, for: RequestorID)
+        /// An inspection of an AuthN or AuthZ token found it expired, or bound to another device.
+        case boundTokenExpired(TokenDate, now: Timestamp)
+        case device(signed: String, expected: String)
+        /// An inspection asked for something that this kind of token does not say.
+        case absent(Check, TokenKind)
+        case alreadyUsed
+        case predatesStore(issued: TokenDate, since: Timestamp)
+    }
+
+    let reason: Reason
+
+    init(_ reason: Reason) {
+        self.reason = reason
+    }
+
+    /// The status.
+    public var code: VerdictStatus {
+        switch reason {
+        case .format, .device, .absent: .invalidTokenFormat
+        case .signature: .invalidSignature
+        case .notYetValid: .tokenNotYetValid
+        case .expired, .boundTokenExpired: .tokenExpired
+        case .requestor: .invalidRequestorID
+        case .resource: .invalidResourceID
+        case .mvpd: .invalidMVPDID
+        case .alreadyUsed: .tokenAlreadyUsed
+        case .predatesStore: .tokenPredatesStore
+        }
+    }
+
+    /// The check that it failed.
+    public var check: Check {
+        switch reason {
+        case .format: .format
+        case .signature: .signature
+        case .notYetValid, .expired, .boundTokenExpired: .window
+        case .device: .device
+        case .absent(let check, _): check
+        case .requestor: .requestor
+        case .resource: .resource
+        case .mvpd: .mvpd
+        case .alreadyUsed, .predatesStore: .replay
+        }
+    }
+
+    /// Status and message in one line.
+    public var description: String { "\(code.rawValue): \(message)" }
+}

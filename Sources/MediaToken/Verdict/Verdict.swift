@@ -1,0 +1,83 @@
+/// The outcome of verifying one token.
+public enum Verdict: Sendable {
+    /// Every check passed, and this was the token's one use: serve the stream.
+    case accepted(VerifiedToken)
+    /// Refuse, and say why.
+    case rejected(Rejection)
+
+    /// The status, for programs.
+    public var status: VerdictStatus {
+        switch self {
+        case .accepted: .validToken
+        case .rejected(let rejection): rejection.code
+        }
+    }
+}
+
+/// A media token that passed every check and was claimed. Nobody but a verifier can make one: having it is the proof.
+public struct VerifiedToken: Sendable {
+    /// What it says, all of it signed.
+    public let claims: MediaTokenClaims
+    /// Name of the key that verified it.
+    public let key: String
+    /// Its identity in the replay store.
+    public let replayKey: ReplayKey
+
+    fileprivate init(_ approved: ApprovedToken, replayKey: ReplayKey) {
+        claims = approved.signed.claims
+        key = approved.signed.payload.key.name
+        self.replayKey = replayKey
+    }
+}
+
+/// No verdict: it could not be told. The caller must refuse (`ERROR_UNKNOWN`); asking again may help.
+public enum CannotTell: Error, Sendable, CustomStringConvertible {
+    /// The replay store did not answer, or not usably.
+    case replayStore(ReplayCacheError)
+    /// libcrypto could not work, in practice for want of memory.
+    case crypto(String)
+
+    /// One line.
+    public var description: String {
+        switch self {
+        case .replayStore(let error): "\(error)"
+        case .crypto(let what): what
+        }
+    }
+}
+
+extension ReplayCache {
+    /// Turns approved tokens into verified ones, where this is their first use. What was refused before is handed on.
+    func verdicts(
+        on group: [Result<ApprovedToken, Rejection>], at now: Timestamp
+    ) -> [Result<Verdict, CannotTell>] {
+        let claims = group.compactMap { try? $0.get().replayClaim }
+        let answers = claims.isEmpty ? [] : claim(claims, at: now)
+        guard answers.count == claims.count else {
+            let error = ReplayCacheError.unavailable("it gave \(answers.count) answers to \(claims.count) claims")
+            return group.map { _ in .failure(.replayStore(error)) }
+        }
+        var remaining = answers[...]
+        return group.map { member in
+            switch member {
+            case .failure(let rejection): .success(.rejected(rejection))
+            case .success(let approved): approved.verdict(for: remaining.removeFirst())
+            }
+        }
+    }
+}
+
+extension ApprovedToken {
+    fileprivate func verdict(for answer: Result<ReplayAnswer, ReplayCacheError>) -> Result<Verdict, CannotTell> {
+        switch answer {
+        case .success(.first):
+            .success(.accepted(VerifiedToken(self, replayKey: replayClaim.key)))
+        case .success(.alreadyUsed):
+            .success(.rejected(Rejection(.alreadyUsed)))
+        case .success(.predatesStore(let since)):
+            .success(.rejected(Rejection(.predatesStore(issued: signed.claims.issueTime, since: since))))
+        case .failure(let error):
+            .failure(.replayStore(error))
+        }
+    }
+}

@@ -1,0 +1,65 @@
+internal import COpenSSL
+internal import Glibc
+
+/// An X.509 certificate, reduced to what a verification key needs of it. Nobody's signature on it is checked:
+/// it is trusted because an operator put it there, not because of who issued it.
+package struct Certificate: Sendable {
+    /// The subject as RFC 2253 writes it, for example `CN=Adobe Pass,O=Adobe`.
+    package let subject: String
+    package let key: RSAPublicKey
+    private let derBytes: [UInt8]
+    /// First and last second of its validity, in seconds since 1970.
+    package let validity: ClosedRange<Int64>
+
+    /// Reads one DER certificate; `nil` for anything else.
+    ///
+    /// - Throws: ``KeyFileError`` for a certificate whose key or dates cannot be used.
+    package init?(ifDER bytes: [UInt8]) throws(KeyFileError) {
+        guard let certificate = decodeDER(bytes, with: { d2i_X509(nil, $0, $1) }, discarding: X509_free) else {
+            CryptoError.discardQueue()
+            return nil
+        }
+        defer { X509_free(certificate) }
+        try self.init(reading: certificate)
+    }
+
+    /// Reads `certificate`, which stays the caller's.
+    init(reading certificate: OpaquePointer) throws(KeyFileError) {
+        derBytes = try encodeDER { i2d_X509(certificate, $0) }
+        subject = try Self.subject(of: certificate)
+        let begin = try Self.seconds(X509_get0_notBefore(certificate))
+        let end = try Self.seconds(X509_get0_notAfter(certificate))
+        guard begin <= end else { throw .malformed("a certificate that ends before it begins") }
+        validity = begin...end
+        guard let pointer = X509_get_pubkey(certificate) else {
+            throw .malformed("a certificate without a readable key (\(CryptoError.drainQueue()))")
+        }
+        key = try RSAPublicKey(takingOwnership: pointer)
+    }
+
+    /// The certificate as PEM `CERTIFICATE`.
+    package func pemText() throws(CryptoError) -> String {
+        try withMemoryBIO { (bio) throws(CryptoError) in
+            guard PEM_write_bio(bio, "CERTIFICATE", "", derBytes, derBytes.count) > 0 else {
+                throw .libcrypto("cannot write the certificate as PEM")
+            }
+        }
+    }
+
+    private static func subject(of certificate: OpaquePointer) throws(KeyFileError) -> String {
+        do {
+            return try withMemoryBIO { (bio) throws(CryptoError) in
+                let written = X509_NAME_print_ex(bio, X509_get_subject_name(certificate), 0, shim_XN_FLAG_RFC2253)
+                guard written >= 0 else { throw .libcrypto("cannot print a certificate's subject") }
+            }
+        } catch { throw KeyFileError(error) }
+    }
+
+    private static func seconds(_ time: UnsafePointer<ASN1_TIME>?) throws(KeyFileError) -> Int64 {
+        var fields = tm()
+        guard let time, ASN1_TIME_to_tm(time, &fields) == 1 else {
+            throw .malformed("a certificate with an unreadable date")
+        }
+        return Int64(timegm(&fields))
+    }
+}

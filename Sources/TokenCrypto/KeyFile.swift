@@ -1,0 +1,88 @@
+internal import COpenSSL
+
+/// The public keys that one file holds, whatever its format.
+///
+/// The format is told by the first bytes alone, never by the file's name: a `.jks` is often a PKCS#12 since Java 9.
+package struct KeyFile: Sendable {
+    package enum Format: String, Sendable {
+        case pem = "PEM"
+        case der = "DER"
+        case pkcs12 = "PKCS#12"
+        case jks = "JKS"
+    }
+
+    package enum Entry: Sendable {
+        case key(RSAPublicKey)
+        case certificate(Certificate)
+
+        package var key: RSAPublicKey {
+            switch self {
+            case .key(let key): key
+            case .certificate(let certificate): certificate.key
+            }
+        }
+
+        /// The key, or the certificate around it, as PEM.
+        package func pemText() throws(CryptoError) -> String {
+            switch self {
+            case .key(let key): try key.pemText()
+            case .certificate(let certificate): try certificate.pemText()
+            }
+        }
+    }
+
+    package let format: Format
+    package let entries: [Entry]
+    /// Whether a private key lies in the same file. It is neither read nor needed, and should not be there.
+    package let holdsPrivateKey: Bool
+
+    /// Reads the keys out of a file's bytes.
+    ///
+    /// - Parameter password: for PKCS#12, to decrypt; for JKS, to check its integrity digest. Not used otherwise.
+    /// - Throws: ``KeyFileError``, where the file as a whole cannot be read.
+    package init(reading bytes: [UInt8], password: String?) throws(KeyFileError) {
+        switch bytes.first {
+        case nil:
+            throw .empty
+        case JavaKeyStore.magic.first where bytes.starts(with: JavaKeyStore.magic):
+            self = try JavaKeyStore.read(bytes, password: password)
+        case JavaKeyStore.jceksMagic.first where bytes.starts(with: JavaKeyStore.jceksMagic):
+            throw .malformed("a JCEKS keystore; expected type JKS (convert it with keytool -importkeystore)")
+        case 0x30:
+            self = try Self.readDER(bytes, password: password)
+        default:
+            self = try PEMFile.read(bytes)
+        }
+    }
+
+    init(format: Format, entries: [Entry], holdsPrivateKey: Bool) throws(KeyFileError) {
+        guard !entries.isEmpty || holdsPrivateKey else { throw .malformed("\(format.rawValue) without any key") }
+        self.format = format
+        self.entries = entries
+        self.holdsPrivateKey = holdsPrivateKey
+    }
+
+    /// The forms are different ASN.1 types, so at most one of these readings consumes the whole file.
+    private static func readDER(_ bytes: [UInt8], password: String?) throws(KeyFileError) -> KeyFile {
+        if let key = try RSAPublicKey(ifDER: bytes) {
+            return try KeyFile(format: .der, entries: [.key(key)], holdsPrivateKey: false)
+        }
+        if let certificate = try Certificate(ifDER: bytes) {
+            return try KeyFile(format: .der, entries: [.certificate(certificate)], holdsPrivateKey: false)
+        }
+        if let archive = PKCS12Archive(ifDER: bytes) {
+            return try archive.open(password: password)
+        }
+        if isPrivateKey(bytes) {
+            return try KeyFile(format: .der, entries: [], holdsPrivateKey: true)
+        }
+        throw .malformed("DER that is no public key, certificate or PKCS#12, or is cut short")
+    }
+
+    private static func isPrivateKey(_ bytes: [UInt8]) -> Bool {
+        let pointer = decodeDER(bytes, with: { d2i_AutoPrivateKey(nil, $0, $1) }, discarding: EVP_PKEY_free)
+        CryptoError.discardQueue()
+        EVP_PKEY_free(pointer)
+        return pointer != nil
+    }
+}

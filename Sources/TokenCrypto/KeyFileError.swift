@@ -1,0 +1,29 @@
+/// Why a file's keys cannot be read at all. The text completes a line that begins with the file's name.
+package enum KeyFileError: Error, Equatable, CustomStringConvertible {
+    case empty
+    /// Not a format that we read, or damaged. Says which and where.
+    case malformed(String)
+    case notRSA(found: String)
+    case passwordMissing(KeyFile.Format)
+    case passwordWrong(KeyFile.Format)
+    case libcrypto(String)
+
+    init(_ error: any Error) {
+        switch error {
+        case let error as KeyFileError: self = error
+        case CryptoError.libcrypto(let what): self = .libcrypto(what)
+        default: self = .libcrypto("\(error)")
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .empty: "is empty; expected PEM, DER, PKCS#12 or JKS"
+        case .malformed(let what): "holds \(what)"
+        case .notRSA(let found): "holds a key for \(found); expected RSA (rsaEncryption)"
+        case .passwordMissing(let format): "is a \(format.rawValue) and needs its password"
+        case .passwordWrong(let format): "does not open: wrong password for this \(format.rawValue), or it was altered"
+        case .libcrypto(let what): "could not be read by libcrypto: \(what)"
+        }
+    }
+}

@@ -1,0 +1,64 @@
+internal import COpenSSL
+
+/// A PKCS#12 (RFC 7292), as keytool has written by default since Java 9.
+final class PKCS12Archive {
+    /// Java 8 encrypts certificates with 40-bit RC2, which lives in libcrypto's legacy provider. It is loaded into a
+    /// library context of its own, so that nothing else of the process can reach those algorithms.
+    private nonisolated(unsafe) static let libraryContext: OpaquePointer? = {
+        let context = OSSL_LIB_CTX_new()
+        OSSL_PROVIDER_load(context, "default")
+        OSSL_PROVIDER_load(context, "legacy")
+        ERR_clear_error()
+        return context
+    }()
+
+    private let pointer: OpaquePointer
+
+    /// `nil` where `bytes` are something else than one PKCS#12.
+    init?(ifDER bytes: [UInt8]) {
+        var pointer = PKCS12_init_ex(NID_pkcs7_data, Self.libraryContext, nil)
+        let decoded = decodeDER(bytes, with: { d2i_PKCS12(&pointer, $0, $1) })
+        guard decoded != nil, let pointer else {
+            // On failure d2i_PKCS12 has freed what it was given, and set it to NULL; on trailing bytes it has not.
+            PKCS12_free(pointer)
+            CryptoError.discardQueue()
+            return nil
+        }
+        self.pointer = pointer
+    }
+
+    deinit {
+        PKCS12_free(pointer)
+    }
+
+    func open(password: String?) throws(KeyFileError) -> KeyFile {
+        guard let password else { throw .passwordMissing(.pkcs12) }
+        guard PKCS12_verify_mac(pointer, password, -1) == 1 else {
+            CryptoError.discardQueue()
+            throw .passwordWrong(.pkcs12)
+        }
+        var privateKey: OpaquePointer?
+        var certificate: OpaquePointer?
+        var others: OpaquePointer?
+        let outcome = PKCS12_parse(pointer, password, &privateKey, &certificate, &others)
+        defer {
+            EVP_PKEY_free(privateKey)
+            X509_free(certificate)
+            if let others { shim_sk_X509_pop_free(others) }
+        }
+        guard outcome == 1 else {
+            throw .malformed("a PKCS#12 that libcrypto cannot read (\(CryptoError.drainQueue()))")
+        }
+        var entries: [KeyFile.Entry] = []
+        if let certificate {
+            // The private key's own; the others are then its issuers, which sign no tokens.
+            entries.append(.certificate(try Certificate(reading: certificate)))
+        } else if let others {
+            for index in 0..<shim_sk_X509_num(others) {
+                guard let other = shim_sk_X509_value(others, index) else { continue }
+                entries.append(.certificate(try Certificate(reading: other)))
+            }
+        }
+        return try KeyFile(format: .pkcs12, entries: entries, holdsPrivateKey: privateKey != nil)
+    }
+}

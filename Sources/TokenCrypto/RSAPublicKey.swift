@@ -1,0 +1,70 @@
+internal import COpenSSL
+
+/// An RSA public key. Immutable once made.
+package final class RSAPublicKey: Sendable {
+    /// Owned. libcrypto documents an `EVP_PKEY` that nobody changes as safe to share between threads.
+    nonisolated(unsafe) let pointer: OpaquePointer
+
+    /// Length of the modulus in bits.
+    package let bits: Int
+    /// The public exponent; `nil` where it needs more than 64 bits.
+    package let exponent: UInt64?
+    /// The key as DER `SubjectPublicKeyInfo` (RFC 5280).
+    package let derBytes: [UInt8]
+    /// SHA-256 of ``derBytes``: what `openssl pkey -pubin -outform der | sha256sum` prints.
+    package let fingerprint: SHA256Digest
+
+    /// Length in bytes of the modulus and so of every signature.
+    package var signatureLength: Int { (bits + 7) / 8 }
+
+    /// Takes `pointer` over, whatever the outcome.
+    ///
+    /// - Throws: ``KeyFileError/notRSA(found:)`` for any other algorithm, RSASSA-PSS keys included.
+    init(takingOwnership pointer: OpaquePointer) throws(KeyFileError) {
+        do {
+            let kind = EVP_PKEY_get_base_id(pointer)
+            guard kind == EVP_PKEY_RSA else {
+                throw KeyFileError.notRSA(found: OBJ_nid2sn(kind).map { String(cString: $0) } ?? "an unknown algorithm")
+            }
+            derBytes = try encodeDER { i2d_PUBKEY(pointer, $0) }
+            fingerprint = try SHA256Hasher.digest(derBytes)
+            bits = Int(EVP_PKEY_get_bits(pointer))
+            exponent = Self.exponent(of: pointer)
+            self.pointer = pointer
+        } catch {
+            EVP_PKEY_free(pointer)
+            throw KeyFileError(error)
+        }
+    }
+
+    /// Reads a DER `SubjectPublicKeyInfo` (RFC 5280) or `RSAPublicKey` (RFC 8017, A.1.1); `nil` for anything else.
+    package convenience init?(ifDER bytes: [UInt8]) throws(KeyFileError) {
+        let pointer =
+            decodeDER(bytes, with: { d2i_PUBKEY(nil, $0, $1) }, discarding: EVP_PKEY_free)
+            ?? decodeDER(bytes, with: { d2i_PublicKey(EVP_PKEY_RSA, nil, $0, $1) }, discarding: EVP_PKEY_free)
+        guard let pointer else {
+            CryptoError.discardQueue()
+            return nil
+        }
+        try self.init(takingOwnership: pointer)
+    }
+
+    deinit {
+        EVP_PKEY_free(pointer)
+    }
+
+    /// The key as PEM `PUBLIC KEY`.
+    package func pemText() throws(CryptoError) -> String {
+        try withMemoryBIO { (bio) throws(CryptoError) in
+            guard PEM_write_bio_PUBKEY(bio, pointer) == 1 else { throw .libcrypto("cannot write the key as PEM") }
+        }
+    }
+
+    private static func exponent(of pointer: OpaquePointer) -> UInt64? {
+        var number: OpaquePointer?
+        guard EVP_PKEY_get_bn_param(pointer, OSSL_PKEY_PARAM_RSA_E, &number) == 1, let number else { return nil }
+        defer { BN_free(number) }
+        guard BN_num_bits(number) <= 64 else { return nil }
+        return UInt64(BN_get_word(number))
+    }
+}

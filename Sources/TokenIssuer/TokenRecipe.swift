@@ -1,0 +1,72 @@
+package import MediaToken
+
+/// What a token to be signed shall say, in the shape of the tokens that Adobe Pass issues.
+package struct TokenRecipe: Sendable {
+    package var kind = TokenKind.media
+    /// Root element of a media token; the other kinds have one each.
+    package var root = "authToken"
+    package var sessionGUID = "0123456789abcdef0123456789abcdef"
+    package var requestor = "MML"
+    package var resource = "TNT"
+    package var mvpd = "TempPass"
+    package var proxyMVPD: String?
+    /// Milliseconds; real tokens carry 420000.
+    package var timeToLive: Int64 = 420_000
+    package var issued: TokenDate
+    /// The device that an AuthN or AuthZ token is bound to.
+    package var device = "0000000000000000000000000000000000000000"
+
+    package init(issued: TokenDate) {
+        self.issued = issued
+    }
+
+    /// The bytes to be signed.
+    package var payload: String {
+        switch kind {
+        case .media: element(root, mediaFields)
+        case .authentication: element(kind.roots[0], authenticationFields)
+        case .authorization: element(kind.roots[0], authorizationFields)
+        }
+    }
+
+    private var mediaFields: String {
+        element("sessionGUID", sessionGUID) + element("requestorID", escape(requestor))
+            + element("resourceID", escape(resource))
+            + element("ttl", String(timeToLive)) + element("issueTime", issued.written(as: .issueTime))
+            + element("mvpdId", escape(mvpd)) + (proxyMVPD.map { element("proxyMvpdId", escape($0)) } ?? "")
+    }
+
+    private var authenticationFields: String {
+        element("simpleTokenAuthenticationGuid", sessionGUID) + element("simpleSamlSessionIndex", sessionGUID)
+            + element("simpleTokenRequestorID", escape(requestor)) + element("simpleTokenDomainName", "adobe.com")
+            + element("simpleTokenExpires", expiry.written(as: .expiry)) + element("simpleTokenMsoID", escape(mvpd))
+            + deviceElement + element("simpleSamlNameID", sessionGUID) + element("ttl", String(timeToLive / 1000))
+    }
+
+    private var authorizationFields: String {
+        element("simpleTokenRequestorID", escape(requestor)) + element("simpleTokenResourceID", escape(resource))
+            + element("simpleTokenTTL", expiry.written(as: .expiry)) + element("simpleTokenMsoID", escape(mvpd))
+            + deviceElement
+    }
+
+    private var deviceElement: String {
+        element("simpleTokenDeviceID", element("simpleTokenFingerprint", escape(device)))
+    }
+
+    /// The moment at which the token's life ends.
+    package var expiry: TokenDate {
+        TokenDate(
+            Timestamp(milliseconds: issued.timestamp.milliseconds + timeToLive), offset: issued.offset)
+    }
+
+    private func element(_ name: String, _ content: String) -> String {
+        "<\(name)>\(content)</\(name)>"
+    }
+
+    /// As Adobe Pass does: plain where that is possible, else a CDATA section, split where it would end too early.
+    private func escape(_ text: String) -> String {
+        let sections = text.split(separator: "]]>", omittingEmptySubsequences: false).joined(
+            separator: "]]]]><![CDATA[>")
+        return text.contains { "<>&".contains($0) } ? "<![CDATA[\(sections)]]>" : text
+    }
+}

@@ -1,0 +1,29 @@
+/// One element of a strictly read document.
+package struct XMLElement: Equatable, Sendable {
+    /// The local name.
+    package let name: String
+    /// 0 for the root, 1 for its children.
+    package let depth: Int
+    /// Whether the start tag carries more than a plain name: an attribute, a prefix or a namespace.
+    package let isDecorated: Bool
+    /// The element's own text and CDATA runs, concatenated. Text of its children is not part of it.
+    package internal(set) var text: String
+}
+
+/// Why a document was refused. Says what and, from libxml2, where; never quotes the document.
+package enum XMLRefusal: Error, Equatable, Sendable {
+    case notUTF8
+    /// A NUL byte, at which a C parser may take the document to end.
+    case holdsNUL
+    /// Does not begin with a start tag: a byte order mark, white space or text.
+    case doesNotBeginWithTag
+    case declaration
+    case documentType
+    case comment
+    case processingInstruction
+    case tooDeep(limit: Int)
+    case tooManyElements(limit: Int)
+    /// libxml2's error number and the column, in bytes from 1, where it stopped.
+    case malformed(code: Int, column: Int)
+    case outOfMemory
+}

@@ -1,0 +1,196 @@
+internal import CArgp
+internal import Glibc
+
+/// One option of a command, as `--help` shows it.
+struct CommandOption {
+    let name: String
+    /// What stands for the value in the help; `nil` for a flag.
+    let value: String?
+    let help: String
+
+    init(_ name: String, _ value: String? = nil, _ help: String) {
+        (self.name, self.value, self.help) = (name, value, help)
+    }
+}
+
+/// Options under one heading.
+struct OptionGroup {
+    let heading: String
+    let options: [CommandOption]
+}
+
+/// What a command takes, in the words of its `--help`.
+struct CommandSyntax {
+    /// As it is called: `media-token verify`.
+    let name: String
+    /// What follows the options: `[TOKEN | @FILE | -]`.
+    let operands: String
+    let summary: String
+    /// Shown behind the options: details, exit status, an example.
+    let details: String
+    let groups: [OptionGroup]
+    /// Whether the first operand ends the options, as for a command that has subcommands.
+    var stopsAtOperand = false
+}
+
+/// What was given on a command line.
+struct Arguments {
+    fileprivate(set) var values: [String: [String]] = [:]
+    fileprivate(set) var operands: [String] = []
+
+    func has(_ option: String) -> Bool { values[option] != nil }
+
+    /// The values of an option that may be repeated.
+    func all(_ option: String) -> [String] { values[option] ?? [] }
+
+    /// The value of an option that may be given once.
+    func one(_ option: String) throws(UsageError) -> String? {
+        let given = all(option)
+        guard given.count <= 1 else { throw UsageError("--\(option) is given \(given.count) times; expected once") }
+        return given.first
+    }
+
+    /// A whole number within `range`.
+    func number(_ option: String, in range: ClosedRange<Int64>) throws(UsageError) -> Int64? {
+        guard let text = try one(option) else { return nil }
+        guard let number = Int64(text), range.contains(number) else {
+            throw UsageError(
+                "--\(option) is '\(text)'; expected a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+}
+
+/// A command line that makes no sense. Ends the program with exit status 64.
+struct UsageError: Error {
+    let message: String
+
+    init(_ message: String) { self.message = message }
+}
+
+/// Reads command lines with glibc's argp, which also writes `--help` and `--usage`. The only importer of it.
+enum ArgumentParser {
+    /// Reads `arguments` and makes of them what `use` makes of them.
+    ///
+    /// Ends the program with exit status 64 on a ``UsageError`` and on an option that does not exist, and after `--help`.
+    static func parse<Result>(
+        _ syntax: CommandSyntax, _ arguments: [String], use: (Arguments) throws(UsageError) -> Result
+    ) -> Result {
+        do {
+            return try use(read(syntax, arguments))
+        } catch {
+            Console.flush()
+            Console.writeProgress("\(syntax.name): \(error.message)\nTry '\(syntax.name) --help' for more.\n")
+            exit(EX_USAGE)
+        }
+    }
+
+    private static func read(_ syntax: CommandSyntax, _ arguments: [String]) -> Arguments {
+        let arena = CStrings()
+        let options = Options(syntax, arena)
+        let session = Session(options.names, stopsAtOperand: syntax.stopsAtOperand)
+        var argumentPointers = ([syntax.name] + arguments).map(arena.pointer) + [nil]
+        withExtendedLifetime(arena) {
+            options.table.withUnsafeBufferPointer { table in
+                var parser = argp()
+                parser.options = table.baseAddress
+                parser.parser = Session.callback
+                parser.args_doc = UnsafePointer(arena.pointer(syntax.operands))
+                parser.doc = UnsafePointer(arena.pointer(syntax.summary + "\u{0B}" + syntax.details))
+                argp_parse(
+                    &parser, Int32(argumentPointers.count - 1), &argumentPointers,
+                    UInt32(syntax.stopsAtOperand ? ARGP_IN_ORDER : 0), nil, Unmanaged.passUnretained(session).toOpaque()
+                )
+            }
+        }
+        return session.arguments
+    }
+}
+
+/// argp's table of a command's options.
+private struct Options {
+    private(set) var table: [argp_option] = []
+    private(set) var names: [Int32: String] = [:]
+
+    /// Keys below are letters, which argp would offer as short options.
+    private static let firstKey: Int32 = 256
+
+    init(_ syntax: CommandSyntax, _ arena: CStrings) {
+        for (number, group) in syntax.groups.enumerated() {
+            table.append(Self.entry(help: group.heading, group: number + 1, arena))
+            for option in group.options {
+                let key = Self.firstKey + Int32(names.count)
+                names[key] = option.name
+                var entry = Self.entry(help: option.help, group: number + 1, arena)
+                entry.name = UnsafePointer(arena.pointer(option.name))
+                entry.key = key
+                entry.arg = option.value.map { UnsafePointer(arena.pointer($0)) } ?? nil
+                table.append(entry)
+            }
+        }
+        table.append(argp_option())
+    }
+
+    private static func entry(help: String, group: Int, _ arena: CStrings) -> argp_option {
+        var entry = argp_option()
+        entry.doc = UnsafePointer(arena.pointer(help))
+        entry.group = Int32(group)
+        return entry
+    }
+}
+
+/// What argp's callback collects while it goes through one command line.
+private final class Session {
+    private let names: [Int32: String]
+    private let stopsAtOperand: Bool
+    private(set) var arguments = Arguments()
+
+    init(_ names: [Int32: String], stopsAtOperand: Bool) {
+        self.names = names
+        self.stopsAtOperand = stopsAtOperand
+    }
+
+    static let callback: argp_parser_t = { key, argument, state in
+        guard let state, let input = state.pointee.input else { return EINVAL }
+        let session = Unmanaged<Session>.fromOpaque(input).takeUnretainedValue()
+        return session.take(key, argument.map { String(cString: $0) }, state)
+    }
+
+    private func take(_ key: Int32, _ value: String?, _ state: UnsafeMutablePointer<argp_state>) -> error_t {
+        if let name = names[key] {
+            arguments.values[name, default: []].append(value ?? "")
+        } else if key == ARGP_KEY_ARG {
+            arguments.operands.append(value ?? "")
+            if stopsAtOperand { takeRest(state) }
+        } else {
+            // ARGP_ERR_UNKNOWN, a macro: the key is none of ours.
+            return E2BIG
+        }
+        return 0
+    }
+
+    /// The subcommand's own arguments, which argp must not look into.
+    private func takeRest(_ state: UnsafeMutablePointer<argp_state>) {
+        while state.pointee.next < state.pointee.argc {
+            if let argument = state.pointee.argv[Int(state.pointee.next)] {
+                arguments.operands.append(String(cString: argument))
+            }
+            state.pointee.next += 1
+        }
+    }
+}
+
+/// Owns C strings for as long as argp may look at them.
+private final class CStrings {
+    private var owned: [UnsafeMutablePointer<CChar>] = []
+
+    func pointer(_ text: String) -> UnsafeMutablePointer<CChar>? {
+        guard let copy = strdup(text) else { return nil }
+        owned.append(copy)
+        return copy
+    }
+
+    deinit {
+        for pointer in owned { free(pointer) }
+    }
+}

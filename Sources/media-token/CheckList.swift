@@ -1,0 +1,35 @@
+internal import MediaToken
+
+/// An examination for people: the status, then each check with the values that it compared.
+enum CheckList {
+    static func print(_ examination: Examination, status: String, showsFields: Bool) {
+        let isGood = !examination.reports.contains { $0.result == .failed }
+        Console.print(Style.strong((isGood ? Style.good : Style.bad)(status)))
+        for report in examination.reports {
+            Console.print("  \(mark(report.result)) \(pad(report.check.rawValue, 9))  \(report.detail)")
+            if let advice = report.advice { Console.print("    \(pad("", 9))  → \(advice)") }
+        }
+        if showsFields { printFields(examination) }
+    }
+
+    private static func printFields(_ examination: Examination) {
+        guard let kind = examination.kind else { return }
+        Console.print("  \(kind.title):")
+        let width = examination.fields.map(\.name.count).max() ?? 0
+        for field in examination.fields {
+            Console.print("    \(pad(printable(field.name), width))  \(printable(field.text, limit: 2000))")
+        }
+    }
+
+    private static func mark(_ result: Examination.Report.Result) -> String {
+        switch result {
+        case .passed: Style.good("✓")
+        case .failed: Style.bad("✗")
+        case .notChecked: Style.faint("–")
+        }
+    }
+
+    private static func pad(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+}

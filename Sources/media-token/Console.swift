@@ -1,0 +1,60 @@
+internal import Glibc
+
+/// Standard output and standard error.
+enum Console {
+    /// Whether standard output is a terminal and the user has not asked for plain text (https://no-color.org).
+    static let usesColour = isatty(STDOUT_FILENO) == 1 && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true)
+    /// Whether a person sees standard error, so that progress is worth showing.
+    static let showsProgress = isatty(STDERR_FILENO) == 1
+
+    // The program is single-threaded: it reads, verifies and prints in turn.
+    private nonisolated(unsafe) static var pending: [UInt8] = []
+    private static let flushThreshold = 1 << 16
+
+    /// A line on standard output, which is written out when there is much of it, and by ``flush()``.
+    static func print(_ line: String) {
+        pending += Array(line.utf8) + [UInt8(ascii: "\n")]
+        if pending.count >= flushThreshold { flush() }
+    }
+
+    static func flush() {
+        write(pending, to: STDOUT_FILENO)
+        pending = []
+    }
+
+    /// A message on standard error, behind the program's name, after all that was printed before.
+    static func printError(_ message: String) {
+        flush()
+        for line in message.split(separator: "\n") {
+            write(Array("media-token: \(line)\n".utf8), to: STDERR_FILENO)
+        }
+    }
+
+    /// Text on standard error as it is.
+    static func writeProgress(_ text: String) {
+        write(Array(text.utf8), to: STDERR_FILENO)
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            // Nobody reads any more: there is nobody to tell.
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+}
+
+/// Colours of a terminal.
+enum Style: String {
+    case good = "32"
+    case bad = "31"
+    case faint = "2"
+    case strong = "1"
+
+    func callAsFunction(_ text: String) -> String {
+        Console.usesColour ? "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" : text
+    }
+}

@@ -1,0 +1,79 @@
+internal import FoundationEssentials
+internal import MediaToken
+
+/// An examination for programs: one JSON object on one line, its keys in alphabetical order.
+enum ExaminationJSON {
+    static func line(_ examination: Examination, status: String, code: Int?) -> String {
+        JSONLine.encode(Object(examination, status: status, code: code))
+    }
+
+    private struct Object: Encodable {
+        struct CheckObject: Encodable {
+            let name: String
+            let result: String
+            let detail: String
+            let advice: String?
+        }
+
+        struct TokenObject: Encodable {
+            let kind: String
+            let issueTimeMilliseconds: Int64?
+            let fields: FieldsObject
+        }
+
+        let status: String
+        let code: Int?
+        let key: String?
+        let token: TokenObject?
+        let checks: [CheckObject]
+
+        init(_ examination: Examination, status: String, code: Int?) {
+            self.status = status
+            self.code = code
+            key = examination.key
+            token = examination.kind.map { kind in
+                TokenObject(
+                    kind: kind.rawValue, issueTimeMilliseconds: examination.issueTime?.timestamp.milliseconds,
+                    fields: FieldsObject(fields: examination.fields))
+            }
+            checks = examination.reports.map {
+                CheckObject(name: $0.check.rawValue, result: $0.result.rawValue, detail: $0.detail, advice: $0.advice)
+            }
+        }
+    }
+
+    /// Field names and texts. A name that comes more than once, which only unknown elements may, has a list of texts.
+    private struct FieldsObject: Encodable {
+        private struct Name: CodingKey {
+            let stringValue: String
+            var intValue: Int? { nil }
+            init(_ name: String) { stringValue = name }
+            init?(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { return nil }
+        }
+
+        let fields: [TokenField]
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Name.self)
+            for (name, group) in Dictionary(grouping: fields, by: \.name) {
+                if group.count == 1 {
+                    try container.encode(group[0].text, forKey: Name(name))
+                } else {
+                    try container.encode(group.map(\.text), forKey: Name(name))
+                }
+            }
+        }
+    }
+}
+
+/// JSON on one line.
+enum JSONLine {
+    static func encode(_ value: some Encodable) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Encoding strings, numbers and booleans cannot fail.
+        let data = (try? encoder.encode(value)) ?? Data()
+        return String(decoding: data, as: UTF8.self)
+    }
+}

@@ -1,0 +1,105 @@
+internal import MediaToken
+
+/// The options that say what a token must be for.
+struct ExpectationOptions {
+    static let group = OptionGroup(
+        heading: "What the token must be for:",
+        options: [
+            CommandOption("requestor", "ID", "Requestor (service provider) that it was issued to (repeatable)"),
+            CommandOption("resource", "ID", "Resource that it must open (repeatable: any of them)"),
+            CommandOption("resource-file", "F", "The same from a file, without its last line break (repeatable)"),
+            CommandOption("any-resource", nil, "Do not check the resource (unsafe)"),
+            CommandOption("canonical-resource", nil, "Compare MRSS by its canonical XML, not byte by byte"),
+            CommandOption("mvpd", "ID", "MVPD, and proxy MVPD, that it may come from (repeatable)"),
+        ])
+
+    let requestors: [RequestorID]
+    let mvpds: Set<MVPDID>?
+    private let resources: [String]
+    private let resourceFiles: [String]
+    private let isAnyResource: Bool
+    private let isCanonical: Bool
+
+    init(_ given: Arguments) throws(UsageError) {
+        requestors = given.all("requestor").map { RequestorID($0) }
+        mvpds = given.has("mvpd") ? Set(given.all("mvpd").map { MVPDID($0) }) : nil
+        resources = given.all("resource")
+        resourceFiles = given.all("resource-file")
+        isAnyResource = given.has("any-resource")
+        isCanonical = given.has("canonical-resource")
+        guard !isAnyResource || (resources + resourceFiles).isEmpty && !isCanonical else {
+            throw UsageError("--any-resource is given beside another resource option; expected one or the other")
+        }
+    }
+
+    /// Whether the command line says anything about the resource.
+    var namesResource: Bool { isAnyResource || !(resources + resourceFiles).isEmpty }
+
+    /// `nil` where nothing is said about the resource.
+    func resourceRule() throws(CommandFailure) -> ResourceRule? {
+        guard namesResource else { return nil }
+        guard !isAnyResource else { return .unsafeAnyResource }
+        var named = resources
+        for file in resourceFiles { named.append(try ResourceFile.read(file)) }
+        let identifiers = named.map { ResourceID($0) }
+        return isCanonical ? .canonically(identifiers) : .anyOf(identifiers)
+    }
+
+    /// The same allow-list for each requestor that is expected.
+    var allowedMVPDs: [RequestorID: Set<MVPDID>] {
+        guard let mvpds else { return [:] }
+        return Dictionary(requestors.map { ($0, mvpds) }, uniquingKeysWith: { first, _ in first })
+    }
+}
+
+/// A resource that lies in a file, as an MRSS document usually does.
+enum ResourceFile {
+    /// Its text without one line break at the end, which editors add.
+    static func read(_ path: String) throws(CommandFailure) -> String {
+        let bytes: [UInt8]
+        do { bytes = try FileBytes.read(path, limit: RawToken.sizeLimit) } catch {
+            throw CommandFailure("\(path): \(error)")
+        }
+        guard var text = String(validating: bytes, as: UTF8.self) else {
+            throw CommandFailure("\(path): is not UTF-8; expected a resource ID")
+        }
+        if text.hasSuffix("\r\n") || text.hasSuffix("\n") { text.removeLast() }
+        return text
+    }
+}
+
+/// The options that say when, and with which tolerance.
+struct TimeOptions {
+    static let group = OptionGroup(
+        heading: "Time:",
+        options: [
+            CommandOption(
+                "at", "TIME", "Check as of TIME: ISO 8601, 'yyyy-MM-dd HH:mm:ss Z', seconds since 1970, or now"),
+            CommandOption("skew", "S", "Seconds that clocks may be apart (default 30, highest 300)"),
+            CommandOption("max-ttl", "S", "Longest life of a token in seconds (default 900)"),
+        ])
+
+    let time: Timestamp?
+    private let skew: Duration
+    private let maximumTTL: Duration
+
+    init(_ given: Arguments) throws(UsageError) {
+        time = try Self.time("at", given)
+        skew = .seconds(try given.number("skew", in: 0...VerificationPolicy.largestClockSkew.components.seconds) ?? 30)
+        maximumTTL = .seconds(try given.number("max-ttl", in: 1...86_400) ?? 900)
+    }
+
+    static func time(_ option: String, _ given: Arguments) throws(UsageError) -> Timestamp? {
+        guard let text = try given.one(option) else { return nil }
+        guard let time = Timestamp(reading: text) else {
+            throw UsageError(
+                "--\(option) is '\(text)'; expected 2016-03-17T22:02:00Z, '2016-03-17 15:02:00 -0700', "
+                    + "seconds since 1970, or now")
+        }
+        return time
+    }
+
+    func policy(allowedMVPDs: [RequestorID: Set<MVPDID>] = [:]) -> VerificationPolicy {
+        VerificationPolicy(clockSkew: skew, maximumTTL: maximumTTL, allowedMVPDs: allowedMVPDs)
+    }
+}

@@ -1,0 +1,86 @@
+internal import MediaToken
+
+/// `media-token inspect`: shows what a token of any kind holds, and checks what it is asked.
+enum InspectCommand {
+    private static let syntax = CommandSyntax(
+        name: "media-token inspect", operands: "[TOKEN | @FILE | -]",
+        summary: "Show what a media, AuthN or AuthZ token holds, and check what is asked.",
+        details: """
+            Without a key the fields are shown under UNVERIFIED: nothing about them is to be believed. With keys the \
+            signature is checked. Everything else is checked only where an option asks for it; the time only with --at.
+
+            The output holds personal data (sessionGUID). Nothing is used up.
+
+            Exit status: 0 nothing that was asked failed, 1 something did, 2 could not tell, 64 usage.
+
+            Example:
+              media-token inspect --keys Keys --min-rsa-bits 1024 @captured.txt
+            """,
+        groups: [
+            KeyOptions.group, ExpectationOptions.group,
+            OptionGroup(
+                heading: "Device:",
+                options: [
+                    CommandOption("device", "FINGERPRINT", "Device that an AuthN or AuthZ token must be bound to")
+                ]),
+            TimeOptions.group, OutputOptions.group,
+        ])
+
+    private struct Task {
+        let keys: KeyOptions
+        let expectation: ExpectationOptions
+        let time: TimeOptions
+        let output: OutputOptions
+        let device: String?
+        let input: TokenInput
+
+        init(_ given: Arguments) throws(UsageError) {
+            keys = try KeyOptions(given)
+            expectation = try ExpectationOptions(given)
+            time = try TimeOptions(given)
+            output = try OutputOptions(given)
+            device = try given.one("device")
+            input = try TokenInput(given.operands)
+            guard expectation.requestors.count <= 1 else { throw UsageError("--requestor is given more than once") }
+        }
+
+        func questions() throws(CommandFailure) -> TokenInspector.Questions {
+            var questions = TokenInspector.Questions()
+            questions.requestor = expectation.requestors.first
+            questions.resource = try expectation.resourceRule()
+            questions.mvpds = expectation.mvpds
+            questions.device = device
+            questions.time = time.time
+            questions.policy = time.policy()
+            return questions
+        }
+    }
+
+    static func run(_ arguments: [String]) -> ExitStatus {
+        let task = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Task(given) }
+        return CommandFailure.report { () throws(CommandFailure) in try inspect(task) }
+    }
+
+    private static func inspect(_ task: Task) throws(CommandFailure) -> ExitStatus {
+        let keys = task.keys.paths.isEmpty ? nil : try task.keys.load()
+        let inspector = TokenInspector(keys: keys)
+        let questions = try task.questions()
+        var status = ExitStatus.success
+        try task.input.forEachGroup { tokens in
+            for token in tokens {
+                let examination = inspector.inspect(token, asking: questions)
+                if examination.reports.contains(where: { $0.result == .failed }) { status = .rejected }
+                let (headline, code) = summary(of: examination)
+                task.output.show(examination, status: headline, code: code, showsFields: true)
+            }
+            Console.flush()
+        }
+        return status
+    }
+
+    /// Never `VALID_TOKEN`: an inspection accepts nothing.
+    private static func summary(of examination: Examination) -> (headline: String, code: Int?) {
+        if examination.status != .validToken { return (examination.status.rawValue, examination.status.number) }
+        return (examination.key == nil ? "UNVERIFIED" : "VERIFIED", nil)
+    }
+}

@@ -1,0 +1,134 @@
+internal import MediaToken
+internal import TokenCrypto
+internal import TokenIssuer
+
+/// `media-token issue`: signs tokens for tests and load.
+enum IssueCommand {
+    private static let syntax = CommandSyntax(
+        name: "media-token issue", operands: "",
+        summary: "Sign tokens for tests and load, in the shape of those that Adobe Pass issues.",
+        details: """
+            Tokens go to standard output, one a line. With --count each has a session GUID of its own, so all differ.
+
+            Exit status: 0 done, 2 the key cannot be used, 64 usage.
+
+            Example:
+              media-token keys generate --bits 2048 --to dev
+              media-token issue --signing-key dev/development.key --requestor MML --resource TNT | \\
+                media-token verify --key dev/development.pem --requestor MML --resource TNT
+            """,
+        groups: [
+            OptionGroup(
+                heading: "What to sign:",
+                options: [
+                    CommandOption("signing-key", "FILE", "PEM private key to sign with"),
+                    CommandOption("requestor", "ID", "Requestor (service provider)"),
+                    CommandOption("resource", "ID", "Resource"),
+                    CommandOption("resource-file", "F", "The same from a file, without its last line break"),
+                    CommandOption("mvpd", "ID", "MVPD (default TempPass)"),
+                    CommandOption("proxy-mvpd", "ID", "Proxy MVPD (default none)"),
+                    CommandOption("ttl", "MS", "Life in milliseconds (default 420000)"),
+                    CommandOption("issued-at", "TIME", "Issue time, in the forms of verify's --at (default now)"),
+                    CommandOption("kind", "KIND", "media, authn or authz (default media)"),
+                    CommandOption("root", "NAME", "authToken or shortAuthorizationToken (default authToken)"),
+                    CommandOption("device", "FINGERPRINT", "Device that an authn or authz token is bound to"),
+                ]),
+            OptionGroup(
+                heading: "Output:",
+                options: [
+                    CommandOption("count", "N", "How many distinct tokens (default 1)"),
+                    CommandOption(
+                        "format", "FORM",
+                        "\(TokenWrapping.allCases.map(\.rawValue).joined(separator: ", ")) (default clear)"),
+                ]),
+        ])
+
+    private struct Task {
+        let signingKey: String
+        let resourceFile: String?
+        let count: Int
+        let wrapping: TokenWrapping
+        var recipe: TokenRecipe
+
+        init(_ given: Arguments) throws(UsageError) {
+            guard given.operands.isEmpty else {
+                throw UsageError("'\(given.operands[0])' is given; expected options only")
+            }
+            guard let key = try given.one("signing-key") else { throw UsageError("no --signing-key given") }
+            guard let requestor = try given.one("requestor") else { throw UsageError("no --requestor given") }
+            let resource = try given.one("resource")
+            resourceFile = try given.one("resource-file")
+            guard (resource == nil) != (resourceFile == nil) else {
+                throw UsageError("expected one of --resource and --resource-file")
+            }
+            signingKey = key
+            count = Int(try given.number("count", in: 1...100_000_000) ?? 1)
+            wrapping = try given.choice("format", TokenWrapping.init, TokenWrapping.allCases.map(\.rawValue)) ?? .clear
+            recipe = TokenRecipe(issued: try Self.issued(given))
+            recipe.requestor = requestor
+            recipe.resource = resource ?? ""
+            recipe.mvpd = try given.one("mvpd") ?? recipe.mvpd
+            recipe.proxyMVPD = try given.one("proxy-mvpd")
+            recipe.timeToLive = try given.number("ttl", in: 1...31_536_000_000) ?? recipe.timeToLive
+            recipe.device = try given.one("device") ?? recipe.device
+            recipe.kind = try given.choice("kind", TokenKind.init, TokenKind.allCases.map(\.rawValue)) ?? .media
+            recipe.root =
+                try given.choice("root", { TokenKind.media.roots.contains($0) ? $0 : nil }, TokenKind.media.roots)
+                ?? recipe.root
+        }
+
+        /// A time that is given with an offset is written with it.
+        private static func issued(_ given: Arguments) throws(UsageError) -> TokenDate {
+            if let date = try given.one("issued-at").flatMap({ TokenDate($0) }) { return date }
+            return TokenDate(try TimeOptions.time("issued-at", given) ?? .now)
+        }
+    }
+
+    static func run(_ arguments: [String]) -> ExitStatus {
+        let task = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Task(given) }
+        return CommandFailure.report { () throws(CommandFailure) in try issue(task) }
+    }
+
+    private static func issue(_ task: Task) throws(CommandFailure) -> ExitStatus {
+        var recipe = task.recipe
+        if let file = task.resourceFile { recipe.resource = try ResourceFile.read(file) }
+        var progress = ProgressBar("signing", total: task.count)
+        do {
+            let pem = try FileBytes.read(task.signingKey, limit: 1 << 20)
+            let signer = TokenSigner(key: try RSASigningKey(pem: pem))
+            for number in 1...task.count {
+                recipe.sessionGUID = freshSessionGUID()
+                Console.print(task.wrapping.wrap(try signer.sign(recipe.payload), recipe))
+                progress.update(number)
+            }
+        } catch let error as KeyFileError {
+            throw CommandFailure("\(task.signingKey): \(error)")
+        } catch let error as FileBytes.Problem {
+            throw CommandFailure("\(task.signingKey): \(error)")
+        } catch {
+            throw CommandFailure("\(error)")
+        }
+        return .success
+    }
+
+    /// 128 random bits in hexadecimal, as real tokens have.
+    private static func freshSessionGUID() -> String {
+        (0..<4).map { _ in
+            let digits = String(UInt32.random(in: 0 ... .max), radix: 16)
+            return String(repeating: "0", count: 8 - digits.count) + digits
+        }.joined()
+    }
+}
+
+extension Arguments {
+    /// One of a few words.
+    fileprivate func choice<Value>(
+        _ option: String, _ make: (String) -> Value?, _ words: [String]
+    ) throws(UsageError) -> Value? {
+        guard let text = try one(option) else { return nil }
+        guard let value = make(text) else {
+            throw UsageError("--\(option) is '\(text)'; expected \(words.joined(separator: ", "))")
+        }
+        return value
+    }
+}

@@ -1,0 +1,60 @@
+internal import MediaToken
+
+/// The options that name verification keys, for every command that takes some.
+struct KeyOptions {
+    static let group = OptionGroup(
+        heading: "Keys:",
+        options: [
+            CommandOption("keys", "DIR", "Load the key files of a directory (repeatable)"),
+            CommandOption("key", "FILE", "Load PEM, DER, a certificate, PKCS#12 or JKS (repeatable)"),
+            CommandOption("password", "P", "Password of a PKCS#12 or JKS; others on this machine can see it"),
+            CommandOption("password-file", "F", "Read the password from the first line of a file"),
+            CommandOption("min-rsa-bits", "N", "Accept keys from N bits up (default 2048, lowest 1024)"),
+            CommandOption("ignore-certificate-dates", nil, "Use certificates outside of their validity (unsafe)"),
+        ])
+
+    private static let passwordFileLimit = 4096
+
+    let paths: [String]
+    private let password: String?
+    private let passwordFile: String?
+    private let requirements: KeyRequirements
+
+    /// - Parameter operands: further files and directories, where a command takes them as such.
+    init(_ given: Arguments, operands: [String] = []) throws(UsageError) {
+        paths = given.all("keys") + given.all("key") + operands
+        password = try given.one("password")
+        passwordFile = try given.one("password-file")
+        guard password == nil || passwordFile == nil else {
+            throw UsageError("--password and --password-file are given; expected one of them")
+        }
+        let bits = try given.number("min-rsa-bits", in: Int64(KeyRequirements.lowestMinimumRSABits)...8192)
+        requirements = KeyRequirements(
+            minimumRSABits: bits.map(Int.init) ?? 2048,
+            unsafeIgnoringCertificateDates: given.has("ignore-certificate-dates"))
+    }
+
+    /// Loads the keys; those of a directory that are refused are named on standard error.
+    func load() throws(CommandFailure) -> KeyRing {
+        do {
+            let keys = try KeyRing(loading: paths, password: readPassword(), requirements: requirements)
+            for key in keys.refused { Console.printError("warning: \(key)") }
+            return keys
+        } catch let error as CommandFailure {
+            throw error
+        } catch {
+            throw CommandFailure("\(error)")
+        }
+    }
+
+    func readPassword() throws(CommandFailure) -> String? {
+        guard let passwordFile else { return password }
+        do {
+            let bytes = try FileBytes.read(passwordFile, limit: Self.passwordFileLimit)
+            let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+            return String(decoding: line, as: UTF8.self)
+        } catch {
+            throw CommandFailure("\(passwordFile): \(error)")
+        }
+    }
+}

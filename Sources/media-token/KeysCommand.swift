@@ -1,0 +1,31 @@
+/// `media-token keys`: hands on to its own subcommands.
+enum KeysCommand {
+    private static let commands: [Subcommand] = [
+        ("list", KeysListCommand.run), ("import", KeysImportCommand.run), ("generate", KeysGenerateCommand.run),
+    ]
+
+    private static let syntax = CommandSyntax(
+        name: "media-token keys", operands: "list|import|generate [ARG...]",
+        summary: "List, import or generate keys.",
+        details: """
+            Commands:
+              list       show the keys that verify would load, and why others are refused
+              import     take the public keys out of a JKS, a PKCS#12 or a certificate
+              generate   make a development key pair
+
+            'media-token keys COMMAND --help' tells more of each.
+
+            Example:
+              media-token keys import media_token_keystore.jks --password-file pass --to Keys
+            """,
+        groups: [], stopsAtOperand: true)
+
+    static func run(_ arguments: [String]) -> ExitStatus {
+        ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
+            guard let command = commands.first(where: { $0.name == given.operands.first }) else {
+                throw UsageError("expected one of \(commands.map(\.name).joined(separator: ", "))")
+            }
+            return command.run(Array(given.operands.dropFirst()))
+        }
+    }
+}

@@ -1,0 +1,75 @@
+internal import MediaToken
+internal import TokenCrypto
+
+/// `media-token keys import`: takes the public part out of a keystore.
+enum KeysImportCommand {
+    private static let syntax = CommandSyntax(
+        name: "media-token keys import", operands: "FILE",
+        summary: "Write the public keys and certificates of a JKS, a PKCS#12 or another key file as PEM files.",
+        details: """
+            Each goes to a file of its own in DIR, named after FILE, and its fingerprint is printed: the SHA-256 that \
+            'openssl pkey -pubin -outform der | sha256sum' gives. A private key in FILE is left where it is. Whether \
+            a key is good enough is checked by whoever loads it.
+
+            Exit status: 0 done, 2 the file cannot be read or written, 64 usage.
+
+            Example:
+              media-token keys import media_token_keystore.jks --password-file pass --to Keys
+            """,
+        groups: [
+            OptionGroup(
+                heading: "Options:",
+                options: [
+                    CommandOption("to", "DIR", "Directory to write to; must exist"),
+                    CommandOption("password", "P", "Password of the file; others on this machine can see it"),
+                    CommandOption("password-file", "F", "Read the password from the first line of a file"),
+                ])
+        ])
+
+    private struct Task {
+        let file: String
+        let directory: String
+        let keys: KeyOptions
+
+        init(_ given: Arguments) throws(UsageError) {
+            guard given.operands.count == 1 else { throw UsageError("expected one key file") }
+            guard let directory = try given.one("to") else { throw UsageError("no --to given") }
+            file = given.operands[0]
+            self.directory = directory
+            keys = try KeyOptions(given)
+        }
+    }
+
+    static func run(_ arguments: [String]) -> ExitStatus {
+        let task = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Task(given) }
+        return CommandFailure.report { () throws(CommandFailure) in try importKeys(task) }
+    }
+
+    private static func importKeys(_ task: Task) throws(CommandFailure) -> ExitStatus {
+        let file: KeyFile
+        let password = try task.keys.readPassword()
+        do {
+            file = try KeyFile(reading: FileBytes.read(task.file, limit: 1 << 20), password: password)
+        } catch {
+            throw CommandFailure("\(task.file): \(error)")
+        }
+        guard !file.entries.isEmpty else { throw CommandFailure("\(task.file): holds no public key or certificate") }
+        if file.holdsPrivateKey {
+            Console.printError("warning: \(task.file) holds a private key, which was not imported")
+        }
+        for (index, entry) in file.entries.enumerated() {
+            let path = "\(task.directory)/\(stem(of: task.file))\(file.entries.count > 1 ? "-\(index + 1)" : "").pem"
+            let text: String
+            do { text = try entry.pemText() } catch { throw CommandFailure("\(task.file): \(error)") }
+            try NewFile.write(text, to: path, mode: 0o644)
+            Console.print("\(path)  \(entry.key.bits) bits  sha256 \(entry.key.fingerprint.hexadecimal)")
+        }
+        return .success
+    }
+
+    private static func stem(of path: String) -> String {
+        let name = path.split(separator: "/").last ?? "key"
+        guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return String(name) }
+        return String(name[..<dot])
+    }
+}

@@ -1,0 +1,59 @@
+internal import MediaToken
+
+/// `media-token keys list`: shows what a verifier would load.
+enum KeysListCommand {
+    private static let syntax = CommandSyntax(
+        name: "media-token keys list", operands: "[FILE | DIR]...",
+        summary: "Show the keys that verify would load, and why others are refused.",
+        details: """
+            Exit status: 0 at least one usable key, 2 none, 64 usage.
+
+            Example:
+              media-token keys list --min-rsa-bits 1024 Keys
+            """,
+        groups: [
+            KeyOptions.group,
+            OptionGroup(
+                heading: "Output:", options: [CommandOption("json", nil, "Print one JSON object a line for each key")]),
+        ])
+
+    static func run(_ arguments: [String]) -> ExitStatus {
+        let task = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
+            let keys = try KeyOptions(given, operands: given.operands)
+            guard !keys.paths.isEmpty else { throw UsageError("no key given; expected a file or a directory") }
+            return (keys: keys, isJSON: given.has("json"))
+        }
+        return CommandFailure.report { () throws(CommandFailure) in
+            let ring = try task.keys.load()
+            for key in ring.keys { Console.print(task.isJSON ? JSONLine.encode(KeyObject(key)) : text(key)) }
+            return .success
+        }
+    }
+
+    private static func text(_ key: VerificationKey) -> String {
+        let validity = key.validity.map {
+            "\n  valid        \(TokenDate($0.lowerBound)) to \(TokenDate($0.upperBound))"
+        }
+        return """
+            \(key.name)
+              file         \(key.file)
+              modulus      \(key.bits) bits
+              fingerprint  \(key.fingerprint)
+            """ + (validity ?? "")
+    }
+
+    private struct KeyObject: Encodable {
+        let name: String
+        let file: String
+        let bits: Int
+        let fingerprint: String
+        let notBeforeMilliseconds: Int64?
+        let notAfterMilliseconds: Int64?
+
+        init(_ key: VerificationKey) {
+            (name, file, bits, fingerprint) = (key.name, key.file, key.bits, key.fingerprint)
+            notBeforeMilliseconds = key.validity?.lowerBound.milliseconds
+            notAfterMilliseconds = key.validity?.upperBound.milliseconds
+        }
+    }
+}

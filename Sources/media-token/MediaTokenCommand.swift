@@ -1,0 +1,82 @@
+internal import Glibc
+
+/// The program. Each subcommand is a file of its own.
+@main
+enum MediaTokenCommand {
+    static let version = "0.1.0"
+
+    private static let commands: [Subcommand] = [
+        ("verify", VerifyCommand.run), ("inspect", InspectCommand.run), ("issue", IssueCommand.run),
+        ("keys", KeysCommand.run),
+    ]
+
+    private static let syntax = CommandSyntax(
+        name: "media-token", operands: "COMMAND [ARG...]",
+        summary: "Verify Adobe Pass short media tokens: one token opens one resource, once.",
+        details: """
+            Commands:
+              verify     decide whether tokens open a resource, and say exactly why not
+              inspect    show what a media, AuthN or AuthZ token holds
+              issue      sign tokens for tests and load
+              keys       list, import or generate keys
+
+            'media-token COMMAND --help' tells more of each.
+
+            Exit status: 0 all valid, 1 at least one rejected, 2 could not tell (keys or store), 64 usage.
+
+            Example:
+              media-token verify --keys Keys --requestor MML --resource TNT @token.txt
+            """,
+        groups: [OptionGroup(heading: "Options:", options: [CommandOption("version", nil, "Print the version")])],
+        stopsAtOperand: true)
+
+    static func main() {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let status = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try dispatch(given) }
+        Console.flush()
+        exit(status.rawValue)
+    }
+
+    private static func dispatch(_ given: Arguments) throws(UsageError) -> ExitStatus {
+        if given.has("version") {
+            Console.print("media-token \(version)")
+            return .success
+        }
+        guard let name = given.operands.first else {
+            throw UsageError("no command given; expected \(commands.map(\.name).joined(separator: ", "))")
+        }
+        guard let command = commands.first(where: { $0.name == name }) else {
+            throw UsageError("no command '\(name)'; expected \(commands.map(\.name).joined(separator: ", "))")
+        }
+        return command.run(Array(given.operands.dropFirst()))
+    }
+}
+
+/// A command's name and the function that runs it with the arguments behind its name.
+typealias Subcommand = (name: String, run: @Sendable ([String]) -> ExitStatus)
+
+/// How a command ends, for scripts. ``UsageError`` ends it with 64 (`EX_USAGE`).
+enum ExitStatus: Int32, Comparable {
+    case success = 0
+    case rejected = 1
+    case couldNotTell = 2
+
+    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// Something outside of the command line that keeps a command from its work: a file, a key. Ends it with exit status 2.
+struct CommandFailure: Error {
+    let message: String
+
+    init(_ message: String) { self.message = message }
+
+    /// Runs `work`; a failure goes to standard error.
+    static func report(_ work: () throws(CommandFailure) -> ExitStatus) -> ExitStatus {
+        do {
+            return try work()
+        } catch {
+            Console.printError(error.message)
+            return .couldNotTell
+        }
+    }
+}

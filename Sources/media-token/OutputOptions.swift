@@ -1,0 +1,30 @@
+internal import MediaToken
+
+/// How a command shows what it found out about a token.
+struct OutputOptions {
+    static let group = OptionGroup(
+        heading: "Output:",
+        options: [
+            CommandOption("json", nil, "Print one JSON object a line for each token"),
+            CommandOption("quiet", nil, "Print nothing; the exit status tells"),
+        ])
+
+    let isQuiet: Bool
+    private let isJSON: Bool
+
+    init(_ given: Arguments) throws(UsageError) {
+        isQuiet = given.has("quiet")
+        isJSON = given.has("json")
+        guard !(isQuiet && isJSON) else { throw UsageError("--json and --quiet are given; expected one of them") }
+    }
+
+    /// - Parameter showsFields: whether the token's fields are shown to people too. JSON always has them.
+    func show(_ examination: Examination, status: String, code: Int?, showsFields: Bool = false) {
+        if isQuiet { return }
+        if isJSON {
+            Console.print(ExaminationJSON.line(examination, status: status, code: code))
+        } else {
+            CheckList.print(examination, status: status, showsFields: showsFields)
+        }
+    }
+}

@@ -1,0 +1,24 @@
+/// A line on standard error that shows how far a long work is; nothing where nobody sees it.
+struct ProgressBar {
+    private static let width = 40
+
+    private let title: String
+    private let total: Int
+    private var shown = -1
+
+    init(_ title: String, total: Int) {
+        self.title = title
+        self.total = total
+    }
+
+    /// Shows that `done` of the total is done. Draws only when there is something new to see.
+    mutating func update(_ done: Int) {
+        guard Console.showsProgress, total > 1 else { return }
+        let percent = done * 100 / total
+        guard percent != shown else { return }
+        shown = percent
+        let filled = Self.width * done / total
+        let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: Self.width - filled)
+        Console.writeProgress("\r\(title) \(bar) \(percent) %" + (done == total ? "\n" : ""))
+    }
+}

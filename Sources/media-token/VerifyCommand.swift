@@ -1,0 +1,87 @@
+internal import MediaToken
+
+/// `media-token verify`: decides whether tokens open a resource, and uses them up for the rest of the run.
+enum VerifyCommand {
+    private static let syntax = CommandSyntax(
+        name: "media-token verify", operands: "[TOKEN | @FILE | -]",
+        summary: "Decide whether media tokens open a resource, and say exactly why not.",
+        details: """
+            A token is read from the argument, from a file behind '@', or from standard input: one a line, or one \
+            document. Clear text, percent-encoding, Base64, a REST v1 <play> and REST v1 or v2 JSON are understood.
+
+            Within one run each token is accepted once; nothing is remembered after it.
+
+            Exit status: 0 all valid, 1 at least one rejected, 2 could not tell (keys or store), 64 usage.
+
+            Examples:
+              media-token verify --keys Keys --requestor MML --resource TNT @token.txt
+              media-token verify --key pub.pem --requestor MML --resource TNT \\
+                --at '2016-03-17 15:02:00 -0700' --json - < tokens.txt
+            """,
+        groups: [KeyOptions.group, ExpectationOptions.group, TimeOptions.group, OutputOptions.group])
+
+    private struct Task {
+        let keys: KeyOptions
+        let expectation: ExpectationOptions
+        let time: TimeOptions
+        let output: OutputOptions
+        let input: TokenInput
+
+        init(_ given: Arguments) throws(UsageError) {
+            keys = try KeyOptions(given)
+            expectation = try ExpectationOptions(given)
+            time = try TimeOptions(given)
+            output = try OutputOptions(given)
+            input = try TokenInput(given.operands)
+            guard !keys.paths.isEmpty else { throw UsageError("no key given; expected --keys DIR or --key FILE") }
+            guard !expectation.requestors.isEmpty else { throw UsageError("no --requestor given") }
+            guard expectation.namesResource else {
+                throw UsageError("no resource given; expected --resource ID, --resource-file F or --any-resource")
+            }
+        }
+    }
+
+    static func run(_ arguments: [String]) -> ExitStatus {
+        let task = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Task(given) }
+        return CommandFailure.report { () throws(CommandFailure) in try verify(task) }
+    }
+
+    private static func verify(_ task: Task) throws(CommandFailure) -> ExitStatus {
+        guard let resource = try task.expectation.resourceRule() else { throw CommandFailure("no resource given") }
+        let verifier = MediaTokenVerifier(
+            keys: try task.keys.load(), policy: task.time.policy(allowedMVPDs: task.expectation.allowedMVPDs),
+            replays: MemoryReplayCache())
+        let expectation = Expectation(requestors: task.expectation.requestors, resource: resource)
+        var status = ExitStatus.success
+        try task.input.forEachGroup { tokens in
+            let now = task.time.time ?? .now
+            let requests = tokens.map { VerificationRequest(token: $0, expectation: expectation) }
+            for (token, outcome) in zip(tokens, verifier.verify(requests, at: now)) {
+                status = max(status, outcome.exitStatus)
+                guard !task.output.isQuiet else { continue }
+                // For the check list the token is looked at once more; what was decided stays decided.
+                let examination = verifier.examine(token, for: expectation, at: now).concluded(by: outcome)
+                task.output.show(examination, status: outcome.status.rawValue, code: outcome.status.number)
+            }
+            Console.flush()
+        }
+        return status
+    }
+}
+
+extension Result where Success == Verdict, Failure == CannotTell {
+    fileprivate var status: VerdictStatus {
+        switch self {
+        case .success(let verdict): verdict.status
+        case .failure: .errorUnknown
+        }
+    }
+
+    fileprivate var exitStatus: ExitStatus {
+        switch self {
+        case .success(.accepted): .success
+        case .success(.rejected): .rejected
+        case .failure: .couldNotTell
+        }
+    }
+}
