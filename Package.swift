@@ -43,7 +43,7 @@ let package = Package(
         .testTarget(name: "ReplayCacheTests", dependencies: ["MediaToken", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["media-token", "MediaToken", "TestSupport"],
+            dependencies: ["media-token", "TestSupport", "TokenCrypto", "TokenIssuer"],
             swiftSettings: strict),
     ]
 )

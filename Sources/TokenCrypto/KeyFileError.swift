@@ -21,7 +21,8 @@ package enum KeyFileError: Error, Equatable, CustomStringConvertible {
         case .empty: "is empty; expected PEM, DER, PKCS#12 or JKS"
         case .malformed(let what): "holds \(what)"
         case .notRSA(let found): "holds a key for \(found); expected RSA (rsaEncryption)"
-        case .passwordMissing(let format): "is a \(format.rawValue) and needs its password"
+        case .passwordMissing(let format):
+            "is a \(format.rawValue) and needs its password (--password or --password-file)"
         case .passwordWrong(let format): "does not open: wrong password for this \(format.rawValue), or it was altered"
         case .libcrypto(let what): "could not be read by libcrypto: \(what)"
         }

@@ -5,7 +5,7 @@ final class XMLEvents {
     private let context: xmlParserCtxtPtr
     private(set) var elements: [XMLElement] = []
     private(set) var refusal: XMLRefusal?
-    private(set) var malformed = XMLRefusal.malformed(code: 0, column: 0)
+    private(set) var malformed = XMLRefusal.malformed(code: 0, line: 0, column: 0)
     private var open: [Int] = []
 
     init(context: xmlParserCtxtPtr) {
@@ -44,8 +44,8 @@ final class XMLEvents {
     }
 
     /// The first of libxml2's complaints counts; those after it follow from it.
-    func note(code: Int, column: Int) {
-        if case .malformed(0, _) = malformed { malformed = .malformed(code: code, column: column) }
+    func note(code: Int, line: Int, column: Int) {
+        if case .malformed(0, _, _) = malformed { malformed = .malformed(code: code, line: line, column: column) }
     }
 }
 
@@ -71,7 +71,8 @@ enum SAXHandlers {
         handlers.internalSubset = { user, _, _, _ in events(user)?.refuse(.documentType) }
         handlers.serror = { user, error in
             guard let error else { return }
-            events(user)?.note(code: Int(error.pointee.code), column: Int(error.pointee.int2))
+            events(user)?.note(
+                code: Int(error.pointee.code), line: Int(error.pointee.line), column: Int(error.pointee.int2))
         }
         return handlers
     }()

@@ -103,7 +103,9 @@ extension XMLRefusal {
         case .processingInstruction: "has a processing instruction, which is never accepted"
         case .tooDeep(let limit): "is nested deeper than \(limit) elements"
         case .tooManyElements(let limit): "has more than \(limit) elements"
-        case .malformed(let code, let column): "is not well-formed at column \(column) (libxml2 error \(code))"
+        case .malformed(let code, let line, let column):
+            "is not well-formed at line \(line), column \(column) (libxml2 error \(code))"
+        case .noCanonicalForm: "has no canonical form"
         case .outOfMemory: "could not be parsed for want of memory"
         }
     }

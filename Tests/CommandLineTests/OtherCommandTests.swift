@@ -1,0 +1,132 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("media-token inspect, issue and keys")
+struct OtherCommandTests {
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private func run(_ arguments: [String], input: String = "") throws -> Program.Outcome {
+        try Program.mediaToken.run(arguments, input: Data(input.utf8))
+    }
+
+    private func generateKeys() throws -> (secret: String, open: String) {
+        let outcome = try run(["keys", "generate", "--bits", "2048", "--to", directory.path])
+        try #require(outcome.status == 0, "\(outcome.errors)")
+        return ("\(directory.path)/development.key", "\(directory.path)/development.pem")
+    }
+
+    @Test("help and version")
+    func help() throws {
+        let commands = [
+            [], ["verify"], ["inspect"], ["issue"], ["keys"], ["keys", "list"], ["keys", "import"],
+            ["keys", "generate"],
+        ]
+        for command in commands {
+            let outcome = try run(command + ["--help"])
+            #expect(outcome.status == 0)
+            #expect(outcome.output.contains("Example"), "\(command)")
+            #expect(!outcome.output.split(separator: "\n").contains { $0.count > 80 }, "\(command)")
+        }
+        #expect(try run(["--version"]).output.hasPrefix("media-token "))
+        #expect(try run([]).status == 64)
+        #expect(try run(["nonsense"]).errors.contains("verify"))
+    }
+
+    @Test("inspect shows every field under UNVERIFIED without a key")
+    func unverified() throws {
+        let outcome = try run(["inspect", "@" + Fixtures.realTokenFile])
+        #expect(outcome.status == 0)
+        #expect(outcome.output.hasPrefix("UNVERIFIED\n"))
+        #expect(outcome.output.contains("613e99bf2db476308f802091f8462819"))
+    }
+
+    @Test("inspect with keys verifies; what is asked and does not fit is a failure")
+    func inspected() throws {
+        let common = ["inspect", "--keys", Fixtures.keys, "--min-rsa-bits", "1024"]
+        let good = try run(common + ["@" + Fixtures.realTokenFile])
+        #expect(good.status == 0)
+        #expect(good.output.hasPrefix("VERIFIED\n"))
+        #expect(try run(common + ["--resource", "TBS", "@" + Fixtures.realTokenFile]).status == 1)
+        #expect(try run(common + ["--at", "now", "@" + Fixtures.realTokenFile]).status == 1)
+        let forged = try Fixtures.realToken().replacing("MML", with: "ABC")
+        let outcome = try run(common + [forged])
+        #expect(outcome.status == 1)
+        #expect(outcome.output.hasPrefix("INVALID_SIGNATURE\n"))
+    }
+
+    @Test(
+        "tokens that issue signs are verified, in every form",
+        arguments: ["clear", "base64", "percent", "v1-xml", "v1-json", "v2-json"])
+    func issueAndVerify(form: String) throws {
+        let keys = try generateKeys()
+        let issued = try run([
+            "issue", "--signing-key", keys.secret, "--requestor", "R&D", "--resource", "<a>]]></a>", "--mvpd", "M",
+            "--count", "3", "--format", form, "--root", "shortAuthorizationToken",
+        ])
+        #expect(issued.status == 0, "\(issued.errors)")
+        #expect(issued.errors.isEmpty)
+        let lines = issued.output.split(separator: "\n").map(String.init)
+        #expect(Set(lines).count == 3)
+        for line in lines {
+            let outcome = try run(
+                ["verify", "--key", keys.open, "--requestor", "R&D", "--resource", "<a>]]></a>", "--mvpd", "M"],
+                input: line)
+            #expect(outcome.status == 0, "\(outcome.output)")
+        }
+    }
+
+    @Test("device-bound tokens are inspected with their device", arguments: ["authn", "authz"])
+    func deviceBound(kind: String) throws {
+        let keys = try generateKeys()
+        let token = try run([
+            "issue", "--signing-key", keys.secret, "--requestor", "MML", "--resource", "TNT", "--kind", kind,
+            "--device", "D1",
+        ]).output
+        let common = ["inspect", "--key", keys.open, "--at", "now", "--requestor", "MML"]
+        #expect(try run(common + ["--device", "D1"], input: token).status == 0)
+        let other = try run(common + ["--device", "D2"], input: token)
+        #expect(other.status == 1)
+        #expect(other.output.contains("✗ device"))
+        let verified = try run(["verify", "--key", keys.open, "--requestor", "MML", "--resource", "TNT"], input: token)
+        #expect(verified.status == 1)
+        #expect(verified.output.hasPrefix("INVALID_TOKEN_FORMAT\n"))
+    }
+
+    @Test("a signing key has mode 0600 and is not replaced")
+    func generate() throws {
+        let keys = try generateKeys()
+        let attributes = try FileManager.default.attributesOfItem(atPath: keys.secret)
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        let again = try run(["keys", "generate", "--to", directory.path])
+        #expect(again.status == 2)
+        #expect(again.errors.contains("is there already"))
+    }
+
+    @Test("a keystore is imported, and listed with the same fingerprint", arguments: ["trust.jks", "trust.p12"])
+    func importKeys(store: String) throws {
+        let file = Fixtures.vectors.appending(path: "keystores/\(store)").path
+        let password = try directory.write("123456\n", to: "password")
+        let imported = try run(["keys", "import", file, "--password-file", password, "--to", directory.path])
+        #expect(imported.status == 0, "\(imported.errors)")
+        let listed = try run(["keys", "list", "--json", directory.path])
+        let object = try #require(
+            try JSONSerialization.jsonObject(with: Data(listed.output.utf8)) as? [String: Any])
+        let fingerprint = try #require(object["fingerprint"] as? String)
+        #expect(imported.output.contains(fingerprint))
+        #expect(object["name"] as? String == "CN=Media Token Test,O=Example")
+        #expect(object["bits"] as? Int == 2048)
+    }
+
+    @Test("a wrong password is said, not shown")
+    func wrongPassword() throws {
+        let file = Fixtures.vectors.appending(path: "keystores/trust.jks").path
+        let outcome = try run(["keys", "list", "--password", "hunter2", file])
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains("wrong password") && !outcome.errors.contains("hunter2"))
+    }
+}

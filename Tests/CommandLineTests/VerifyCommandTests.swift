@@ -1,0 +1,165 @@
+import Foundation
+import TestSupport
+import Testing
+import TokenCrypto
+import TokenIssuer
+
+@Suite("media-token verify")
+struct VerifyCommandTests {
+    private static let keys = ["--keys", Fixtures.keys, "--min-rsa-bits", "1024"]
+    private static let wanted = ["--requestor", "MML", "--resource", "TNT"]
+    private static let time = ["--at", "2016-03-17 15:02:00 -0700"]
+    private static let file = "@" + Fixtures.realTokenFile
+
+    private func verify(
+        _ arguments: [String], input: String = "", environment: [String: String] = [:]
+    ) throws -> Program.Outcome {
+        try Program.mediaToken.run(["verify"] + arguments, input: Data(input.utf8), environment: environment)
+    }
+
+    @Test("the real token is valid at its own time, with a check list")
+    func valid() throws {
+        let outcome = try verify(Self.keys + Self.wanted + Self.time + [Self.file])
+        #expect(outcome.status == 0)
+        #expect(outcome.output.hasPrefix("VALID_TOKEN\n"))
+        #expect(outcome.output.contains("✓ signature  verified by adobe-pass-2015-2021.pem"))
+        #expect(outcome.output.contains("✓ replay"))
+        #expect(!outcome.output.contains("\u{1B}"))
+        #expect(outcome.errors.isEmpty)
+    }
+
+    @Test(
+        "it is refused, by name, when something does not fit",
+        arguments: [
+            (["--resource", "TNT", "--at", "2016-03-17 15:09:30 -0700"], "TOKEN_EXPIRED", "✗ window"),
+            (["--resource", "TBS", "--at", "1458252120"], "INVALID_RESOURCE_ID", "expected 'TBS'"),
+            (["--resource", "TNT", "--at", "2016-03-17T21:00:00Z"], "TOKEN_NOT_YET_VALID", "clock"),
+            (["--any-resource", "--at", "1458252120", "--mvpd", "Comcast"], "INVALID_MVPD_ID", "'Comcast'"),
+            (
+                ["--any-resource", "--max-ttl", "10", "--skew", "0", "--at", "1458252120"], "TOKEN_EXPIRED",
+                "0 s of skew"
+            ),
+        ])
+    func refused(arguments: [String], status: String, detail: String) throws {
+        let outcome = try verify(Self.keys + ["--requestor", "MML"] + arguments + [Self.file])
+        #expect(outcome.status == 1)
+        #expect(outcome.output.hasPrefix(status + "\n"))
+        #expect(outcome.output.contains(detail), "\(outcome.output)")
+    }
+
+    @Test("without --min-rsa-bits the key is refused, by that name")
+    func shortKey() throws {
+        let outcome = try verify(["--keys", Fixtures.keys] + Self.wanted + [Self.file])
+        #expect(outcome.status == 2)
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.errors.contains("--min-rsa-bits 1024"))
+    }
+
+    @Test("--json prints one object a line")
+    func json() throws {
+        let input = "\(try Fixtures.realToken())\n\n\(try Fixtures.realToken())\njunk\n"
+        let outcome = try verify(Self.keys + Self.wanted + Self.time + ["--json", "-"], input: input)
+        #expect(outcome.status == 1)
+        let lines = outcome.output.split(separator: "\n")
+        let objects = try lines.map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+        #expect(
+            objects.map { $0["status"] as? String } == ["VALID_TOKEN", "TOKEN_ALREADY_USED", "INVALID_TOKEN_FORMAT"])
+        #expect(objects.map { $0["code"] as? Int } == [0, 8, 1])
+        #expect(objects[0]["key"] as? String == "adobe-pass-2015-2021.pem")
+        let token = try #require(objects[0]["token"] as? [String: Any])
+        #expect(token["kind"] as? String == "media")
+        #expect(token["issueTimeMilliseconds"] as? Int == 1_458_252_091_000)
+        #expect((token["fields"] as? [String: String])?["mvpdId"] == "TempPass")
+        let checks = try #require(objects[0]["checks"] as? [[String: Any]])
+        #expect(
+            checks.map { $0["name"] as? String }
+                == ["format", "signature", "window", "requestor", "resource", "mvpd", "replay"])
+        #expect(Set(checks[0].keys) == ["name", "result", "detail"])
+    }
+
+    @Test("--quiet prints nothing")
+    func quiet() throws {
+        let outcome = try verify(Self.keys + Self.wanted + ["--quiet", Self.file])
+        #expect(outcome.status == 1)
+        #expect(outcome.output.isEmpty && outcome.errors.isEmpty)
+    }
+
+    @Test("standard input, a file and an argument are read alike")
+    func inputs() throws {
+        let token = try Fixtures.realToken()
+        let common = Self.keys + Self.wanted + Self.time + ["--quiet"]
+        #expect(try verify(common + [token]).status == 0)
+        #expect(try verify(common, input: token).status == 0)
+        #expect(try verify(common + ["-"], input: "\r\n" + token + "\r\n").status == 0)
+        #expect(try verify(common + [Self.file]).status == 0)
+        let base64 = Data(token.utf8).base64EncodedString()
+        let document =
+            "{\n  \"decisions\": [ {\n \"authorized\": true,\n \"token\": { \"serializedToken\": \"\(base64)\" } } ]\n}\n"
+        #expect(try verify(common, input: document).status == 0)
+        #expect(try verify(common, input: "<play>\n<serializedToken>\(base64)</serializedToken>\n</play>").status == 0)
+    }
+
+    @Test(
+        "input that is no token is refused, whatever it is",
+        arguments: [
+            "", "\n\n", "\0\0", "<signatureInfo>", "{", "<play", "%", String(repeating: "A", count: 70_000),
+            "{" + String(repeating: "[", count: 70_000), String(repeating: "<signatureInfo>\n", count: 3),
+        ])
+    func junk(input: String) throws {
+        let outcome = try verify(Self.keys + Self.wanted, input: input)
+        #expect(outcome.status == 1)
+        #expect(outcome.output.hasPrefix("INVALID_TOKEN_FORMAT\n"))
+    }
+
+    @Test("a file that cannot be read is named")
+    func absentFile() throws {
+        let outcome = try verify(Self.keys + Self.wanted + ["@/nowhere/token.txt"])
+        #expect(outcome.status == 2)
+        #expect(outcome.errors == "media-token: /nowhere/token.txt: No such file or directory\n")
+    }
+
+    /// `KEYS` and `WANTED` stand for what a good command line has.
+    @Test(
+        "a command line that makes no sense ends with 64 and says what was expected",
+        arguments: [
+            ("", "--keys"), ("KEYS", "--requestor"), ("KEYS --requestor MML", "--resource"),
+            ("KEYS WANTED --any-resource", "--any-resource"), ("KEYS WANTED --skew 301", "0 to 300"),
+            ("KEYS WANTED --skew x", "'x'"), ("KEYS WANTED --at noon", "2016-03-17T22:02:00Z"),
+            ("KEYS WANTED a b", "2 tokens"), ("KEYS WANTED --json --quiet", "--json"),
+            ("WANTED --min-rsa-bits 512", "1024"), ("KEYS WANTED --nonsense", "nonsense"),
+            ("KEYS WANTED --password a --password-file b", "--password"), ("KEYS WANTED --skew 1 --skew 2", "once"),
+        ])
+    func usage(line: String, expected: String) throws {
+        let arguments = line.split(separator: " ").flatMap { word in
+            switch word {
+            case "KEYS": Self.keys
+            case "WANTED": Self.wanted
+            default: [String(word)]
+            }
+        }
+        let outcome = try verify(arguments)
+        #expect(outcome.status == 64)
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.errors.contains(expected), "\(outcome.errors)")
+    }
+
+    @Test("a resource from a file, compared canonically, with line breaks in the token")
+    func resourceFile() throws {
+        let directory = try TemporaryDirectory()
+        let mrss = "<rss version=\"2.0\">\n<item><guid>1</guid></item>\n</rss>"
+        let tokens = [try Mint.token { $0.resource = mrss }, try Mint.token { $0.sessionGUID = "other" }]
+        let token = tokens.joined(separator: "\n") + "\n"
+        let key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
+        let same = try directory.write(mrss + "\n", to: "same.xml")
+        let like = try directory.write("<rss version='2.0'><item><guid>1</guid></item></rss>", to: "like.xml")
+        let common = ["--key", key, "--requestor", "MML", "--at", "1700000010"]
+        let exact = try verify(common + ["--resource-file", same, "--resource", "TNT"], input: token)
+        #expect(exact.status == 0, "\(exact.output)")
+        #expect(exact.output.components(separatedBy: "VALID_TOKEN").count == 3)
+        #expect(try verify(common + ["--resource-file", like], input: token).status == 1)
+        let canonical = common + ["--resource-file", like, "--resource", "TNT", "--canonical-resource"]
+        #expect(try verify(canonical, input: token).status == 0)
+    }
+}

@@ -1,0 +1,75 @@
+import MediaToken
+import TestSupport
+import Testing
+import TokenIssuer
+
+@Suite("Canonical comparison of resources")
+struct CanonicalResourceTests {
+    private static let mrss = """
+        <rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/"><channel><title>MML</title><item>\
+        <title>A &amp; B</title><guid>1</guid><media:rating scheme="urn:v-chip" lang="en">tv-pg</media:rating>\
+        </item></channel></rss>
+        """
+
+    private func status(_ signed: String, _ rule: ResourceRule) throws -> VerdictStatus {
+        let token = try Mint.token { $0.resource = signed }
+        return try Mint.verifier().status(token, for: .init(requestor: "MML", resource: rule))
+    }
+
+    @Test(
+        "passes over what XML does not count",
+        arguments: [
+            ("quote style", "version=\"2.0\"", "version='2.0'"),
+            ("attribute order", "scheme=\"urn:v-chip\" lang=\"en\"", "lang=\"en\" scheme=\"urn:v-chip\""),
+            ("CDATA for an escape", "A &amp; B", "<![CDATA[A & B]]>"),
+            ("CDATA in two runs", "A &amp; B", "<![CDATA[A ]]>&amp;<![CDATA[ B]]>"),
+            ("a numeric escape", "A &amp; B", "A &#38; B"),
+            ("white space between elements", "<item>", "\n  <item>\n  "),
+            ("white space inside of a tag", "</guid>", "</guid  >"),
+        ])
+    func equal(what: String, replaced: String, replacement: String) throws {
+        let other = Self.mrss.replacing(replaced, with: replacement)
+        #expect(other != Self.mrss)
+        #expect(try status(other, .canonically([ResourceID(Self.mrss)])) == .validToken)
+        #expect(try status(Self.mrss, .canonically([ResourceID(other)])) == .validToken)
+        #expect(try status(other, .exactly(ResourceID(Self.mrss))) == .invalidResourceID)
+        let token = try Mint.token { $0.resource = other }
+        let exact = Expectation(requestor: "MML", resource: .exactly(ResourceID(Self.mrss)))
+        #expect(try Mint.verifier().verify(token, for: exact).message.contains("canonical comparison would match"))
+    }
+
+    @Test(
+        "does not pass over what XML counts",
+        arguments: [
+            ("a text", ">tv-pg<", ">tv-14<"),
+            ("an attribute", "urn:v-chip", "urn:mpaa"),
+            ("white space in a text", "A &amp; B", "A  &amp; B"),
+            ("white space that is all of a text", "<guid>1</guid>", "<guid> </guid>"),
+            ("an element more", "<guid>1</guid>", "<guid>1</guid><guid>1</guid>"),
+            ("a prefix", "media:rating", "rating"),
+            ("a namespace", "search.yahoo.com/mrss/", "search.yahoo.com/mrss"),
+            ("a comment", "<guid>1</guid>", "<guid>1<!-- --></guid>"),
+            ("a processing instruction", "<guid>1</guid>", "<guid>1<?x?></guid>"),
+            ("a DOCTYPE", "<rss", "<!DOCTYPE rss><rss"),
+        ])
+    func different(what: String, replaced: String, replacement: String) throws {
+        let other = Self.mrss.replacing(replaced, with: replacement)
+        #expect(other != Self.mrss)
+        #expect(try status(other, .canonically([ResourceID(Self.mrss)])) == .invalidResourceID)
+    }
+
+    @Test("nested CDATA, as in real tokens, is read as what it stands for")
+    func nestedCDATA() throws {
+        let resource = "<rss><title><![CDATA[Tom & Jerry]]></title></rss>"
+        for split in ["]]]]><![CDATA[>", "]]]]>><![CDATA["] {
+            let field = "<![CDATA[" + resource.replacing("]]>", with: split) + "]]>"
+            let payload = Mint.payload().replacing(">TNT<", with: ">\(field)<")
+            let token = try Mint.signed(payload)
+            let exact = Expectation(requestor: "MML", resource: resource)
+            #expect(try Mint.verifier().status(token, for: exact) == .validToken, "\(split)")
+            let canonical = ResourceRule.canonically(["<rss><title>Tom &amp; Jerry</title></rss>"])
+            let canonically = Expectation(requestor: "MML", resource: canonical)
+            #expect(try Mint.verifier().status(token, for: canonically) == .validToken, "\(split)")
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import MediaToken
+import TestSupport
+import Testing
+import TokenIssuer
+
+@Suite("Examining and inspecting")
+struct ExaminationTests {
+    private func results(_ examination: Examination) -> [String: Examination.Report.Result] {
+        Dictionary(uniqueKeysWithValues: examination.reports.map { ($0.check.rawValue, $0.result) })
+    }
+
+    @Test("every check is reported, whatever failed before")
+    func everyCheck() throws {
+        let token = try Mint.token(key: TestKeys.stranger) { $0.resource = "TBS" }
+        let late = Timestamp(milliseconds: Mint.now.milliseconds + 600_000)
+        let policy = VerificationPolicy(allowedMVPDs: ["MML": ["Comcast"]])
+        let examination = try Mint.verifier(policy: policy).examine(RawToken(token), for: Mint.expectation, at: late)
+        #expect(examination.status == .invalidSignature)
+        #expect(examination.key == nil)
+        #expect(
+            results(examination) == [
+                "format": .passed, "signature": .failed, "window": .failed, "requestor": .passed, "resource": .failed,
+                "mvpd": .failed, "replay": .notChecked,
+            ])
+    }
+
+    @Test("its status is what a verification says", arguments: try Fixtures.load("payloads.json", as: Vector.self))
+    func agreesWithVerify(vector: Vector) throws {
+        let payload = try #require(
+            vector.change(Mint.payload().replacing("authToken>", with: (vector.root ?? "authToken") + ">")))
+        let token = RawToken(try Mint.signed(payload))
+        let now = Timestamp(milliseconds: Mint.issued.timestamp.milliseconds + (vector.after ?? 10_000))
+        let verifier = try Mint.verifier()
+        #expect(verifier.examine(token, for: Mint.expectation, at: now).status.rawValue == vector.status)
+        #expect(verifier.examine(token, for: Mint.expectation, at: now).status.rawValue == vector.status)
+    }
+
+    @Test("unknown fields are shown")
+    func extraFields() throws {
+        let payload = Mint.payload().replacing("<ttl>", with: "<a><b>1</b><b>2</b></a><ttl>")
+        let token = try Mint.signed(payload)
+        let examination = try Mint.verifier().examine(RawToken(token), for: Mint.expectation, at: Mint.now)
+        #expect(examination.fields.filter { $0.name == "a/b" }.map(\.text) == ["1", "2"])
+        guard case .accepted(let verified) = try Mint.verifier().verify(token) else {
+            Issue.record("refused")
+            return
+        }
+        #expect(verified.claims.extraFields.map(\.text) == ["1", "2"])
+    }
+
+    @Test("AuthN and AuthZ tokens are read, and never accepted", arguments: [TokenKind.authentication, .authorization])
+    func boundTokens(kind: TokenKind) throws {
+        let token = try Mint.token {
+            $0.kind = kind
+            $0.device = "device-1"
+        }
+        let verdict = try Mint.verifier().verify(token)
+        #expect(verdict.status == .invalidTokenFormat)
+        #expect(verdict.message.contains(kind.title))
+
+        let inspector = TokenInspector(keys: try Mint.keyRing())
+        var questions = TokenInspector.Questions()
+        questions.requestor = "MML"
+        questions.device = "device-1"
+        questions.mvpds = ["TempPass"]
+        questions.time = Mint.now
+        if kind == .authorization { questions.resource = .exactly("TNT") }
+        let good = inspector.inspect(RawToken(token), asking: questions)
+        #expect(good.kind == kind)
+        #expect(good.key == "key-0.pem")
+        #expect(!good.reports.contains { $0.result == .failed })
+        #expect(
+            good.fields.contains { $0.name == "simpleTokenDeviceID/simpleTokenFingerprint" && $0.text == "device-1" })
+
+        questions.device = "device-2"
+        questions.requestor = "ABC"
+        questions.time = Timestamp(milliseconds: Mint.now.milliseconds + 86_400_000)
+        let failed = inspector.inspect(RawToken(token), asking: questions).reports.filter { $0.result == .failed }
+        #expect(failed.map(\.check) == [.window, .requestor, .device])
+    }
+
+    @Test("asking for what a kind does not say fails")
+    func absent() throws {
+        var questions = TokenInspector.Questions()
+        questions.device = "device-1"
+        let report = TokenInspector(keys: nil).inspect(RawToken(try Mint.token()), asking: questions).reports.last
+        #expect(report?.check == .device)
+        #expect(report?.result == .failed)
+    }
+}

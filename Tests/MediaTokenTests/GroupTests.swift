@@ -1,0 +1,85 @@
+import Foundation
+import MediaToken
+import Synchronization
+import TestSupport
+import Testing
+import TokenIssuer
+
+@Suite("Groups and threads")
+struct GroupTests {
+    private func request(_ token: String, resource: String = "TNT") -> VerificationRequest {
+        VerificationRequest(token: RawToken(token), expectation: .init(requestor: "MML", resource: resource))
+    }
+
+    @Test("each verdict is its own token's, in order")
+    func order() throws {
+        let good = try Mint.token()
+        let other = try Mint.token { $0.sessionGUID = "other" }
+        let group = [
+            request(""), request(good), request(try Mint.token(key: TestKeys.stranger)), request(good, resource: "TBS"),
+            request(other), request(good),
+        ]
+        let statuses = try Mint.verifier().verify(group, at: Mint.now).map { try $0.get().status }
+        #expect(
+            statuses == [
+                .invalidTokenFormat, .validToken, .invalidSignature, .invalidResourceID, .validToken, .tokenAlreadyUsed,
+            ])
+    }
+
+    @Test("an empty group has no verdicts")
+    func empty() throws {
+        #expect(try Mint.verifier().verify([], at: Mint.now).isEmpty)
+    }
+
+    @Test("a token that is refused is not used up")
+    func notUsedUp() throws {
+        let verifier = try Mint.verifier()
+        let token = try Mint.token()
+        #expect(try verifier.status(token, for: .init(requestor: "MML", resource: "TBS")) == .invalidResourceID)
+        #expect(verifier.examine(RawToken(token), for: Mint.expectation, at: Mint.now).status == .validToken)
+        #expect(try verifier.status(token) == .validToken)
+    }
+
+    @Test("on many threads at once, each token is accepted once")
+    func threads() throws {
+        let verifier = try Mint.verifier()
+        let tokens = try (0..<200).map { number in try Mint.token { $0.sessionGUID = "viewer \(number)" } }
+        let accepted = Atomic<Int>(0)
+        let refused = Atomic<Int>(0)
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+            for token in tokens.shuffled() {
+                switch try? verifier.status(token) {
+                case .validToken: accepted.add(1, ordering: .relaxed)
+                case .tokenAlreadyUsed: refused.add(1, ordering: .relaxed)
+                default: break
+                }
+            }
+        }
+        #expect(accepted.load(ordering: .relaxed) == 200)
+        #expect(refused.load(ordering: .relaxed) == 1400)
+    }
+
+    /// A store that fails as it is told to.
+    private struct FaultyStore: ReplayCache {
+        let answers: [Result<ReplayAnswer, ReplayCacheError>]
+
+        func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>] { answers }
+    }
+
+    @Test("a store that cannot tell is no yes, and does not touch what was refused before")
+    func faultyStore() throws {
+        let group = [request(try Mint.token()), request("")]
+        let failing = try Mint.verifier(replays: FaultyStore(answers: [.failure(.unavailable("gone"))]))
+        let outcomes = failing.verify(group, at: Mint.now)
+        #expect(throws: CannotTell.self) { try outcomes[0].get() }
+        #expect(try outcomes[1].get().status == .invalidTokenFormat)
+    }
+
+    @Test("a store that answers too few or too many times is not believed", arguments: [0, 2])
+    func miscountingStore(count: Int) throws {
+        let store = FaultyStore(answers: Array(repeating: .success(.first), count: count))
+        let outcomes = try Mint.verifier(replays: store).verify([request(try Mint.token())], at: Mint.now)
+        #expect(outcomes.count == 1)
+        #expect(throws: CannotTell.self) { try outcomes[0].get() }
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import MediaToken
+import TestSupport
+import Testing
+import TokenCrypto
+import TokenIssuer
+
+@Suite("Key ring")
+struct KeyRingTests {
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private static let keystores = Fixtures.vectors.appending(path: "keystores")
+
+    private func publicPEM(_ key: RSASigningKey = TestKeys.standard) throws -> String {
+        try key.publicKey.pemText()
+    }
+
+    private func message(_ body: () throws -> KeyRing) -> String {
+        do {
+            _ = try body()
+            return "loaded"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test("a directory is read by file name; what is no key file in it is passed over")
+    func directoryOfKeys() throws {
+        try directory.write(try publicPEM(), to: "b.pem")
+        try directory.write(try publicPEM(TestKeys.stranger), to: "a.pub")
+        try directory.write(try publicPEM(), to: "again.pem")
+        try directory.write("# Keys", to: "README.md")
+        try directory.write("junk", to: ".hidden.pem")
+        let ring = try KeyRing(loading: directory.path)
+        #expect(ring.keys.map(\.name) == ["a.pub", "again.pem"])
+        #expect(ring.refused.isEmpty)
+    }
+
+    @Test("in a directory, a bad file is left out and named; named itself, it is an error")
+    func badFiles() throws {
+        try directory.write(try publicPEM(), to: "good.pem")
+        let bad = try directory.write("junk", to: "bad.pem")
+        let ring = try KeyRing(loading: directory.path)
+        #expect(ring.keys.map(\.name) == ["good.pem"])
+        #expect(ring.refused.map(\.file) == [bad])
+        #expect(message { try KeyRing(loading: [directory.path, bad]) }.contains("bad.pem"))
+    }
+
+    @Test("each refusal names the file, what is wrong, and the setting or what to do")
+    func refusals() throws {
+        let short = try directory.write(try publicPEM(TestKeys.short), to: "short.pem")
+        let secret = try directory.write(try TestKeys.standard.pemText(), to: "secret.pem")
+        let empty = try directory.write("", to: "empty.pem")
+        let exponent3 = try directory.write(
+            try Program("openssl").succeed(["pkey", "-pubout"], input: Data(try exponentThreeKey().utf8)),
+            to: "three.pem")
+        let store = Self.keystores.appending(path: "trust.jks").path
+        let absent = "\(directory.path)/absent.pem"
+        let expected: [(String, [String])] = [
+            (short, ["short.pem", "1024", "2048", "minimumRSABits", "--min-rsa-bits 1024"]),
+            (secret, ["secret.pem", "private key", "keys import"]), (empty, ["empty.pem", "empty"]),
+            (exponent3, ["three.pem", "exponent 3", "65537"]), (store, ["trust.jks", "JKS", "--password"]),
+            (absent, ["absent.pem", "no such file"]),
+        ]
+        for (path, texts) in expected {
+            let message = message { try KeyRing(loading: path) }
+            for text in texts { #expect(message.contains(text), "\(message)") }
+            #expect(!message.contains("\n"))
+        }
+        #expect(message { try KeyRing(loading: store, password: "secret123") }.contains("wrong password"))
+        #expect(!message { try KeyRing(loading: store, password: "secret123") }.contains("secret123"))
+    }
+
+    private func exponentThreeKey() throws -> String {
+        try Program("openssl").succeed(
+            ["genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-pkeyopt", "rsa_keygen_pubexp:3"])
+    }
+
+    @Test("an unreadable file and an empty directory are errors at once")
+    func nothingToLoad() throws {
+        #expect(message { try KeyRing(loading: directory.path) }.contains("no usable verification key"))
+        #expect(message { try KeyRing(loading: []) }.contains("no usable verification key"))
+        try directory.write("junk", to: "bad.pem")
+        let text = message { try KeyRing(loading: directory.path) }
+        #expect(text.contains("bad.pem") && text.contains("no usable verification key"))
+    }
+
+    @Test("no setting allows less than 1024 bits")
+    func floor() throws {
+        let pem = try Program("openssl").succeed(
+            ["genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:512"])
+        let file = try directory.write(
+            try Program("openssl").succeed(["pkey", "-pubout"], input: Data(pem.utf8)), to: "tiny.pem")
+        #expect(message { try KeyRing(loading: file, minimumRSABits: 512) }.contains("no setting allows"))
+    }
+
+    @Test("a certificate's dates are reported, and enforced at load unless that is switched off")
+    func certificateDates() throws {
+        let file = Self.keystores.appending(path: "certificate.pem").path
+        let inside = try #require(Timestamp(reading: "2030-01-01T00:00:00Z"))
+        let ring = try KeyRing(loading: [file], at: inside)
+        #expect(ring.keys.map(\.name) == ["CN=Media Token Test,O=Example"])
+        #expect(ring.keys[0].validity?.lowerBound == Timestamp(reading: "2015-01-01T00:00:00Z"))
+        for outside in ["2014-12-31T23:59:59Z", "2114-12-08T00:00:01Z"] {
+            let time = try #require(Timestamp(reading: outside))
+            let refusal = message { try KeyRing(loading: [file], at: time) }
+            #expect(refusal.contains("--ignore-certificate-dates"), "\(refusal)")
+            let lenient = KeyRequirements(unsafeIgnoringCertificateDates: true)
+            #expect(try KeyRing(loading: [file], requirements: lenient, at: time).keys.count == 1)
+        }
+    }
+
+    @Test("any of several keys verifies, and the verdict names it")
+    func severalKeys() throws {
+        let keys = [TestKeys.standard, TestKeys.short, TestKeys.stranger]
+        let verifier = try Mint.verifier(keys: keys)
+        for (number, key) in (keys + keys.reversed() + keys).enumerated() {
+            let token = try Mint.token(key: key) { $0.sessionGUID = "viewer \(number)" }
+            guard case .accepted(let verified) = try verifier.verify(token) else {
+                Issue.record("refused")
+                continue
+            }
+            let index = try #require(keys.firstIndex { $0 === key })
+            #expect(verified.key == "key-\(index).pem")
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import MediaToken
+import TestSupport
+import Testing
+import TokenIssuer
+
+@Suite("Policy")
+struct PolicyTests {
+    @Test("several requestors may be expected, and none is not everyone")
+    func requestors() throws {
+        let token = try Mint.token()
+        let either = Expectation(requestors: ["ABC", "MML"], resource: .exactly("TNT"))
+        #expect(try Mint.verifier().status(token, for: either) == .validToken)
+        let nobody = Expectation(requestors: [], resource: .exactly("TNT"))
+        #expect(try Mint.verifier().status(token, for: nobody) == .invalidRequestorID)
+    }
+
+    @Test("canonically equivalent Unicode is not equal")
+    func unicode() throws {
+        let token = try Mint.token { $0.resource = "Cin\u{E9}" }
+        let composed = Expectation(requestor: "MML", resource: "Cin\u{E9}")
+        let decomposed = Expectation(requestor: "MML", resource: "Cine\u{301}")
+        #expect(try Mint.verifier().status(token, for: composed) == .validToken)
+        #expect(try Mint.verifier().status(token, for: decomposed) == .invalidResourceID)
+        let canonical = Expectation(requestor: "MML", resource: .canonically(["Cine\u{301}"]))
+        #expect(try Mint.verifier().status(token, for: canonical) == .invalidResourceID)
+    }
+
+    @Test("any of a list of resources, and an empty list is none")
+    func resourceList() throws {
+        let token = try Mint.token()
+        let list = Expectation(requestor: "MML", resource: .anyOf(["TBS", "TNT"]))
+        #expect(try Mint.verifier().status(token, for: list) == .validToken)
+        let empty = Expectation(requestor: "MML", resource: .anyOf([]))
+        #expect(try Mint.verifier().status(token, for: empty) == .invalidResourceID)
+        let any = Expectation(requestor: "MML", resource: .unsafeAnyResource)
+        #expect(try Mint.verifier().status(token, for: any) == .validToken)
+    }
+
+    @Test("an MVPD must be on its requestor's list, and so must a proxy")
+    func mvpds() throws {
+        let plain = try Mint.token()
+        let proxied = try Mint.token { $0.proxyMVPD = "Proxy" }
+        func status(_ token: String, _ allowed: [RequestorID: Set<MVPDID>]) throws -> VerdictStatus {
+            try Mint.verifier(policy: VerificationPolicy(allowedMVPDs: allowed)).status(token)
+        }
+        #expect(try status(plain, [:]) == .validToken)
+        #expect(try status(plain, ["OTHER": ["Comcast"]]) == .validToken)
+        #expect(try status(plain, ["MML": ["TempPass"]]) == .validToken)
+        #expect(try status(plain, ["MML": ["Comcast"]]) == .invalidMVPDID)
+        #expect(try status(plain, ["MML": []]) == .invalidMVPDID)
+        #expect(try status(proxied, ["MML": ["TempPass"]]) == .invalidMVPDID)
+        #expect(try status(proxied, ["MML": ["TempPass", "Proxy"]]) == .validToken)
+    }
+
+    @Test("the first check that fails names the verdict")
+    func order() throws {
+        let policy = VerificationPolicy(allowedMVPDs: ["ABC": []])
+        let verifier = try Mint.verifier(policy: policy)
+        let wrong = Expectation(requestor: "ABC", resource: "TBS")
+        let late = Timestamp(milliseconds: Mint.now.milliseconds + 86_400_000)
+        let token = try Mint.token { $0.requestor = "MML" }
+        #expect(try verifier.status(token, for: wrong, at: late) == .tokenExpired)
+        #expect(try verifier.status(token, for: wrong) == .invalidRequestorID)
+        let other = try Mint.token { $0.requestor = "ABC" }
+        #expect(try verifier.status(other, for: wrong) == .invalidResourceID)
+        #expect(try verifier.status(other, for: .init(requestor: "ABC", resource: "TNT")) == .invalidMVPDID)
+        let forged = try Mint.token(key: TestKeys.stranger)
+        #expect(try verifier.status(forged, for: wrong, at: late) == .invalidSignature)
+    }
+
+    @Test("settings beyond their bounds count as the bound")
+    func clamped() {
+        let policy = VerificationPolicy(clockSkew: .seconds(-5), defaultTTL: .zero, maximumTTL: .seconds(-1))
+        #expect(policy.clockSkew == .zero)
+        #expect(policy.defaultTTL == .milliseconds(1))
+        #expect(policy.maximumTTL == .milliseconds(1))
+        let huge = VerificationPolicy(clockSkew: .seconds(Int64.max), defaultTTL: .seconds(Int64.max))
+        #expect(huge.clockSkew == VerificationPolicy.largestClockSkew)
+        #expect(huge.defaultTTL == VerificationPolicy.longestDefaultTTL)
+    }
+
+    @Test("absurd clocks give a verdict", arguments: [Int64.min, -1, 0, Int64.max])
+    func absurdClock(milliseconds: Int64) throws {
+        let status = try Mint.verifier().status(Mint.token(), at: Timestamp(milliseconds: milliseconds))
+        #expect(status == (milliseconds > 0 ? .tokenExpired : .tokenNotYetValid))
+    }
+}

@@ -1,0 +1,62 @@
+import MediaToken
+import TestSupport
+import Testing
+import TokenIssuer
+
+@Suite("What a refusal says")
+struct RejectionTests {
+    @Test("names the values that differ and what to do, in one line, without token or session GUID")
+    func messages() throws {
+        let token = try Mint.token { $0.resource = "line\nbreak \u{9B}31m \u{202E}" }
+        let late = Timestamp(milliseconds: Mint.now.milliseconds + 600_000)
+        let resource = Expectation(requestor: "MML", resource: "TBS")
+        let requestor = Expectation(requestor: "ABC", resource: .unsafeAnyResource)
+        let cases: [(Verdict, [String])] = [
+            (try Mint.verifier().verify(token, at: late), ["2023-11-14 15:20:20 -0700", "3 min 10 s", "30 s"]),
+            (try Mint.verifier().verify(token, for: resource), ["'TBS'", "line\\u{a}break", "byte 0"]),
+            (try Mint.verifier().verify(token, for: requestor), ["'MML'", "'ABC'"]),
+            (try Mint.verifier(keys: [TestKeys.stranger]).verify(token), ["key-0.pem"]),
+            (try Mint.verifier(keys: [TestKeys.short]).verify(token), ["256 bytes", "1024 bits"]),
+        ]
+        for (verdict, expected) in cases {
+            guard case .rejected(let rejection) = verdict else {
+                Issue.record("accepted")
+                continue
+            }
+            for text in expected { #expect(rejection.message.contains(text), "\(rejection.message)") }
+            for text in [rejection.message, rejection.advice, rejection.description] {
+                #expect(!text.unicodeScalars.contains { $0.properties.generalCategory == .control })
+                #expect(!text.contains("\u{202E}"))
+                #expect(!text.contains(Mint.recipe().sessionGUID))
+                #expect(!text.contains("signatureInfo>" + token.dropFirst(15).prefix(20)))
+            }
+        }
+    }
+
+    @Test("the session GUID does not come out by accident")
+    func sessionGUID() throws {
+        guard case .accepted(let verified) = try Mint.verifier().verify(Mint.token()) else {
+            Issue.record("refused")
+            return
+        }
+        var dumped = ""
+        dump(verified, to: &dumped)
+        let secret = Mint.recipe().sessionGUID
+        #expect(!"\(verified)".contains(secret))
+        #expect(!dumped.contains(secret))
+        #expect(verified.claims.sessionGUID.text == secret)
+        #expect(!"\(RawToken(try Mint.token()))".contains("signature"))
+    }
+
+    @Test("statuses have the names and numbers of the table")
+    func table() {
+        let names = VerdictStatus.allCases.map(\.rawValue)
+        #expect(
+            names == [
+                "VALID_TOKEN", "INVALID_TOKEN_FORMAT", "INVALID_SIGNATURE", "TOKEN_NOT_YET_VALID", "TOKEN_EXPIRED",
+                "INVALID_REQUESTOR_ID", "INVALID_RESOURCE_ID", "INVALID_MVPD_ID", "TOKEN_ALREADY_USED",
+                "TOKEN_PREDATES_STORE", "ERROR_UNKNOWN",
+            ])
+        #expect(VerdictStatus.allCases.map(\.number) == Array(0...10))
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import MediaToken
+import Testing
+
+@Suite("Times")
+struct TimestampTests {
+    @Test(
+        "the forms that people type",
+        arguments: [
+            "2016-03-17T22:02:00Z", "2016-03-17T15:02:00-07:00", "2016-03-17 15:02:00 -0700", "1458252120",
+            "2016-03-17T22:02Z", "2016-03-17T22:02:00.000Z", "2016-03-18T03:32:00+05:30", "2016-03-17 22:02:00Z",
+        ])
+    func read(text: String) {
+        #expect(Timestamp(reading: text)?.milliseconds == 1_458_252_120_000)
+    }
+
+    @Test(
+        "anything else is not guessed at",
+        arguments: [
+            "", "yesterday", "2016-03-17", "2016-03-17T22:02:00", "2016-03-17T22:02:00+0700Z", "17/03/2016", "-1",
+            "1e9",
+            "2016-02-30T00:00:00Z", "2016-03-17T22:02:00.1Z", "99999999999999", " 1458252120",
+        ])
+    func refuse(text: String) {
+        #expect(Timestamp(reading: text) == nil)
+    }
+
+    @Test("writing a date and reading it again gives the same moment, as Foundation has it")
+    func roundTrip() throws {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.dateFormat = "yyyy-MM-dd HH:mm:ss Z"
+        var seconds: Int64 = 0
+        var step: Int64 = 86_399
+        while seconds < 253_402_300_800 {
+            for offset in [-840, -570, 0, 345, 840] where seconds + Int64(offset) * 60 >= 0 {
+                let date = TokenDate(Timestamp(milliseconds: seconds * 1000), offset: offset)
+                guard seconds + Int64(offset) * 60 < 253_402_300_800 else { continue }
+                #expect(TokenDate(date.description) == date)
+                formatter.timeZone = TimeZone(secondsFromGMT: offset * 60)
+                #expect(formatter.string(from: Date(timeIntervalSince1970: Double(seconds))) == date.description)
+            }
+            seconds += step
+            step += step / 3 + 7
+        }
+    }
+
+    @Test("both forms of a token's dates are kept apart")
+    func forms() {
+        let date = TokenDate("2011/03/19 02:29:34 GMT +0200", form: .expiry)
+        #expect(date?.timestamp.milliseconds == 1_300_494_574_000)
+        #expect(date?.written(as: .expiry) == "2011/03/19 02:29:34 GMT +0200")
+        #expect(TokenDate("2011/03/19 02:29:34 GMT +0200", form: .issueTime) == nil)
+        #expect(TokenDate("2011-03-19 02:29:34 +0200", form: .expiry) == nil)
+    }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import MediaToken
+import TestSupport
+import Testing
+import TokenIssuer
+
+@Suite("Un-wrapping")
+struct UnwrappingTests {
+    /// A token whose signature has all that a careless encoder spoils.
+    private static let clear: String = {
+        while true {
+            guard let token = try? Mint.token({ $0.sessionGUID = UUID().uuidString }) else { continue }
+            if token.contains("+"), token.contains("/"), token.contains("==") { return token }
+        }
+    }()
+
+    private static func urlSafe(_ base64: String) -> String {
+        base64.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+
+    private static func wrapped(_ wrapping: TokenWrapping) -> String {
+        wrapping.wrap(clear, Mint.recipe())
+    }
+
+    private static let forms: [(name: String, text: String)] = {
+        let base64 = wrapped(.base64)
+        let percent = wrapped(.percent)
+        let escapedByAnApp = clear.addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed) ?? ""
+        return TokenWrapping.allCases.map { ($0.rawValue, wrapped($0)) } + [
+            ("form with +", percent.replacing("%20", with: "+")),
+            ("form with + and %20", percent.replacing("%20", with: "+", maxReplacements: 1)),
+            ("lower-case escapes", percent.replacing("%3C", with: "%3c").replacing("%2B", with: "%2b")),
+            ("escapes that leave + alone", escapedByAnApp),
+            ("unpadded Base64", base64.replacing("=", with: "")),
+            ("URL-safe Base64", urlSafe(base64)),
+            ("padded URL-safe Base64", base64.replacing("+", with: "-").replacing("/", with: "_")),
+            ("percent-encoded Base64", base64.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""),
+            (
+                "percent-encoded JSON",
+                wrapped(.v2JSON).addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+            ),
+            ("JSON with clear text", #"{"serializedToken": "\#(clear)"}"#),
+            ("JSON with URL-safe Base64", #"{ "serializedToken" : "\#(urlSafe(base64))", "expires": "1" }"#),
+            ("a play in several lines", "<play>\n <serializedToken>\n\(base64)\n</serializedToken>\n</play>\n"),
+            ("white space around", "  \r\n\t" + base64 + "\n"),
+        ]
+    }()
+
+    @Test("every form of a token is the same token", arguments: forms.map(\.name))
+    func sameToken(form: String) throws {
+        let text = try #require(Self.forms.first { $0.name == form }?.text)
+        let verifier = try Mint.verifier()
+        let verdict = try verifier.verify(text)
+        guard case .accepted(let verified) = verdict else {
+            Issue.record("\(verdict.message)")
+            return
+        }
+        // Its identity for the replay store is that of the clear text.
+        #expect(try verifier.status(Self.clear) == .tokenAlreadyUsed)
+        guard case .accepted(let plain) = try Mint.verifier().verify(Self.clear) else {
+            Issue.record("the clear text was refused")
+            return
+        }
+        #expect(verified.replayKey == plain.replayKey)
+    }
+
+    @Test("64 KiB are read, one byte more is not")
+    func sizeLimit() throws {
+        let unpadded = try Mint.token { $0.sessionGUID = "x" }
+        let room = RawToken.sizeLimit - unpadded.utf8.count
+        for (excess, status) in [(0, VerdictStatus.validToken), (1, .invalidTokenFormat)] {
+            let token = try Mint.token { $0.sessionGUID = "x" + String(repeating: "y", count: room + excess) }
+            #expect(token.utf8.count == RawToken.sizeLimit + excess)
+            #expect(try Mint.verifier().status(token) == status)
+        }
+    }
+
+    @Test("one kind of layer is taken off once only")
+    func wrappedTwice() throws {
+        let percent = Self.wrapped(.percent)
+        let twice = percent.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+        #expect(try Mint.verifier().verify(twice).message.contains("twice"))
+        let base64 = TokenSigner.base64(Array(Self.wrapped(.base64).utf8))
+        #expect(try Mint.verifier().status(base64) == .invalidTokenFormat)
+    }
+
+    @Test("of several decisions, the one for the resource is taken")
+    func decisions() throws {
+        func decision(_ resource: String) throws -> String {
+            let serialized = TokenSigner.base64(Array(try Mint.token { $0.resource = resource }.utf8))
+            return #"{"resource":"\#(resource)","authorized":true,"token":{"serializedToken":"\#(serialized)"}}"#
+        }
+        let both = #"{"decisions":[\#(try decision("TBS")),\#(try decision("TNT"))]}"#
+        #expect(try Mint.verifier().status(both) == .validToken)
+        #expect(try Mint.verifier().status(both, for: .init(requestor: "MML", resource: "CNN")) == .invalidTokenFormat)
+        let any = Expectation(requestor: "MML", resource: .unsafeAnyResource)
+        #expect(try Mint.verifier().status(both, for: any) == .invalidTokenFormat)
+        let twice = #"{"decisions":[\#(try decision("TNT")),\#(try decision("TNT"))]}"#
+        #expect(try Mint.verifier().status(twice) == .invalidTokenFormat)
+    }
+
+    @Test("what a document says about its token decides nothing")
+    func documentIsNotBelieved() throws {
+        let serialized = TokenSigner.base64(Array(try Mint.token { $0.resource = "OTHER" }.utf8))
+        let document = """
+            {"decisions":[{"resource":"TNT","authorized":true,"token":{"serializedToken":"\(serialized)"}}]}
+            """
+        #expect(try Mint.verifier().status(document) == .invalidResourceID)
+    }
+
+    @Test("JSON nested ever deeper is refused", arguments: [10, 400, 498, 499, 511, 512, 513, 5_000, 60_000])
+    func deepJSON(depth: Int) throws {
+        for ending in ["", String(repeating: "]", count: depth) + "}"] {
+            let document = #"{"serializedToken":"# + String(repeating: "[", count: depth) + ending
+            #expect(try Mint.verifier().status(document) == .invalidTokenFormat)
+        }
+    }
+}

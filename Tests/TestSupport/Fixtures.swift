@@ -1,0 +1,60 @@
+package import Foundation
+package import MediaToken
+
+/// The files that tests read, found from this file's own place.
+package enum Fixtures {
+    /// The root of the package.
+    package static let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+    package static let vectors = package.appending(path: "Tests/Vectors")
+    /// The directory with the public key of 2015–2021.
+    package static let keys = package.appending(path: "Keys").path
+
+    /// The token that Adobe Pass issued on 2016-03-17 to an anonymous temporary pass.
+    package static let realTokenFile = vectors.appending(path: "media-token-2016-temppass.txt").path
+
+    package static func realToken() throws -> String {
+        try String(contentsOfFile: realTokenFile, encoding: .utf8)
+    }
+
+    /// Half a minute after it was issued.
+    package static let realTokenTime = Timestamp(milliseconds: 1_458_252_120_000)
+
+    /// The cases of one vector file.
+    package static func load<Case: Decodable>(_ file: String, as type: Case.Type) throws -> [Case] {
+        let data = try Data(contentsOf: vectors.appending(path: file))
+        return try JSONDecoder().decode(VectorFile<Case>.self, from: data).cases
+    }
+}
+
+private struct VectorFile<Case: Decodable>: Decodable {
+    let cases: [Case]
+}
+
+/// A directory that goes with the object.
+package final class TemporaryDirectory: Sendable {
+    package let path: String
+
+    package init() throws {
+        let url = FileManager.default.temporaryDirectory.appending(path: "media-token-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        path = url.path
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// Writes a file and returns its path.
+    @discardableResult
+    package func write(_ content: Data, to name: String) throws -> String {
+        let file = "\(path)/\(name)"
+        try content.write(to: URL(filePath: file))
+        return file
+    }
+
+    @discardableResult
+    package func write(_ text: String, to name: String) throws -> String {
+        try write(Data(text.utf8), to: name)
+    }
+}

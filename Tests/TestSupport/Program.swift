@@ -1,0 +1,59 @@
+package import Foundation
+
+/// Runs a program to its end.
+package struct Program {
+    package struct Outcome: Sendable {
+        package let status: Int32
+        package let output: String
+        package let errors: String
+    }
+
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    private let executable: String
+
+    /// - Parameter executable: a path, or a name to be looked for in `PATH`.
+    package init(_ executable: String) {
+        self.executable = executable
+    }
+
+    /// The `media-token` that was built with the tests: it lies beside the test program.
+    package static let mediaToken: Program = {
+        let tests = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+        return Program(tests.deletingLastPathComponent().appending(path: "media-token").path)
+    }()
+
+    /// Standard output and error go through files, so no pipe can fill up and stall the program.
+    @discardableResult
+    package func run(
+        _ arguments: [String], input: Data = Data(), environment: [String: String] = [:]
+    ) throws -> Outcome {
+        let directory = try TemporaryDirectory()
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [executable] + arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        let inputFile = try directory.write(input, to: "input")
+        let (outputFile, errorFile) = (try directory.write("", to: "output"), try directory.write("", to: "errors"))
+        process.standardInput = FileHandle(forReadingAtPath: inputFile)
+        process.standardOutput = FileHandle(forWritingAtPath: outputFile)
+        process.standardError = FileHandle(forWritingAtPath: errorFile)
+        try process.run()
+        process.waitUntilExit()
+        return Outcome(
+            status: process.terminationStatus, output: try String(contentsOfFile: outputFile, encoding: .utf8),
+            errors: try String(contentsOfFile: errorFile, encoding: .utf8))
+    }
+
+    /// The same for a program that has to succeed.
+    @discardableResult
+    package func succeed(_ arguments: [String], input: Data = Data()) throws -> String {
+        let outcome = try run(arguments, input: input)
+        guard outcome.status == 0 else {
+            throw Failure(description: "\(executable) ended with \(outcome.status): \(outcome.errors)")
+        }
+        return outcome.output
+    }
+}

@@ -1,0 +1,132 @@
+import Testing
+import TokenXML
+
+@Suite("Strict XML")
+struct StrictXMLReaderTests {
+    private let reader: StrictXMLReader
+
+    init() throws {
+        reader = try StrictXMLReader()
+    }
+
+    private func read(_ text: String, allowsDeclaration: Bool = false) throws -> [XMLElement] {
+        try read(Array(text.utf8), allowsDeclaration: allowsDeclaration)
+    }
+
+    private func read(_ bytes: [UInt8], allowsDeclaration: Bool = false) throws -> [XMLElement] {
+        try bytes.withUnsafeBufferPointer { try reader.read($0, allowsDeclaration: allowsDeclaration) }
+    }
+
+    @Test("elements come in document order, with their own text")
+    func elements() throws {
+        let elements = try read("<a>1<b x='y'>2<![CDATA[3]]>&amp;&#x34;</b><p:c xmlns:p='u'/>5</a>")
+        #expect(elements.map(\.name) == ["a", "b", "c"])
+        #expect(elements.map(\.depth) == [0, 1, 1])
+        #expect(elements.map(\.text) == ["15", "23&4", ""])
+        #expect(elements.map(\.isDecorated) == [false, true, true])
+    }
+
+    @Test(
+        "what is not elements and text is refused by name",
+        arguments: [
+            ("<a><!-- --></a>", XMLRefusal.comment), ("<a/><!-- -->", .comment),
+            ("<a><?x?></a>", .processingInstruction), ("<!DOCTYPE a><a/>", .documentType),
+            ("<!DOCTYPE a [<!ENTITY x 'y'>]><a>&x;</a>", .documentType), ("<?xml version='1.0'?><a/>", .declaration),
+            (" <a/>", .doesNotBeginWithTag), ("\u{FEFF}<a/>", .doesNotBeginWithTag), ("", .doesNotBeginWithTag),
+            ("<", .doesNotBeginWithTag),
+            ("<a>\0</a>", .holdsNUL),
+        ])
+    func refused(text: String, refusal: XMLRefusal) {
+        #expect(throws: refusal) { try read(text) }
+    }
+
+    @Test(
+        "what is not well-formed is refused, wherever the fault is",
+        arguments: [
+            "<a", "<a>", "<a></b>", "<a/><b/>", "<a/>x", "<a>&x;</a>", "<a>&#0;</a>", "<a>&#xD800;</a>", "<a b></a>",
+            "<a b='1' b='2'/>", "<a>]]></a>", "<a><![CDATA[</a>", "<p:a/>", "<a>\u{1}</a>", "<a b='<'/>",
+            "<a>\u{FFFE}</a>",
+        ])
+    func malformed(text: String) {
+        let error = #expect(throws: XMLRefusal.self) { try read(text) }
+        guard case .malformed(let code, _, _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(code != 0)
+    }
+
+    @Test(
+        "bytes that are not UTF-8 are refused",
+        arguments: [[0xC1, 0x81], [0x80], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80]])
+    func encoding(bytes: [UInt8]) {
+        #expect(throws: XMLRefusal.notUTF8) { try read(Array("<a>".utf8) + bytes + Array("</a>".utf8)) }
+    }
+
+    @Test("an encoding that is declared is not believed")
+    func declaredEncoding() throws {
+        let text = "<?xml version='1.0' encoding='ISO-8859-1'?><a>é</a>"
+        #expect(try read(text, allowsDeclaration: true).map(\.text) == ["é"])
+    }
+
+    @Test("depth and number of elements have limits")
+    func limits() throws {
+        func nested(_ depth: Int) -> String {
+            String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)
+        }
+        #expect(try read(nested(StrictXMLReader.depthLimit)).count == StrictXMLReader.depthLimit)
+        #expect(throws: XMLRefusal.tooDeep(limit: StrictXMLReader.depthLimit)) {
+            try read(nested(StrictXMLReader.depthLimit + 1))
+        }
+        let many = "<a>" + String(repeating: "<b/>", count: StrictXMLReader.elementLimit) + "</a>"
+        #expect(throws: XMLRefusal.tooManyElements(limit: StrictXMLReader.elementLimit)) { try read(many) }
+    }
+
+    @Test("a reader that has refused reads the next document as if nothing had been")
+    func reuse() throws {
+        for refused in ["<a><b>", "<!DOCTYPE a><a/>", "<a>&x;</a>", "<a><!-- --></a>", "<a/>x", ""] {
+            #expect(throws: XMLRefusal.self) { try read(refused) }
+            #expect(try read("<a><b>1</b></a>").map(\.text) == ["", "1"])
+        }
+    }
+
+    @Test("a text of 60,000 bytes in many runs comes whole")
+    func longText() throws {
+        let text = String(repeating: "0123456789<![CDATA[&é]]>\n", count: 2500)
+        let plain = text.replacing("<![CDATA[", with: "").replacing("]]>", with: "")
+        #expect(try read("<a>\(text)</a>").map(\.text) == [plain])
+    }
+}
+
+@Suite("Canonical XML")
+struct CanonicalXMLTests {
+    private func form(_ text: String) throws -> String {
+        let bytes = try Array(text.utf8).withUnsafeBufferPointer { try CanonicalXML.form(of: $0) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    @Test(
+        "has the form that W3C gives",
+        arguments: [
+            ("<a  c='2' b=\"1\"/>", "<a b=\"1\" c=\"2\"></a>"),
+            ("<a><![CDATA[<&]]>></a>", "<a>&lt;&amp;&gt;</a>"),
+            ("<a>\n <b/>\n</a>", "<a><b></b></a>"),
+            ("<a> <b/> x</a>", "<a> <b></b> x</a>"),
+            ("<a> </a>", "<a> </a>"),
+            ("<a xmlns:y='urn:2' xmlns:x='urn:1'/>", "<a xmlns:x=\"urn:1\" xmlns:y=\"urn:2\"></a>"),
+        ])
+    func form(text: String, canonical: String) throws {
+        #expect(try form(text) == canonical)
+        #expect(try form(canonical) == canonical)
+    }
+
+    @Test("a relative namespace name has none")
+    func relativeNamespace() {
+        #expect(throws: XMLRefusal.noCanonicalForm) { try form("<a xmlns:x='y'/>") }
+    }
+
+    @Test("comments and processing instructions have none", arguments: ["<a>1<!-- -->2</a>", "<a>1<?x?>2</a>"])
+    func refused(text: String) {
+        #expect(throws: XMLRefusal.self) { try form(text) }
+    }
+}
