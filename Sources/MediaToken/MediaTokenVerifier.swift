@@ -12,7 +12,10 @@ public final class MediaTokenVerifier: Sendable {
     private let replays: any ReplayCache
     let workspaces: WorkspacePool
 
-    /// - Parameter replays: what remembers used tokens; share one between verifiers that guard the same streams.
+    /// - Parameters:
+    ///   - keys: the keys that tokens may be signed with.
+    ///   - policy: what is demanded of a token beyond its signature.
+    ///   - replays: what remembers used tokens; share one between verifiers that guard the same streams.
     public init(keys: KeyRing, policy: VerificationPolicy = VerificationPolicy(), replays: any ReplayCache) {
         self.keys = keys
         self.policy = policy
@@ -22,7 +25,10 @@ public final class MediaTokenVerifier: Sendable {
 
     /// Verifies one token, and uses it up where it is accepted.
     ///
-    /// - Parameter now: the time of the check, normally ``Timestamp/now``.
+    /// - Parameters:
+    ///   - token: the token as it arrived.
+    ///   - expectation: what it must have been issued for.
+    ///   - now: the time of the check, normally ``Timestamp/now``.
     /// - Throws: ``CannotTell``, and then the caller must refuse. A no is not an error but a verdict.
     public func verify(
         _ token: RawToken, for expectation: Expectation, at now: Timestamp

@@ -27,6 +27,7 @@ public struct VerificationPolicy: Sendable {
     ///   - clockSkew: from 0 to ``largestClockSkew``; values beyond count as the nearer end.
     ///   - defaultTTL: from 1 ms to ``longestDefaultTTL``, likewise.
     ///   - maximumTTL: at least 1 ms, likewise.
+    ///   - allowedMVPDs: for each restricted requestor the MVPDs that its tokens may come from.
     public init(
         clockSkew: Duration = .seconds(30), defaultTTL: Duration = .seconds(300), maximumTTL: Duration = .seconds(900),
         allowedMVPDs: [RequestorID: Set<MVPDID>] = [:]

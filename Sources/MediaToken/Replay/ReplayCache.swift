@@ -81,7 +81,9 @@ public enum ReplayCacheError: Error, Hashable, Sendable, CustomStringConvertible
 public protocol ReplayCache: Sendable {
     /// Decides the claims of a group, in order; one answer for each.
     ///
-    /// - Parameter now: decides what has passed and can be dropped.
+    /// - Parameters:
+    ///   - group: the claims.
+    ///   - now: decides what has passed and can be dropped.
     func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>]
 }
 

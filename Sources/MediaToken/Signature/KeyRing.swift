@@ -40,7 +40,11 @@ public final class KeyRing: Sendable {
     /// A file that is named must be acceptable as a whole. In a directory, what is not is left out and listed in
     /// ``refused``.
     ///
-    /// - Parameter now: the moment at which certificates must be valid.
+    /// - Parameters:
+    ///   - paths: files, and directories whose files are taken by their extension.
+    ///   - password: for PKCS#12 and JKS; the same for all.
+    ///   - requirements: what a key must fulfil.
+    ///   - now: the moment at which certificates must be valid.
     /// - Throws: ``KeyRingError``; above all where no key is usable.
     public init(
         loading paths: [String], password: String? = nil, requirements: KeyRequirements = KeyRequirements(),
