@@ -1,5 +1,3 @@
-internal import TokenCrypto
-
 /// Decides whether a media token opens a resource, once.
 ///
 /// Make one at start and share it: it is safe to call from any number of threads at once.
@@ -10,7 +8,7 @@ public final class MediaTokenVerifier: Sendable {
     public let policy: VerificationPolicy
 
     private let replays: any ReplayCache
-    let workspaces: WorkspacePool
+    private let workspaces: WorkspacePool
 
     /// - Parameters:
     ///   - keys: the keys that tokens may be signed with.
@@ -42,19 +40,20 @@ public final class MediaTokenVerifier: Sendable {
     /// The whole way of a token is here; nothing in it goes back, and no step can be left out, since each takes what only
     /// the step before it makes.
     public func verify(_ group: [VerificationRequest], at now: Timestamp) -> [Result<Verdict, CannotTell>] {
+        let approved: [Step<ApprovedToken>]
         do {
-            let approved = try workspaces.withWorkspace { (workspace) throws(CryptoError) in
+            approved = try workspaces.withWorkspace { workspace in
                 let envelopes = group.map { $0.openEnvelope() }
-                let authentic = try keys.authenticate(envelopes, with: workspace)
+                let authentic = keys.authenticate(envelopes, with: workspace)
                 let signed = authentic.map { $0.flatMap { SignedClaims.read(from: $0, with: workspace.reader) } }
                 return zip(signed, group).map { signed, request in
                     signed.flatMap { policy.approve($0, for: request.expectation, at: now) }
                 }
             }
-            return replays.verdicts(on: approved, at: now)
         } catch {
-            return group.map { _ in .failure(.crypto("\(error)")) }
+            return group.map { _ in .failure(.outOfResources("\(error)")) }
         }
+        return replays.verdicts(on: approved, at: now)
     }
 }
 
@@ -71,7 +70,7 @@ public struct VerificationRequest: Sendable {
         self.expectation = expectation
     }
 
-    fileprivate func openEnvelope() -> Result<TokenEnvelope, Rejection> {
+    fileprivate func openEnvelope() -> Step<TokenEnvelope> {
         token.openEnvelope(choosing: expectation.resource)
     }
 }
@@ -80,11 +79,11 @@ extension RawToken {
     /// Un-wraps and splits.
     ///
     /// - Parameter resource: which decision to take from a REST v2 answer that holds several.
-    func openEnvelope(choosing resource: ResourceRule?) -> Result<TokenEnvelope, Rejection> {
+    func openEnvelope(choosing resource: ResourceRule?) -> Step<TokenEnvelope> {
         do {
             return .success(try TokenEnvelope(splitting: clearText(choosing: resource)))
         } catch {
-            return .failure(Rejection(.format(error)))
+            return .failure(Stop(error))
         }
     }
 }

@@ -50,11 +50,11 @@ enum JavaKeyStore {
                 try reader.skip(reader.number(bytes: 4))
                 // The first certificate is the key's own; those behind it are its issuers and sign no tokens.
                 for position in 0..<(try reader.number(bytes: 4)) {
-                    let certificate = try readCertificate(from: &reader, version: version)
-                    if position == 0 { entries.append(certificate) }
+                    let der = try readCertificate(from: &reader, version: version)
+                    if position == 0 { entries.append(try entry(der)) }
                 }
             case 2:
-                entries.append(try readCertificate(from: &reader, version: version))
+                entries.append(try entry(readCertificate(from: &reader, version: version)))
             default:
                 throw .malformed("a JKS with an entry of unknown kind \(tag)")
             }
@@ -65,18 +65,21 @@ enum JavaKeyStore {
 
     private static func readCertificate(
         from reader: inout BigEndianReader, version: Int
-    ) throws(KeyFileError) -> KeyFile.Entry {
+    ) throws(KeyFileError) -> ArraySlice<UInt8> {
         if version == 2 {
             let type = try reader.take(reader.number(bytes: 2))
             guard type.elementsEqual("X.509".utf8) else {
                 throw .malformed("a JKS with a certificate other than X.509")
             }
         }
-        let der = try reader.take(reader.number(bytes: 4))
-        guard let certificate = try Certificate(ifDER: Array(der)) else {
+        return try reader.take(reader.number(bytes: 4))
+    }
+
+    private static func entry(_ der: ArraySlice<UInt8>) throws(KeyFileError) -> KeyFile.Entry {
+        guard let entry = KeyFile.Entry.certificate(der: Array(der)) else {
             throw .malformed("a JKS with a damaged certificate")
         }
-        return .certificate(certificate)
+        return entry
     }
 }
 

@@ -14,20 +14,27 @@ package struct KeyFile: Sendable {
     package enum Entry: Sendable {
         case key(RSAPublicKey)
         case certificate(Certificate)
+        /// A key or certificate among others that cannot verify anything, and why.
+        case unusable(KeyFileError)
 
-        package var key: RSAPublicKey {
-            switch self {
-            case .key(let key): key
-            case .certificate(let certificate): certificate.key
+        /// What `read` gives; an entry that cannot be used where it throws, `nil` where it gives nothing.
+        init?(_ read: () throws(KeyFileError) -> Entry?) {
+            do {
+                guard let entry = try read() else { return nil }
+                self = entry
+            } catch {
+                self = .unusable(error)
             }
         }
 
-        /// The key, or the certificate around it, as PEM.
-        package func pemText() throws(CryptoError) -> String {
-            switch self {
-            case .key(let key): try key.pemText()
-            case .certificate(let certificate): try certificate.pemText()
-            }
+        /// A DER certificate; `nil` for anything else.
+        static func certificate(der: [UInt8]) -> Entry? {
+            Entry { () throws(KeyFileError) in try Certificate(ifDER: der).map { .certificate($0) } }
+        }
+
+        /// A DER public key; `nil` for anything else.
+        static func key(der: [UInt8]) -> Entry? {
+            Entry { () throws(KeyFileError) in try RSAPublicKey(ifDER: der).map { .key($0) } }
         }
     }
 
@@ -64,11 +71,8 @@ package struct KeyFile: Sendable {
 
     /// The forms are different ASN.1 types, so at most one of these readings consumes the whole file.
     private static func readDER(_ bytes: [UInt8], password: String?) throws(KeyFileError) -> KeyFile {
-        if let key = try RSAPublicKey(ifDER: bytes) {
-            return try KeyFile(format: .der, entries: [.key(key)], holdsPrivateKey: false)
-        }
-        if let certificate = try Certificate(ifDER: bytes) {
-            return try KeyFile(format: .der, entries: [.certificate(certificate)], holdsPrivateKey: false)
+        if let entry = Entry.key(der: bytes) ?? Entry.certificate(der: bytes) {
+            return try KeyFile(format: .der, entries: [entry], holdsPrivateKey: false)
         }
         if let archive = PKCS12Archive(ifDER: bytes) {
             return try archive.open(password: password)
@@ -76,7 +80,7 @@ package struct KeyFile: Sendable {
         if isPrivateKey(bytes) {
             return try KeyFile(format: .der, entries: [], holdsPrivateKey: true)
         }
-        throw .malformed("DER that is no public key, certificate or PKCS#12, or is cut short")
+        throw .malformed("DER that is no public key, certificate or PKCS#12, or is encrypted or cut short")
     }
 
     private static func isPrivateKey(_ bytes: [UInt8]) -> Bool {

@@ -8,15 +8,9 @@ enum PEMFile {
         for block in try blocks(of: bytes) {
             switch block.name {
             case "PUBLIC KEY", "RSA PUBLIC KEY":
-                guard let key = try RSAPublicKey(ifDER: block.der) else {
-                    throw .malformed("a PEM block '\(block.name)' whose content is not one, or is cut short")
-                }
-                entries.append(.key(key))
+                entries.append(try required(KeyFile.Entry.key(der: block.der), block))
             case "CERTIFICATE", "X509 CERTIFICATE":
-                guard let certificate = try Certificate(ifDER: block.der) else {
-                    throw .malformed("a PEM block '\(block.name)' whose content is not one, or is cut short")
-                }
-                entries.append(.certificate(certificate))
+                entries.append(try required(KeyFile.Entry.certificate(der: block.der), block))
             case let name where name.hasSuffix("PRIVATE KEY"):
                 holdsPrivateKey = true
             default:
@@ -24,6 +18,13 @@ enum PEMFile {
             }
         }
         return try KeyFile(format: .pem, entries: entries, holdsPrivateKey: holdsPrivateKey)
+    }
+
+    private static func required(_ entry: KeyFile.Entry?, _ block: Block) throws(KeyFileError) -> KeyFile.Entry {
+        guard let entry else {
+            throw .malformed("a PEM block '\(block.name)' whose content is not one, or is cut short")
+        }
+        return entry
     }
 
     private struct Block {

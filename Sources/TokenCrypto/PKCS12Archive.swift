@@ -33,6 +33,9 @@ final class PKCS12Archive {
 
     func open(password: String?) throws(KeyFileError) -> KeyFile {
         guard let password else { throw .passwordMissing(.pkcs12) }
+        guard PKCS12_mac_present(pointer) == 1 else {
+            throw .malformed("a PKCS#12 without an integrity digest (MAC); expected one made with a password")
+        }
         guard PKCS12_verify_mac(pointer, password, -1) == 1 else {
             CryptoError.discardQueue()
             throw .passwordWrong(.pkcs12)
@@ -52,13 +55,17 @@ final class PKCS12Archive {
         var entries: [KeyFile.Entry] = []
         if let certificate {
             // The private key's own; the others are then its issuers, which sign no tokens.
-            entries.append(.certificate(try Certificate(reading: certificate)))
+            entries.append(Self.entry(certificate))
         } else if let others {
             for index in 0..<shim_sk_X509_num(others) {
                 guard let other = shim_sk_X509_value(others, index) else { continue }
-                entries.append(.certificate(try Certificate(reading: other)))
+                entries.append(Self.entry(other))
             }
         }
         return try KeyFile(format: .pkcs12, entries: entries, holdsPrivateKey: privateKey != nil)
+    }
+
+    private static func entry(_ certificate: OpaquePointer) -> KeyFile.Entry {
+        do { return .certificate(try Certificate(reading: certificate)) } catch { return .unusable(error) }
     }
 }

@@ -42,10 +42,9 @@ package final class RSAPublicKey: Sendable {
         let pointer =
             decodeDER(bytes, with: { d2i_PUBKEY(nil, $0, $1) }, discarding: EVP_PKEY_free)
             ?? decodeDER(bytes, with: { d2i_PublicKey(EVP_PKEY_RSA, nil, $0, $1) }, discarding: EVP_PKEY_free)
-        guard let pointer else {
-            CryptoError.discardQueue()
-            return nil
-        }
+        // Whichever of the two did not fit has left its complaint.
+        CryptoError.discardQueue()
+        guard let pointer else { return nil }
         try self.init(takingOwnership: pointer)
     }
 

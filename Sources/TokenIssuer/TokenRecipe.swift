@@ -64,9 +64,12 @@ package struct TokenRecipe: Sendable {
     }
 
     /// As Adobe Pass does: plain where that is possible, else a CDATA section, split where it would end too early.
+    ///
+    /// Works on UTF-8: to `String` a `<` with a combining character behind it is another character.
     private func escape(_ text: String) -> String {
-        let sections = text.split(separator: "]]>", omittingEmptySubsequences: false).joined(
-            separator: "]]]]><![CDATA[>")
-        return text.contains { "<>&".contains($0) } ? "<![CDATA[\(sections)]]>" : text
+        guard text.utf8.contains(where: { "<>&".utf8.contains($0) }) else { return text }
+        let sections = Array(text.utf8).split(separator: Array("]]>".utf8), omittingEmptySubsequences: false)
+        let content = sections.joined(separator: Array("]]]]><![CDATA[>".utf8))
+        return "<![CDATA[" + String(decoding: Array(content), as: UTF8.self) + "]]>"
     }
 }

@@ -16,7 +16,7 @@ package enum CanonicalXML {
         var output: UnsafeMutablePointer<xmlChar>?
         let withoutComments: Int32 = 0
         let count = xmlC14NDocDumpMemory(document, nil, Int32(XML_C14N_1_0.rawValue), nil, withoutComments, &output)
-        guard count >= 0, let output else { throw .noCanonicalForm }
+        guard count >= 0, let output else { throw .outOfMemory }
         defer { shim_xmlFree(output) }
         return Array(UnsafeBufferPointer(start: output, count: Int(count)))
     }

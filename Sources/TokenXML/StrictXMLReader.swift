@@ -11,6 +11,13 @@ internal import CLibXML2
 package final class StrictXMLReader {
     package static let depthLimit = 16
     package static let elementLimit = 256
+    /// In the whole document.
+    package static let attributeLimit = 512
+    /// Declarations in the whole document. libxml2's canonicalisation takes time that grows with their square.
+    package static let namespaceLimit = 32
+
+    /// Pedantic, so that it tells of a namespace name that is no absolute URI.
+    private static let options = XMLLibrary.options | Int32(bitPattern: XML_PARSE_PEDANTIC.rawValue)
 
     private let context: xmlParserCtxtPtr
 
@@ -39,7 +46,7 @@ package final class StrictXMLReader {
             defer { context.pointee.userData = nil }
             bytes.withMemoryRebound(to: CChar.self) {
                 // Returns the tree, of which our handlers build none: the context knows how it went.
-                _ = xmlCtxtReadMemory(context, $0.baseAddress, Int32($0.count), nil, "UTF-8", XMLLibrary.options)
+                _ = xmlCtxtReadMemory(context, $0.baseAddress, Int32($0.count), nil, nil, Self.options)
             }
             return context.pointee.wellFormed == 1 && context.pointee.nsWellFormed == 1
         }

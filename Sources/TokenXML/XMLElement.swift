@@ -23,9 +23,11 @@ package enum XMLRefusal: Error, Equatable, Sendable {
     case processingInstruction
     case tooDeep(limit: Int)
     case tooManyElements(limit: Int)
+    case tooManyAttributes(limit: Int)
+    case tooManyNamespaces(limit: Int)
+    /// A namespace name that is no absolute URI. Such a document has no canonical form (Canonical XML 1.0, 1.3).
+    case relativeNamespace
     /// libxml2's error number, and the line and column, in bytes, both from 1, where it stopped.
     case malformed(code: Int, line: Int, column: Int)
-    /// Well-formed, but of no canonical form: for example with a relative namespace name (Canonical XML 1.0, 1.3).
-    case noCanonicalForm
     case outOfMemory
 }

@@ -7,6 +7,8 @@ final class XMLEvents {
     private(set) var refusal: XMLRefusal?
     private(set) var malformed = XMLRefusal.malformed(code: 0, line: 0, column: 0)
     private var open: [Int] = []
+    private var attributes = 0
+    private var namespaces = 0
 
     init(context: xmlParserCtxtPtr) {
         self.context = context
@@ -17,13 +19,22 @@ final class XMLEvents {
     /// Whether every element that was opened was closed again, and there was one.
     var isComplete: Bool { !elements.isEmpty && open.isEmpty }
 
-    func begin(name: String, isDecorated: Bool) {
+    func begin(name: String, isPrefixed: Bool, attributes: Int, namespaces: Int) {
+        self.attributes += attributes
+        self.namespaces += namespaces
         guard open.count < StrictXMLReader.depthLimit else {
             return refuse(.tooDeep(limit: StrictXMLReader.depthLimit))
         }
         guard elements.count < StrictXMLReader.elementLimit else {
             return refuse(.tooManyElements(limit: StrictXMLReader.elementLimit))
         }
+        guard self.attributes <= StrictXMLReader.attributeLimit else {
+            return refuse(.tooManyAttributes(limit: StrictXMLReader.attributeLimit))
+        }
+        guard self.namespaces <= StrictXMLReader.namespaceLimit else {
+            return refuse(.tooManyNamespaces(limit: StrictXMLReader.namespaceLimit))
+        }
+        let isDecorated = isPrefixed || attributes > 0 || namespaces > 0
         let element = XMLElement(name: name, depth: open.count, isDecorated: isDecorated, text: "")
         open.append(elements.count)
         elements.append(element)
@@ -57,8 +68,9 @@ enum SAXHandlers {
         handlers.initialized = XML_SAX2_MAGIC
         handlers.startElementNs = { user, name, prefix, uri, namespaceCount, _, attributeCount, _, _ in
             guard let name else { return }
-            let isDecorated = prefix != nil || uri != nil || namespaceCount > 0 || attributeCount > 0
-            events(user)?.begin(name: String(cString: name), isDecorated: isDecorated)
+            events(user)?.begin(
+                name: String(cString: name), isPrefixed: prefix != nil || uri != nil,
+                attributes: Int(attributeCount), namespaces: Int(namespaceCount))
         }
         handlers.endElementNs = { user, _, _, _ in events(user)?.end() }
         handlers.characters = { user, start, count in
@@ -70,9 +82,12 @@ enum SAXHandlers {
         handlers.processingInstruction = { user, _, _ in events(user)?.refuse(.processingInstruction) }
         handlers.internalSubset = { user, _, _, _ in events(user)?.refuse(.documentType) }
         handlers.serror = { user, error in
-            guard let error else { return }
-            events(user)?.note(
-                code: Int(error.pointee.code), line: Int(error.pointee.line), column: Int(error.pointee.int2))
+            guard let error = error?.pointee else { return }
+            if error.code == XML_WAR_NS_URI.rawValue || error.code == XML_WAR_NS_URI_RELATIVE.rawValue {
+                events(user)?.refuse(.relativeNamespace)
+            } else if error.level != XML_ERR_WARNING {
+                events(user)?.note(code: Int(error.code), line: Int(error.line), column: Int(error.int2))
+            }
         }
         return handlers
     }()

@@ -37,6 +37,8 @@ struct CommandSyntax {
 struct Arguments {
     fileprivate(set) var values: [String: [String]] = [:]
     fileprivate(set) var operands: [String] = []
+    /// A flag that was not written in full, which argp lets pass. Some are unsafe, and shall not be set by accident.
+    fileprivate var abbreviated: String?
 
     func has(_ option: String) -> Bool { values[option] != nil }
 
@@ -76,8 +78,10 @@ enum ArgumentParser {
     static func parse<Result>(
         _ syntax: CommandSyntax, _ arguments: [String], use: (Arguments) throws(UsageError) -> Result
     ) -> Result {
-        do {
-            return try use(read(syntax, arguments))
+        do throws(UsageError) {
+            let given = read(syntax, arguments)
+            if let name = given.abbreviated { throw UsageError("spell --\(name) out; flags are not abbreviated") }
+            return try use(given)
         } catch {
             Console.flush()
             Console.writeProgress("\(syntax.name): \(error.message)\nTry '\(syntax.name) --help' for more.\n")
@@ -159,6 +163,10 @@ private final class Session {
     private func take(_ key: Int32, _ value: String?, _ state: UnsafeMutablePointer<argp_state>) -> error_t {
         if let name = names[key] {
             arguments.values[name, default: []].append(value ?? "")
+            if value == nil, state.pointee.argv[Int(state.pointee.next) - 1].map({ String(cString: $0) }) != "--" + name
+            {
+                arguments.abbreviated = name
+            }
         } else if key == ARGP_KEY_ARG {
             arguments.operands.append(value ?? "")
             if stopsAtOperand { takeRest(state) }

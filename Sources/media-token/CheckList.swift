@@ -3,7 +3,7 @@ internal import MediaToken
 /// An examination for people: the status, then each check with the values that it compared.
 enum CheckList {
     static func print(_ examination: Examination, status: String, showsFields: Bool) {
-        let isGood = !examination.reports.contains { $0.result == .failed }
+        let isGood = examination.firstFailure == nil
         Console.print(Style.strong((isGood ? Style.good : Style.bad)(status)))
         for report in examination.reports {
             Console.print("  \(mark(report.result)) \(pad(report.check.rawValue, 9))  \(report.detail)")
@@ -21,7 +21,7 @@ enum CheckList {
         }
     }
 
-    private static func mark(_ result: Examination.Report.Result) -> String {
+    private static func mark(_ result: CheckReport.Result) -> String {
         switch result {
         case .passed: Style.good("✓")
         case .failed: Style.bad("✗")

@@ -17,33 +17,26 @@ enum Console {
         if pending.count >= flushThreshold { flush() }
     }
 
+    /// Writes out what was printed. Output that cannot be written ends the program: whoever reads it would miss a part.
     static func flush() {
-        write(pending, to: STDOUT_FILENO)
-        pending = []
+        defer { pending = [] }
+        guard !writeAll(pending, to: STDOUT_FILENO) else { return }
+        writeProgress("media-token: standard output: \(String(cString: strerror(errno)))\n")
+        exit(ExitStatus.couldNotTell.rawValue)
     }
 
     /// A message on standard error, behind the program's name, after all that was printed before.
     static func printError(_ message: String) {
         flush()
         for line in message.split(separator: "\n") {
-            write(Array("media-token: \(line)\n".utf8), to: STDERR_FILENO)
+            writeProgress("media-token: \(line)\n")
         }
     }
 
     /// Text on standard error as it is.
     static func writeProgress(_ text: String) {
-        write(Array(text.utf8), to: STDERR_FILENO)
-    }
-
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            // Nobody reads any more: there is nobody to tell.
-            guard count > 0 else { return }
-            rest = rest.dropFirst(count)
-        }
+        // Nobody is left to tell where this fails.
+        _ = writeAll(Array(text.utf8), to: STDERR_FILENO)
     }
 }
 

@@ -69,9 +69,12 @@ enum InspectCommand {
         try task.input.forEachGroup { tokens in
             for token in tokens {
                 let examination = inspector.inspect(token, asking: questions)
-                if examination.reports.contains(where: { $0.result == .failed }) { status = .rejected }
-                let (headline, code) = summary(of: examination)
-                task.output.show(examination, status: headline, code: code, showsFields: true)
+                if let failure = examination.firstFailure {
+                    status = max(status, failure.status == .errorUnknown ? .couldNotTell : .rejected)
+                }
+                task.output.show(
+                    examination, status: headline(of: examination), code: examination.firstFailure?.status?.number,
+                    showsFields: true)
             }
             Console.flush()
         }
@@ -79,8 +82,8 @@ enum InspectCommand {
     }
 
     /// Never `VALID_TOKEN`: an inspection accepts nothing.
-    private static func summary(of examination: Examination) -> (headline: String, code: Int?) {
-        if examination.status != .validToken { return (examination.status.rawValue, examination.status.number) }
-        return (examination.key == nil ? "UNVERIFIED" : "VERIFIED", nil)
+    private static func headline(of examination: Examination) -> String {
+        if let failure = examination.firstFailure { return failure.status?.rawValue ?? "NOT_AS_ASKED" }
+        return examination.key == nil ? "UNVERIFIED" : "VERIFIED"
     }
 }

@@ -41,8 +41,9 @@ enum KeysGenerateCommand {
             } catch {
                 throw CommandFailure("\(error)")
             }
-            try NewFile.write(privateText, to: "\(task.directory)/development.key", mode: 0o600)
+            // The public half first: a private key that is left alone by a failure would block the next try.
             try NewFile.write(publicText, to: "\(task.directory)/development.pem", mode: 0o644)
+            try NewFile.write(privateText, to: "\(task.directory)/development.key", mode: 0o600)
             Console.print("\(task.directory)/development.pem  \(task.bits) bits  sha256 \(fingerprint)")
             return .success
         }

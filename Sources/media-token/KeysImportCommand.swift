@@ -58,13 +58,25 @@ enum KeysImportCommand {
             Console.printError("warning: \(task.file) holds a private key, which was not imported")
         }
         for (index, entry) in file.entries.enumerated() {
-            let path = "\(task.directory)/\(stem(of: task.file))\(file.entries.count > 1 ? "-\(index + 1)" : "").pem"
-            let text: String
-            do { text = try entry.pemText() } catch { throw CommandFailure("\(task.file): \(error)") }
-            try NewFile.write(text, to: path, mode: 0o644)
-            Console.print("\(path)  \(entry.key.bits) bits  sha256 \(entry.key.fingerprint.hexadecimal)")
+            let number = file.entries.count > 1 ? "-\(index + 1)" : ""
+            let path = "\(task.directory)/\(stem(of: task.file))\(number).pem"
+            switch entry {
+            case .key(let key): try write(key, try pem { () throws(CryptoError) in try key.pemText() }, to: path)
+            case .certificate(let certificate):
+                try write(certificate.key, try pem { () throws(CryptoError) in try certificate.pemText() }, to: path)
+            case .unusable(let error): Console.printError("warning: \(task.file): \(error); not imported")
+            }
         }
         return .success
+    }
+
+    private static func pem(_ text: () throws(CryptoError) -> String) throws(CommandFailure) -> String {
+        do { return try text() } catch { throw CommandFailure("\(error)") }
+    }
+
+    private static func write(_ key: RSAPublicKey, _ text: String, to path: String) throws(CommandFailure) {
+        try NewFile.write(text, to: path, mode: 0o644)
+        Console.print("\(path)  \(key.bits) bits  sha256 \(key.fingerprint.hexadecimal)")
     }
 
     private static func stem(of path: String) -> String {

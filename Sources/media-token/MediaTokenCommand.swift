@@ -1,4 +1,5 @@
 internal import Glibc
+internal import MediaToken
 
 /// The program. Each subcommand is a file of its own.
 @main
@@ -46,7 +47,8 @@ enum MediaTokenCommand {
             throw UsageError("no command given; expected \(commands.map(\.name).joined(separator: ", "))")
         }
         guard let command = commands.first(where: { $0.name == name }) else {
-            throw UsageError("no command '\(name)'; expected \(commands.map(\.name).joined(separator: ", "))")
+            throw UsageError(
+                "no command '\(printable(name, limit: 20))'; expected \(commands.map(\.name).joined(separator: ", "))")
         }
         return command.run(Array(given.operands.dropFirst()))
     }

@@ -42,78 +42,98 @@ struct TokenInput {
     }
 }
 
-/// Cuts an input into tokens: one a line, or one document that may span lines.
+/// Cuts an input into tokens: one a line, except that some go on over lines.
 ///
-/// Clear text may hold line breaks inside of an MRSS resource, so it goes on to the line that ends with its root.
+/// Clear text may hold line breaks inside of an MRSS resource, and documents are often printed over several lines. Each
+/// begins in a way of its own, and goes on to the line that ends it.
 struct TokenSplitter {
+    private enum Form: CaseIterable {
+        case clearText, xmlDocument, jsonDocument
+
+        init?(beginning line: ArraySlice<UInt8>) {
+            let line = line.drop(while: \.isASCIIWhiteSpace)
+            guard
+                let form = Self.allCases.first(where: { form in form.beginnings.contains { line.starts(with: $0.utf8) }
+                })
+            else { return nil }
+            self = form
+        }
+
+        private var beginnings: [String] {
+            switch self {
+            case .clearText: ["<signatureInfo>"]
+            case .xmlDocument: ["<play", "<?xml"]
+            case .jsonDocument: ["{"]
+            }
+        }
+
+        /// Whether `line` is the last; JSON ends where it began, or at a brace that is not indented.
+        func isEnded(by line: ArraySlice<UInt8>, isFirst: Bool) -> Bool {
+            switch self {
+            case .clearText: line.ends(with: "Token>")
+            case .xmlDocument: line.ends(with: "</play>")
+            case .jsonDocument: isFirst ? line.ends(with: "}") : line.first == UInt8(ascii: "}")
+            }
+        }
+    }
+
     /// Tokens found so far.
     private(set) var count = 0
 
     private var unread: [UInt8] = []
-    private var partial: [UInt8] = []
-    private var isDocument: Bool?
+    private var begun: (form: Form, text: [UInt8])?
 
     private static let newline = UInt8(ascii: "\n")
 
+    /// The tokens that `bytes` complete.
     mutating func append(_ bytes: ArraySlice<UInt8>) -> [RawToken] {
-        unread += bytes
-        decideKind()
-        defer { dropExcess() }
-        guard isDocument == false else { return [] }
         var tokens: [RawToken] = []
-        var rest = unread[...]
+        var rest = (unread + bytes)[...]
         while let end = rest.firstIndex(of: Self.newline) {
             tokens += take(line: rest[..<end])
             rest = rest[(end + 1)...]
         }
-        unread = Array(rest)
+        // What is too long to be a token is kept just long enough to be refused for that.
+        unread = Array(rest.prefix(RawToken.sizeLimit + 1))
         count += tokens.count
         return tokens
     }
 
+    /// What is left when the input has ended.
     mutating func finish() -> [RawToken] {
-        let last = take(line: unread[...]) + takePartial()
+        let tokens = take(line: unread[...]) + endBegun()
         unread = []
-        count += last.count
-        return last
-    }
-
-    /// A document begins with a brace, or with a tag other than a token's.
-    private mutating func decideKind() {
-        guard isDocument == nil, let first = unread.first(where: { !Self.isWhiteSpace($0) }) else { return }
-        let start = unread.drop(while: Self.isWhiteSpace)
-        isDocument =
-            first == UInt8(ascii: "{") || start.starts(with: "<play".utf8) || start.starts(with: "<?xml".utf8)
-    }
-
-    private mutating func take(line: ArraySlice<UInt8>) -> [RawToken] {
-        var tokens: [RawToken] = []
-        let beginsToken = line.starts(with: "<signatureInfo>".utf8)
-        if beginsToken { tokens += takePartial() }
-        if !partial.isEmpty || beginsToken {
-            if !partial.isEmpty { partial.append(Self.newline) }
-            partial += line
-            let text = partial.reversed().drop(while: Self.isWhiteSpace)
-            if text.starts(with: "Token>".utf8.reversed()) || partial.count > RawToken.sizeLimit {
-                tokens += takePartial()
-            }
-        } else if !line.allSatisfy(Self.isWhiteSpace) {
-            tokens.append(RawToken(Array(line)))
-        }
+        count += tokens.count
         return tokens
     }
 
-    private mutating func takePartial() -> [RawToken] {
-        defer { partial = [] }
-        return partial.isEmpty ? [] : [RawToken(partial)]
+    private mutating func take(line: ArraySlice<UInt8>) -> [RawToken] {
+        let form = Form(beginning: line)
+        // Inside of a document a line may begin as a token does; clear text ends where anything else begins.
+        if begun?.form == .clearText, form != nil || line.starts(with: "PHNpZ25hdHVyZUluZm8".utf8) {
+            return endBegun() + take(line: line)
+        }
+        if let current = begun?.form {
+            begun?.text.append(Self.newline)
+            begun?.text.append(contentsOf: line)
+            let isTooLong = begun.map { $0.text.count > RawToken.sizeLimit } ?? false
+            return isTooLong || current.isEnded(by: line, isFirst: false) ? endBegun() : []
+        }
+        guard let form else { return line.allSatisfy(\.isASCIIWhiteSpace) ? [] : [RawToken(Array(line))] }
+        begun = (form, Array(line))
+        return form.isEnded(by: line, isFirst: true) ? endBegun() : []
     }
 
-    /// What is too long to be a token is kept just long enough to be refused for that.
-    private mutating func dropExcess() {
-        if unread.count > RawToken.sizeLimit { unread = Array(unread.prefix(RawToken.sizeLimit + 1)) }
+    private mutating func endBegun() -> [RawToken] {
+        defer { begun = nil }
+        return begun.map { [RawToken($0.text)] } ?? []
     }
+}
 
-    private static func isWhiteSpace(_ byte: UInt8) -> Bool {
-        byte == 0x20 || (0x09...0x0D).contains(byte)
+extension ArraySlice<UInt8> {
+    /// Whether `text` is what comes last before white space.
+    fileprivate func ends(with text: String) -> Bool {
+        guard let last = lastIndex(where: { !$0.isASCIIWhiteSpace }) else { return false }
+        return self[...last].suffix(text.utf8.count).elementsEqual(text.utf8)
     }
 }

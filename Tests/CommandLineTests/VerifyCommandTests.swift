@@ -130,6 +130,7 @@ struct VerifyCommandTests {
             ("KEYS WANTED a b", "2 tokens"), ("KEYS WANTED --json --quiet", "--json"),
             ("WANTED --min-rsa-bits 512", "1024"), ("KEYS WANTED --nonsense", "nonsense"),
             ("KEYS WANTED --password a --password-file b", "--password"), ("KEYS WANTED --skew 1 --skew 2", "once"),
+            ("KEYS --requestor MML --any-res", "--any-resource"),
         ])
     func usage(line: String, expected: String) throws {
         let arguments = line.split(separator: " ").flatMap { word in
@@ -143,6 +144,34 @@ struct VerifyCommandTests {
         #expect(outcome.status == 64)
         #expect(outcome.output.isEmpty)
         #expect(outcome.errors.contains(expected), "\(outcome.errors)")
+    }
+
+    @Test("several tokens are told apart, however each is written")
+    func mixedInput() throws {
+        let token = try Fixtures.realToken()
+        let base64 = Data(token.utf8).base64EncodedString()
+        let document = "{\"serializedToken\":\"\(base64)\"}"
+        let play = "<play>\n  <serializedToken>\n\(base64)\n</serializedToken>\n</play>"
+        let input = [
+            String(token.dropLast(20)), base64, document, "junk", play, token,
+            "{\n \"serializedToken\": \"\(base64)\"\n}", token,
+        ].joined(separator: "\r\n")
+        let outcome = try verify(Self.keys + Self.wanted + Self.time + ["--json"], input: input)
+        let statuses = outcome.output.split(separator: "\n").map { $0.firstMatch(of: /"status":"([A-Z_]+)"/)?.1 ?? "" }
+        let used: Substring = "TOKEN_ALREADY_USED"
+        #expect(
+            statuses == [
+                "INVALID_SIGNATURE", "VALID_TOKEN", used, "INVALID_TOKEN_FORMAT", used, used, used, used,
+            ])
+    }
+
+    @Test("output that cannot be written is not passed over")
+    func fullDisk() throws {
+        let line = "exec \"$0\" inspect @\"$1\" > /dev/full"
+        let program = Program.mediaToken.executable
+        let outcome = try Program("sh").run(["-c", line, program, Fixtures.realTokenFile])
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains("No space left"))
     }
 
     @Test("a resource from a file, compared canonically, with line breaks in the token")

@@ -72,4 +72,18 @@ struct CanonicalResourceTests {
             #expect(try Mint.verifier().status(token, for: canonically) == .validToken, "\(split)")
         }
     }
+
+    @Test("a resource made to be slow is refused, signed or not, in well under a second")
+    func slowCanonicalForm() throws {
+        let declarations = (0..<3000).map { " xmlns:a\($0)='urn:'" }.joined()
+        let slow = "<r\(declarations)>" + String(repeating: "<b/>", count: 250) + "</r>"
+        let clock = ContinuousClock()
+        let time = try clock.measure {
+            #expect(try status(slow, .canonically(["<r/>"])) == .invalidResourceID)
+            let forged = try Mint.token(key: TestKeys.stranger) { $0.resource = slow }
+            #expect(try Mint.verifier().examine(RawToken(forged), for: Mint.expectation, at: Mint.now).key == nil)
+        }
+        // It took nine seconds without the limit on namespaces; this is a fuse, not a benchmark.
+        #expect(time < .seconds(5))
+    }
 }

@@ -128,4 +128,15 @@ struct KeyRingTests {
             #expect(verified.key == "key-\(index).pem")
         }
     }
+
+    @Test("a key of another algorithm beside a good one is left out, and the good one used")
+    func mixedFile() throws {
+        let other = try Program("openssl").succeed(["genpkey", "-algorithm", "ED25519"])
+        let otherPublic = try Program("openssl").succeed(["pkey", "-pubout"], input: Data(other.utf8))
+        let file = try directory.write(otherPublic + publicPEM(), to: "mixed.pem")
+        let ring = try KeyRing(loading: directory.path)
+        #expect(ring.keys.count == 1)
+        #expect(ring.refused.map(\.description).joined().contains("ED25519"))
+        #expect(message { try KeyRing(loading: file) }.contains("ED25519"))
+    }
 }

@@ -36,6 +36,10 @@ struct UnwrappingTests {
             ("padded URL-safe Base64", base64.replacing("+", with: "-").replacing("/", with: "_")),
             ("percent-encoded Base64", base64.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""),
             (
+                "percent-encoded Base64 that leaves + alone",
+                base64.replacing("=", with: "%3D").replacing("/", with: "%2F")
+            ),
+            (
                 "percent-encoded JSON",
                 wrapped(.v2JSON).addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
             ),

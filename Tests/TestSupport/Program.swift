@@ -12,7 +12,7 @@ package struct Program {
         package let description: String
     }
 
-    private let executable: String
+    package let executable: String
 
     /// - Parameter executable: a path, or a name to be looked for in `PATH`.
     package init(_ executable: String) {

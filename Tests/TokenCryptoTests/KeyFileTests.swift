@@ -61,7 +61,11 @@ struct KeyFileTests {
                 let out = "\(directory.path)/out"
                 try Program("openssl").succeed(["rsa", "-in", key, "-outform", form, "-out", out] + options)
                 let file = try KeyFile(reading: Array(try Data(contentsOf: URL(filePath: out))), password: nil)
-                #expect(file.entries.map(\.key.fingerprint) == [TestKeys.standard.publicKey.fingerprint])
+                guard case .key(let key) = file.entries.first, file.entries.count == 1 else {
+                    Issue.record("expected one key")
+                    continue
+                }
+                #expect(key.fingerprint == TestKeys.standard.publicKey.fingerprint)
             }
         }
     }
@@ -82,10 +86,12 @@ struct KeyFileTests {
         for (algorithm, name) in [("ED25519", "ED25519"), ("RSA-PSS", "RSASSA-PSS")] {
             let pem = try Program("openssl").succeed(["genpkey", "-algorithm", algorithm])
             let publicPEM = try Program("openssl").succeed(["pkey", "-pubout"], input: Data(pem.utf8))
-            let error = #expect(throws: KeyFileError.self) {
-                try KeyFile(reading: Array(publicPEM.utf8), password: nil)
+            guard case .unusable(let error) = try KeyFile(reading: Array(publicPEM.utf8), password: nil).entries.first
+            else {
+                Issue.record("\(algorithm) was taken")
+                continue
             }
-            #expect(error?.description.lowercased().contains(name.lowercased()) == true, "\(String(describing: error))")
+            #expect(error.description.lowercased().contains(name.lowercased()), "\(error)")
         }
     }
 

@@ -1,5 +1,8 @@
 /// A date and time of day on the Gregorian calendar, with its offset from UTC.
 struct CivilTime: Equatable, Sendable {
+    /// Minutes, east or west; the farthest in use.
+    static let largestOffset = 14 * 60
+
     var year: Int
     var month: Int
     var day: Int
@@ -11,10 +14,11 @@ struct CivilTime: Equatable, Sendable {
     var offset: Int
 
     /// `nil` where there is no such time: 31 February, 24:00, a leap second, a year outside of 1970 to 9999, an offset
-    /// beyond fourteen hours (the farthest in use).
+    /// beyond the largest.
     var timestamp: Timestamp? {
         guard (1970...9999).contains(year), (1...12).contains(month), day >= 1, day <= daysInMonth,
-            (0...23).contains(hour), (0...59).contains(minute), (0...59).contains(second), abs(offset) <= 14 * 60
+            (0...23).contains(hour), (0...59).contains(minute), (0...59).contains(second),
+            abs(offset) <= Self.largestOffset
         else { return nil }
         let minutes = (daysSince1970 * 24 + hour) * 60 + minute - offset
         return Timestamp(milliseconds: Int64(minutes * 60 + second) * 1000 + Int64(millisecond))
@@ -37,11 +41,12 @@ struct CivilTime: Equatable, Sendable {
         return years * 365 + years / 4 - years / 100 + years / 400 + dayOfYear - daysFromMarchOfYear0To1970
     }
 
-    /// The time that a clock with that offset shows, from the year 1970 to 9999.
+    /// The time that a clock with that offset shows; what is before 1970 or after 9999 is shown as the nearest moment within.
     init(_ timestamp: Timestamp, offset: Int) {
-        let latest = Timestamp.endOfDates.milliseconds / 1000 - 1
-        let local = min(max(timestamp.milliseconds.flooredQuotient(by: 1000), 0), latest) + Int64(offset) * 60
-        let (days, secondOfDay) = (Int(local.flooredQuotient(by: 86_400)), Int(local.flooredRemainder(by: 86_400)))
+        let inRange = min(max(timestamp.milliseconds, 0), Timestamp.endOfDates.milliseconds - 1)
+        let local = Int(inRange / 1000) + offset * 60
+        let days = Int(Int64(local).flooredQuotient(by: 86_400))
+        let secondOfDay = local - days * 86_400
         // The inverse of daysSince1970, by eras of 400 years.
         let shifted = days + 719_468
         let (era, dayOfEra) = (shifted / 146_097, shifted % 146_097)
@@ -58,15 +63,5 @@ struct CivilTime: Equatable, Sendable {
     init(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, offset: Int) {
         (self.year, self.month, self.day) = (year, month, day)
         (self.hour, self.minute, self.second, self.offset) = (hour, minute, second, offset)
-    }
-}
-
-extension Int64 {
-    fileprivate func flooredQuotient(by divisor: Int64) -> Int64 {
-        self >= 0 ? self / divisor : -((divisor - 1 - self) / divisor)
-    }
-
-    fileprivate func flooredRemainder(by divisor: Int64) -> Int64 {
-        self - flooredQuotient(by: divisor) * divisor
     }
 }

@@ -9,16 +9,27 @@ struct DeviceBoundClaims: Sendable {
     let fingerprint: String?
 
     init(_ elements: TokenElements) throws(FormatProblem) {
-        requestor = try elements.text("simpleTokenRequestorID").map(RequestorID.init)
-        resource = try elements.text("simpleTokenResourceID").map(ResourceID.init)
-        mvpd = try elements.text("simpleTokenMsoID").map(MVPDID.init)
-        fingerprint = try elements.text("simpleTokenDeviceID", child: "simpleTokenFingerprint")
+        requestor = try elements.fields.filledText("simpleTokenRequestorID").map(RequestorID.init)
+        resource = try elements.fields.filledText("simpleTokenResourceID").map(ResourceID.init)
+        mvpd = try elements.fields.filledText("simpleTokenMsoID").map(MVPDID.init)
+        fingerprint = try elements.fields.filledText("simpleTokenDeviceID", child: "simpleTokenFingerprint")
         let expiryField = elements.kind == .authentication ? "simpleTokenExpires" : "simpleTokenTTL"
-        expiry = try elements.text(expiryField).map { (text) throws(FormatProblem) in
+        expiry = try elements.fields.filledText(expiryField).map { (text) throws(FormatProblem) in
             guard let date = TokenDate(text, form: .expiry) else {
                 throw .field(expiryField, .date(form: TokenDate.Form.expiry.rawValue))
             }
             return date
+        }
+    }
+}
+
+extension FieldElements {
+    /// The text of a field; `nil` where it is missing or empty, which makes no difference to a token that opens nothing.
+    fileprivate func filledText(_ name: String, child: String? = nil) throws(FormatProblem) -> String? {
+        do {
+            return try text(name, child: child)
+        } catch .field(_, .empty) {
+            return nil
         }
     }
 }

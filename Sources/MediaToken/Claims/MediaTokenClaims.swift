@@ -36,7 +36,7 @@ public struct MediaTokenClaims: Sendable {
         issueTime = try Self.issueTime(try elements.required(.issueTime))
         mvpd = MVPDID(try elements.required(.mvpdId))
         proxyMVPD = try elements.optional(.proxyMvpdId).map(MVPDID.init)
-        extraFields = elements.fields.filter { Field(rawValue: $0.name) == nil }
+        extraFields = elements.fields.fields.filter { Field(rawValue: $0.name) == nil }
         replayExpiry = issueTime.timestamp.advanced(
             byMilliseconds: timeToLive ?? VerificationPolicy.longestDefaultTTLMilliseconds)
         guard replayExpiry < Timestamp.endOfDates else { throw .field(Field.ttl.rawValue, .overflowingExpiry) }
@@ -61,10 +61,10 @@ public struct MediaTokenClaims: Sendable {
 
 extension TokenElements {
     fileprivate func required(_ field: MediaTokenClaims.Field) throws(FormatProblem) -> String {
-        try requiredText(field.rawValue)
+        try fields.requiredText(field.rawValue)
     }
 
     fileprivate func optional(_ field: MediaTokenClaims.Field) throws(FormatProblem) -> String? {
-        try text(field.rawValue)
+        try fields.text(field.rawValue)
     }
 }

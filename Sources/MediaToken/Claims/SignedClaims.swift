@@ -10,12 +10,12 @@ struct SignedClaims: Sendable {
         self.payload = payload
     }
 
-    static func read(from payload: AuthenticPayload, with reader: StrictXMLReader) -> Result<SignedClaims, Rejection> {
+    static func read(from payload: AuthenticPayload, with reader: StrictXMLReader) -> Step<SignedClaims> {
         do {
             let claims = try MediaTokenClaims(TokenElements(reading: payload.bytes, with: reader))
             return .success(SignedClaims(claims: claims, payload: payload))
         } catch {
-            return .failure(Rejection(.format(error)))
+            return .failure(Stop(error))
         }
     }
 }

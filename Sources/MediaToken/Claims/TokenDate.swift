@@ -13,10 +13,10 @@ public struct TokenDate: Hashable, Sendable, CustomStringConvertible {
     /// Minutes east of Greenwich, from −840 to 840.
     public let offset: Int
 
-    /// A moment as a clock with `offset` minutes east of Greenwich shows it.
+    /// A moment as a clock with `offset` minutes east of Greenwich shows it, at most fourteen hours either way.
     public init(_ timestamp: Timestamp, offset: Int = 0) {
         self.timestamp = timestamp
-        self.offset = offset
+        self.offset = min(max(offset, -CivilTime.largestOffset), CivilTime.largestOffset)
     }
 
     /// Reads exactly the given form: every digit in its place, an offset, nothing before or behind. `nil` otherwise,

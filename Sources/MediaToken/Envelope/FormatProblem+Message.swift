@@ -105,7 +105,9 @@ extension XMLRefusal {
         case .tooManyElements(let limit): "has more than \(limit) elements"
         case .malformed(let code, let line, let column):
             "is not well-formed at line \(line), column \(column) (libxml2 error \(code))"
-        case .noCanonicalForm: "has no canonical form"
+        case .tooManyAttributes(let limit): "has more than \(limit) attributes"
+        case .tooManyNamespaces(let limit): "declares more than \(limit) namespaces"
+        case .relativeNamespace: "has a namespace name that is no absolute URI"
         case .outOfMemory: "could not be parsed for want of memory"
         }
     }

@@ -3,10 +3,12 @@ enum PercentEncoding {
     /// Decodes every escape, and `+` to a space where the text came from a form encoder.
     ///
     /// The two families of encoders are told apart by what they wrote. A form encoder writes a plus sign as `%2B` and
-    /// may write a space as `+`. One that leaves a plus sign alone writes a space as `%20`, and every token holds a
-    /// space in its issue time. So a bare `+` is a plus sign exactly where there is a `%20` and no `%2B`.
-    static func decode(_ text: ArraySlice<UInt8>) throws(FormatProblem) -> ArraySlice<UInt8> {
-        let plus = spaceIsPlus(in: text) ? UInt8(ascii: " ") : UInt8(ascii: "+")
+    /// may write a space as `+`. One that leaves a plus sign alone writes a space as `%20`. So in a text that holds
+    /// spaces a bare `+` is a plus sign exactly where there is a `%20` and no `%2B`.
+    ///
+    /// - Parameter holdsSpaces: as every clear text does in its issue time, and no Base64; there a `+` is a plus sign.
+    static func decode(_ text: ArraySlice<UInt8>, holdsSpaces: Bool) throws(FormatProblem) -> ArraySlice<UInt8> {
+        let plus = holdsSpaces && spaceIsPlus(in: text) ? UInt8(ascii: " ") : UInt8(ascii: "+")
         var decoded: [UInt8] = []
         decoded.reserveCapacity(text.count)
         var index = text.startIndex

@@ -2,7 +2,7 @@
 ///
 /// Nothing is read when it is made. The verifier un-wraps it: REST v1 and v2 documents, percent-encoding and Base64,
 /// at most one layer of each, told apart by what the bytes are. White space around it does not count.
-public struct RawToken: Sendable, CustomStringConvertible {
+public struct RawToken: Sendable, CustomStringConvertible, CustomReflectable {
     /// Bytes accepted at the most. A real token has about 430; one for a long MRSS resource a few thousand.
     public static let sizeLimit = 65_536
 
@@ -20,4 +20,6 @@ public struct RawToken: Sendable, CustomStringConvertible {
 
     /// The size alone: a token that lies in a log can be used by whoever reads the log.
     public var description: String { "RawToken(\(bytes.count) bytes)" }
+    /// Nothing, for the same reason.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

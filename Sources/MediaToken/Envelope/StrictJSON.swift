@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
-/// Foundation's JSON decoder, with what it lets pass taken back: a key given twice (it would keep the first, others the
-/// last), a byte order mark, any encoding but UTF-8, and nesting without a bound.
+/// Foundation's JSON decoder, with what it lets pass and what could be read two ways taken back: a key given twice (it
+/// would keep the first, others the last), a byte order mark, any encoding but UTF-8; and nesting without a bound.
 enum StrictJSON {
     /// Opening brackets at the most, those in strings included; the decoder then never comes near its own limit of depth
     /// (512), where it can stop the process. An answer of Adobe's has three for each decision.
@@ -59,8 +59,8 @@ extension StrictJSON.Problem {
             self = problem
         case DecodingError.keyNotFound(let key, let context):
             self = .unexpected("'\(StrictJSON.place(context.codingPath + [key]))' is missing")
-        case DecodingError.typeMismatch(let type, let context), DecodingError.valueNotFound(let type, let context):
-            self = .unexpected("'\(StrictJSON.place(context.codingPath))' is not a \(type)")
+        case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
+            self = .unexpected("'\(StrictJSON.place(context.codingPath))' has another type than expected")
         default:
             self = .unexpected("it is malformed or cut short")
         }

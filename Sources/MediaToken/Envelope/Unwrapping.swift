@@ -66,7 +66,7 @@ private enum Wrapping {
         switch self {
         case .xmlDocument: try PlayDocument.serializedToken(inXML: text)
         case .jsonDocument: try EntitlementAnswer.serializedToken(inJSON: text, choosing: resource)
-        case .percent: try PercentEncoding.decode(text)
+        case .percent: try PercentEncoding.decode(text, holdsSpaces: !text.starts(with: Self.base64Marker))
         case .base64: try Self.decodeBase64(text)
         }
     }
@@ -85,8 +85,8 @@ private enum Wrapping {
 extension ArraySlice<UInt8> {
     /// Without ASCII white space at either end.
     fileprivate func trimmingWhiteSpace() -> ArraySlice<UInt8> {
-        let isWhiteSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
-        guard let first = firstIndex(where: { !isWhiteSpace($0) }), let last = lastIndex(where: { !isWhiteSpace($0) })
+        guard let first = firstIndex(where: { !$0.isASCIIWhiteSpace }),
+            let last = lastIndex(where: { !$0.isASCIIWhiteSpace })
         else { return [] }
         return self[first...last]
     }

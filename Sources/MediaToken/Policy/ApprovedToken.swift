@@ -20,10 +20,10 @@ extension VerificationPolicy {
     /// Makes every check in its order and stops at the first refusal.
     func approve(
         _ signed: SignedClaims, for expectation: Expectation, at now: Timestamp
-    ) -> Result<ApprovedToken, Rejection> {
-        for check in Self.checks {
+    ) -> Step<ApprovedToken> {
+        for check in PolicyCheck.allCases {
             if let rejection = refusal(check, of: signed.claims, for: expectation, at: now) {
-                return .failure(rejection)
+                return .failure(.rejected(rejection))
             }
         }
         return .success(ApprovedToken(signed))

@@ -1,37 +1,44 @@
-/// Why two resources are not equal, in words for the person who has to find out.
+/// Why a signed resource is not the one that is asked for, in words for the person who has to find out.
 struct ResourceDifference: Sendable {
+    /// Of those asked for, the one that goes on longest as the signed one does.
     let expected: ResourceID
-    let found: ResourceID
-    let comparison: ResourceRule.Comparison
+    private let signed: ResourceID
+    private let rule: ResourceRule
+
+    /// `nil` where no resource is asked for.
+    init?(between signed: ResourceID, and rule: ResourceRule) {
+        let nearest = rule.resources.max {
+            Self.commonPrefix(Array($0.text.utf8), Array(signed.text.utf8))
+                < Self.commonPrefix(Array($1.text.utf8), Array(signed.text.utf8))
+        }
+        guard let nearest else { return nil }
+        (expected, self.signed, self.rule) = (nearest, signed, rule)
+    }
 
     var message: String {
-        comparison == .canonical && canonicalMessage != nil ? canonicalMessage ?? "" : exactMessage
-    }
-
-    private var exactMessage: String {
-        let place = Self.firstDifference(Array(expected.text.utf8), Array(found.text.utf8))
-        guard comparison == .exact else {
-            return "\(place); canonical comparison does not apply, as not both are XML without comments"
+        let canonical = (expected: expected.canonicalForm, signed: signed.canonicalForm)
+        guard let expectedForm = canonical.expected, let signedForm = canonical.signed else {
+            return plainDifference
+                + "; canonical comparison does not apply, as not both are XML that has a canonical form"
         }
-        let hint =
-            switch (expected.canonicalForm, found.canonicalForm) {
-            case (let expected?, let found?) where expected == found:
-                "canonical comparison would match (--canonical-resource)"
-            case (.some, .some): "canonical comparison would not match either"
-            default: "canonical comparison would not apply, as not both are XML without comments"
-            }
-        return "\(place); \(hint)"
+        if rule.comparison == .canonical { return "in canonical form, " + Self.difference(expectedForm, signedForm) }
+        let wouldMatch = ResourceRule.canonically(rule.resources).matches(signed)
+        return plainDifference + "; canonical comparison would "
+            + (wouldMatch ? "match (--canonical-resource)" : "not match either")
     }
 
-    private var canonicalMessage: String? {
-        guard let expected = expected.canonicalForm, let found = found.canonicalForm else { return nil }
-        return "in canonical form, " + Self.firstDifference(expected, found)
+    private var plainDifference: String {
+        Self.difference(Array(expected.text.utf8), Array(signed.text.utf8))
     }
 
-    private static func firstDifference(_ expected: [UInt8], _ found: [UInt8]) -> String {
-        let offset = zip(expected, found).prefix { $0 == $1 }.count
+    private static func difference(_ expected: [UInt8], _ signed: [UInt8]) -> String {
+        let offset = commonPrefix(expected, signed)
         return "first difference at byte \(offset): expected \(excerpt(expected, at: offset)), "
-            + "signed \(excerpt(found, at: offset))"
+            + "signed \(excerpt(signed, at: offset))"
+    }
+
+    private static func commonPrefix(_ left: [UInt8], _ right: [UInt8]) -> Int {
+        zip(left, right).prefix { $0 == $1 }.count
     }
 
     private static func excerpt(_ bytes: [UInt8], at offset: Int) -> String {

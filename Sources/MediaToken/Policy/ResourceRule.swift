@@ -64,7 +64,7 @@ extension ResourceID {
     /// The canonical form's bytes; `nil` where the resource is not XML that can be compared so.
     var canonicalForm: [UInt8]? {
         guard text.utf8.first == UInt8(ascii: "<") else { return nil }
-        return try? Array(text.utf8)[...].withContiguousBytes { (bytes) throws(XMLRefusal) in
+        return try? Array(text.utf8).withUnsafeBufferPointer { (bytes) throws(XMLRefusal) in
             try CanonicalXML.form(of: bytes)
         }
     }

@@ -47,19 +47,29 @@ public struct VerificationPolicy: Sendable {
         return claims.issueTime.timestamp.advanced(byMilliseconds: timeToLive)
     }
 
-    /// The checks, in the order in which they are made; the first refusal is the verdict. Each is a file of its own.
-    static let checks: [Check] = [.window, .requestor, .resource, .mvpd]
-
-    /// What one of ``checks`` says. `nil` where it passes.
-    func refusal(_ check: Check, of claims: MediaTokenClaims, for expectation: Expectation, at now: Timestamp)
-        -> Rejection?
-    {
+    /// What one check says; each is a file of its own. `nil` where it passes.
+    func refusal(
+        _ check: PolicyCheck, of claims: MediaTokenClaims, for expectation: Expectation, at now: Timestamp
+    ) -> Rejection? {
         switch check {
         case .window: windowRefusal(of: claims, at: now)
         case .requestor: requestorRefusal(of: claims, for: expectation)
         case .resource: resourceRefusal(of: claims, for: expectation)
         case .mvpd: mvpdRefusal(of: claims)
-        case .format, .signature, .replay, .device: nil
+        }
+    }
+}
+
+/// The checks of a policy, in the order in which they are made; the first refusal is the verdict.
+enum PolicyCheck: CaseIterable {
+    case window, requestor, resource, mvpd
+
+    var check: Check {
+        switch self {
+        case .window: .window
+        case .requestor: .requestor
+        case .resource: .resource
+        case .mvpd: .mvpd
         }
     }
 }

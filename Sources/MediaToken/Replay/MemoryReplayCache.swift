@@ -3,7 +3,7 @@ internal import Synchronization
 /// A replay store in the memory of one process. What it knows ends with the process.
 ///
 /// A process that serves viewers must therefore be fenced at its start (``init(capacity:fencedAt:)``), or a token used just
-/// before a restart can be used again just after it. Takes at most about 30 bytes a live token.
+/// before a restart can be used again just after it. Takes 20 to 30 bytes a live token once it is busy.
 ///
 /// Safe to use from any number of threads at once: it is split by digest into shards, each with a lock of its own.
 public final class MemoryReplayCache: ReplayCache {

@@ -13,13 +13,13 @@ package struct ReplayBucket: Hashable, Comparable, Sendable {
 
     /// The bucket of tokens that expire at `until`.
     package init(expiring until: Timestamp) {
-        index = Self.index(of: until.milliseconds)
+        index = until.milliseconds.flooredQuotient(by: Self.width)
     }
 
     /// The latest bucket all of whose tokens have expired at `now` by more than any skew that a policy may allow.
     package init(lastPassedAt now: Timestamp) {
         let latest = now.advanced(byMilliseconds: -VerificationPolicy.largestClockSkewMilliseconds)
-        index = Self.index(of: latest.milliseconds) - 1
+        index = latest.milliseconds.flooredQuotient(by: Self.width) - 1
     }
 
     package static func < (left: Self, right: Self) -> Bool {
@@ -30,10 +30,5 @@ package struct ReplayBucket: Hashable, Comparable, Sendable {
     package var end: Timestamp {
         let (milliseconds, overflows) = (index + 1).multipliedReportingOverflow(by: Self.width)
         return Timestamp(milliseconds: overflows ? (index < 0 ? .min : .max) : milliseconds)
-    }
-
-    private static func index(of milliseconds: Int64) -> Int64 {
-        let (quotient, remainder) = milliseconds.quotientAndRemainder(dividingBy: width)
-        return remainder < 0 ? quotient - 1 : quotient
     }
 }

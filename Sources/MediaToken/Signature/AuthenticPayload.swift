@@ -16,34 +16,30 @@ struct AuthenticPayload: Sendable {
 
 extension KeyRing {
     /// Verifies the signature of each envelope of a group, over exactly the bytes that arrived.
-    ///
-    /// Tokens name no key. The one that verified last is tried first, then the others in order; a key whose modulus is
-    /// not as long as the signature is passed over.
     func authenticate(
-        _ envelopes: [Result<TokenEnvelope, Rejection>], with workspace: VerificationWorkspace
-    ) throws(CryptoError) -> [Result<AuthenticPayload, Rejection>] {
-        var outcomes: [Result<AuthenticPayload, Rejection>] = []
-        outcomes.reserveCapacity(envelopes.count)
-        for envelope in envelopes {
-            switch envelope {
-            case .success(let envelope): outcomes.append(try authenticate(envelope, with: workspace))
-            case .failure(let rejection): outcomes.append(.failure(rejection))
-            }
-        }
-        return outcomes
+        _ envelopes: [Step<TokenEnvelope>], with workspace: VerificationWorkspace
+    ) -> [Step<AuthenticPayload>] {
+        envelopes.map { $0.flatMap { authenticate($0, with: workspace) } }
     }
 
-    private func authenticate(
-        _ envelope: TokenEnvelope, with workspace: VerificationWorkspace
-    ) throws(CryptoError) -> Result<AuthenticPayload, Rejection> {
-        let digest = try workspace.hasher.digest(envelope.payload)
+    private func authenticate(_ envelope: TokenEnvelope, with workspace: VerificationWorkspace) -> Step<
+        AuthenticPayload
+    > {
+        let digest: SHA256Digest
+        do {
+            digest = try workspace.hasher.digest(envelope.payload)
+        } catch {
+            return .failure(.cannotTell(.outOfResources("\(error)")))
+        }
         guard let index = indexOfKey(verifying: envelope.signature, over: digest, with: workspace) else {
-            return .failure(Rejection(.signature(length: envelope.signature.count, keys: keys)))
+            return .failure(.rejected(Rejection(.signature(length: envelope.signature.count, keys: keys))))
         }
         lastSuccessful = index
         return .success(AuthenticPayload(bytes: envelope.payload, digest: digest, key: keys[index]))
     }
 
+    /// Tokens name no key. The one that verified last is tried first, then the others in order; a key whose modulus is
+    /// not as long as the signature says no at once.
     private func indexOfKey(
         verifying signature: [UInt8], over digest: SHA256Digest, with workspace: VerificationWorkspace
     ) -> Int? {

@@ -55,12 +55,20 @@ struct KeyLoader {
             return [RefusedKey(file: path, reason: .unreadable("\(error)"))]
         }
         guard !file.holdsPrivateKey else { return [RefusedKey(file: path, reason: .holdsPrivateKey)] }
-        let keys = file.entries.map { VerificationKey($0, file: path) }
-        let problems = keys.compactMap { requirements.refusal(of: $0, at: now) }
-        for key in keys where requirements.refusal(of: key, at: now) == nil {
-            let isKnown = accepted.contains { $0.publicKey.fingerprint == key.publicKey.fingerprint }
-            if !isKnown { accepted.append(key) }
+        return file.entries.compactMap { entry in
+            switch entry {
+            case .key(let key): accept(VerificationKey(key, file: path))
+            case .certificate(let certificate): accept(VerificationKey(certificate, file: path))
+            case .unusable(let error): RefusedKey(file: path, reason: .unreadable("\(error)"))
+            }
         }
-        return problems
+    }
+
+    /// Takes `key`, once, if it fulfils the requirements; says why not otherwise.
+    private mutating func accept(_ key: VerificationKey) -> RefusedKey? {
+        if let refusal = requirements.refusal(of: key, at: now) { return refusal }
+        let isKnown = accepted.contains { $0.publicKey.fingerprint == key.publicKey.fingerprint }
+        if !isKnown { accepted.append(key) }
+        return nil
     }
 }

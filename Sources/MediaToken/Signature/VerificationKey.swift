@@ -17,17 +17,20 @@ public struct VerificationKey: Sendable {
     /// `openssl pkey -pubin -outform der | sha256sum` prints it.
     public var fingerprint: String { publicKey.fingerprint.hexadecimal }
 
-    init(_ entry: KeyFile.Entry, file: String) {
+    /// A bare key, named after its file.
+    init(_ key: RSAPublicKey, file: String) {
         self.file = file
-        publicKey = entry.key
-        switch entry {
-        case .key:
-            name = String(file.split(separator: "/").last ?? "key")
-            validity = nil
-        case .certificate(let certificate):
-            name = certificate.subject.isEmpty ? file : printable(certificate.subject)
-            let (begin, end) = (certificate.validity.lowerBound, certificate.validity.upperBound)
-            validity = Timestamp(milliseconds: begin * 1000)...Timestamp(milliseconds: end * 1000)
-        }
+        publicKey = key
+        name = printable(String(file.split(separator: "/").last ?? "key"))
+        validity = nil
+    }
+
+    /// A certificate's key, named after its subject.
+    init(_ certificate: Certificate, file: String) {
+        self.file = file
+        publicKey = certificate.key
+        name = printable(certificate.subject.isEmpty ? file : certificate.subject)
+        let (begin, end) = (certificate.validity.lowerBound, certificate.validity.upperBound)
+        validity = Timestamp(milliseconds: begin * 1000)...Timestamp(milliseconds: end * 1000)
     }
 }

@@ -30,11 +30,11 @@ final class WorkspacePool: @unchecked Sendable {
     }
 
     func withWorkspace<Result>(
-        _ body: (VerificationWorkspace) throws(CryptoError) -> Result
+        _ body: (VerificationWorkspace) -> Result
     ) throws(CryptoError) -> Result {
         let kept = lock.withLock { idle.popLast() }
         let workspace = if let kept { kept } else { try VerificationWorkspace(keys: keys) }
         defer { lock.withLock { idle.append(workspace) } }
-        return try body(workspace)
+        return body(workspace)
     }
 }

@@ -14,11 +14,6 @@ extension Rejection {
         case .mvpd(let field, let signed, let allowed, let requestor):
             "\(field) is '\(signed)'; requestor '\(requestor)' allows "
                 + Self.list(allowed.map(\.description).sorted())
-        case .boundTokenExpired(let expiry, let now):
-            "expired \(expiry); checked \(TokenDate(now, offset: expiry.offset))"
-        case .device(let signed, let expected):
-            "bound to device '\(printable(signed))'; expected '\(printable(expected))'"
-        case .absent(let check, let kind): "\(kind.title) says nothing about \(check.rawValue)"
         case .alreadyUsed: "this token was used before; a media token opens one play"
         case .predatesStore(let issued, let since):
             "issued \(issued), and the replay store remembers only since \(TokenDate(since, offset: issued.offset)): "
@@ -40,9 +35,6 @@ extension Rejection {
         case .requestor: "use the requestor ID that the app passes to setRequestor"
         case .resource: "use the resource that the app passes to getAuthorization, byte for byte"
         case .mvpd: "add the MVPD to the requestor's allow-list, if it is meant to be on it"
-        case .boundTokenExpired: "log in, or authorize, again"
-        case .device: "a token is good on the device only that it was issued to"
-        case .absent: "leave the question out for this kind of token"
         case .alreadyUsed: "fetch a new token for each play, and never cache one"
         case .predatesStore: "fetch a new token"
         }
@@ -57,16 +49,12 @@ extension Rejection {
     }
 
     private static func resource(_ signed: ResourceID, _ expected: ResourceRule) -> String {
-        switch expected.resources.count {
-        case 0: return "signed for resource '\(signed)'; no resource is expected"
-        case 1:
-            let expectedResource = expected.resources[0]
-            let difference = ResourceDifference(
-                expected: expectedResource, found: signed, comparison: expected.comparison)
-            return "signed for resource '\(signed)'; expected '\(expectedResource)'; \(difference.message)"
-        default:
-            return "signed for resource '\(signed)'; expected \(list(expected.resources.map(\.description)))"
+        guard let nearest = ResourceDifference(between: signed, and: expected) else {
+            return "signed for resource '\(signed)'; no resource is expected"
         }
+        let wanted = list(expected.resources.map(\.description))
+        let which = expected.resources.count > 1 ? " (nearest: '\(nearest.expected)')" : ""
+        return "signed for resource '\(signed)'; expected \(wanted)\(which); \(nearest.message)"
     }
 
     /// At most eight, so that a long allow-list stays one readable line.

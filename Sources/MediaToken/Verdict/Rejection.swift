@@ -12,11 +12,6 @@ public struct Rejection: Error, Sendable, CustomStringConvertible {
         case requestor(signed: RequestorID, expected: [RequestorID])
         case resource(signed: ResourceID, expected: ResourceRule)
         case mvpd(field: String, signed: MVPDID, allowed: Set<MVPDID>, for: RequestorID)
-        /// An inspection of an AuthN or AuthZ token found it expired, or bound to another device.
-        case boundTokenExpired(TokenDate, now: Timestamp)
-        case device(signed: String, expected: String)
-        /// An inspection asked for something that this kind of token does not say.
-        case absent(Check, TokenKind)
         case alreadyUsed
         case predatesStore(issued: TokenDate, since: Timestamp)
     }
@@ -30,10 +25,10 @@ public struct Rejection: Error, Sendable, CustomStringConvertible {
     /// The status.
     public var code: VerdictStatus {
         switch reason {
-        case .format, .device, .absent: .invalidTokenFormat
+        case .format: .invalidTokenFormat
         case .signature: .invalidSignature
         case .notYetValid: .tokenNotYetValid
-        case .expired, .boundTokenExpired: .tokenExpired
+        case .expired: .tokenExpired
         case .requestor: .invalidRequestorID
         case .resource: .invalidResourceID
         case .mvpd: .invalidMVPDID
@@ -47,9 +42,7 @@ public struct Rejection: Error, Sendable, CustomStringConvertible {
         switch reason {
         case .format: .format
         case .signature: .signature
-        case .notYetValid, .expired, .boundTokenExpired: .window
-        case .device: .device
-        case .absent(let check, _): check
+        case .notYetValid, .expired: .window
         case .requestor: .requestor
         case .resource: .resource
         case .mvpd: .mvpd

@@ -1,50 +1,58 @@
-internal import TokenCrypto
-
 /// Takes one token apart and goes on after a failure, to find out everything at once.
 struct TokenExaminer {
     let keys: KeyRing?
 
-    /// A token's parts, as far as they could be read.
-    struct Parts {
-        var signature: Examination.Report
-        var key: String?
-        var elements: TokenElements
-    }
+    /// What is told of a token that could be read: reports of its checks, and its issue time if it has one.
+    typealias Findings = (format: CheckReport, checks: [CheckReport], issueTime: TokenDate?)
 
-    /// Reads the token, authentic or not. A failure is what keeps it from being read at all.
-    func open(_ token: RawToken, choosing resource: ResourceRule?) -> Result<Parts, Rejection> {
-        token.openEnvelope(choosing: resource).flatMap { envelope in
-            let (signature, key) = checkSignature(of: envelope)
-            do throws(FormatProblem) {
-                let elements = try TokenElements(readingUnverified: envelope.payload)
-                return .success(Parts(signature: signature, key: key, elements: elements))
-            } catch {
-                return .failure(Rejection(.format(error)))
-            }
+    /// Examines `token`, and has `look` report on what it holds, authentic or not.
+    ///
+    /// - Parameters:
+    ///   - resource: which decision to take from a REST v2 answer that holds several.
+    ///   - checks: what cannot be made where the token cannot be read.
+    func examine(
+        _ token: RawToken, choosing resource: ResourceRule?, checks: [Check],
+        look: (TokenElements) throws(FormatProblem) -> Findings
+    ) -> Examination {
+        let unread = checks.map { CheckReport.notChecked($0, "the token could not be read") }
+        let envelope: TokenEnvelope
+        switch token.openEnvelope(choosing: resource) {
+        case .success(let opened): envelope = opened
+        case .failure(let stop):
+            let reports = [.failed(.format, stop), .notChecked(.signature, "the token could not be read")] + unread
+            return Examination(reports: reports, key: nil, kind: nil, fields: [], issueTime: nil)
         }
-    }
-
-    private func checkSignature(of envelope: TokenEnvelope) -> (Examination.Report, key: String?) {
-        guard let keys else { return (.notChecked(.signature, "no key was given"), nil) }
+        let (signature, key) = checkSignature(of: envelope)
+        var elements: TokenElements?
         do {
-            let workspace = try VerificationWorkspace(keys: keys.keys)
-            switch try keys.authenticate([.success(envelope)], with: workspace)[0] {
-            case .success(let payload):
-                let detail = "verified by \(payload.key.name) (RSA with \(payload.key.bits) bits, SHA-256)"
-                return (.passed(.signature, detail), payload.key.name)
-            case .failure(let rejection):
-                return (.failed(rejection), nil)
-            }
+            let read = try TokenElements(readingUnverified: envelope.payload)
+            elements = read
+            let findings = try look(read)
+            return Examination(
+                reports: [findings.format, signature] + findings.checks, key: key, kind: read.kind,
+                fields: read.fields.fields, issueTime: findings.issueTime)
         } catch {
-            return (.notChecked(.signature, "\(error)"), nil)
+            let format = CheckReport.failed(.format, Stop(error))
+            // A verification reads signed bytes only, so there a bad signature comes before bad XML behind it.
+            let reports = signature.result == .failed ? [signature, format] : [format, signature]
+            return Examination(
+                reports: reports + unread, key: key, kind: elements?.kind, fields: elements?.fields.fields ?? [],
+                issueTime: nil)
         }
     }
 
-    /// Nothing could be read behind `rejection`.
-    static func unreadable(_ rejection: Rejection) -> Examination {
-        let rest = Check.allCases.filter { $0 != .format && $0 != .device }
-        return Examination(
-            reports: [.failed(rejection)] + rest.map { .notChecked($0, "the token could not be read") },
-            key: nil, kind: nil, fields: [], issueTime: nil)
+    private func checkSignature(of envelope: TokenEnvelope) -> (CheckReport, key: String?) {
+        guard let keys else { return (.notChecked(.signature, "no key was given"), nil) }
+        let workspace: VerificationWorkspace
+        do { workspace = try VerificationWorkspace(keys: keys.keys) } catch {
+            return (.cannotTell(.signature, .outOfResources("\(error)")), nil)
+        }
+        switch keys.authenticate([.success(envelope)], with: workspace)[0] {
+        case .success(let payload):
+            let detail = "verified by \(payload.key.name) (RSA with \(payload.key.bits) bits, SHA-256)"
+            return (.passed(.signature, detail), payload.key.name)
+        case .failure(let stop):
+            return (.failed(.signature, stop), nil)
+        }
     }
 }

@@ -8,7 +8,7 @@ public struct TokenInspector: Sendable {
         public var requestor: RequestorID?
         /// The resource that it should be for; AuthN tokens have none.
         public var resource: ResourceRule?
-        /// The MVPDs of which one should have issued it.
+        /// The MVPDs of which one should have issued it; in a media token a proxy MVPD must be among them too.
         public var mvpds: Set<MVPDID>?
         /// The device that it should be bound to; media tokens are not bound.
         public var device: String?
@@ -29,18 +29,19 @@ public struct TokenInspector: Sendable {
     }
 
     /// Reads the token and checks what is asked.
+    ///
+    /// - Parameters:
+    ///   - token: the token as it arrived.
+    ///   - questions: what to check.
     public func inspect(_ token: RawToken, asking questions: Questions) -> Examination {
-        switch examiner.open(token, choosing: questions.resource) {
-        case .failure(let rejection): return TokenExaminer.unreadable(rejection)
-        case .success(let parts):
-            do {
-                let subject = try InspectedClaims(parts.elements)
-                let format = Examination.Report.passed(.format, "\(subject.kind.title), strictly read")
-                let answers = subject.answers(to: questions)
-                return parts.examination([format, parts.signature] + answers, issueTime: subject.media?.issueTime)
-            } catch {
-                return parts.examination([.failed(Rejection(.format(error))), parts.signature])
-            }
+        let checks: [Check] = [.window, .requestor, .resource, .mvpd, .device]
+        return examiner.examine(token, choosing: questions.resource, checks: checks) {
+            (elements) throws(FormatProblem) in
+            let claims = try InspectedClaims(elements)
+            return (
+                format: .passed(.format, "\(elements.kind.title), strictly read"),
+                checks: claims.answers(to: questions), issueTime: claims.media?.issueTime
+            )
         }
     }
 }
@@ -61,51 +62,60 @@ private struct InspectedClaims {
     private var resource: ResourceID? { media?.resource ?? bound?.resource }
     private var mvpd: MVPDID? { media?.mvpd ?? bound?.mvpd }
 
-    func answers(to questions: TokenInspector.Questions) -> [Examination.Report] {
+    func answers(to questions: TokenInspector.Questions) -> [CheckReport] {
         [
             windowAnswer(questions),
             answer(.requestor, questions.requestor, requestor) { signed, expected in
-                signed == expected ? nil : Rejection(.requestor(signed: signed, expected: [expected]))
+                signed == expected ? nil : .failed(Rejection(.requestor(signed: signed, expected: [expected])))
             },
             answer(.resource, questions.resource, resource) { signed, expected in
-                expected.matches(signed) ? nil : Rejection(.resource(signed: signed, expected: expected))
+                expected.matches(signed) ? nil : .failed(Rejection(.resource(signed: signed, expected: expected)))
             },
-            answer(.mvpd, questions.mvpds, mvpd) { signed, allowed in
-                let refusal = Rejection(
-                    .mvpd(field: "MVPD", signed: signed, allowed: allowed, for: requestor ?? RequestorID("")))
-                return allowed.contains(signed) ? nil : refusal
-            },
+            answer(.mvpd, questions.mvpds, mvpd, failure: mvpdFailure),
             answer(.device, questions.device, bound?.fingerprint) { signed, expected in
-                signed == expected ? nil : Rejection(.device(signed: signed, expected: expected))
+                let detail = "bound to device '\(printable(signed))'; expected '\(printable(expected))'"
+                let advice = "a token is good on the device only that it was issued to"
+                return signed.utf8.elementsEqual(expected.utf8) ? nil : .failed(.device, detail, advice: advice)
             },
         ]
     }
 
     /// Compares one signed value with the one that is asked for.
     private func answer<Signed, Expected>(
-        _ check: Check, _ expected: Expected?, _ signed: Signed?, refusal: (Signed, Expected) -> Rejection?
-    ) -> Examination.Report {
-        guard let expected else {
-            return .notChecked(check, signed.map { "'\($0)'; not asked for" } ?? "not asked for")
+        _ check: Check, _ expected: Expected?, _ signed: Signed?, failure: (Signed, Expected) -> CheckReport?
+    ) -> CheckReport {
+        let shown = signed.map { "'\(printable("\($0)"))'" }
+        guard let expected else { return .notChecked(check, shown.map { "\($0); not asked for" } ?? "not asked for") }
+        guard let signed else {
+            let advice = "leave the question out for this kind of token"
+            return .failed(check, "\(kind.title) says nothing about it", advice: advice)
         }
-        guard let signed else { return .failed(Rejection(.absent(check, kind))) }
-        return refusal(signed, expected).map { .failed($0) } ?? .passed(check, "'\(signed)'")
+        return failure(signed, expected) ?? .passed(check, shown ?? "")
     }
 
-    private func windowAnswer(_ questions: TokenInspector.Questions) -> Examination.Report {
-        let policy = questions.policy
+    private func mvpdFailure(_ signed: MVPDID, _ allowed: Set<MVPDID>) -> CheckReport? {
         if let media {
-            let window = TimeWindow(
-                issued: media.issueTime, expiry: policy.expiry(of: media), skew: policy.clockSkewMilliseconds,
-                now: questions.time ?? .now)
-            guard let time = questions.time else {
-                return .notChecked(.window, window.validMessage + "; not asked for")
+            let policy = VerificationPolicy(allowedMVPDs: [media.requestor: allowed])
+            return policy.mvpdRefusal(of: media).map { .failed($0) }
+        }
+        let list = allowed.map { "'\($0)'" }.sorted().joined(separator: ", ")
+        let detail = "simpleTokenMsoID is '\(signed)'; expected one of \(list)"
+        return allowed.contains(signed)
+            ? nil : .failed(.mvpd, detail, advice: "ask for the MVPD that the viewer chose", status: .invalidMVPDID)
+    }
+
+    private func windowAnswer(_ questions: TokenInspector.Questions) -> CheckReport {
+        guard let media else {
+            return answer(.window, questions.time, bound?.expiry) { expiry, time in
+                let detail = "expired \(expiry); checked \(TokenDate(time, offset: expiry.offset))"
+                let advice = "log in, or authorize, again"
+                return time <= expiry.timestamp
+                    ? nil : .failed(.window, detail, advice: advice, status: .tokenExpired)
             }
-            return policy.windowRefusal(of: media, at: time).map { .failed($0) }
-                ?? .passed(.window, window.validMessage)
         }
-        return answer(.window, questions.time, bound?.expiry) { expiry, time in
-            time > expiry.timestamp ? Rejection(.boundTokenExpired(expiry, now: time)) : nil
-        }
+        let window = questions.policy.window(of: media, at: questions.time ?? .now)
+        guard let time = questions.time else { return .notChecked(.window, window.validMessage + "; not asked for") }
+        return questions.policy.windowRefusal(of: media, at: time).map { .failed($0) }
+            ?? .passed(.window, window.validMessage)
     }
 }

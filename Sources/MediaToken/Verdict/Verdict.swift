@@ -34,34 +34,30 @@ public struct VerifiedToken: Sendable {
 public enum CannotTell: Error, Sendable, CustomStringConvertible {
     /// The replay store did not answer, or not usably.
     case replayStore(ReplayCacheError)
-    /// libcrypto could not work, in practice for want of memory.
-    case crypto(String)
+    /// libcrypto or libxml2 could not work, in practice for want of memory.
+    case outOfResources(String)
 
     /// One line.
     public var description: String {
         switch self {
         case .replayStore(let error): "\(error)"
-        case .crypto(let what): what
+        case .outOfResources(let what): what
         }
     }
 }
 
 extension ReplayCache {
-    /// Turns approved tokens into verified ones, where this is their first use. What was refused before is handed on.
-    func verdicts(
-        on group: [Result<ApprovedToken, Rejection>], at now: Timestamp
-    ) -> [Result<Verdict, CannotTell>] {
+    /// Turns approved tokens into verified ones, where this is their first use. What was stopped before stays stopped.
+    func verdicts(on group: [Step<ApprovedToken>], at now: Timestamp) -> [Result<Verdict, CannotTell>] {
         let claims = group.compactMap { try? $0.get().replayClaim }
-        let answers = claims.isEmpty ? [] : claim(claims, at: now)
-        guard answers.count == claims.count else {
-            let error = ReplayCacheError.unavailable("it gave \(answers.count) answers to \(claims.count) claims")
-            return group.map { _ in .failure(.replayStore(error)) }
-        }
-        var remaining = answers[...]
+        var answers = claims.isEmpty ? [] : claim(claims, at: now)[...]
+        let miscount: ReplayCacheError? =
+            answers.count == claims.count
+            ? nil : .unavailable("it gave \(answers.count) answers to \(claims.count) claims")
         return group.map { member in
             switch member {
-            case .failure(let rejection): .success(.rejected(rejection))
-            case .success(let approved): approved.verdict(for: remaining.removeFirst())
+            case .failure(let stop): stop.outcome
+            case .success(let approved): approved.verdict(for: miscount.map { .failure($0) } ?? answers.removeFirst())
             }
         }
     }
