@@ -1,4 +1,5 @@
 internal import Glibc
+internal import MediaToken
 
 /// Standard output and standard error.
 enum Console {
@@ -20,7 +21,7 @@ enum Console {
     /// Writes out what was printed. Output that cannot be written ends the program: whoever reads it would miss a part.
     static func flush() {
         defer { pending = [] }
-        guard !writeAll(pending, to: STDOUT_FILENO) else { return }
+        guard !FileBytes.write(pending, to: STDOUT_FILENO) else { return }
         writeProgress("media-token: standard output: \(String(cString: strerror(errno)))\n")
         exit(ExitStatus.couldNotTell.rawValue)
     }
@@ -36,7 +37,7 @@ enum Console {
     /// Text on standard error as it is.
     static func writeProgress(_ text: String) {
         // Nobody is left to tell where this fails.
-        _ = writeAll(Array(text.utf8), to: STDERR_FILENO)
+        _ = FileBytes.write(Array(text.utf8), to: STDERR_FILENO)
     }
 }
 

@@ -8,7 +8,7 @@ enum MediaTokenCommand {
 
     private static let commands: [Subcommand] = [
         ("verify", VerifyCommand.run), ("inspect", InspectCommand.run), ("issue", IssueCommand.run),
-        ("keys", KeysCommand.run),
+        ("keys", KeysCommand.run), ("replays", ReplaysCommand.run),
     ]
 
     private static let syntax = CommandSyntax(
@@ -20,6 +20,7 @@ enum MediaTokenCommand {
               inspect    show what a media, AuthN or AuthZ token holds
               issue      sign tokens for tests and load
               keys       list, import or generate keys
+              replays    show or sweep a store of used tokens
 
             'media-token COMMAND --help' tells more of each.
 

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import MediaToken
 
 /// A file that was not there before.
 enum NewFile {
@@ -8,7 +9,7 @@ enum NewFile {
         guard descriptor >= 0 else { throw failure(path) }
         defer { close(descriptor) }
         // The mode of open() is cut by the umask.
-        guard fchmod(descriptor, mode) == 0, writeAll(Array(text.utf8), to: descriptor) else {
+        guard fchmod(descriptor, mode) == 0, FileBytes.write(Array(text.utf8), to: descriptor) else {
             let failure = failure(path)
             unlink(path)
             throw failure
@@ -19,16 +20,4 @@ enum NewFile {
         let reason = errno == EEXIST ? "is there already; move it away first" : String(cString: strerror(errno))
         return CommandFailure("\(path): \(reason)")
     }
-}
-
-/// Writes all of `bytes`, in as many pieces as it takes. `false` where that fails; `errno` tells why.
-func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-        let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { return false }
-        rest = rest.dropFirst(count)
-    }
-    return true
 }

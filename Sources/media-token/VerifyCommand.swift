@@ -1,4 +1,5 @@
 internal import MediaToken
+internal import ReplayStores
 
 /// `media-token verify`: decides whether tokens open a resource, and uses them up for the rest of the run.
 enum VerifyCommand {
@@ -9,7 +10,8 @@ enum VerifyCommand {
             A token is read from the argument, from a file behind '@', or from standard input: one a line, or one \
             document. Clear text, percent-encoding, Base64, a REST v1 <play> and REST v1 or v2 JSON are understood.
 
-            Within one run each token is accepted once; nothing is remembered after it.
+            Each token is accepted once: within this run or, with --replays, for as long as it lives, whoever asks. A \
+            store that is new cannot know the past, and refuses tokens issued before it (TOKEN_PREDATES_STORE).
 
             Exit status: 0 all valid, 1 at least one rejected, 2 could not tell (keys or store), 64 usage.
 
@@ -18,12 +20,15 @@ enum VerifyCommand {
               media-token verify --key pub.pem --requestor MML --resource TNT \\
                 --at '2016-03-17 15:02:00 -0700' --json - < tokens.txt
             """,
-        groups: [KeyOptions.group, ExpectationOptions.group, TimeOptions.group, OutputOptions.group])
+        groups: [
+            KeyOptions.group, ExpectationOptions.group, TimeOptions.group, ReplayOptions.group, OutputOptions.group,
+        ])
 
     private struct Task {
         let keys: KeyOptions
         let expectation: ExpectationOptions
         let time: TimeOptions
+        let replays: ReplayOptions
         let output: OutputOptions
         let input: TokenInput
 
@@ -31,6 +36,7 @@ enum VerifyCommand {
             keys = try KeyOptions(given)
             expectation = try ExpectationOptions(given)
             time = try TimeOptions(given)
+            replays = try ReplayOptions(given, time: time)
             output = try OutputOptions(given)
             input = try TokenInput(given.operands)
             guard !keys.paths.isEmpty else { throw UsageError("no key given; expected --keys DIR or --key FILE") }
@@ -48,9 +54,10 @@ enum VerifyCommand {
 
     private static func verify(_ task: Task) throws(CommandFailure) -> ExitStatus {
         guard let resource = try task.expectation.resourceRule() else { throw CommandFailure("no resource given") }
+        let keys = try task.keys.load()
+        let store = try task.replays.open(clockSkew: task.time.policy().clockSkew)
         let verifier = MediaTokenVerifier(
-            keys: try task.keys.load(), policy: task.time.policy(allowedMVPDs: task.expectation.allowedMVPDs),
-            replays: MemoryReplayCache())
+            keys: keys, policy: task.time.policy(allowedMVPDs: task.expectation.allowedMVPDs), replays: store.cache)
         let expectation = Expectation(requestors: task.expectation.requestors, resource: resource)
         var status = ExitStatus.success
         try task.input.forEachGroup { tokens in
@@ -65,6 +72,7 @@ enum VerifyCommand {
             }
             Console.flush()
         }
+        do { try store.close() } catch { throw CommandFailure("\(error)") }
         return status
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -23,7 +24,7 @@ struct OtherCommandTests {
     @Test("help and version")
     func help() throws {
         let commands = [
-            [], ["verify"], ["inspect"], ["issue"], ["keys"], ["keys", "list"], ["keys", "import"],
+            [], ["verify"], ["inspect"], ["issue"], ["keys"], ["replays"], ["keys", "list"], ["keys", "import"],
             ["keys", "generate"],
         ]
         for command in commands {
@@ -128,5 +129,49 @@ struct OtherCommandTests {
         let outcome = try run(["keys", "list", "--password", "hunter2", file])
         #expect(outcome.status == 2)
         #expect(outcome.errors.contains("wrong password") && !outcome.errors.contains("hunter2"))
+    }
+
+    @Test("a token that one run used up is used up for the next, by way of a store")
+    func replays() throws {
+        let keys = try generateKeys()
+        let url = "lmdb:\(directory.path)/replays"
+        let common = [
+            "verify", "--key", keys.open, "--requestor", "MML", "--resource", "TNT", "--replays", url, "--skew", "0",
+        ]
+        let issue = ["issue", "--signing-key", keys.secret, "--requestor", "MML", "--resource", "TNT"]
+        let early = try run(issue).output
+        #expect(try run(common, input: early).output.hasPrefix("TOKEN_PREDATES_STORE\n"))
+        // Issue times have seconds: one that is later than the store's beginning is so in the next second.
+        usleep(1_100_000)
+        let token = try run(issue).output
+        #expect(try run(common, input: token).status == 0)
+        let second = try run(common, input: token)
+        #expect(second.status == 1)
+        #expect(second.output.hasPrefix("TOKEN_ALREADY_USED\n"))
+
+        let stat = try run(["replays", "stat", url])
+        #expect(stat.status == 0)
+        #expect(stat.output.hasPrefix("live tokens  1\n"))
+        let swept = try run(["replays", "sweep", "--json", url])
+        #expect(swept.output.contains("\"entries\":1"))
+        #expect(try run(common + ["--at", "now"], input: token).status == 64)
+    }
+
+    @Test("a store that is none, or cannot be opened, is an error with status 2")
+    func badStores() throws {
+        let cases = [("lmdb:/nowhere/replays", "no replay store"), ("nonsense:x", "memory, lmdb:PATH")]
+        for (url, text) in cases {
+            let outcome = try run(["replays", "stat", url])
+            #expect(outcome.status == 2)
+            #expect(outcome.errors.contains(text), "\(outcome.errors)")
+        }
+        let keys = try generateKeys()
+        let verified = try run(
+            [
+                "verify", "--key", keys.open, "--requestor", "A", "--resource", "B", "--replays",
+                "lmdb:/nowhere/replays", "x",
+            ])
+        #expect(verified.status == 2)
+        #expect(verified.errors.contains("/nowhere/replays cannot be made: No such file or directory"))
     }
 }

@@ -18,7 +18,7 @@ struct MemoryReplayCacheTests {
         for number in 0..<100 as Range<UInt64> {
             #expect(try cache.claim(claim(number, issued: issued), at: issued) == .first)
         }
-        #expect(throws: ReplayCacheError.full(capacity: 100)) {
+        #expect(throws: ReplayCacheError.full("it may hold 100 live entries")) {
             try cache.claim(claim(100, issued: issued), at: issued)
         }
         for number in 0..<100 as Range<UInt64> {

@@ -1,20 +1,36 @@
 import Foundation
 import MediaToken
+import ReplayStores
 import Synchronization
 import TestSupport
 import Testing
 
 /// The stores that keep the contract. A further one is a further case.
-enum ReplayStore: String, CaseIterable, CustomTestStringConvertible {
-    case memory
+enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
+    case memory, lmdb
 
     var testDescription: String { rawValue }
 
-    /// A store that is empty and not fenced.
-    func make() throws -> any ReplayCache {
-        switch self {
-        case .memory: MemoryReplayCache()
-        }
+    /// Of those that several processes can share.
+    static let shared: [StoreKind] = [.lmdb]
+}
+
+/// A store that is empty, and what it lives in. Its fence, where it has one, is before all that the tests claim.
+final class TestStore {
+    let url: String
+    let cache: any ReplayCache
+    private let directory: TemporaryDirectory
+    private let store: ReplayStore
+
+    init(_ kind: StoreKind) throws {
+        directory = try TemporaryDirectory()
+        url = kind == .memory ? "memory" : "lmdb:\(directory.path)/replays"
+        store = try ReplayStore(opening: url, at: Timestamp(milliseconds: 1_600_000_000_000))
+        cache = store.cache
+    }
+
+    func close() throws {
+        try store.close()
     }
 }
 
@@ -37,9 +53,10 @@ struct ReplayCacheContract {
         return ReplayClaim(key: key, issued: Self.issued, until: later(life))
     }
 
-    @Test("a key is first once", arguments: ReplayStore.allCases)
-    func once(store: ReplayStore) throws {
-        let cache = try store.make()
+    @Test("a key is first once", arguments: StoreKind.allCases)
+    func once(kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let cache = store.cache
         for number in 0..<100 as Range<UInt64> {
             #expect(try cache.claim(claim(number), at: Self.issued) == .first)
         }
@@ -48,9 +65,10 @@ struct ReplayCacheContract {
         }
     }
 
-    @Test("keys that agree in part are different keys", arguments: ReplayStore.allCases)
-    func similarKeys(store: ReplayStore) throws {
-        let cache = try store.make()
+    @Test("keys that agree in part are different keys", arguments: StoreKind.allCases)
+    func similarKeys(kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let cache = store.cache
         for words in [(1, 2, 3, 4), (1, 2, 4, 4), (1, 3, 3, 4), (1, 0, 0, 0)] as [(UInt64, UInt64, UInt64, UInt64)] {
             let claim = ReplayClaim(key: ReplayKey(words: words), issued: Self.issued, until: later(Self.minute))
             #expect(try cache.claim(claim, at: Self.issued) == .first)
@@ -58,9 +76,10 @@ struct ReplayCacheContract {
         }
     }
 
-    @Test("a key is remembered for as long as any policy may accept it", arguments: ReplayStore.allCases)
-    func remembered(store: ReplayStore) throws {
-        let cache = try store.make()
+    @Test("a key is remembered for as long as any policy may accept it", arguments: StoreKind.allCases)
+    func remembered(kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let cache = store.cache
         let life = 7 * Self.minute
         for number in 0..<60 as Range<UInt64> {
             // Lives that end at every second of a bucket.
@@ -74,15 +93,16 @@ struct ReplayCacheContract {
         }
     }
 
-    @Test("what has passed is never first again, even if the clock goes back", arguments: ReplayStore.allCases)
-    func clockGoesBack(store: ReplayStore) throws {
-        let cache = try store.make()
+    @Test("what has passed is never first again, even if the clock goes back", arguments: StoreKind.allCases)
+    func clockGoesBack(kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let cache = store.cache
         #expect(try cache.claim(claim(1), at: Self.issued) == .first)
         let farAhead = later(86_400_000)
         let fresh = ReplayClaim(key: claim(2).key, issued: farAhead, until: later(86_400_000 + Self.minute))
         #expect(try cache.claim(fresh, at: farAhead) == .first)
         for shard in 0..<256 as Range<UInt64> {
-            let key = ReplayKey(words: (shard << 56, 5, 5, 5))
+            let key = ReplayKey(words: (shard << 56, shard, 5, 5))
             let other = ReplayClaim(key: key, issued: farAhead, until: fresh.until)
             #expect(try cache.claim(other, at: farAhead) == .first)
         }
@@ -92,17 +112,19 @@ struct ReplayCacheContract {
         }
     }
 
-    @Test("a group is decided in order", arguments: ReplayStore.allCases)
-    func groups(store: ReplayStore) throws {
-        let cache = try store.make()
+    @Test("a group is decided in order", arguments: StoreKind.allCases)
+    func groups(kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let cache = store.cache
         let answers = cache.claim([claim(1), claim(2), claim(1), claim(3), claim(2)], at: Self.issued)
         #expect(try answers.map { try $0.get() } == [.first, .first, .alreadyUsed, .first, .alreadyUsed])
         #expect(cache.claim([], at: Self.issued).isEmpty)
     }
 
-    @Test("64 threads with the same 10,000 keys get 10,000 times first", arguments: ReplayStore.allCases)
-    func race(store: ReplayStore) throws {
-        let cache = try store.make()
+    @Test("64 threads with the same 10,000 keys get 10,000 times first", arguments: StoreKind.allCases)
+    func race(kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let cache = store.cache
         let firsts = Atomic<Int>(0)
         let others = Atomic<Int>(0)
         let threads = (0..<64).map { thread in
@@ -122,5 +144,15 @@ struct ReplayCacheContract {
         while threads.contains(where: { !$0.isFinished }) { usleep(1000) }
         #expect(firsts.load(ordering: .relaxed) == 10_000)
         #expect(others.load(ordering: .relaxed) == 630_000)
+    }
+
+    @Test(
+        "4 processes with 64 threads each and the same 10,000 keys get 10,000 times first", arguments: StoreKind.shared)
+    func processRace(kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        try store.close()
+        let workers = try (0..<4).map { _ in try Worker(["race", store.url, "64", "10000"]) }
+        let firsts = try workers.map { try $0.finish() }
+        #expect(firsts.compactMap { Int($0) }.reduce(0, +) == 10_000, "\(firsts)")
     }
 }

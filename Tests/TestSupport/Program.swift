@@ -10,6 +10,8 @@ package struct Program {
 
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
+
+        package init(description: String) { self.description = description }
     }
 
     package let executable: String
@@ -19,11 +21,13 @@ package struct Program {
         self.executable = executable
     }
 
-    /// The `media-token` that was built with the tests: it lies beside the test program.
-    package static let mediaToken: Program = {
+    /// A program that was built with the tests: it lies beside the test program.
+    package static func beside(_ name: String) -> Program {
         let tests = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-        return Program(tests.deletingLastPathComponent().appending(path: "media-token").path)
-    }()
+        return Program(tests.deletingLastPathComponent().appending(path: name).path)
+    }
+
+    package static let mediaToken = beside("media-token")
 
     /// Standard output and error go through files, so no pipe can fill up and stall the program.
     @discardableResult

@@ -26,7 +26,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     }
 
     /// Later by `duration` milliseconds, and no later than Int64 can say.
-    func advanced(byMilliseconds duration: Int64) -> Timestamp {
+    package func advanced(byMilliseconds duration: Int64) -> Timestamp {
         let (sum, overflows) = milliseconds.addingReportingOverflow(duration)
         return Timestamp(milliseconds: overflows ? (duration < 0 ? .min : .max) : sum)
     }
@@ -40,7 +40,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
 extension Duration {
     /// Whole milliseconds, rounded towards zero; as far as Int64 goes.
-    var clampedMilliseconds: Int64 {
+    package var clampedMilliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (scaled, overflows) = seconds.multipliedReportingOverflow(by: 1000)
         guard !overflows else { return seconds < 0 ? .min : .max }

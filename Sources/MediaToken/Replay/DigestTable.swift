@@ -1,8 +1,5 @@
 /// A set of digests in one block of memory: open addressing, 16 bytes a slot, between 53 and 80 per cent of the slots
-/// in use once it has grown. So 20 to 30 bytes an entry.
-///
-/// It keeps half of each digest. Two tokens whose SHA-256 agree in 128 bits would be taken for one, which refuses the second:
-/// the error is on the safe side, and nobody can bring it about.
+/// in use once it has grown. So 20 to 30 bytes an entry, each of which is half of a digest.
 struct DigestTable: Sendable {
     private typealias Slot = SIMD2<UInt64>
 
@@ -34,8 +31,7 @@ struct DigestTable: Sendable {
 
     /// All zeros marks an empty slot; a digest that begins so is moved aside.
     private static func slot(of key: ReplayKey) -> Slot {
-        let slot = Slot(key.words.1, key.words.2)
-        return slot == empty ? Slot(0, 1) : slot
+        key.half == empty ? Slot(0, 1) : key.half
     }
 
     /// Where `slot` is, or would be put.

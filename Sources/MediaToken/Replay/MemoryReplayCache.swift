@@ -18,7 +18,7 @@ public final class MemoryReplayCache: ReplayCache {
     /// An empty store.
     ///
     /// - Parameters:
-    ///   - capacity: live entries at the most. Beyond it every new claim is ``ReplayCacheError/full(capacity:)``.
+    ///   - capacity: live entries at the most. Beyond it every new claim is ``ReplayCacheError/full(_:)``.
     ///   - fence: when the store began to remember, by Adobe's clock: ``Timestamp/now`` plus the policy's clock skew.
     ///     Left out, a token that was used before the store was made passes once more: right for one run over captured
     ///     tokens, wrong for a service.
@@ -40,6 +40,18 @@ public final class MemoryReplayCache: ReplayCache {
             let shard = shards[Int(claim.key.words.0 >> 56)]
             return shard.claim(claim, lastPassed: ReplayBucket(lastPassedAt: now), counter: self)
         }
+    }
+
+    /// Drops what has passed. Claims do so by the way; this is for a store that nobody asks any more.
+    public func sweep(at now: Timestamp) {
+        for shard in shards { shard.sweep(through: ReplayBucket(lastPassedAt: now), counter: self) }
+    }
+
+    /// What it holds; its memory is not counted.
+    public func status() -> ReplayStoreStatus {
+        var counts: [ReplayBucket: Int] = [:]
+        for shard in shards { counts.merge(shard.counts(), uniquingKeysWith: +) }
+        return ReplayStoreStatus(buckets: counts.map { ($0.key, $0.value) }, bytes: nil, fence: fence)
     }
 
     /// Takes room for one more entry; `false` where there is none.
@@ -69,17 +81,26 @@ private final class MemoryReplayShard: @unchecked Sendable {
         _ claim: ReplayClaim, lastPassed: ReplayBucket, counter: MemoryReplayCache
     ) -> Result<ReplayAnswer, ReplayCacheError> {
         lock.withLock {
-            if lastPassed > dropped { drop(through: lastPassed, counter) }
+            drop(through: lastPassed, counter)
             let bucket = ReplayBucket(expiring: claim.until)
             guard bucket > dropped else { return .success(.predatesStore(since: dropped.end)) }
             guard buckets[bucket]?.contains(claim.key) != true else { return .success(.alreadyUsed) }
-            guard counter.reserve() else { return .failure(.full(capacity: counter.capacity)) }
+            guard counter.reserve() else { return .failure(.full("it may hold \(counter.capacity) live entries")) }
             _ = buckets[bucket, default: DigestTable()].insert(claim.key)
             return .success(.first)
         }
     }
 
+    func sweep(through lastPassed: ReplayBucket, counter: MemoryReplayCache) {
+        lock.withLock { drop(through: lastPassed, counter) }
+    }
+
+    func counts() -> [ReplayBucket: Int] {
+        lock.withLock { buckets.mapValues(\.count) }
+    }
+
     private func drop(through last: ReplayBucket, _ counter: MemoryReplayCache) {
+        guard last > dropped else { return }
         dropped = last
         for (bucket, table) in buckets where bucket <= last {
             counter.release(table.count)

@@ -26,9 +26,14 @@ package struct ReplayBucket: Hashable, Comparable, Sendable {
         left.index < right.index
     }
 
+    /// The bucket's first moment.
+    package var begin: Timestamp { Self.moment(index) }
+
     /// The first moment after the bucket.
-    package var end: Timestamp {
-        let (milliseconds, overflows) = (index + 1).multipliedReportingOverflow(by: Self.width)
+    package var end: Timestamp { Self.moment(index == .max ? .max : index + 1) }
+
+    private static func moment(_ index: Int64) -> Timestamp {
+        let (milliseconds, overflows) = index.multipliedReportingOverflow(by: width)
         return Timestamp(milliseconds: overflows ? (index < 0 ? .min : .max) : milliseconds)
     }
 }

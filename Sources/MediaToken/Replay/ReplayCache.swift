@@ -14,6 +14,12 @@ public struct ReplayKey: Hashable, Sendable {
         words = digest.words
     }
 
+    /// Half of the digest, which is what stores keep. Two tokens whose SHA-256 agree in 128 bits would be taken for one,
+    /// which refuses the second: the error is on the safe side, and nobody can bring it about.
+    ///
+    /// It is the middle half, so that the first byte is left to spread keys over shards.
+    package var half: SIMD2<UInt64> { SIMD2(words.1, words.2) }
+
     /// Whether all 32 bytes are equal.
     public static func == (left: Self, right: Self) -> Bool {
         left.words == right.words
@@ -55,16 +61,16 @@ public enum ReplayAnswer: Hashable, Sendable {
 
 /// The store could not tell. Whoever asked must refuse.
 public enum ReplayCacheError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// It holds as many live entries as it may. It never forgets one of them to make room.
-    case full(capacity: Int)
+    /// It holds as many live entries as it may, and never forgets one of them to make room. Says what its limit is.
+    case full(String)
     /// It cannot be reached, or does not work. Says which store and why.
     case unavailable(String)
 
     /// One line.
     public var description: String {
         switch self {
-        case .full(let capacity):
-            "the replay store is full: \(capacity) live entries; raise its capacity, or wait for tokens to expire"
+        case .full(let limit):
+            "the replay store is full: \(limit); raise its limit, or wait for tokens to expire"
         case .unavailable(let what): "the replay store is unavailable: \(what)"
         }
     }
@@ -76,7 +82,7 @@ public enum ReplayCacheError: Error, Hashable, Sendable, CustomStringConvertible
 ///   ``VerificationPolicy/largestClockSkew``, whoever asks, on however many threads, and for as long as the store lives.
 /// - Within a group the claims are decided in order, so the same key twice is `.first` once, for the earlier.
 /// - What goes wrong with one claim does not touch the others of its group.
-/// - A live key is never forgotten to make room. A full store answers ``ReplayCacheError/full(capacity:)``.
+/// - A live key is never forgotten to make room. A full store answers ``ReplayCacheError/full(_:)``.
 /// - A claim that was answered with an error may or may not have been recorded; it is never answered `.first` twice.
 public protocol ReplayCache: Sendable {
     /// Decides the claims of a group, in order; one answer for each.

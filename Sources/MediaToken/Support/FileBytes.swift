@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// Reads a whole file, a pipe or a device, up to a limit.
+/// Reads and writes whole files.
 package enum FileBytes {
     /// Why a file could not be read. Completes a line that begins with its name.
     package struct Problem: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// The file's bytes.
+    /// All that a file, a pipe or a device has to give.
     ///
     /// - Parameter limit: bytes at the most; a longer file is a problem, not a shorter result.
     package static func read(_ path: String, limit: Int) throws(Problem) -> [UInt8] {
@@ -26,5 +26,17 @@ package enum FileBytes {
             bytes += chunk[..<count]
             guard bytes.count <= limit else { throw Problem(description: "is longer than \(limit) bytes") }
         }
+    }
+
+    /// Writes all of `bytes`, in as many pieces as it takes. `false` where that fails; `errno` tells why.
+    package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
     }
 }

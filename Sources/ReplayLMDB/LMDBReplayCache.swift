@@ -1,0 +1,168 @@
+internal import Glibc
+public import MediaToken
+
+/// A replay store in a directory of this host, shared by all of its processes. It survives the death of any of them at any
+/// instant, `kill -9` included.
+///
+/// What a process wrote lies in the kernel's page cache and is not synced claim by claim. A crash of the *machine* may lose
+/// or damage it; the kernel's boot ID tells that it happened, and the store then starts empty behind a fence: tokens issued
+/// before are ``ReplayAnswer/predatesStore(since:)``. So does a new store. A store that its last user closed cleanly goes
+/// on where it was.
+///
+/// Safe to use from any number of threads at once; the claims of a group take one transaction.
+public final class LMDBReplayCache: ReplayCache {
+    /// Settings of a store.
+    public struct Configuration: Sendable {
+        /// Bytes on the disk at the most. A full store answers ``ReplayCacheError/full(_:)`` until buckets pass.
+        public var sizeLimit: Int
+        /// How far Adobe's clock may be ahead of ours: added to the fence of a store without a past.
+        public var clockSkew: Duration
+        /// Whether a store is made where there is none.
+        public var makesNew = true
+        /// Where the kernel tells its boot ID.
+        var bootIDFile = "/proc/sys/kernel/random/boot_id"
+        /// Bytes on the disk at first.
+        var initialSize = 1 << 20
+
+        /// - Parameters:
+        ///   - sizeLimit: bytes on the disk at the most; 8 GiB hold more than 100 million live tokens.
+        ///   - clockSkew: by how much a fence is put later.
+        public init(sizeLimit: Int = 8 << 30, clockSkew: Duration = .zero) {
+            self.sizeLimit = sizeLimit
+            self.clockSkew = clockSkew
+        }
+    }
+
+    /// The directory.
+    public let path: String
+    /// Tokens issued up to this moment are refused, as they may have been used before the store began to remember.
+    public let fence: Timestamp
+
+    private let lock = Lock()
+    // Neither is Sendable. The directory is used by init and close() only, the buckets under the lock; `nil` once closed.
+    private nonisolated(unsafe) let directory: StoreDirectory
+    private nonisolated(unsafe) var buckets: LMDBBuckets?
+
+    /// Opens the store in a directory, which is made where it is absent.
+    ///
+    /// - Parameters:
+    ///   - path: the directory; its parent must exist.
+    ///   - configuration: its settings.
+    ///   - now: the fence of a store that begins now.
+    /// - Throws: ``ReplayCacheError/unavailable(_:)`` with the path and what to do: no permission, no space, something else
+    ///   lies there, it is damaged, or this process has it open already. Nothing is ever replaced silently.
+    public init(path: String, configuration: Configuration = Configuration(), at now: Timestamp = .now)
+        throws(ReplayCacheError)
+    {
+        self.path = path
+        try OpenStores.shared.enter(path)
+        do {
+            let directory = try StoreDirectory(path, makesNew: configuration.makesNew)
+            let session = try LMDBSession.begin(in: directory, configuration, at: now)
+            self.directory = directory
+            fence = Timestamp(milliseconds: session.fence)
+            buckets = session.buckets
+        } catch {
+            OpenStores.shared.leave(path)
+            throw .unavailable("\(path) \(error.what)")
+        }
+    }
+
+    deinit {
+        // Without close() the store is left as by a killed process, which loses nothing unless the machine crashes.
+        if buckets != nil { OpenStores.shared.leave(path) }
+    }
+
+    /// Decides the claims of a group in one transaction; see ``ReplayCache``.
+    public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>] {
+        lock.withLock {
+            guard let buckets else { return group.map { _ in .failure(.unavailable("\(path) is closed")) } }
+            do throws(LMDBError) {
+                return try buckets.claim(group, fence: fence, at: now).map { .success($0) }
+            } catch {
+                return group.map { _ in .failure(describe(error)) }
+            }
+        }
+    }
+
+    /// Drops what has passed. Claims do so by the way; this is for a store that nobody asks any more.
+    ///
+    /// - Throws: ``ReplayCacheError``.
+    public func sweep(at now: Timestamp) throws(ReplayCacheError) {
+        try withBuckets { (buckets) throws(LMDBError) in try buckets.sweep(at: now) }
+    }
+
+    /// What it holds.
+    ///
+    /// - Throws: ``ReplayCacheError``.
+    public func status() throws(ReplayCacheError) -> ReplayStoreStatus {
+        let (counts, size) = try withBuckets { (buckets) throws(LMDBError) in (try buckets.counts(), buckets.size) }
+        return ReplayStoreStatus(buckets: counts, bytes: size, fence: fence)
+    }
+
+    /// Writes everything to the disk. The last user of the store also marks it as closed cleanly, so that it goes on where it
+    /// was even after a restart of the machine. Claims are then errors.
+    ///
+    /// - Throws: ``ReplayCacheError``; the store is then left as by a killed process.
+    public func close() throws(ReplayCacheError) {
+        defer { end() }
+        try withBuckets { (buckets) throws(LMDBError) in try buckets.sync() }
+        do {
+            guard directory.takeAlone(), var record = try directory.record() else { return }
+            record.isClosed = true
+            try directory.write(record)
+        } catch {
+            throw .unavailable("\(path) \(error.what)")
+        }
+    }
+
+    private func end() {
+        lock.withLock {
+            guard buckets != nil else { return }
+            buckets = nil
+            directory.leave()
+            OpenStores.shared.leave(path)
+        }
+    }
+
+    private func withBuckets<Value>(
+        _ body: (LMDBBuckets) throws(LMDBError) -> Value
+    ) throws(ReplayCacheError) -> Value {
+        let outcome = lock.withLock { () -> Result<Value, ReplayCacheError> in
+            guard let buckets else { return .failure(.unavailable("\(path) is closed")) }
+            do throws(LMDBError) { return .success(try body(buckets)) } catch { return .failure(describe(error)) }
+        }
+        return try outcome.get()
+    }
+
+    private func describe(_ error: LMDBError) -> ReplayCacheError {
+        if error.isMapFull { return .full("\(path) has reached its limit of disk space") }
+        return .unavailable("\(path) \(error.reason)")
+    }
+}
+
+/// The stores that this process has open. LMDB must not open a file twice in one process: closing one would take away the
+/// locks of the other.
+private final class OpenStores: Sendable {
+    static let shared = OpenStores()
+
+    private let lock = Lock()
+    private nonisolated(unsafe) var places: Set<String> = []
+
+    func enter(_ path: String) throws(ReplayCacheError) {
+        guard lock.withLock({ places.insert(canonical(path)).inserted }) else {
+            throw .unavailable("\(path) is open in this process already; share the one store")
+        }
+    }
+
+    func leave(_ path: String) {
+        _ = lock.withLock { places.remove(canonical(path)) }
+    }
+
+    /// The path without links and dots. A directory that is not there yet has the name that it is going to have.
+    private func canonical(_ path: String) -> String {
+        guard let real = realpath(path, nil) else { return path }
+        defer { free(real) }
+        return String(cString: real)
+    }
+}

@@ -1,0 +1,76 @@
+public import MediaToken
+public import ReplayLMDB
+
+/// A replay store, opened by its URL: `memory`, or `lmdb:PATH`.
+public enum ReplayStore: Sendable {
+    /// In the memory of this process.
+    case memory(MemoryReplayCache)
+    /// In a directory of this host.
+    case lmdb(LMDBReplayCache)
+
+    /// The URLs that are understood, for help and messages.
+    public static let forms = "memory, lmdb:PATH"
+
+    /// A URL that names no store.
+    public struct UnknownURL: Error, CustomStringConvertible {
+        /// One line.
+        public let description: String
+    }
+
+    /// Opens the store that `url` names.
+    ///
+    /// - Parameters:
+    ///   - url: see ``forms``.
+    ///   - makesNew: whether a store is made where there is none.
+    ///   - clockSkew: by how much the fence of a store that begins now is put later.
+    ///   - now: that fence.
+    /// - Throws: ``UnknownURL`` or `ReplayCacheError`.
+    public init(
+        opening url: String, makesNew: Bool = true, clockSkew: Duration = .zero, at now: Timestamp = .now
+    ) throws {
+        if url == "memory" {
+            self = .memory(MemoryReplayCache())
+        } else if url.hasPrefix("lmdb:"), url.count > 5 {
+            var configuration = LMDBReplayCache.Configuration(clockSkew: clockSkew)
+            configuration.makesNew = makesNew
+            self = .lmdb(try LMDBReplayCache(path: String(url.dropFirst(5)), configuration: configuration, at: now))
+        } else {
+            throw UnknownURL(description: "no replay store '\(printable(url))'; expected one of \(Self.forms)")
+        }
+    }
+
+    /// The store itself.
+    public var cache: any ReplayCache {
+        switch self {
+        case .memory(let cache): cache
+        case .lmdb(let cache): cache
+        }
+    }
+
+    /// What it holds.
+    ///
+    /// - Throws: `ReplayCacheError`.
+    public func status() throws(ReplayCacheError) -> ReplayStoreStatus {
+        switch self {
+        case .memory(let cache): cache.status()
+        case .lmdb(let cache): try cache.status()
+        }
+    }
+
+    /// Drops what has passed.
+    ///
+    /// - Throws: `ReplayCacheError`.
+    public func sweep(at now: Timestamp) throws(ReplayCacheError) {
+        switch self {
+        case .memory(let cache): cache.sweep(at: now)
+        case .lmdb(let cache): try cache.sweep(at: now)
+        }
+    }
+
+    /// Ends its use cleanly.
+    ///
+    /// - Throws: `ReplayCacheError`.
+    public func close() throws(ReplayCacheError) {
+        if case .lmdb(let cache) = self { try cache.close() }
+    }
+}

@@ -1,0 +1,34 @@
+internal import MediaToken
+internal import ReplayStores
+
+/// The option that names the replay store.
+struct ReplayOptions {
+    static let group = OptionGroup(
+        heading: "Single use:",
+        options: [
+            CommandOption(
+                "replays", "URL",
+                "Where used tokens are remembered: \(ReplayStore.forms) (default memory: for this run only)")
+        ])
+
+    private let url: String
+
+    init(_ given: Arguments, time: TimeOptions) throws(UsageError) {
+        url = try given.one("replays") ?? "memory"
+        // A store forgets what has passed: asked about the future, it would forget what is alive for everybody else.
+        guard url == "memory" || time.time == nil else {
+            throw UsageError(
+                "--at is given beside --replays \(printable(url)); a lasting store is asked as of now only")
+        }
+    }
+
+    /// Opens the store, or makes it: then behind a fence that allows for clocks that are apart.
+    func open(clockSkew: Duration) throws(CommandFailure) -> ReplayStore {
+        do { return try ReplayStore(opening: url, clockSkew: clockSkew) } catch { throw CommandFailure("\(error)") }
+    }
+
+    /// Opens a store that is there.
+    static func openExisting(_ url: String) throws(CommandFailure) -> ReplayStore {
+        do { return try ReplayStore(opening: url, makesNew: false) } catch { throw CommandFailure("\(error)") }
+    }
+}

@@ -1,0 +1,90 @@
+// Claims a second and bytes an entry of each replay store, by threads and live entries.
+//
+//     swift run -c release replay-benchmark [DIRECTORY] [LARGEST]
+//
+// DIRECTORY holds the stores that live on a disk (default: a temporary one); LARGEST is the largest number of live
+// entries (default 10000000). Compare figures of one run only: machines differ, and so do their hours.
+internal import Foundation
+internal import MediaToken
+internal import ReplayStores
+
+/// Issued at the same moment, with lives that end in eight different minutes, as those of seven-minute tokens do.
+struct Workload {
+    static let now = Timestamp(milliseconds: 1_700_000_000_000)
+
+    /// The key of `number` is spread as a digest is.
+    static func claim(_ number: UInt64) -> ReplayClaim {
+        var state = number &+ 0x9E37_79B9_7F4A_7C15
+        func next() -> UInt64 {
+            state = state &+ 0x9E37_79B9_7F4A_7C15
+            var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+            return mixed ^ (mixed >> 31)
+        }
+        let key = ReplayKey(words: (next(), next(), next(), next()))
+        let until = Timestamp(milliseconds: now.milliseconds + 60_000 * Int64(number % 8 + 1))
+        return ReplayClaim(key: key, issued: now, until: until)
+    }
+
+    /// Seconds that it takes to claim the keys of `range`, shared between threads, in groups of `group`.
+    static func time(_ cache: any ReplayCache, _ range: Range<UInt64>, threads: Int, group: Int) -> Double {
+        let share = UInt64(range.count / threads)
+        let start = ContinuousClock.now
+        DispatchQueue.concurrentPerform(iterations: threads) { thread in
+            let begin = range.lowerBound + UInt64(thread) * share
+            var number = begin
+            while number < begin + share {
+                let claims = (0..<UInt64(group)).map { claim(number + $0) }
+                for answer in cache.claim(claims, at: now) {
+                    guard case .success(.first) = answer else { fatalError("a new key was answered with \(answer)") }
+                }
+                number += UInt64(group)
+            }
+        }
+        let duration = (ContinuousClock.now - start).components
+        return Double(duration.seconds) + Double(duration.attoseconds) / 1e18
+    }
+}
+
+func residentBytes() -> Int {
+    let fields = ((try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? "").split(separator: " ")
+    return (fields.count > 1 ? Int(fields[1]) ?? 0 : 0) * 4096
+}
+
+func padded(_ text: String, _ width: Int) -> String {
+    String(repeating: " ", count: max(0, width - text.count)) + text
+}
+
+func row(_ cells: [String]) {
+    print(zip(cells, [8, 10, 8, 6, 12, 10, 12]).map(padded).joined(separator: "  "))
+}
+
+/// Fills a store to `live` entries, then measures with each number of threads.
+func measure(_ name: String, _ url: String, live: UInt64) throws {
+    let before = residentBytes()
+    let store = try ReplayStore(opening: url, at: Timestamp(milliseconds: Workload.now.milliseconds - 86_400_000))
+    _ = Workload.time(store.cache, 0..<live, threads: 1, group: 1000)
+    let bytes = (name == "memory" ? residentBytes() - before : try store.status().bytes ?? 0) / Int(live)
+    var next = live
+    for (threads, group) in [(1, 1), (2, 1), (8, 1), (1, 8), (1, 32)] {
+        // Few beside what is there, so that the number of live entries stays what the row says.
+        let count = UInt64(max(8000, min(160_000, live / 10)) / 256 * 256)
+        let seconds = Workload.time(store.cache, next..<(next + count), threads: threads, group: group)
+        next += count
+        row([
+            name, String(live), String(threads), String(group), String(Int(Double(count) / seconds)),
+            String(format: "%.2f", seconds / Double(count) * 1e6), String(bytes),
+        ])
+    }
+    try store.close()
+}
+
+let directory = CommandLine.arguments.dropFirst().first ?? NSTemporaryDirectory()
+let largest = CommandLine.arguments.dropFirst(2).first.flatMap(UInt64.init) ?? 10_000_000
+row(["store", "live", "threads", "group", "claims/s", "µs/claim", "bytes/entry"])
+for live in [10_000, 100_000, 1_000_000, 10_000_000] as [UInt64] where live <= largest {
+    try measure("memory", "memory", live: live)
+    let path = "\(directory)/replay-benchmark-\(ProcessInfo.processInfo.processIdentifier)"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try measure("lmdb", "lmdb:\(path)", live: live)
+}
