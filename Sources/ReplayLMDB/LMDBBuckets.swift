@@ -1,13 +1,12 @@
 internal import CLMDB
 internal import MediaToken
 
-/// The buckets of a store: one LMDB database for each minute of expiry, and one for what the store knows of itself.
+/// The buckets of a store: one LMDB database for each minute of expiry, numbered like it.
 ///
 /// Not thread-safe: the store serialises the calls.
 final class LMDBBuckets {
-    private static let state = "state"
-    /// Up to which bucket everything was dropped; in the state.
-    private static let droppedKey = "dropped"
+    /// Up to which bucket everything was dropped.
+    private static let droppedName: StaticString = "dropped"
     /// What dropping buckets may add to a full map. It has to write down which pages became free before they are.
     private static let slack = 1 << 20
 
@@ -46,8 +45,7 @@ final class LMDBBuckets {
         guard claim.issued > fence else { return .predatesStore(since: fence) }
         let bucket = ReplayBucket(expiring: claim.until)
         guard bucket > dropped else { return .predatesStore(since: dropped.end) }
-        let database = try transaction.database(name(of: bucket))
-        return try transaction.insert(claim.key.half, into: database) ? .first : .alreadyUsed
+        return try transaction.insert(claim.key.half, into: bucket.index) ? .first : .alreadyUsed
     }
 
     /// Drops the buckets that have passed at `now`, in a transaction of its own: one that also claims could find the map
@@ -58,10 +56,10 @@ final class LMDBBuckets {
         let dropped = try growing(upTo: sizeLimit + Self.slack) { (transaction) throws(LMDBError) in
             let before = try Self.dropped(transaction)
             guard lastPassed > before else { return before }
-            for name in try transaction.names() {
-                if let bucket = Self.bucket(named: name), bucket <= lastPassed { try transaction.drop(name) }
+            for number in try transaction.databases() where number <= lastPassed.index {
+                try transaction.drop(number)
             }
-            try transaction.store(lastPassed.index, under: Self.droppedKey, in: try transaction.database(Self.state))
+            try transaction.store(lastPassed.index, under: Self.droppedName)
             return lastPassed
         }
         try environment.shrink(to: sizeLimit)
@@ -71,12 +69,11 @@ final class LMDBBuckets {
     private func note(_ dropped: ReplayBucket) {
         guard dropped > knownDropped else { return }
         knownDropped = dropped
-        environment.forget { name in Self.bucket(named: name).map { $0 <= dropped } ?? false }
+        environment.forget(through: dropped.index)
     }
 
     private static func dropped(_ transaction: LMDBTransaction) throws(LMDBError) -> ReplayBucket {
-        let index = try transaction.number(droppedKey, in: try transaction.database(state))
-        return ReplayBucket(index: index ?? .min)
+        ReplayBucket(index: try transaction.stored(droppedName) ?? .min)
     }
 
     /// Runs `body` in a transaction, on a larger map for as long as it finds the map full and the limit allows it.
@@ -96,25 +93,13 @@ final class LMDBBuckets {
 
     func counts() throws(LMDBError) -> [(bucket: ReplayBucket, entries: Int)] {
         try environment.write { (transaction) throws(LMDBError) in
-            var counts: [(bucket: ReplayBucket, entries: Int)] = []
-            for name in try transaction.names() {
-                guard let bucket = Self.bucket(named: name) else { continue }
-                counts.append((bucket, try transaction.count(name)))
+            try transaction.databases().map { (number) throws(LMDBError) in
+                (ReplayBucket(index: number), try transaction.count(number))
             }
-            return counts
         }
     }
 
     func sync() throws(LMDBError) {
         try environment.sync()
-    }
-
-    private static func name(of bucket: ReplayBucket) -> String {
-        "b\(bucket.index)"
-    }
-
-    private static func bucket(named name: String) -> ReplayBucket? {
-        guard name.first == "b" else { return nil }
-        return Int64(name.dropFirst()).map { ReplayBucket(index: $0) }
     }
 }

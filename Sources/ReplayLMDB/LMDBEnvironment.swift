@@ -10,7 +10,10 @@ internal import Glibc
 final class LMDBEnvironment {
     private let environment: OpaquePointer
     private let reserve: Int
-    private var openDatabases: [String: MDB_dbi] = [:]
+    /// Handles of the numbered databases that are open.
+    private var handles: [Int64: MDB_dbi] = [:]
+    /// Those that the transaction under way has opened, and that go with it if it is aborted.
+    private var fresh: [Int64] = []
 
     /// Databases open at a time. A bucket is a minute, and a token lives for minutes; this is days.
     private static let databaseLimit: MDB_dbi = 16_384
@@ -53,18 +56,52 @@ final class LMDBEnvironment {
     /// - Throws: what `body` throws, or LMDB's own error; nothing of the transaction has then happened.
     func write<Result>(_ body: (LMDBTransaction) throws(LMDBError) -> Result) throws(LMDBError) -> Result {
         let pointer = try begin()
-        let transaction = LMDBTransaction(pointer, openDatabases)
         let result: Result
         do {
-            result = try body(transaction)
+            result = try body(LMDBTransaction(pointer: pointer, environment: self))
         } catch {
             mdb_txn_abort(pointer)
-            closeLeftBehind(transaction)
+            forgetFresh()
             throw error
         }
-        try LMDBError.check(mdb_txn_commit(pointer), "commit")
-        openDatabases = transaction.databases
+        let code = mdb_txn_commit(pointer)
+        if code != MDB_SUCCESS { forgetFresh() }
+        fresh.removeAll(keepingCapacity: true)
+        try LMDBError.check(code, "commit")
         return result
+    }
+
+    private func forgetFresh() {
+        for number in fresh { handles[number] = nil }
+        fresh.removeAll(keepingCapacity: true)
+    }
+
+    /// The handle of a numbered database, which is made where it is absent.
+    func handle(_ number: Int64, in transaction: OpaquePointer) throws(LMDBError) -> MDB_dbi {
+        if let handle = handles[number] { return handle }
+        var handle: MDB_dbi = 0
+        let code = mdb_dbi_open(transaction, LMDBTransaction.name(number), UInt32(MDB_CREATE), &handle)
+        try LMDBError.check(code, "open database \(number)")
+        handles[number] = handle
+        fresh.append(number)
+        return handle
+    }
+
+    /// Drops a numbered database and all that is in it. Its handle is gone, whatever becomes of the transaction.
+    func drop(_ number: Int64, in transaction: OpaquePointer) throws(LMDBError) {
+        let handle = try handle(number, in: transaction)
+        let andDelete: Int32 = 1
+        try LMDBError.check(mdb_drop(transaction, handle, andDelete), "drop database \(number)")
+        handles[number] = nil
+        fresh.removeAll { $0 == number }
+    }
+
+    /// Closes the handles of databases that another process has dropped; each costs every later transaction a little.
+    func forget(through last: Int64) {
+        for (number, handle) in handles where number <= last {
+            mdb_dbi_close(environment, handle)
+            handles[number] = nil
+        }
     }
 
     /// A transaction on a map as large as the largest that any process has made.
@@ -82,11 +119,6 @@ final class LMDBEnvironment {
         return pointer
     }
 
-    /// Handles that an aborted transaction opened are gone; those that it closed are closed.
-    private func closeLeftBehind(_ transaction: LMDBTransaction) {
-        openDatabases = openDatabases.filter { transaction.databases[$0.key] == $0.value }
-    }
-
     /// Makes the map `size` bytes large, after the file system has set the space aside.
     ///
     /// The map is written to in memory: a page without space behind it would end the process with SIGBUS.
@@ -102,14 +134,6 @@ final class LMDBEnvironment {
         guard mapSize > size else { return }
         try LMDBError.check(mdb_env_set_mapsize(environment, size), "shrink the map")
         mapSize = try Self.currentMapSize(environment)
-    }
-
-    /// Closes the handles of databases that another process has dropped; each costs every later transaction a little.
-    func forget(where isDropped: (String) -> Bool) {
-        for (name, database) in openDatabases where isDropped(name) {
-            mdb_dbi_close(environment, database)
-            openDatabases[name] = nil
-        }
     }
 
     /// Writes everything to the disk, for a clean end.

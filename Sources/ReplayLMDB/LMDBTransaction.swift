@@ -1,27 +1,20 @@
 internal import CLMDB
 
 /// One write transaction. Valid within ``LMDBEnvironment/write(_:)`` only.
-final class LMDBTransaction {
-    private let pointer: OpaquePointer
-    /// Handles of the databases that are open, by name.
-    private(set) var databases: [String: MDB_dbi]
+///
+/// It sees databases that are numbered, and a few numbers that are stored beside them under names.
+struct LMDBTransaction {
+    fileprivate static let prefix = "b"
 
-    init(_ pointer: OpaquePointer, _ databases: [String: MDB_dbi]) {
-        self.pointer = pointer
-        self.databases = databases
-    }
+    let pointer: OpaquePointer
+    let environment: LMDBEnvironment
 
-    /// The database of that name, which is made where it is absent.
-    func database(_ name: String) throws(LMDBError) -> MDB_dbi {
-        if let database = databases[name] { return database }
-        var database: MDB_dbi = 0
-        try LMDBError.check(mdb_dbi_open(pointer, name, UInt32(MDB_CREATE), &database), "open database \(name)")
-        databases[name] = database
-        return database
-    }
+    /// Under which LMDB knows a numbered database.
+    static func name(_ number: Int64) -> String { prefix + String(number) }
 
-    /// Whether `key` was not there before. It is now, with no value.
-    func insert(_ key: SIMD2<UInt64>, into database: MDB_dbi) throws(LMDBError) -> Bool {
+    /// Whether `key` was not in the database. It is now, with no value.
+    func insert(_ key: SIMD2<UInt64>, into number: Int64) throws(LMDBError) -> Bool {
+        let database = try environment.handle(number, in: pointer)
         var bytes = key
         let code = withUnsafeMutableBytes(of: &bytes) { buffer in
             var key = MDB_val(mv_size: buffer.count, mv_data: buffer.baseAddress)
@@ -33,65 +26,67 @@ final class LMDBTransaction {
         return true
     }
 
-    /// A number that was stored under `key`; `nil` where there is none.
-    func number(_ key: String, in database: MDB_dbi) throws(LMDBError) -> Int64? {
+    /// A number that was stored under `name`; `nil` where there is none.
+    func stored(_ name: StaticString) throws(LMDBError) -> Int64? {
         var value = MDB_val()
-        let code = withValue(of: Array(key.utf8)) { mdb_get(pointer, database, &$0, &value) }
+        var key = Self.value(name)
+        let code = mdb_get(pointer, try root(), &key, &value)
         guard code != MDB_NOTFOUND else { return nil }
-        try LMDBError.check(code, "read \(key)")
+        try LMDBError.check(code, "read '\(name)'")
         guard value.mv_size == MemoryLayout<Int64>.size, let data = value.mv_data else {
-            throw LMDBError(code: MDB_CORRUPTED, action: "read \(key)")
+            throw LMDBError(code: MDB_CORRUPTED, action: "read '\(name)'")
         }
         return Int64(littleEndian: data.loadUnaligned(as: Int64.self))
     }
 
-    func store(_ number: Int64, under key: String, in database: MDB_dbi) throws(LMDBError) {
+    func store(_ number: Int64, under name: StaticString) throws(LMDBError) {
+        let root = try root()
+        var key = Self.value(name)
         var bytes = number.littleEndian
         let code = withUnsafeMutableBytes(of: &bytes) { buffer in
             var value = MDB_val(mv_size: buffer.count, mv_data: buffer.baseAddress)
-            return withValue(of: Array(key.utf8)) { mdb_put(pointer, database, &$0, &value, 0) }
+            return mdb_put(pointer, root, &key, &value, 0)
         }
-        try LMDBError.check(code, "store \(key)")
+        try LMDBError.check(code, "store '\(name)'")
     }
 
-    /// The names of all databases, in the order of their bytes.
-    func names() throws(LMDBError) -> [String] {
-        var root: MDB_dbi = 0
-        try LMDBError.check(mdb_dbi_open(pointer, nil, 0, &root), "open the root")
+    /// The numbers of all databases.
+    func databases() throws(LMDBError) -> [Int64] {
         var cursor: OpaquePointer?
-        try LMDBError.check(mdb_cursor_open(pointer, root, &cursor), "open a cursor")
+        try LMDBError.check(mdb_cursor_open(pointer, try root(), &cursor), "open a cursor")
         defer { mdb_cursor_close(cursor) }
-        var names: [String] = []
+        var numbers: [Int64] = []
         var (key, value) = (MDB_val(), MDB_val())
         var code = mdb_cursor_get(cursor, &key, &value, MDB_FIRST)
         while code == MDB_SUCCESS {
-            names.append(
-                String(decoding: UnsafeRawBufferPointer(start: key.mv_data, count: key.mv_size), as: UTF8.self))
+            let name = String(decoding: UnsafeRawBufferPointer(start: key.mv_data, count: key.mv_size), as: UTF8.self)
+            if name.hasPrefix(Self.prefix), let number = Int64(name.dropFirst()) { numbers.append(number) }
             code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
         }
         guard code == MDB_NOTFOUND else { throw LMDBError(code: code, action: "list databases") }
-        return names
+        return numbers
     }
 
-    /// Drops the database and all that is in it.
-    func drop(_ name: String) throws(LMDBError) {
-        let database = try database(name)
-        let andDelete: Int32 = 1
-        try LMDBError.check(mdb_drop(pointer, database, andDelete), "drop database \(name)")
-        databases[name] = nil
+    /// Drops a database and all that is in it.
+    func drop(_ number: Int64) throws(LMDBError) {
+        try environment.drop(number, in: pointer)
     }
 
-    func count(_ name: String) throws(LMDBError) -> Int {
+    func count(_ number: Int64) throws(LMDBError) -> Int {
         var stat = MDB_stat()
-        try LMDBError.check(mdb_stat(pointer, try database(name), &stat), "count database \(name)")
+        try LMDBError.check(mdb_stat(pointer, try environment.handle(number, in: pointer), &stat), "count an entry")
         return Int(stat.ms_entries)
     }
 
-    private func withValue(of bytes: [UInt8], _ body: (inout MDB_val) -> Int32) -> Int32 {
-        bytes.withUnsafeBytes { buffer in
-            var value = MDB_val(mv_size: buffer.count, mv_data: UnsafeMutableRawPointer(mutating: buffer.baseAddress))
-            return body(&value)
-        }
+    /// The unnamed database, which is always there and costs nothing to open.
+    private func root() throws(LMDBError) -> MDB_dbi {
+        var root: MDB_dbi = 0
+        try LMDBError.check(mdb_dbi_open(pointer, nil, 0, &root), "open the root")
+        return root
+    }
+
+    private static func value(_ name: StaticString) -> MDB_val {
+        MDB_val(mv_size: name.utf8CodeUnitCount, mv_data: UnsafeMutableRawPointer(mutating: name.utf8Start))
     }
 }
 
