@@ -1,105 +1,100 @@
 internal import CLMDB
+internal import Glibc
 internal import MediaToken
 
-/// The buckets of a store: one LMDB database for each minute of expiry, numbered like it.
+/// The buckets of a store: a file for each minute of expiry in which there is a token.
 ///
 /// Not thread-safe: the store serialises the calls.
 final class LMDBBuckets {
-    /// Up to which bucket everything was dropped.
-    private static let droppedName: StaticString = "dropped"
-    /// What dropping buckets may add to a full map. It has to write down which pages became free before they are.
-    private static let slack = 1 << 20
-
-    private let environment: LMDBEnvironment
+    private let directory: StoreDirectory
     private let sizeLimit: Int
-    /// As far as this process knows; another may have dropped more.
-    private var knownDropped = ReplayBucket(index: .min)
+    private let horizon: Horizon
+    private var files: [ReplayBucket: BucketFile] = [:]
+    /// As far as this process has closed and deleted files.
+    private var swept = ReplayBucket(index: .min)
 
-    init(directory: String, initialSize: Int, sizeLimit: Int) throws(LMDBError) {
+    /// Opens every file that is there, so that a damaged one is found now.
+    init(in directory: StoreDirectory, sizeLimit: Int) throws(StoreFault) {
+        self.directory = directory
         self.sizeLimit = sizeLimit
-        environment = try LMDBEnvironment(
-            directory: directory, mapSize: min(initialSize, sizeLimit), reserve: Self.slack)
+        horizon = try Horizon(directory.horizonFile)
+        for bucket in Set(try directory.buckets()) where bucket > horizon.dropped {
+            do throws(LMDBError) { _ = try file(of: bucket) } catch { throw StoreFault(error.reason) }
+        }
     }
 
-    /// Bytes on the disk.
-    var size: Int { environment.mapSize }
-
-    func claim(_ group: [ReplayClaim], fence: Timestamp, at now: Timestamp) throws(LMDBError) -> [ReplayAnswer] {
-        try sweep(at: now)
-        let (answers, dropped) = try growing(upTo: sizeLimit) { (transaction) throws(LMDBError) in
-            let dropped = try Self.dropped(transaction)
-            var answers: [ReplayAnswer] = []
-            answers.reserveCapacity(group.count)
-            for claim in group {
-                answers.append(try Self.decide(claim, fence: fence, dropped: dropped, transaction))
+    /// Answers the claims of a group, in order, with a transaction for each bucket among them.
+    func claim(
+        _ group: [ReplayClaim], fence: Timestamp, at now: Timestamp
+    ) -> [Result<ReplayAnswer, LMDBError>] {
+        sweep(at: now)
+        let dropped = horizon.dropped
+        var answers = [Result<ReplayAnswer, LMDBError>](
+            repeating: .success(.predatesStore(since: fence)), count: group.count)
+        var pending: [(bucket: ReplayBucket, positions: [Int])] = []
+        for (position, claim) in group.enumerated() where claim.issued > fence {
+            let bucket = ReplayBucket(expiring: claim.until)
+            if bucket <= dropped {
+                answers[position] = .success(.predatesStore(since: dropped.end))
+            } else if let known = pending.firstIndex(where: { $0.bucket == bucket }) {
+                pending[known].positions.append(position)
+            } else {
+                pending.append((bucket, [position]))
             }
-            return (answers, dropped)
         }
-        note(dropped)
+        for (bucket, positions) in pending {
+            let inserted = insert(positions.map { group[$0].key.half }, into: bucket)
+            for (order, position) in positions.enumerated() {
+                answers[position] = inserted.map { $0[order] ? .first : .alreadyUsed }
+            }
+        }
         return answers
     }
 
-    private static func decide(
-        _ claim: ReplayClaim, fence: Timestamp, dropped: ReplayBucket, _ transaction: LMDBTransaction
-    ) throws(LMDBError) -> ReplayAnswer {
-        guard claim.issued > fence else { return .predatesStore(since: fence) }
-        let bucket = ReplayBucket(expiring: claim.until)
-        guard bucket > dropped else { return .predatesStore(since: dropped.end) }
-        return try transaction.insert(claim.key.half, into: bucket.index) ? .first : .alreadyUsed
-    }
-
-    /// Drops the buckets that have passed at `now`, in a transaction of its own: one that also claims could find the map
-    /// full, and then undo the very thing that makes room.
-    func sweep(at now: Timestamp) throws(LMDBError) {
-        let lastPassed = ReplayBucket(lastPassedAt: now)
-        guard lastPassed > knownDropped else { return }
-        let dropped = try growing(upTo: sizeLimit + Self.slack) { (transaction) throws(LMDBError) in
-            let before = try Self.dropped(transaction)
-            guard lastPassed > before else { return before }
-            for number in try transaction.databases() where number <= lastPassed.index {
-                try transaction.drop(number)
+    /// Inserts into a bucket's file, which grows for as long as it is full and the limit allows it.
+    private func insert(_ keys: [SIMD2<UInt64>], into bucket: ReplayBucket) -> Result<[Bool], LMDBError> {
+        do throws(LMDBError) {
+            let file = try file(of: bucket)
+            while true {
+                do throws(LMDBError) {
+                    return .success(try file.insert(keys))
+                } catch {
+                    guard error.isMapFull, bytes + file.growth <= sizeLimit else { return .failure(error) }
+                    try file.grow()
+                }
             }
-            try transaction.store(lastPassed.index, under: Self.droppedName)
-            return lastPassed
-        }
-        try environment.shrink(to: sizeLimit)
-        note(dropped)
-    }
-
-    private func note(_ dropped: ReplayBucket) {
-        guard dropped > knownDropped else { return }
-        knownDropped = dropped
-        environment.forget(through: dropped.index)
-    }
-
-    private static func dropped(_ transaction: LMDBTransaction) throws(LMDBError) -> ReplayBucket {
-        ReplayBucket(index: try transaction.stored(droppedName) ?? .min)
-    }
-
-    /// Runs `body` in a transaction, on a larger map for as long as it finds the map full and the limit allows it.
-    private func growing<Result>(
-        upTo limit: Int, _ body: (LMDBTransaction) throws(LMDBError) -> Result
-    ) throws(LMDBError) -> Result {
-        while true {
-            do {
-                return try environment.write(body)
-            } catch {
-                let larger = min(limit, size + max(size / 2, Self.slack))
-                guard error.isMapFull, larger > size else { throw error }
-                try environment.grow(to: larger)
-            }
+        } catch {
+            return .failure(error)
         }
     }
 
+    private func file(of bucket: ReplayBucket) throws(LMDBError) -> BucketFile {
+        if let file = files[bucket] { return file }
+        let file = try BucketFile(making: directory.file(of: bucket))
+        files[bucket] = file
+        return file
+    }
+
+    /// Deletes the buckets that have passed at `now`.
+    func sweep(at now: Timestamp) {
+        horizon.move(to: ReplayBucket(lastPassedAt: now))
+        let dropped = horizon.dropped
+        guard dropped > swept else { return }
+        files = files.filter { $0.key > dropped }
+        directory.deleteBuckets(through: dropped)
+        swept = dropped
+    }
+
+    /// Of each bucket, how many tokens there are.
     func counts() throws(LMDBError) -> [(bucket: ReplayBucket, entries: Int)] {
-        try environment.write { (transaction) throws(LMDBError) in
-            try transaction.databases().map { (number) throws(LMDBError) in
-                (ReplayBucket(index: number), try transaction.count(number))
-            }
+        let dropped = horizon.dropped
+        let buckets: Set<ReplayBucket>
+        do { buckets = Set(try directory.buckets()) } catch { throw LMDBError(code: EIO, action: "list the buckets") }
+        return try buckets.filter { $0 > dropped }.map { (bucket) throws(LMDBError) in
+            (bucket, try file(of: bucket).count())
         }
     }
 
-    func sync() throws(LMDBError) {
-        try environment.sync()
-    }
+    /// Bytes on the disk, of all users' files.
+    var bytes: Int { directory.bytesOfBuckets() }
 }

@@ -9,7 +9,7 @@ public import MediaToken
 /// before are ``ReplayAnswer/predatesStore(since:)``. So does a new store. A store that its last user closed cleanly goes
 /// on where it was.
 ///
-/// Safe to use from any number of threads at once; the claims of a group take one transaction.
+/// Safe to use from any number of threads at once; the claims of a group take one transaction for each bucket among them.
 public final class LMDBReplayCache: ReplayCache {
     /// Settings of a store.
     public struct Configuration: Sendable {
@@ -21,8 +21,6 @@ public final class LMDBReplayCache: ReplayCache {
         public var makesNew = true
         /// Where the kernel tells its boot ID.
         var bootIDFile = "/proc/sys/kernel/random/boot_id"
-        /// Bytes on the disk at first.
-        var initialSize = 1 << 20
 
         /// - Parameters:
         ///   - sizeLimit: bytes on the disk at the most; 8 GiB hold more than 100 million live tokens.
@@ -73,15 +71,11 @@ public final class LMDBReplayCache: ReplayCache {
         if buckets != nil { OpenStores.shared.leave(path) }
     }
 
-    /// Decides the claims of a group in one transaction; see ``ReplayCache``.
+    /// Decides the claims of a group, with one transaction for each bucket among them; see ``ReplayCache``.
     public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>] {
         lock.withLock {
             guard let buckets else { return group.map { _ in .failure(.unavailable("\(path) is closed")) } }
-            do throws(LMDBError) {
-                return try buckets.claim(group, fence: fence, at: now).map { .success($0) }
-            } catch {
-                return group.map { _ in .failure(describe(error)) }
-            }
+            return buckets.claim(group, fence: fence, at: now).map { $0.mapError(describe) }
         }
     }
 
@@ -89,14 +83,14 @@ public final class LMDBReplayCache: ReplayCache {
     ///
     /// - Throws: ``ReplayCacheError``.
     public func sweep(at now: Timestamp) throws(ReplayCacheError) {
-        try withBuckets { (buckets) throws(LMDBError) in try buckets.sweep(at: now) }
+        try withBuckets { (buckets) throws(LMDBError) in buckets.sweep(at: now) }
     }
 
     /// What it holds.
     ///
     /// - Throws: ``ReplayCacheError``.
     public func status() throws(ReplayCacheError) -> ReplayStoreStatus {
-        let (counts, size) = try withBuckets { (buckets) throws(LMDBError) in (try buckets.counts(), buckets.size) }
+        let (counts, size) = try withBuckets { (buckets) throws(LMDBError) in (try buckets.counts(), buckets.bytes) }
         return ReplayStoreStatus(buckets: counts, bytes: size, fence: fence)
     }
 
@@ -106,8 +100,8 @@ public final class LMDBReplayCache: ReplayCache {
     /// - Throws: ``ReplayCacheError``; the store is then left as by a killed process.
     public func close() throws(ReplayCacheError) {
         defer { end() }
-        try withBuckets { (buckets) throws(LMDBError) in try buckets.sync() }
         do {
+            try directory.sync()
             guard directory.takeAlone(), var record = try directory.record() else { return }
             record.isClosed = true
             try directory.write(record)

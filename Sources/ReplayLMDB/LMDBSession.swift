@@ -15,15 +15,7 @@ enum LMDBSession {
         guard let record = try directory.record(), record.boot == boot else {
             throw StoreFault("is in use under another boot of the kernel; is the directory shared between machines?")
         }
-        let buckets: LMDBBuckets
-        do {
-            buckets = try LMDBBuckets(
-                directory: directory.path, initialSize: configuration.initialSize, sizeLimit: configuration.sizeLimit)
-        } catch {
-            throw error.isDamaged
-                ? StoreFault("is damaged (\(error.reason)); move the directory away, and a new store begins")
-                : StoreFault(error.reason)
-        }
+        let buckets = try LMDBBuckets(in: directory, sizeLimit: configuration.sizeLimit)
         try directory.share()
         return (buckets, record.fence)
     }

@@ -121,10 +121,10 @@ struct LMDBReplayCacheTests {
     @Test("something else in the directory is left alone, and named")
     func foreign() throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-        try Data("mine".utf8).write(to: URL(filePath: path + "/data.mdb"))
+        try Data("mine".utf8).write(to: URL(filePath: path + "/data"))
         let text = message { _ = try open() }
         #expect(text.contains(path) && text.contains("no replay store"))
-        #expect(try String(contentsOfFile: path + "/data.mdb", encoding: .utf8) == "mine")
+        #expect(try String(contentsOfFile: path + "/data", encoding: .utf8) == "mine")
     }
 
     @Test("a damaged store is named, and not replaced")
@@ -132,7 +132,8 @@ struct LMDBReplayCacheTests {
         let store = try open()
         for number in 0..<5000 as Range<UInt64> { #expect(try store.claim(claim(number), at: Self.start) == .first) }
         try store.close()
-        let data = path + "/data.mdb"
+        let names = try FileManager.default.contentsOfDirectory(atPath: path)
+        let data = "\(path)/" + (try #require(names.first { $0.hasPrefix("bucket-") && !$0.hasSuffix("-lock") }))
         let good = try Data(contentsOf: URL(filePath: data))
         let damages: [(String, Data)] = [
             ("cut", good.prefix(9000)), ("junk", Data(repeating: 7, count: good.count)),
@@ -150,7 +151,9 @@ struct LMDBReplayCacheTests {
 
     @Test("another format, or a damaged record, is an error that says what to do")
     func otherFormat() throws {
-        try open().close()
+        let store = try open()
+        #expect(try store.claim(claim(1), at: Self.start) == .first)
+        try store.close()
         let record = path + "/store"
         let good = try String(contentsOfFile: record, encoding: .utf8)
         let others = [good.replacing("format 1", with: "format 2"), good.replacing("state", with: "stat"), "", "junk"]
@@ -230,9 +233,10 @@ struct LMDBReplayCacheTests {
         #expect(message { _ = try open("/proc/replays") }.contains("/proc/replays cannot be made"))
     }
 
-    @Test("without file descriptors an open store goes on, and opening is an error until there are some")
+    @Test("without file descriptors what is open goes on, and opening is an error until there are some")
     func noDescriptors() throws {
         let store = try open()
+        #expect(try store.claim(claim(0), at: Self.start) == .first)
         var taken: [Int32] = []
         defer { for descriptor in taken { Glibc.close(descriptor) } }
         var limit = rlimit()
@@ -243,15 +247,18 @@ struct LMDBReplayCacheTests {
         defer { setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) }
         while case let descriptor = dup(0), descriptor >= 0 { taken.append(descriptor) }
         #expect(try store.claim(claim(1), at: Self.start) == .first)
+        let otherBucket = claim(2, life: 600_000)
+        #expect(throws: ReplayCacheError.self) { try store.claim(otherBucket, at: Self.start) }
         let text = message { try open(parent.path + "/other").close() }
         for descriptor in taken { Glibc.close(descriptor) }
         taken = []
         #expect(text.contains("Too many open files"), "\(text)")
         try open(parent.path + "/other").close()
+        #expect(try store.claim(otherBucket, at: Self.start) == .first)
         try store.close()
     }
 
-    @Test("buckets that pass are dropped, and their handles with them")
+    @Test("buckets that pass are dropped, and their files and descriptors with them")
     func manyMinutes() throws {
         let store = try open()
         for minute in 0..<3000 as Range<Int64> {
@@ -260,8 +267,28 @@ struct LMDBReplayCacheTests {
         }
         let status = try store.status()
         #expect(status.entries <= 14)
-        #expect(status.bytes ?? 0 <= 4 << 20)
+        #expect(status.bytes ?? 0 <= 5 << 20)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path).count <= 2 * 14 + 3)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count < 500)
         try store.close()
+    }
+
+    @Test("opens ten thousand live entries, in many buckets, in a moment, and remembers them")
+    func opens() throws {
+        let store = try open()
+        for number in 0..<10_000 as Range<UInt64> {
+            #expect(try store.claim(claim(number, life: 60_000 * Int64(1 + number % 12)), at: Self.start) == .first)
+        }
+        try store.close()
+        let time = try ContinuousClock().measure { try open().close() }
+        // A fuse, not a benchmark: reading all entries would take longer, and longer still for more.
+        #expect(time < .seconds(2))
+        let again = try open()
+        for number in 0..<10_000 as Range<UInt64> {
+            let claim = claim(number, life: 60_000 * Int64(1 + number % 12))
+            #expect(try again.claim(claim, at: Self.start) == .alreadyUsed)
+        }
+        try again.close()
     }
 
     @Test("killed at fifty moments, it never answers first twice")

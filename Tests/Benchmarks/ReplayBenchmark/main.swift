@@ -34,7 +34,7 @@ struct Workload {
             let begin = range.lowerBound + UInt64(thread) * share
             var number = begin
             while number < begin + share {
-                let claims = (0..<UInt64(group)).map { claim(number + $0) }
+                let claims = (number..<min(number + UInt64(group), begin + share)).map(claim)
                 for answer in cache.claim(claims, at: now) {
                     guard case .success(.first) = answer else { fatalError("a new key was answered with \(answer)") }
                 }
@@ -63,7 +63,7 @@ func row(_ cells: [String]) {
 func measure(_ name: String, _ url: String, live: UInt64) throws {
     let before = residentBytes()
     let store = try ReplayStore(opening: url, at: Timestamp(milliseconds: Workload.now.milliseconds - 86_400_000))
-    _ = Workload.time(store.cache, 0..<live, threads: 1, group: 1000)
+    _ = Workload.time(store.cache, 0..<live, threads: 1, group: 64)
     let bytes = (name == "memory" ? residentBytes() - before : try store.status().bytes ?? 0) / Int(live)
     var next = live
     for (threads, group) in [(1, 1), (2, 1), (8, 1), (1, 8), (1, 32)] {
@@ -79,6 +79,24 @@ func measure(_ name: String, _ url: String, live: UInt64) throws {
     try store.close()
 }
 
+/// The longest that a claim took while a bucket of a million entries was dropped, in milliseconds.
+func longestClaimWhileDropping(_ url: String) throws -> Double {
+    let store = try ReplayStore(opening: url, at: Timestamp(milliseconds: Workload.now.milliseconds - 86_400_000))
+    let oneBucket = (0..<8_000_000 as Range<UInt64>).lazy.filter { $0 % 8 == 0 }.map(Workload.claim)
+    for claim in oneBucket { _ = try store.cache.claim(claim, at: Workload.now) }
+    let later = Timestamp(milliseconds: Workload.now.milliseconds + 1_200_000)
+    var longest = Duration.zero
+    for number in 0..<20_000 as Range<UInt64> {
+        let key = Workload.claim(9_000_000 + number).key
+        let until = Timestamp(milliseconds: later.milliseconds + 60_000)
+        let start = ContinuousClock.now
+        _ = try store.cache.claim(ReplayClaim(key: key, issued: later, until: until), at: later)
+        longest = max(longest, ContinuousClock.now - start)
+    }
+    try store.close()
+    return Double(longest.components.attoseconds) / 1e15
+}
+
 let directory = CommandLine.arguments.dropFirst().first ?? NSTemporaryDirectory()
 let largest = CommandLine.arguments.dropFirst(2).first.flatMap(UInt64.init) ?? 10_000_000
 row(["store", "live", "threads", "group", "claims/s", "µs/claim", "bytes/entry"])
@@ -87,4 +105,11 @@ for live in [10_000, 100_000, 1_000_000, 10_000_000] as [UInt64] where live <= l
     let path = "\(directory)/replay-benchmark-\(ProcessInfo.processInfo.processIdentifier)"
     defer { try? FileManager.default.removeItem(atPath: path) }
     try measure("lmdb", "lmdb:\(path)", live: live)
+}
+
+let dropPath = "\(directory)/replay-benchmark-drop-\(ProcessInfo.processInfo.processIdentifier)"
+defer { try? FileManager.default.removeItem(atPath: dropPath) }
+for (name, url) in [("memory", "memory"), ("lmdb", "lmdb:\(dropPath)")] {
+    let longest = try longestClaimWhileDropping(url)
+    print("\(name): longest claim while a bucket of 1000000 entries is dropped: \(String(format: "%.2f", longest)) ms")
 }
