@@ -27,7 +27,6 @@ final class StoreDirectory {
 
     private var recordFile: String { path + "/store" }
     var horizonFile: String { path + "/horizon" }
-    private static let bucketPrefix = "bucket-"
 
     /// Opens the directory.
     ///
@@ -120,68 +119,14 @@ final class StoreDirectory {
         try syncDirectory()
     }
 
-    private func syncDirectory() throws(StoreFault) {
+    func syncDirectory() throws(StoreFault) {
         let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { throw StoreFault("cannot be opened: \(lastError())") }
         defer { close(directory) }
         guard fsync(directory) == 0 else { throw StoreFault("cannot be written: \(lastError())") }
     }
 
-    /// Removes all that a store holds.
-    func discardData() throws(StoreFault) {
-        for file in try bucketNames().map(\.name) + ["horizon"] where unlink("\(path)/\(file)") != 0 && errno != ENOENT
-        {
-            throw StoreFault("cannot be emptied: \(lastError())")
-        }
-    }
-
-    /// Has all that a store holds on the disk, whoever wrote it.
-    func sync() throws(StoreFault) {
-        for name in try bucketNames().map(\.name) + ["horizon"] {
-            // One that is deleted meanwhile needs no sync.
-            let file = open("\(path)/\(name)", O_RDONLY | O_CLOEXEC)
-            guard file >= 0 else { continue }
-            defer { close(file) }
-            guard fsync(file) == 0 else { throw StoreFault("cannot be written: \(lastError())") }
-        }
-        try syncDirectory()
-    }
-
-    /// Where a bucket's tokens lie. LMDB adds a lock file beside.
-    func file(of bucket: ReplayBucket) -> String {
-        "\(path)/\(Self.bucketPrefix)\(bucket.index)"
-    }
-
-    /// The buckets that have a file.
-    func buckets() throws(StoreFault) -> [ReplayBucket] {
-        try bucketNames().map(\.bucket)
-    }
-
-    /// Deletes the files of all buckets up to `last`, drafts and lock files included. What cannot be deleted stays, and does no
-    /// harm but take space.
-    func deleteBuckets(through last: ReplayBucket) {
-        guard let files = try? bucketNames() else { return }
-        for file in files where file.bucket <= last { unlink("\(path)/\(file.name)") }
-    }
-
-    func bytesOfBuckets() -> Int {
-        guard let files = try? bucketNames() else { return 0 }
-        return files.reduce(0) { sum, file in
-            var status = Glibc.stat()
-            return stat("\(path)/\(file.name)", &status) == 0 ? sum + Int(status.st_size) : sum
-        }
-    }
-
-    /// The names of buckets' files: `bucket-`, the bucket's index, and nothing, `-lock` or a draft's ending.
-    private func bucketNames() throws(StoreFault) -> [(name: String, bucket: ReplayBucket)] {
-        try Self.names(in: path).compactMap { name in
-            guard name.hasPrefix(Self.bucketPrefix) else { return nil }
-            let digits = name.dropFirst(Self.bucketPrefix.count).prefix { $0.isASCII && $0.isNumber }
-            return Int64(digits).map { (name, ReplayBucket(index: $0)) }
-        }
-    }
-
-    private static func names(in path: String) throws(StoreFault) -> [String] {
+    static func names(in path: String) throws(StoreFault) -> [String] {
         guard let directory = opendir(path) else { throw StoreFault("cannot be opened: \(lastError())") }
         defer { closedir(directory) }
         var names: [String] = []

@@ -48,16 +48,16 @@ package struct KeyFile: Sendable {
     /// - Parameter password: for PKCS#12, to decrypt; for JKS, to check its integrity digest. Not used otherwise.
     /// - Throws: ``KeyFileError``, where the file as a whole cannot be read.
     package init(reading bytes: [UInt8], password: String?) throws(KeyFileError) {
-        switch bytes.first {
-        case nil:
+        let sequenceTag: UInt8 = 0x30
+        if bytes.isEmpty {
             throw .empty
-        case JavaKeyStore.magic.first where bytes.starts(with: JavaKeyStore.magic):
+        } else if bytes.starts(with: JavaKeyStore.magic) {
             self = try JavaKeyStore.read(bytes, password: password)
-        case JavaKeyStore.jceksMagic.first where bytes.starts(with: JavaKeyStore.jceksMagic):
+        } else if bytes.starts(with: JavaKeyStore.jceksMagic) {
             throw .malformed("a JCEKS keystore; expected type JKS (convert it with keytool -importkeystore)")
-        case 0x30:
+        } else if bytes[0] == sequenceTag {
             self = try Self.readDER(bytes, password: password)
-        default:
+        } else {
             self = try PEMFile.read(bytes)
         }
     }

@@ -36,15 +36,13 @@ struct KeyOptions {
 
     /// Loads the keys; those of a directory that are refused are named on standard error.
     func load() throws(CommandFailure) -> KeyRing {
-        do {
-            let keys = try KeyRing(loading: paths, password: readPassword(), requirements: requirements)
-            for key in keys.refused { Console.printError("warning: \(key)") }
-            return keys
-        } catch let error as CommandFailure {
-            throw error
-        } catch {
+        let password = try readPassword()
+        let keys: KeyRing
+        do { keys = try KeyRing(loading: paths, password: password, requirements: requirements) } catch {
             throw CommandFailure("\(error)")
         }
+        for key in keys.refused { Console.printError("warning: \(key)") }
+        return keys
     }
 
     func readPassword() throws(CommandFailure) -> String? {
