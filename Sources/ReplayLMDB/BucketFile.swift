@@ -10,16 +10,27 @@ internal import Glibc
 /// Only write transactions are used. They need no slot in LMDB's reader table, so a process that is killed leaves nothing
 /// behind that keeps old pages from being used again.
 ///
+/// The map has one size for ever and for everybody: LMDB cuts the file to the size of the map that an opener asks for, under
+/// the feet of all others. The file is sparse; disk is set aside before LMDB can touch it, since writing to a page without
+/// space behind it ends the process with SIGBUS.
+///
 /// Not thread-safe: its owner serialises the calls. LMDB itself serialises processes.
 final class BucketFile {
     /// Without a sync, a commit is a few stores into the page cache. What a process committed survives its death, and is
     /// lost or damaged only with the machine's: the store that owns this finds that out by the kernel's boot ID.
     private static let flags = UInt32(MDB_NOSYNC | MDB_WRITEMAP | MDB_NOTLS | MDB_NOSUBDIR)
-    private static let initialSize = 256 << 10
+    /// Bytes of the map and length of the file: 16 GiB, for some 400 million tokens that expire in one minute.
+    private static let mapSize = 16 << 30
+    /// Disk is set aside in steps of this many bytes.
+    static let step = 256 << 10
+    /// More than LMDB's lock file needs for the readers that it is told to expect.
+    private static let lockFileSize: off_t = 4096
+    private static let readers: UInt32 = 8
 
     private let environment: OpaquePointer
-    /// Bytes of the map, all of which the file system has set aside.
-    private(set) var size = 0
+    private let pageSize: Int
+    /// Bytes from the start of the file for which this process knows that there is disk.
+    private var setAside = 0
 
     /// Opens the file, which is made where it is absent.
     convenience init(making path: String) throws(LMDBError) {
@@ -29,14 +40,16 @@ final class BucketFile {
 
     /// Opens a file that is there.
     init(opening path: String) throws(LMDBError) {
-        environment = try Self.environment()
-        // From here on the object is whole, so what is thrown goes through deinit, which closes the environment.
-        // Opening makes the file as long as the map, so how long it was has to be asked before.
-        let length = Self.length(of: path)
-        try LMDBError.check(mdb_env_open(environment, path, Self.flags, 0o600), "open \(Self.name(path))")
-        try checkContent(length, path)
-        size = try mapSize()
-        try setAside(size)
+        // Asked before LMDB opens it, which would make a file that was cut as long again.
+        try Self.checkLength(of: path)
+        environment = try Self.open(path)
+        var stat = MDB_stat()
+        mdb_env_stat(environment, &stat)
+        pageSize = Int(stat.ms_psize)
+        var info = MDB_envinfo()
+        mdb_env_info(environment, &info)
+        // What is in use was set aside by whoever wrote it.
+        setAside = (Int(info.me_last_pgno) + 1) * pageSize
     }
 
     deinit {
@@ -46,40 +59,83 @@ final class BucketFile {
     /// Makes a whole file under another name and gives it the right one at once: a process that is killed on the way leaves
     /// no half of it. Where two do so, the first one's stays.
     private static func make(_ path: String) throws(LMDBError) {
-        let draft = "\(path).new-\(getpid())"
+        let draft = "\(path).new-\(getpid())-\(UInt32.random(in: 0 ... .max))"
         defer {
             unlink(draft)
             unlink(draft + "-lock")
         }
-        let environment = try environment()
-        let code = mdb_env_open(environment, draft, flags, 0o600)
-        mdb_env_close(environment)
-        try LMDBError.check(code, "make \(name(path))")
+        mdb_env_close(try open(draft))
         guard link(draft, path) == 0 || errno == EEXIST else {
             throw LMDBError(code: errno, action: "make \(name(path))")
         }
     }
 
-    private static func environment() throws(LMDBError) -> OpaquePointer {
+    private static func open(_ path: String) throws(LMDBError) -> OpaquePointer {
+        try setAsideLockFile(path + "-lock")
         var pointer: OpaquePointer?
         try LMDBError.check(mdb_env_create(&pointer), "make an environment")
         guard let pointer else { throw LMDBError(code: ENOMEM, action: "make an environment") }
-        let code = mdb_env_set_mapsize(pointer, initialSize)
-        if code != MDB_SUCCESS { mdb_env_close(pointer) }
-        try LMDBError.check(code, "set the size of the map")
+        do {
+            try LMDBError.check(mdb_env_set_mapsize(pointer, mapSize), "set the size of the map")
+            try LMDBError.check(mdb_env_set_maxreaders(pointer, readers), "set the number of readers")
+            try LMDBError.check(mdb_env_open(pointer, path, flags, 0o600), "open \(name(path))")
+        } catch {
+            mdb_env_close(pointer)
+            throw error
+        }
         return pointer
+    }
+
+    /// LMDB maps its lock file too. Closing a descriptor of it takes this process's locks on it away, of which there are
+    /// none yet: nobody opens a bucket twice.
+    private static func setAsideLockFile(_ path: String) throws(LMDBError) {
+        let file = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw LMDBError(code: errno, action: "open \(name(path))") }
+        defer { close(file) }
+        try LMDBError.check(posix_fallocate(file, 0, lockFileSize), "set disk aside for \(name(path))")
+    }
+
+    private static func checkLength(of path: String) throws(LMDBError) {
+        var status = Glibc.stat()
+        guard stat(path, &status) == 0 else { throw LMDBError(code: errno, action: "open \(name(path))") }
+        guard Int(status.st_size) == mapSize else {
+            throw LMDBError(code: MDB_CORRUPTED, action: "read \(name(path))")
+        }
+    }
+
+    private static func name(_ path: String) -> Substring {
+        path.split(separator: "/").last ?? ""
     }
 
     /// For each key whether it was not there before; all are there now. One transaction.
     ///
+    /// - Parameter mayGrow: whether that many more bytes of disk may be used.
     /// - Throws: LMDB's error; nothing has then happened.
-    func insert(_ keys: [SIMD2<UInt64>]) throws(LMDBError) -> [Bool] {
+    func insert(_ keys: [SIMD2<UInt64>], mayGrow: (Int) -> Bool) throws(LMDBError) -> [Bool] {
         try write { (transaction, database) throws(LMDBError) in
+            try self.setAsidePages(for: keys.count, mayGrow)
             var areNew: [Bool] = []
             areNew.reserveCapacity(keys.count)
             for key in keys { areNew.append(try Self.insert(key, database, transaction)) }
             return areNew
         }
+    }
+
+    /// Has disk for every page that a transaction may add. Called within it: nobody else adds pages meanwhile.
+    private func setAsidePages(for keys: Int, _ mayGrow: (Int) -> Bool) throws(LMDBError) {
+        var info = MDB_envinfo()
+        try LMDBError.check(mdb_env_info(environment, &info), "read the header")
+        // Each key copies at most a page of each level, of which there are five at the most; and there are LMDB's own lists.
+        let pages = Int(info.me_last_pgno) + 1 + keys * 5 + 32
+        let needed = (pages * pageSize + Self.step - 1) / Self.step * Self.step
+        guard needed > setAside else { return }
+        guard needed <= Self.mapSize, mayGrow(needed - setAside) else {
+            throw LMDBError(code: MDB_MAP_FULL, action: "grow")
+        }
+        var descriptor: Int32 = -1
+        try LMDBError.check(mdb_env_get_fd(environment, &descriptor), "find the file")
+        try LMDBError.check(posix_fallocate(descriptor, 0, off_t(needed)), "set \(needed >> 10) KiB of disk aside")
+        setAside = needed
     }
 
     private static func insert(
@@ -108,7 +164,9 @@ final class BucketFile {
     private func write<Result>(
         _ body: (OpaquePointer, MDB_dbi) throws(LMDBError) -> Result
     ) throws(LMDBError) -> Result {
-        let transaction = try begin()
+        var pointer: OpaquePointer?
+        try LMDBError.check(mdb_txn_begin(environment, nil, 0, &pointer), "begin a transaction")
+        guard let transaction = pointer else { throw LMDBError(code: ENOMEM, action: "begin a transaction") }
         let result: Result
         do {
             var database: MDB_dbi = 0
@@ -120,66 +178,5 @@ final class BucketFile {
         }
         try LMDBError.check(mdb_txn_commit(transaction), "commit")
         return result
-    }
-
-    /// A transaction on a map as large as the largest that any process has made.
-    private func begin() throws(LMDBError) -> OpaquePointer {
-        var pointer: OpaquePointer?
-        var code = mdb_txn_begin(environment, nil, 0, &pointer)
-        if code == MDB_MAP_RESIZED {
-            let adoptTheirs = 0
-            try LMDBError.check(mdb_env_set_mapsize(environment, adoptTheirs), "adopt a grown map")
-            size = try mapSize()
-            code = mdb_txn_begin(environment, nil, 0, &pointer)
-        }
-        try LMDBError.check(code, "begin a transaction")
-        guard let pointer else { throw LMDBError(code: ENOMEM, action: "begin a transaction") }
-        return pointer
-    }
-
-    /// Makes the map larger by half, after the file system has set the space aside.
-    ///
-    /// The map is written to in memory: a page without space behind it would end the process with SIGBUS.
-    func grow() throws(LMDBError) {
-        let larger = size + growth
-        try setAside(larger)
-        try LMDBError.check(mdb_env_set_mapsize(environment, larger), "grow the map")
-        size = larger
-    }
-
-    /// Bytes that ``grow()`` adds; a multiple of any page's size.
-    var growth: Int { max(Self.initialSize, size / 2 / Self.initialSize * Self.initialSize) }
-
-    private func setAside(_ size: Int) throws(LMDBError) {
-        var descriptor: Int32 = -1
-        try LMDBError.check(mdb_env_get_fd(environment, &descriptor), "find the file")
-        let code = posix_fallocate(descriptor, 0, off_t(size))
-        guard code == 0 else { throw LMDBError(code: code, action: "set \(size >> 10) KiB of disk aside") }
-    }
-
-    private func mapSize() throws(LMDBError) -> Int {
-        var info = MDB_envinfo()
-        try LMDBError.check(mdb_env_info(environment, &info), "read the size of the map")
-        return Int(info.me_mapsize)
-    }
-
-    /// A file shorter than what its own header counts was cut, and reading behind its end would be SIGBUS.
-    private func checkContent(_ length: Int, _ path: String) throws(LMDBError) {
-        var info = MDB_envinfo()
-        var stat = MDB_stat()
-        try LMDBError.check(mdb_env_info(environment, &info), "read \(Self.name(path))")
-        try LMDBError.check(mdb_env_stat(environment, &stat), "read \(Self.name(path))")
-        guard (Int(info.me_last_pgno) + 1) * Int(stat.ms_psize) <= length else {
-            throw LMDBError(code: MDB_CORRUPTED, action: "read \(Self.name(path))")
-        }
-    }
-
-    private static func length(of path: String) -> Int {
-        var status = Glibc.stat()
-        return stat(path, &status) == 0 ? Int(status.st_size) : 0
-    }
-
-    private static func name(_ path: String) -> Substring {
-        path.split(separator: "/").last ?? ""
     }
 }

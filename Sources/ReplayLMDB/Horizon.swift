@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Up to which bucket everything was dropped: one number that all users of a store see at once, in a mapped file.
 ///
-/// It only moves forward. A bucket's files go after it has moved past them, so whoever still has one open and claims in it can
-/// do no harm: nobody looks into that bucket again.
+/// It only moves forward. A bucket's files go after it has moved past them; whoever claims in a bucket looks here once more
+/// before it answers, and so never answers from a file that was deleted meanwhile.
 final class Horizon {
     private let number: UnsafeMutablePointer<Atomic<Int64>>
 
@@ -15,8 +15,9 @@ final class Horizon {
         guard file >= 0 else { throw StoreFault("has a file 'horizon' that cannot be opened: \(lastError())") }
         defer { close(file) }
         // A new file is zeros, which is a minute in 1970.
-        guard posix_fallocate(file, 0, off_t(size)) == 0,
-            let map = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0), map != MAP_FAILED
+        let code = posix_fallocate(file, 0, off_t(size))
+        guard code == 0 else { throw StoreFault("cannot set disk aside: \(String(cString: strerror(code)))") }
+        guard let map = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0), map != MAP_FAILED
         else { throw StoreFault("has a file 'horizon' that cannot be mapped: \(lastError())") }
         number = map.assumingMemoryBound(to: Atomic<Int64>.self)
     }

@@ -6,6 +6,9 @@ internal import MediaToken
 ///
 /// Not thread-safe: the store serialises the calls.
 final class LMDBBuckets {
+    /// Keys in one transaction at the most, so that the disk that it may need is little too.
+    private static let transactionLimit = 64
+
     private let directory: StoreDirectory
     private let sizeLimit: Int
     private let horizon: Horizon
@@ -18,8 +21,13 @@ final class LMDBBuckets {
         self.directory = directory
         self.sizeLimit = sizeLimit
         horizon = try Horizon(directory.horizonFile)
-        for bucket in Set(try directory.buckets()) where bucket > horizon.dropped {
-            do throws(LMDBError) { _ = try file(of: bucket) } catch { throw StoreFault(error.reason) }
+        for bucket in try directory.buckets() where bucket > horizon.dropped {
+            do throws(LMDBError) {
+                files[bucket] = try BucketFile(opening: directory.file(of: bucket))
+            } catch {
+                // Another user may have swept it since it was listed.
+                guard error.code == ENOENT else { throw StoreFault(error.reason) }
+            }
         }
     }
 
@@ -36,7 +44,9 @@ final class LMDBBuckets {
             let bucket = ReplayBucket(expiring: claim.until)
             if bucket <= dropped {
                 answers[position] = .success(.predatesStore(since: dropped.end))
-            } else if let known = pending.firstIndex(where: { $0.bucket == bucket }) {
+            } else if let known = pending.lastIndex(where: { $0.bucket == bucket }),
+                pending[known].positions.count < Self.transactionLimit
+            {
                 pending[known].positions.append(position)
             } else {
                 pending.append((bucket, [position]))
@@ -44,25 +54,20 @@ final class LMDBBuckets {
         }
         for (bucket, positions) in pending {
             let inserted = insert(positions.map { group[$0].key.half }, into: bucket)
+            let isDropped = horizon.dropped >= bucket
             for (order, position) in positions.enumerated() {
-                answers[position] = inserted.map { $0[order] ? .first : .alreadyUsed }
+                answers[position] =
+                    isDropped
+                    ? .success(.predatesStore(since: bucket.end))
+                    : inserted.map { $0[order] ? .first : .alreadyUsed }
             }
         }
         return answers
     }
 
-    /// Inserts into a bucket's file, which grows for as long as it is full and the limit allows it.
     private func insert(_ keys: [SIMD2<UInt64>], into bucket: ReplayBucket) -> Result<[Bool], LMDBError> {
         do throws(LMDBError) {
-            let file = try file(of: bucket)
-            while true {
-                do throws(LMDBError) {
-                    return .success(try file.insert(keys))
-                } catch {
-                    guard error.isMapFull, bytes + file.growth <= sizeLimit else { return .failure(error) }
-                    try file.grow()
-                }
-            }
+            return .success(try file(of: bucket).insert(keys) { bytes + $0 <= sizeLimit })
         } catch {
             return .failure(error)
         }
@@ -88,8 +93,8 @@ final class LMDBBuckets {
     /// Of each bucket, how many tokens there are.
     func counts() throws(LMDBError) -> [(bucket: ReplayBucket, entries: Int)] {
         let dropped = horizon.dropped
-        let buckets: Set<ReplayBucket>
-        do { buckets = Set(try directory.buckets()) } catch { throw LMDBError(code: EIO, action: "list the buckets") }
+        let buckets: [ReplayBucket]
+        do { buckets = try directory.buckets() } catch { throw LMDBError(code: EIO, action: "list the buckets") }
         return try buckets.filter { $0 > dropped }.map { (bucket) throws(LMDBError) in
             (bucket, try file(of: bucket).count())
         }

@@ -37,7 +37,8 @@ public final class LMDBReplayCache: ReplayCache {
     public let fence: Timestamp
 
     private let lock = Lock()
-    // Neither is Sendable. The directory is used by init and close() only, the buckets under the lock; `nil` once closed.
+    private let identity: String
+    // Neither is Sendable. The buckets, `nil` once closed, are used under the lock, and close() the directory after that.
     private nonisolated(unsafe) let directory: StoreDirectory
     private nonisolated(unsafe) var buckets: LMDBBuckets?
 
@@ -53,22 +54,29 @@ public final class LMDBReplayCache: ReplayCache {
         throws(ReplayCacheError)
     {
         self.path = path
-        try OpenStores.shared.enter(path)
-        do {
+        do throws(StoreFault) {
             let directory = try StoreDirectory(path, makesNew: configuration.makesNew)
+            identity = directory.identity
+            guard OpenStores.shared.enter(identity) else {
+                throw StoreFault("is open in this process already; share the one store")
+            }
+            var isOpen = false
+            defer { if !isOpen { OpenStores.shared.leave(directory.identity) } }
             let session = try LMDBSession.begin(in: directory, configuration, at: now)
             self.directory = directory
             fence = Timestamp(milliseconds: session.fence)
             buckets = session.buckets
+            isOpen = true
         } catch {
-            OpenStores.shared.leave(path)
             throw .unavailable("\(path) \(error.what)")
         }
     }
 
     deinit {
         // Without close() the store is left as by a killed process, which loses nothing unless the machine crashes.
-        if buckets != nil { OpenStores.shared.leave(path) }
+        guard buckets != nil else { return }
+        buckets = nil
+        OpenStores.shared.leave(identity)
     }
 
     /// Decides the claims of a group, with one transaction for each bucket among them; see ``ReplayCache``.
@@ -99,23 +107,23 @@ public final class LMDBReplayCache: ReplayCache {
     ///
     /// - Throws: ``ReplayCacheError``; the store is then left as by a killed process.
     public func close() throws(ReplayCacheError) {
-        defer { end() }
+        let wasOpen = lock.withLock {
+            defer { buckets = nil }
+            return buckets != nil
+        }
+        guard wasOpen else { return }
+        defer {
+            directory.leave()
+            OpenStores.shared.leave(identity)
+        }
         do {
-            try directory.sync()
+            // In this order: nobody claims any more, nobody else can, all that anybody claimed is on the disk, and so it says.
             guard directory.takeAlone(), var record = try directory.record() else { return }
+            try directory.sync()
             record.isClosed = true
             try directory.write(record)
         } catch {
             throw .unavailable("\(path) \(error.what)")
-        }
-    }
-
-    private func end() {
-        lock.withLock {
-            guard buckets != nil else { return }
-            buckets = nil
-            directory.leave()
-            OpenStores.shared.leave(path)
         }
     }
 
@@ -143,20 +151,12 @@ private final class OpenStores: Sendable {
     private let lock = Lock()
     private nonisolated(unsafe) var places: Set<String> = []
 
-    func enter(_ path: String) throws(ReplayCacheError) {
-        guard lock.withLock({ places.insert(canonical(path)).inserted }) else {
-            throw .unavailable("\(path) is open in this process already; share the one store")
-        }
+    /// Whether it was not open yet.
+    func enter(_ identity: String) -> Bool {
+        lock.withLock { places.insert(identity).inserted }
     }
 
-    func leave(_ path: String) {
-        _ = lock.withLock { places.remove(canonical(path)) }
-    }
-
-    /// The path without links and dots. A directory that is not there yet has the name that it is going to have.
-    private func canonical(_ path: String) -> String {
-        guard let real = realpath(path, nil) else { return path }
-        defer { free(real) }
-        return String(cString: real)
+    func leave(_ identity: String) {
+        _ = lock.withLock { places.remove(identity) }
     }
 }

@@ -6,19 +6,23 @@ enum LMDBSession {
         in directory: StoreDirectory, _ configuration: LMDBReplayCache.Configuration, at now: Timestamp
     ) throws(StoreFault) -> (buckets: LMDBBuckets, fence: Int64) {
         let boot = try currentBoot(configuration.bootIDFile)
-        if try directory.join() {
-            // Nobody else uses it, so whatever has to be put right can be.
-            try prepare(
-                directory, boot,
-                fence: now.advanced(byMilliseconds: configuration.clockSkew.clampedMilliseconds).milliseconds)
+        let fence = now.advanced(byMilliseconds: configuration.clockSkew.clampedMilliseconds).milliseconds
+        for _ in 0..<attempts {
+            if try directory.join() {
+                // Nobody else uses it, so whatever has to be put right can be.
+                try prepare(directory, boot, fence: fence)
+                try directory.share()
+            }
+            // Nobody closes it, or discards its data, while we share it. But somebody may have just before.
+            if let record = try directory.record(), record.boot == boot, !record.isClosed {
+                return (try LMDBBuckets(in: directory, sizeLimit: configuration.sizeLimit), record.fence)
+            }
+            directory.leave()
         }
-        guard let record = try directory.record(), record.boot == boot else {
-            throw StoreFault("is in use under another boot of the kernel; is the directory shared between machines?")
-        }
-        let buckets = try LMDBBuckets(in: directory, sizeLimit: configuration.sizeLimit)
-        try directory.share()
-        return (buckets, record.fence)
+        throw StoreFault("is not put right by whoever opened it first; is the directory shared between machines?")
     }
+
+    private static let attempts = 100
 
     /// Makes the record say what is true now, and discards data that a machine's crash may have damaged.
     private static func prepare(_ directory: StoreDirectory, _ boot: String, fence: Int64) throws(StoreFault) {
@@ -28,7 +32,7 @@ enum LMDBSession {
         case let record? where record.boot == boot || record.isClosed:
             try directory.write(.init(boot: boot, isClosed: false, fence: record.fence))
         case .some:
-            // The record first: if this is cut short, the next one finds an empty store behind the new fence.
+            // The data first: with the record first, being cut short between the two would leave data to be believed.
             try directory.discardData()
             try directory.write(.init(boot: boot, isClosed: false, fence: fence))
         }

@@ -15,9 +15,10 @@ extension StoreDirectory {
 
     /// Has all that a store holds on the disk, whoever wrote it.
     func sync() throws(StoreFault) {
-        for name in try bucketNames().map(\.name) + ["horizon"] {
+        // Never a lock file: closing one takes away the locks of whoever has it open in this process.
+        for name in try buckets().map({ file(of: $0) }) + [horizonFile] {
             // One that is deleted meanwhile needs no sync.
-            let file = open("\(path)/\(name)", O_RDONLY | O_CLOEXEC)
+            let file = open(name, O_RDONLY | O_CLOEXEC)
             guard file >= 0 else { continue }
             defer { close(file) }
             guard fsync(file) == 0 else { throw StoreFault("cannot be written: \(lastError())") }
@@ -30,9 +31,9 @@ extension StoreDirectory {
         "\(path)/\(Self.bucketPrefix)\(bucket.index)"
     }
 
-    /// The buckets that have a file.
+    /// The buckets that have a file of their own, lock files and drafts apart.
     func buckets() throws(StoreFault) -> [ReplayBucket] {
-        try bucketNames().map(\.bucket)
+        try bucketNames().filter { $0.name == Self.bucketPrefix + String($0.bucket.index) }.map(\.bucket)
     }
 
     /// Deletes the files of all buckets up to `last`, drafts and lock files included. What cannot be deleted stays, and does no
@@ -42,11 +43,12 @@ extension StoreDirectory {
         for file in files where file.bucket <= last { unlink("\(path)/\(file.name)") }
     }
 
+    /// Disk that they take; they are sparse.
     func bytesOfBuckets() -> Int {
         guard let files = try? bucketNames() else { return 0 }
         return files.reduce(0) { sum, file in
             var status = Glibc.stat()
-            return stat("\(path)/\(file.name)", &status) == 0 ? sum + Int(status.st_size) : sum
+            return stat("\(path)/\(file.name)", &status) == 0 ? sum + Int(status.st_blocks) * 512 : sum
         }
     }
 

@@ -6,7 +6,7 @@ internal import MediaToken
 /// A small text file tells the format, the boot of the kernel under which the store was used last, whether it was closed
 /// cleanly, and the fence. It is written and synced before anything it says is relied on.
 ///
-/// Every user holds a shared lock on a lock file for as long as it lives; the kernel takes it back from a killed one. Who can
+/// Every user holds a shared lock on a lock file while it claims; the kernel takes it back from a killed one. Who can
 /// have it alone is the only user.
 final class StoreDirectory {
     /// What the file tells.
@@ -57,16 +57,23 @@ final class StoreDirectory {
 
     /// Lets others in, or waits to be let in by who holds the directory alone: that takes as long as opening a store.
     func share() throws(StoreFault) {
-        for _ in 0..<Self.patience where flock(lock, LOCK_SH | LOCK_NB) != 0 {
+        for _ in 0..<Self.patience {
+            if flock(lock, LOCK_SH | LOCK_NB) == 0 { return }
             guard errno == EINTR || errno == EWOULDBLOCK else { throw StoreFault("cannot be locked: \(lastError())") }
             usleep(1000)
         }
-        guard flock(lock, LOCK_SH | LOCK_NB) == 0 else {
-            throw StoreFault("is held by a process that has been opening or closing it for \(Self.patience / 1000) s")
-        }
+        throw StoreFault("is held by a process that has been opening or closing it for \(Self.patience / 1000) s")
     }
 
-    /// Whether nobody else uses the store now. Nobody can join until ``leave()``.
+    /// What tells this directory from every other one on this machine, whatever path leads to it.
+    var identity: String {
+        var status = Glibc.stat()
+        fstat(lock, &status)
+        return "\(status.st_dev):\(status.st_ino)"
+    }
+
+    /// Whether nobody else uses the store now. Nobody can join until ``leave()``. Where it is `false`, this user's own shared
+    /// lock is gone too.
     func takeAlone() -> Bool {
         flock(lock, LOCK_EX | LOCK_NB) == 0
     }
@@ -109,7 +116,7 @@ final class StoreDirectory {
             state \(record.isClosed ? "closed" : "open")
 
             """
-        let draft = recordFile + ".new"
+        let draft = "\(recordFile).new-\(getpid())"
         let file = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw StoreFault("cannot be written: \(lastError())") }
         defer { close(file) }

@@ -27,8 +27,11 @@ struct ReplayOptions {
         do { return try ReplayStore(opening: url, clockSkew: clockSkew) } catch { throw CommandFailure("\(error)") }
     }
 
-    /// Opens a store that is there.
+    /// Opens a store that is there. Should it have to be put right after a crash of the machine, its fence allows for the
+    /// largest skew, since who claims in it may allow that.
     static func openExisting(_ url: String) throws(CommandFailure) -> ReplayStore {
-        do { return try ReplayStore(opening: url, makesNew: false) } catch { throw CommandFailure("\(error)") }
+        do {
+            return try ReplayStore(opening: url, makesNew: false, clockSkew: VerificationPolicy.largestClockSkew)
+        } catch { throw CommandFailure("\(error)") }
     }
 }
