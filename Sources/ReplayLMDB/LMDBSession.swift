@@ -1,3 +1,4 @@
+internal import Glibc
 internal import MediaToken
 
 /// Opens a store: decides whether what lies in its directory can be believed, and where its fence is.
@@ -18,11 +19,13 @@ enum LMDBSession {
                 return (try LMDBBuckets(in: directory, sizeLimit: configuration.sizeLimit), record.fence)
             }
             directory.leave()
+            // Not in step with others who found the same, so that one of them has it alone.
+            usleep(.random(in: 1000...5000))
         }
         throw StoreFault("is not put right by whoever opened it first; is the directory shared between machines?")
     }
 
-    private static let attempts = 100
+    private static let attempts = 2000
 
     /// Makes the record say what is true now, and discards data that a machine's crash may have damaged.
     private static func prepare(_ directory: StoreDirectory, _ boot: String, fence: Int64) throws(StoreFault) {

@@ -2,6 +2,7 @@
 //
 //     replay-worker race URL THREADS KEYS   claims keys 0..<KEYS on each thread, prints how many were first
 //     replay-worker loop URL START          claims START, START+1, … for ever, prints each that was first, at once
+//     replay-worker starve URL OTHER        prints what becomes of claims, and of opening OTHER, without file descriptors
 internal import Foundation
 internal import MediaToken
 internal import ReplayStores
@@ -43,11 +44,37 @@ func loop(_ cache: any ReplayCache, from start: UInt64) throws -> Never {
     }
 }
 
+func starve(_ cache: any ReplayCache, other: String) {
+    func tell(_ what: String, _ body: () throws -> Any) {
+        do { print("\(what): \(try body())") } catch { print("\(what): \(error)") }
+    }
+    func otherMinute(_ number: UInt64) -> ReplayClaim {
+        let until = Timestamp(milliseconds: now.milliseconds + 600_000)
+        return ReplayClaim(key: claim(number).key, issued: now, until: until)
+    }
+    func openOther() throws -> String {
+        try ReplayStore(opening: other, at: dayBefore).close()
+        return "opened"
+    }
+    tell("before") { try cache.claim(claim(0), at: now) }
+    var taken: [Int32] = []
+    while case let descriptor = dup(0), descriptor >= 0 { taken.append(descriptor) }
+    tell("known minute") { try cache.claim(claim(1), at: now) }
+    tell("new minute") { try cache.claim(otherMinute(2), at: now) }
+    tell("other store", openOther)
+    for descriptor in taken { close(descriptor) }
+    tell("new minute again") { try cache.claim(otherMinute(2), at: now) }
+    tell("other store again", openOther)
+}
+
 let arguments = CommandLine.arguments
 let store = try ReplayStore(opening: arguments[2], at: dayBefore)
 switch arguments[1] {
 case "race":
     print(try race(store.cache, threads: Int(arguments[3]) ?? 0, keys: UInt64(arguments[4]) ?? 0))
+    try store.close()
+case "starve":
+    starve(store.cache, other: arguments[3])
     try store.close()
 default:
     try loop(store.cache, from: UInt64(arguments[3]) ?? 0)
