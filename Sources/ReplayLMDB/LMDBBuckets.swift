@@ -1,4 +1,3 @@
-internal import CLMDB
 internal import Glibc
 internal import MediaToken
 

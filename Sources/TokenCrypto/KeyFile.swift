@@ -38,6 +38,9 @@ package struct KeyFile: Sendable {
         }
     }
 
+    /// Bytes at the most. A key file is a few kilobytes; this stops at something that is none.
+    package static let sizeLimit = 1 << 20
+
     package let format: Format
     package let entries: [Entry]
     /// Whether a private key lies in the same file. It is neither read nor needed, and should not be there.

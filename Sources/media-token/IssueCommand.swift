@@ -94,7 +94,7 @@ enum IssueCommand {
         if let file = task.resourceFile { recipe.resource = try ResourceFile.read(file) }
         var progress = ProgressBar("signing", total: task.count)
         do {
-            let pem = try FileBytes.read(task.signingKey, limit: 1 << 20)
+            let pem = try FileBytes.read(task.signingKey, limit: KeyFile.sizeLimit)
             let signer = TokenSigner(key: try RSASigningKey(pem: pem))
             for number in 1...task.count {
                 recipe.sessionGUID = freshSessionGUID()

@@ -49,7 +49,7 @@ enum KeysImportCommand {
         let file: KeyFile
         let password = try task.keys.readPassword()
         do {
-            file = try KeyFile(reading: FileBytes.read(task.file, limit: 1 << 20), password: password)
+            file = try KeyFile(reading: FileBytes.read(task.file, limit: KeyFile.sizeLimit), password: password)
         } catch {
             throw CommandFailure("\(task.file): \(error)")
         }

@@ -62,7 +62,7 @@ public struct SessionGUID: Sendable, CustomStringConvertible, CustomReflectable 
 
     init(_ text: String) { self.text = text }
 
-    /// A placeholder.
+    /// Says that it is withheld.
     public var description: String { "(session GUID withheld)" }
     /// Nothing: a dump or a debugger's print shall not show it either.
     public var customMirror: Mirror { Mirror(self, children: [:]) }

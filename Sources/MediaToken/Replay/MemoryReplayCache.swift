@@ -33,18 +33,20 @@ public final class MemoryReplayCache: ReplayCache {
 
     /// Decides the claims of a group, in order; see ``ReplayCache``.
     public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>] {
-        group.map { claim in
+        let lastPassed = ReplayBucket(lastPassedAt: now)
+        return group.map { claim in
             if let fence, claim.issued <= fence {
                 return .success(.predatesStore(since: fence))
             }
             let shard = shards[Int(claim.key.words.0 >> 56)]
-            return shard.claim(claim, lastPassed: ReplayBucket(lastPassedAt: now), counter: self)
+            return shard.claim(claim, lastPassed: lastPassed, counter: self)
         }
     }
 
     /// Drops what has passed. Claims do so by the way; this is for a store that nobody asks any more.
     public func sweep(at now: Timestamp) {
-        for shard in shards { shard.sweep(through: ReplayBucket(lastPassedAt: now), counter: self) }
+        let lastPassed = ReplayBucket(lastPassedAt: now)
+        for shard in shards { shard.sweep(through: lastPassed, counter: self) }
     }
 
     /// What it holds; its memory is not counted.

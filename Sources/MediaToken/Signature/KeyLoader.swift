@@ -3,9 +3,6 @@ internal import TokenCrypto
 
 /// Reads key files and sorts their keys into accepted and refused.
 struct KeyLoader {
-    /// A key file is a few kilobytes; this stops at something that is no key file.
-    static let fileSizeLimit = 1 << 20
-
     let password: String?
     let requirements: KeyRequirements
     let now: Timestamp
@@ -50,7 +47,7 @@ struct KeyLoader {
     private mutating func loadFile(_ path: String) -> [RefusedKey] {
         let file: KeyFile
         do {
-            file = try KeyFile(reading: FileBytes.read(path, limit: Self.fileSizeLimit), password: password)
+            file = try KeyFile(reading: FileBytes.read(path, limit: KeyFile.sizeLimit), password: password)
         } catch {
             return [RefusedKey(file: path, reason: .unreadable("\(error)"))]
         }
