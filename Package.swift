@@ -14,6 +14,7 @@ let package = Package(
     products: [
         .library(name: "MediaToken", targets: ["MediaToken"]),
         .library(name: "ReplayLMDB", targets: ["ReplayLMDB"]),
+        .library(name: "ReplayRedis", targets: ["ReplayRedis"]),
         .executable(name: "media-token", targets: ["media-token"]),
     ],
     targets: [
@@ -21,12 +22,19 @@ let package = Package(
         .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .systemLibrary(name: "CArgp"),
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+        // Not by pkg-config, which for hiredis names a flag that the package manager prohibits.
+        .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
+        .systemLibrary(name: "CLibEvent", pkgConfig: "libevent", providers: [.apt(["libevent-dev"])]),
 
         .target(name: "TokenCrypto", dependencies: ["COpenSSL"], swiftSettings: strict),
         .target(name: "TokenXML", dependencies: ["CLibXML2"], swiftSettings: strict),
         .target(name: "MediaToken", dependencies: ["TokenCrypto", "TokenXML"], swiftSettings: strict),
         .target(name: "ReplayLMDB", dependencies: ["MediaToken", "CLMDB"], swiftSettings: strict),
-        .target(name: "ReplayStores", dependencies: ["MediaToken", "ReplayLMDB"], swiftSettings: strict),
+        .target(name: "EventLoop", dependencies: ["CLibEvent"], swiftSettings: strict),
+        .target(
+            name: "ReplayRedis", dependencies: ["MediaToken", "EventLoop", "CHiredis"], swiftSettings: strict),
+        .target(
+            name: "ReplayStores", dependencies: ["MediaToken", "ReplayLMDB", "ReplayRedis"], swiftSettings: strict),
         .target(name: "TokenIssuer", dependencies: ["MediaToken", "TokenCrypto"], swiftSettings: strict),
         .executableTarget(
             name: "media-token",
@@ -46,17 +54,19 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "replay-worker",
-            dependencies: ["MediaToken", "ReplayStores"],
+            dependencies: ["MediaToken", "ReplayStores", "TestSupport"],
             path: "Tests/ReplayWorker",
             swiftSettings: strict),
         .executableTarget(
             name: "replay-benchmark",
-            dependencies: ["MediaToken", "ReplayStores"],
+            dependencies: ["EventLoop", "MediaToken", "ReplayRedis", "ReplayStores"],
             path: "Tests/Benchmarks/ReplayBenchmark",
             swiftSettings: strict),
         .testTarget(
             name: "ReplayCacheTests",
-            dependencies: ["MediaToken", "ReplayLMDB", "ReplayStores", "TestSupport", "replay-worker"],
+            dependencies: [
+                "EventLoop", "MediaToken", "ReplayLMDB", "ReplayRedis", "ReplayStores", "TestSupport", "replay-worker",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "CommandLineTests",

@@ -1,15 +1,18 @@
 public import MediaToken
 public import ReplayLMDB
+public import ReplayRedis
 
-/// A replay store, opened by its URL: `memory`, or `lmdb:PATH`.
+/// A replay store, opened by its URL: `memory`, `lmdb:PATH`, or `redis://HOST`.
 public enum ReplayStore: Sendable {
     /// In the memory of this process.
     case memory(MemoryReplayCache)
     /// In a directory of this host.
     case lmdb(LMDBReplayCache)
+    /// On a server, or a cluster of them.
+    case redis(RedisReplayCache)
 
     /// The URLs that are understood, for help and messages.
-    public static let forms = "memory, lmdb:PATH"
+    public static let forms = "memory, lmdb:PATH, redis://HOST"
 
     /// A URL that names no store.
     public struct UnknownURL: Error, CustomStringConvertible {
@@ -34,9 +37,24 @@ public enum ReplayStore: Sendable {
             var configuration = LMDBReplayCache.Configuration(clockSkew: clockSkew)
             configuration.makesNew = makesNew
             self = .lmdb(try LMDBReplayCache(path: String(url.dropFirst(5)), configuration: configuration, at: now))
+        } else if url.hasPrefix("redis:") {
+            self = .redis(try Self.redis(url, clockSkew: clockSkew, at: now))
         } else {
-            throw UnknownURL(description: "no replay store '\(printable(url))'; expected one of \(Self.forms)")
+            // No more of it: a URL may hold a password.
+            let kind = printable(String(url.prefix { $0 != ":" }))
+            throw UnknownURL(description: "no replay store of the kind '\(kind)'; expected one of \(Self.forms)")
         }
+    }
+
+    private static func redis(_ url: String, clockSkew: Duration, at now: Timestamp) throws -> RedisReplayCache {
+        var configuration: RedisConfiguration
+        do { configuration = try RedisConfiguration(url: url) } catch {
+            throw UnknownURL(description: "the URL of the redis store \(error)")
+        }
+        configuration.clockSkew = clockSkew
+        let cache = RedisReplayCache(configuration)
+        try cache.open(at: now)
+        return cache
     }
 
     /// The store itself.
@@ -44,6 +62,7 @@ public enum ReplayStore: Sendable {
         switch self {
         case .memory(let cache): cache
         case .lmdb(let cache): cache
+        case .redis(let cache): cache
         }
     }
 
@@ -54,6 +73,7 @@ public enum ReplayStore: Sendable {
         switch self {
         case .memory(let cache): cache.status()
         case .lmdb(let cache): try cache.status()
+        case .redis(let cache): try cache.status()
         }
     }
 
@@ -64,6 +84,8 @@ public enum ReplayStore: Sendable {
         switch self {
         case .memory(let cache): cache.sweep(at: now)
         case .lmdb(let cache): try cache.sweep(at: now)
+        // The server forgets each key at its moment, by itself.
+        case .redis: break
         }
     }
 

@@ -299,7 +299,8 @@ struct LMDBReplayCacheTests {
     @Test("without file descriptors what is open goes on, and opening is an error until there are some")
     func noDescriptors() throws {
         // In a process of its own: this one's other tests need theirs.
-        let lines = try Worker(["starve", "lmdb:\(path)", "lmdb:\(parent.path)/other"]).finish().split(separator: "\n")
+        let lines = try Worker(["starve", "lmdb:\(path)", "lmdb:\(parent.path)/other"], at: Self.start).finish().split(
+            separator: "\n")
         let told = lines.map { $0.split(separator: ": ", maxSplits: 1).map(String.init) }.filter { $0.count == 2 }
         let outcomes = Dictionary(told.map { ($0[0], $0[1]) }, uniquingKeysWith: { first, _ in first })
         #expect(outcomes["before"] == "first")
@@ -351,7 +352,7 @@ struct LMDBReplayCacheTests {
         var start = 0
         for round in 0..<50 {
             // Each worker begins well before the last key that was answered, and so asks again for many of them.
-            let worker = try Worker(["loop", url, String(max(0, start - 2000))])
+            let worker = try Worker(["loop", url, String(max(0, start - 2000))], at: Self.start)
             let firsts = try worker.kill(after: 0.02 + Double(round) * 0.002)
             for key in firsts { #expect(seen.insert(key).inserted, "key \(key) was first twice") }
             start = max(start, firsts.compactMap { Int($0) }.max() ?? 0)

@@ -1,5 +1,6 @@
 import Glibc
 import Foundation
+import MediaToken
 import TestSupport
 
 /// A running `replay-worker`.
@@ -7,9 +8,10 @@ final class Worker {
     private let process = Process()
     private let output = Pipe()
 
-    init(_ arguments: [String]) throws {
+    /// - Parameter now: when it makes its claims.
+    init(_ arguments: [String], at now: Timestamp) throws {
         process.executableURL = URL(filePath: Program.beside("replay-worker").executable)
-        process.arguments = arguments
+        process.arguments = [String(now.milliseconds)] + arguments
         process.standardOutput = output
         try process.run()
     }

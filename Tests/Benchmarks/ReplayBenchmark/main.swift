@@ -1,16 +1,19 @@
 // Claims a second and bytes an entry of each replay store, by threads and live entries.
 //
-//     swift run -c release replay-benchmark [DIRECTORY] [LARGEST]
+//     swift run -c release replay-benchmark [DIRECTORY] [LARGEST] [REDIS-URL…]
 //
 // DIRECTORY holds the stores that live on a disk (default: a temporary one); LARGEST is the largest number of live
-// entries (default 10000000). Compare figures of one run only: machines differ, and so do their hours.
+// entries (default 10000000). A REDIS-URL names a server or a cluster that may be filled. Compare figures of one run only:
+// machines differ, and so do their hours.
+internal import EventLoop
 internal import Foundation
 internal import MediaToken
+internal import ReplayRedis
 internal import ReplayStores
 
 /// Issued at the same moment, with lives that end in eight different minutes, as those of seven-minute tokens do.
 struct Workload {
-    static let now = Timestamp(milliseconds: 1_700_000_000_000)
+    static let now = Timestamp.now
 
     /// The key of `number` is spread as a digest is.
     static func claim(_ number: UInt64) -> ReplayClaim {
@@ -64,7 +67,13 @@ func measure(_ name: String, _ url: String, live: UInt64) throws {
     let before = residentBytes()
     let store = try ReplayStore(opening: url, at: Timestamp(milliseconds: Workload.now.milliseconds - 86_400_000))
     _ = Workload.time(store.cache, 0..<live, threads: 1, group: 64)
-    let bytes = (name == "memory" ? residentBytes() - before : try store.status().bytes ?? 0) / Int(live)
+    let taken =
+        switch store {
+        case .memory: residentBytes() - before
+        case .lmdb: try store.status().bytes ?? 0
+        case .redis: 0
+        }
+    let bytes = taken / Int(live)
     var next = live
     for (threads, group) in [(1, 1), (2, 1), (8, 1), (1, 8), (1, 32)] {
         // Few beside what is there, so that the number of live entries stays what the row says.
@@ -77,6 +86,38 @@ func measure(_ name: String, _ url: String, live: UInt64) throws {
         ])
     }
     try store.close()
+}
+
+/// One thread, one connection to each server, `inFlight` groups on their way at any time.
+func measurePipelined(_ url: String, claims: Int, inFlight: Int, group: Int) throws {
+    let loop = try EventLoop()
+    var configuration = try RedisConfiguration(url: url)
+    configuration.prefix = UUID().uuidString
+    configuration.timeoutMilliseconds = 10_000
+    try RedisReplayCache(configuration).open(at: Timestamp(milliseconds: Workload.now.milliseconds - 86_400_000))
+    let client = RedisReplayClient(configuration, on: loop)
+    var (begun, done) = (0, 0)
+    func next() {
+        guard begun < claims else { return }
+        let range = UInt64(begun)..<UInt64(begun + group)
+        begun += group
+        client.claim(range.map(Workload.claim), at: Workload.now) { answers in
+            for answer in answers {
+                guard case .success(.first) = answer else { fatalError("a new key was answered with \(answer)") }
+            }
+            done += group
+            next()
+        }
+    }
+    let start = ContinuousClock.now
+    for _ in 0..<inFlight { next() }
+    loop.run { done >= claims }
+    let duration = (ContinuousClock.now - start).components
+    let seconds = Double(duration.seconds) + Double(duration.attoseconds) / 1e18
+    row([
+        "redis", "pipelined", "1", String(group), String(Int(Double(claims) / seconds)),
+        String(format: "%.2f", seconds / Double(claims) * 1e6), "-",
+    ])
 }
 
 /// The longest that a claim took while a bucket of a million entries was dropped, in milliseconds.
@@ -105,6 +146,13 @@ for live in [10_000, 100_000, 1_000_000, 10_000_000] as [UInt64] where live <= l
     let path = "\(directory)/replay-benchmark-\(ProcessInfo.processInfo.processIdentifier)"
     defer { try? FileManager.default.removeItem(atPath: path) }
     try measure("lmdb", "lmdb:\(path)", live: live)
+    for url in CommandLine.arguments.dropFirst(3) {
+        let mark = url.contains("?") ? "&" : "?"
+        try measure("redis", "\(url)\(mark)timeout=10000&prefix=\(UUID().uuidString)", live: live)
+    }
+}
+for url in CommandLine.arguments.dropFirst(3) {
+    for group in [1, 8, 32] { try measurePipelined(url, claims: 320_000, inFlight: 512 / group, group: group) }
 }
 
 let dropPath = "\(directory)/replay-benchmark-drop-\(ProcessInfo.processInfo.processIdentifier)"

@@ -1,0 +1,9 @@
+#ifndef CLIBEVENT_SHIM_H
+#define CLIBEVENT_SHIM_H
+
+// Before libevent's own headers, which otherwise define fd_set a second time.
+#include <sys/types.h>
+
+#include <event2/event.h>
+
+#endif

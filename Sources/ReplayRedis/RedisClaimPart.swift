@@ -1,0 +1,193 @@
+internal import MediaToken
+
+/// What one node is asked in one round of a group.
+final class RedisClaimPart {
+    enum Outcome {
+        /// How far each claim has come by what the node said.
+        case answered([(index: Int, stage: RedisClaimGroup.Stage)])
+        /// Nothing was sent.
+        case unreachable(ReplayCacheError)
+    }
+
+    let node: RedisNode
+    private(set) var server: RedisServerFacts?
+    private(set) var isDone = false
+    private(set) var isUnderWay = false
+    private(set) var wasUnreachable = false
+    private(set) var wasMoved = false
+    private(set) var needsMarking = false
+
+    private let claims: [ReplayClaim]
+    private let now: Timestamp
+    private let client: RedisReplayClient
+    private let isAsking: Bool
+    /// Positions of the claims to be made here.
+    private var claimed: [Int] = []
+    /// Positions of the claims whose shard's marker is read here.
+    private var marked: [Int] = []
+    private var shards: [RedisShard] = []
+
+    init(of group: RedisClaimGroup, at target: RedisRedirection, _ client: RedisReplayClient) {
+        (claims, now) = (group.claims, group.now)
+        self.client = client
+        node = client.router.node(at: target.address)
+        isAsking = target.isAsking
+    }
+
+    var indices: Set<Int> { Set(claimed).union(marked) }
+
+    func add(_ index: Int, _ stage: RedisClaimGroup.Stage) {
+        if case .unclaimed(let redirection) = stage {
+            claimed.append(index)
+            // While a shard is on its way its marker may still be where it was: looked for there in the next round.
+            if redirection != nil { return }
+        }
+        marked.append(index)
+        let shard = client.keys.shard(of: claims[index].key)
+        if !shards.contains(shard) { shards.append(shard) }
+    }
+
+    func run(_ completion: @escaping (Outcome) -> Void) {
+        node.whenConnected { [self] outcome in
+            switch outcome {
+            case .failure(let error):
+                wasUnreachable = true
+                isDone = true
+                completion(.unreachable(error))
+            case .success(let server):
+                self.server = server
+                isUnderWay = true
+                node.send(commands) { [self] replies in
+                    isUnderWay = false
+                    isDone = true
+                    completion(.answered(stages(after: replies, server)))
+                }
+            }
+        }
+    }
+
+    private var commands: [RedisCommand] {
+        let claiming = claimed.map { client.keys.claim(claims[$0]) }
+        let marking = shards.map { ["GET", client.keys.marker(of: $0)] }
+        var commands = (claiming + marking).flatMap { isAsking ? [["ASKING"], $0] : [$0] }
+        if !claimed.isEmpty {
+            commands.append(["TIME"])
+            if client.configuration.replicas > 0 {
+                // Half of the deadline, so that an answer comes within it.
+                let patience = max(1, client.configuration.timeoutMilliseconds / 2)
+                commands.append(["WAIT", String(client.configuration.replicas), String(patience)])
+            }
+        }
+        return commands
+    }
+
+    private func stages(
+        after replies: [RedisReply], _ server: RedisServerFacts
+    ) -> [(index: Int, stage: RedisClaimGroup.Stage)] {
+        var rest = replies[...]
+        func next() -> RedisReply { rest.popFirst() ?? .lost }
+        func nextKeyed() -> RedisReply {
+            if isAsking { _ = next() }
+            return next()
+        }
+        let claimReplies = claimed.map { (index: $0, reply: nextKeyed()) }
+        let markers = Dictionary(uniqueKeysWithValues: shards.map { ($0, nextKeyed()) })
+        let doubt = claimed.isEmpty ? nil : clockDoubt(next()) ?? replicaDoubt(next)
+        var stages: [Int: RedisClaimGroup.Stage] = [:]
+        for index in marked { stages[index] = .claimed(nil) }
+        for (index, reply) in claimReplies { stages[index] = stage(of: index, after: reply, markers, doubt) }
+        for index in marked {
+            guard case .claimed = stages[index], let marker = markers[shard(index)] else { continue }
+            stages[index] = stage(of: index, marker: marker, server)
+        }
+        return stages.map { (index: $0.key, stage: $0.value) }
+    }
+
+    /// By what the node said to the claim itself.
+    private func stage(
+        of index: Int, after reply: RedisReply, _ markers: [RedisShard: RedisReply], _ doubt: ReplayCacheError?
+    ) -> RedisClaimGroup.Stage {
+        switch reply {
+        case .text("OK"):
+            if let doubt { return .decided(.failure(doubt)) }
+            return .claimed(nil)
+        case .null:
+            // A token that was refused for being older than the store is told so again.
+            if let since = markers[shard(index)]?.text.flatMap(RedisMarker.init)?.since, claims[index].issued <= since {
+                return .decided(.success(.predatesStore(since: since)))
+            }
+            return .decided(.success(.alreadyUsed))
+        case .error(let error):
+            if let redirection = follow(error, shard(index)) {
+                return .unclaimed(redirection.isAsking ? redirection : nil)
+            }
+            return .decided(.failure(fault(error)))
+        case .lost: return .decided(.failure(lost))
+        default: return .decided(.failure(.unavailable("\(node.address) does not answer SET as Redis does")))
+        }
+    }
+
+    /// By the marker of the claim's shard; the key itself is ours.
+    private func stage(of index: Int, marker: RedisReply, _ server: RedisServerFacts) -> RedisClaimGroup.Stage {
+        switch marker {
+        case .error(let error):
+            if let redirection = follow(error, shard(index)) {
+                return .claimed(redirection.isAsking ? redirection : nil)
+            }
+            return .decided(.failure(fault(error)))
+        case .lost: return .decided(.failure(lost))
+        default:
+            guard let marker = marker.text.flatMap(RedisMarker.init), marker.isBelievable(from: server) else {
+                needsMarking = true
+                return .claimed(nil)
+            }
+            let isKnown = claims[index].issued > marker.since
+            return .decided(.success(isKnown ? .first : .predatesStore(since: marker.since)))
+        }
+    }
+
+    private func shard(_ index: Int) -> RedisShard { client.keys.shard(of: claims[index].key) }
+
+    private func follow(_ error: RedisErrorReply, _ shard: RedisShard) -> RedisRedirection? {
+        guard client.configuration.isCluster, let redirection = error.redirection else { return nil }
+        if !redirection.isAsking {
+            wasMoved = true
+            client.router.moved(shard, to: redirection.address)
+        }
+        return redirection
+    }
+
+    private func fault(_ error: RedisErrorReply) -> ReplayCacheError {
+        // The name of a primary may lead to another server by now.
+        if error.code == "READONLY" { node.drop("is a replica") }
+        return error.fault(of: node.address)
+    }
+
+    private var lost: ReplayCacheError {
+        .unavailable(node.lossReason + "; an answer is lost, so its token may count as used")
+    }
+
+    private func clockDoubt(_ reply: RedisReply) -> ReplayCacheError? {
+        switch reply {
+        case .error(let error): return error.fault(of: node.address)
+        case .lost: return lost
+        default:
+            guard let time = RedisClock.time(reply) else {
+                return .unavailable("\(node.address) does not answer TIME as Redis does")
+            }
+            return RedisClock.problem(server: time, now: now).map { .unavailable("\(node.address) \($0)") }
+        }
+    }
+
+    private func replicaDoubt(_ next: () -> RedisReply) -> ReplayCacheError? {
+        let wanted = client.configuration.replicas
+        guard wanted > 0 else { return nil }
+        switch next() {
+        case .integer(let count) where count >= wanted: return nil
+        case .integer(let count):
+            return .unavailable("\(node.address): \(count) of \(wanted) replicas confirmed the claim in time")
+        case .error(let error): return error.fault(of: node.address)
+        default: return lost
+        }
+    }
+}

@@ -1,0 +1,24 @@
+internal import MediaToken
+
+extension RedisErrorReply {
+    /// The error for whoever runs the store: what the server at `address` said, and what to do about it.
+    func fault(of address: RedisAddress) -> ReplayCacheError {
+        guard code != "OOM" else { return .full("\(address) has reached its maxmemory") }
+        return .unavailable("\(address) answers '\(printable(line))'" + (advice.map { "; " + $0 } ?? ""))
+    }
+
+    private var advice: String? {
+        switch code {
+        case "NOAUTH": "give user:password@ or :password@ in its URL"
+        case "WRONGPASS": "set the user and password in its URL right"
+        case "NOPERM":
+            "its user needs +set +get +info +time +select, with cluster +asking +cluster|slots, with wait +wait, and the keys"
+        case "MOVED": "it is a node of a cluster: add ?cluster=true to its URL"
+        case "READONLY": "it is a replica: name the primary"
+        case "LOADING": "it serves once it has loaded its data"
+        case "CLUSTERDOWN": "it serves once a primary is there for each slot"
+        case "MISCONF": "it cannot write to its disk"
+        default: line.contains("cluster support disabled") ? "it is no cluster: leave out cluster=true" : nil
+        }
+    }
+}

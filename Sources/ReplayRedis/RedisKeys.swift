@@ -1,0 +1,95 @@
+internal import MediaToken
+
+/// A part of all keys that a cluster keeps in one place: its keys have the same hash tag, and so the same hash slot.
+struct RedisShard: Hashable {
+    let number: Int
+
+    /// The hash slot of its keys (Redis Cluster specification, "Key distribution model").
+    var slot: Int { Self.slots[number] }
+
+    /// Two hexadecimal digits, between the braces of its keys.
+    var tag: String { Self.tags[number] }
+
+    private static let tags = (0..<256).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
+    private static let slots = tags.map { Int(crc16($0.utf8) % 16_384) }
+
+    /// CRC-16/XMODEM, which the specification names.
+    private static func crc16(_ bytes: some Sequence<UInt8>) -> UInt16 {
+        bytes.reduce(0) { sum, byte in
+            (0..<8).reduce(sum ^ UInt16(byte) << 8) { sum, _ in sum & 0x8000 == 0 ? sum << 1 : sum << 1 ^ 0x1021 }
+        }
+    }
+}
+
+/// What the store's keys are called, and the commands on them.
+struct RedisKeys {
+    let prefix: String
+    /// One for a server that loses all or nothing. In a cluster each node may lose its own, so there are many, each with a
+    /// marker that lies beside its keys and moves with them.
+    let shards: [RedisShard]
+
+    init(_ configuration: RedisConfiguration) {
+        prefix = configuration.prefix
+        shards = (0..<(configuration.isCluster ? 256 : 1)).map(RedisShard.init)
+    }
+
+    func shard(of key: ReplayKey) -> RedisShard {
+        shards[Int(key.words.0 >> 56) % shards.count]
+    }
+
+    /// Claims a key: `OK` where nobody has, null where somebody has. The expiry is a moment, not a span, so that how long the
+    /// command was on its way makes no difference.
+    func claim(_ claim: ReplayClaim) -> RedisCommand {
+        let forgotten = claim.until.advanced(byMilliseconds: RedisClock.keptMilliseconds)
+        return ["SET", key(of: claim.key), "1", "NX", "PXAT", String(forgotten.milliseconds)]
+    }
+
+    private func key(of key: ReplayKey) -> String {
+        begin(of: shard(of: key)) + hex(key.half[0]) + hex(key.half[1])
+    }
+
+    /// The key of a shard's marker.
+    func marker(of shard: RedisShard) -> String { begin(of: shard) + "since" }
+
+    /// What `SCAN` finds the keys of all shards by.
+    var pattern: String {
+        prefix.map { "*?[]\\".contains($0) ? "\\\($0)" : "\($0)" }.joined() + ":{??}:*"
+    }
+
+    private func begin(of shard: RedisShard) -> String { prefix + ":{" + shard.tag + "}:" }
+
+    private func hex(_ word: UInt64) -> String {
+        String(unsafeUninitializedCapacity: 16) { digits in
+            for position in 0..<16 {
+                let digit = UInt8(truncatingIfNeeded: word >> (60 - 4 * position)) & 15
+                digits[position] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+            }
+            return 16
+        }
+    }
+}
+
+/// What the store needs of the server's clock, which decides when a key is forgotten.
+enum RedisClock {
+    private static let largestSkew = VerificationPolicy.largestClockSkew.clampedMilliseconds
+
+    /// How long after a token's expiry its key is kept: as long as a policy may accept it, and as much again for a server
+    /// whose clock is ahead of ours.
+    static let keptMilliseconds = 2 * largestSkew
+
+    /// The server's clock, from the reply to `TIME`.
+    static func time(_ reply: RedisReply) -> Timestamp? {
+        guard let parts = reply.array, parts.count == 2, let seconds = parts[0].text.flatMap(Int64.init) else {
+            return nil
+        }
+        return Timestamp(milliseconds: 0).advanced(
+            byMilliseconds: seconds.multipliedReportingOverflow(by: 1000).partialValue)
+    }
+
+    /// Why the server cannot be relied on at `now`: it forgets keys that a policy may still accept.
+    static func problem(server: Timestamp, now: Timestamp) -> String? {
+        let ahead = server.milliseconds &- now.milliseconds
+        guard ahead > largestSkew else { return nil }
+        return "has a clock \(ahead / 1000) s ahead of ours, and forgets too early; set one of them right"
+    }
+}

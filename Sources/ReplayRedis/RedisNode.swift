@@ -1,0 +1,125 @@
+internal import EventLoop
+internal import MediaToken
+
+/// One server: a connection to it, made when it is needed and made again when it was lost.
+///
+/// After a failure it is left alone for a while, and who asks meanwhile is told so at once: nobody waits for a server that is
+/// known to be away, and none is flooded by those who do.
+final class RedisNode {
+    typealias Answer = (Result<RedisServerFacts, ReplayCacheError>) -> Void
+
+    let address: RedisAddress
+    private let configuration: RedisConfiguration
+    private let loop: EventLoop
+    private var connection: RedisConnection?
+    private var facts: RedisServerFacts?
+    private var waiting: [Answer] = []
+    private var handshakeTimer: LoopTimer?
+    private var failure: (error: ReplayCacheError, retryAt: ContinuousClock.Instant)?
+    private var pause = RedisNode.shortestPause
+
+    private static let shortestPause = Duration.milliseconds(10)
+    /// Well within the second in which claims have to work again after a server's return.
+    private static let longestPause = Duration.milliseconds(320)
+
+    init(_ address: RedisAddress, _ configuration: RedisConfiguration, on loop: EventLoop) {
+        self.address = address
+        self.configuration = configuration
+        self.loop = loop
+    }
+
+    /// Calls `body` once there is a connection, with what its server is like, or none could be made. At once where that is
+    /// known.
+    func whenConnected(_ body: @escaping Answer) {
+        if let facts, connection?.isOpen == true { return body(.success(facts)) }
+        if let failure, failure.retryAt > .now { return body(.failure(failure.error)) }
+        waiting.append(body)
+        if handshakeTimer == nil { connect() }
+    }
+
+    /// Sends commands on the connection that there is; see ``RedisConnection/send(_:_:)``.
+    func send(_ commands: [RedisCommand], _ completion: @escaping ([RedisReply]) -> Void) {
+        guard let connection else { return completion(commands.map { _ in .lost }) }
+        connection.send(commands, completion)
+    }
+
+    /// Gives a connection up that does not do what it should.
+    func drop(_ reason: String) {
+        let given = connection
+        fail(.unavailable("\(address) \(reason)"))
+        given?.close(reason)
+    }
+
+    /// Why replies were lost.
+    var lossReason: String {
+        let reason = connection?.closeReason ?? failure.map { "\($0.error)" } ?? "closed the connection"
+        return "\(address) \(reason)"
+    }
+
+    private func connect() {
+        facts = nil
+        let connection = RedisConnection(to: address, on: loop)
+        self.connection = connection
+        handshakeTimer = loop.timer(afterMilliseconds: configuration.timeoutMilliseconds) { [weak self] in
+            guard let self else { return }
+            self.drop("did not answer within \(self.configuration.timeoutMilliseconds) ms")
+        }
+        let greeting = RedisGreeting(configuration)
+        connection.send(greeting.commands) { [weak self, weak connection] replies in
+            // A connection that was given up answers no more, but what it left behind is still told here.
+            guard let self, let connection, self.connection === connection, self.handshakeTimer != nil else { return }
+            switch greeting.facts(replies, of: self.address) {
+            case .success(let facts): self.succeed(facts)
+            case .failure(let error):
+                guard connection.isOpen else { return self.fail(.unavailable(self.lossReason)) }
+                self.fail(error)
+                connection.close("\(error)")
+            }
+        }
+    }
+
+    private func succeed(_ facts: RedisServerFacts) {
+        handshakeTimer = nil
+        failure = nil
+        pause = Self.shortestPause
+        self.facts = facts
+        answerAll(.success(facts))
+    }
+
+    private func fail(_ error: ReplayCacheError) {
+        handshakeTimer = nil
+        facts = nil
+        failure = (error, .now + pause)
+        pause = min(pause * 2, Self.longestPause)
+        answerAll(.failure(error))
+    }
+
+    private func answerAll(_ outcome: Result<RedisServerFacts, ReplayCacheError>) {
+        let answers = waiting
+        waiting = []
+        for answer in answers { answer(outcome) }
+    }
+}
+
+/// What is said first on a connection.
+private struct RedisGreeting {
+    let commands: [RedisCommand]
+
+    init(_ configuration: RedisConfiguration) {
+        var commands: [RedisCommand] = []
+        if let password = configuration.password {
+            commands.append(["AUTH"] + (configuration.user.map { [$0] } ?? []) + [password])
+        }
+        if configuration.database != 0 { commands.append(["SELECT", String(configuration.database)]) }
+        self.commands = commands + [["INFO"]]
+    }
+
+    func facts(_ replies: [RedisReply], of address: RedisAddress) -> Result<RedisServerFacts, ReplayCacheError> {
+        for case .error(let error) in replies { return .failure(error.fault(of: address)) }
+        guard let info = replies.last?.text, let facts = RedisServerFacts(info) else {
+            return .failure(.unavailable("\(address) does not answer INFO as Redis does"))
+        }
+        if let problem = facts.problem { return .failure(.unavailable("\(address) \(problem)")) }
+        return .success(facts)
+    }
+}

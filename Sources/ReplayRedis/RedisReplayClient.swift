@@ -1,0 +1,63 @@
+package import EventLoop
+package import MediaToken
+
+/// A Redis store as an event loop uses it: one connection to each server, any number of claims in flight.
+///
+/// It belongs to the loop's thread.
+package final class RedisReplayClient {
+    let configuration: RedisConfiguration
+    let keys: RedisKeys
+    let loop: EventLoop
+    let router: RedisRouter
+
+    package init(_ configuration: RedisConfiguration, on loop: EventLoop) {
+        self.configuration = configuration
+        self.loop = loop
+        keys = RedisKeys(configuration)
+        router = RedisRouter(configuration, keys, on: loop)
+    }
+
+    /// Decides the claims of a group, in order; see `ReplayCache`. Calls `completion` once, with an answer for each, within
+    /// the deadline of the configuration; it may be before this returns.
+    package func claim(
+        _ group: [ReplayClaim], at now: Timestamp,
+        _ completion: @escaping ([Result<ReplayAnswer, ReplayCacheError>]) -> Void
+    ) {
+        RedisClaimGroup(group, at: now, self, completion).start()
+    }
+
+    /// Connects to every server and sees to it that each shard has a marker, so that the store remembers from now on.
+    package func open(at now: Timestamp, _ completion: @escaping (Result<Void, ReplayCacheError>) -> Void) {
+        router.refresh { [self] outcome in
+            guard case .success = outcome else { return completion(outcome) }
+            var rest = router.shardsByNode.count
+            var firstFailure: ReplayCacheError?
+            let done = { (outcome: Result<Void, ReplayCacheError>) in
+                if case .failure(let error) = outcome { firstFailure = firstFailure ?? error }
+                rest -= 1
+                if rest == 0 { completion(firstFailure.map { .failure($0) } ?? .success(())) }
+            }
+            guard rest > 0 else {
+                return completion(
+                    .failure(.unavailable("\(configuration.address) is of a cluster that has no slots yet")))
+            }
+            for (node, _) in router.shardsByNode {
+                node.whenConnected { [self] outcome in
+                    switch outcome {
+                    case .failure(let error): done(.failure(error))
+                    case .success(let server): renewMarkers(on: node, server, at: now, done)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sees to it that all shards of a node have a marker that can be believed.
+    func renewMarkers(
+        on node: RedisNode, _ server: RedisServerFacts, at now: Timestamp,
+        _ completion: @escaping (Result<Void, ReplayCacheError>) -> Void
+    ) {
+        let fence = now.advanced(byMilliseconds: configuration.clockSkew.clampedMilliseconds)
+        RedisMarking(keys: keys, node: node, server: server, fence: fence).renew(router.shards(of: node), completion)
+    }
+}

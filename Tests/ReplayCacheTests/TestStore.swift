@@ -1,0 +1,55 @@
+import Foundation
+import MediaToken
+import ReplayStores
+import TestSupport
+import Testing
+
+/// The stores that keep the contract. A further one is a further case.
+enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
+    case memory, lmdb, redis, cluster
+
+    var testDescription: String { rawValue }
+
+    /// Of those that several processes can share.
+    static let shared: [StoreKind] = [.lmdb, .redis, .cluster]
+
+    /// Claims at a time in a race: more where each group is a round trip.
+    var group: Int { self == .redis || self == .cluster ? 40 : 1 }
+}
+
+/// A store that is empty, and what it lives in. Its fence, where it has one, is before all that the tests claim.
+final class TestStore {
+    let url: String
+    let cache: any ReplayCache
+    private let directory: TemporaryDirectory
+    private let store: ReplayStore
+
+    init(_ kind: StoreKind) throws {
+        directory = try TemporaryDirectory()
+        // Patient: a machine with few cores and hundreds of threads is no fault of the store. Each with keys of its own.
+        let settings = "timeout=20000&prefix=\(UUID().uuidString)"
+        url =
+            switch kind {
+            case .memory: "memory"
+            case .lmdb: "lmdb:\(directory.path)/replays"
+            case .redis: try RedisForAll.server.get().url + "?" + settings
+            case .cluster: try RedisForAll.cluster.get().url + "&" + settings
+            }
+        store = try ReplayStore(opening: url, at: Timestamp(milliseconds: 1_600_000_000_000))
+        cache = store.cache
+    }
+
+    func status() throws -> ReplayStoreStatus {
+        try store.status()
+    }
+
+    func close() throws {
+        try store.close()
+    }
+}
+
+/// Servers that the tests share which do them no harm.
+private enum RedisForAll {
+    nonisolated(unsafe) static let server = Result { try RedisServer() }
+    nonisolated(unsafe) static let cluster = Result { try RedisCluster() }
+}

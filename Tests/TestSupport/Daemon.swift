@@ -1,0 +1,88 @@
+import Foundation
+import Glibc
+import MediaToken
+
+/// A program that runs beside a test, and ends with it: by its process ID, and at the latest when the tests end.
+package final class Daemon {
+    private let process = Process()
+    private let log: String
+
+    /// - Parameters:
+    ///   - program: a path, or a name to be looked for in `PATH`.
+    ///   - log: a file for what it prints.
+    package init(_ program: String, _ arguments: [String], log: String) throws {
+        self.log = log
+        try Data().write(to: URL(filePath: log))
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [program] + arguments
+        let output = FileHandle(forWritingAtPath: log)
+        (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, output, output)
+        try process.run()
+        LeftOver.processes.add(process.processIdentifier)
+    }
+
+    deinit { end(SIGKILL) }
+
+    package func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+
+    /// Sends a signal that ends it, and waits for that.
+    package func end(_ number: Int32 = SIGTERM) {
+        guard process.isRunning else { return }
+        // A stopped process takes no other signal.
+        if number != SIGKILL { signal(SIGCONT) }
+        signal(number)
+        process.waitUntilExit()
+        LeftOver.processes.remove(process.processIdentifier)
+    }
+
+    /// Waits until `isReady`; a program that ends before, or is not ready in half a minute, is an error with what it printed.
+    package func wait(until isReady: () throws -> Bool) throws {
+        let patience = ContinuousClock.now + .seconds(30)
+        while process.isRunning, ContinuousClock.now < patience {
+            if try isReady() { return }
+            usleep(20_000)
+        }
+        let printed = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+        throw Program.Failure(description: "\(process.arguments ?? []) is not ready: \(printed.suffix(500))")
+    }
+}
+
+/// Processes that are to be gone when the tests are.
+private final class LeftOver: Sendable {
+    static let processes = LeftOver()
+
+    private let lock = Lock()
+    private nonisolated(unsafe) var identifiers: Set<pid_t> = []
+
+    private init() {
+        atexit { LeftOver.processes.identifiers.forEach { kill($0, SIGKILL) } }
+    }
+
+    func add(_ identifier: pid_t) { _ = lock.withLock { identifiers.insert(identifier) } }
+
+    func remove(_ identifier: pid_t) { _ = lock.withLock { identifiers.remove(identifier) } }
+}
+
+/// Ports of the loopback that nobody listens on.
+package enum FreePort {
+    /// Different ones, for as long as it takes to listen on them.
+    package static func take(_ count: Int) throws -> [Int] {
+        var sockets: [Int32] = []
+        defer { for socket in sockets { close(socket) } }
+        return try (0..<count).map { _ in
+            let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            sockets.append(socket)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(socket, $0, length) == 0 && getsockname(socket, $0, &length) == 0
+                }
+            }
+            guard isBound else { throw Program.Failure(description: "no free port: errno \(errno)") }
+            return Int(UInt16(bigEndian: address.sin_port))
+        }
+    }
+}

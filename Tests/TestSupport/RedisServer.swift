@@ -1,0 +1,95 @@
+import Foundation
+import Glibc
+
+/// A real `redis-server` on a free port of the loopback.
+package final class RedisServer {
+    package let port: Int
+    private let directory: TemporaryDirectory
+    private let settings: [String]
+    private var daemon: Daemon?
+
+    /// Starts it and waits until it answers.
+    ///
+    /// - Parameter settings: as on the command line of `redis-server`; without any it keeps nothing on the disk.
+    package init(_ settings: [String] = [], port: Int? = nil) throws {
+        self.port = try port ?? FreePort.take(1)[0]
+        self.settings = settings
+        directory = try TemporaryDirectory()
+        try start()
+    }
+
+    package var url: String { "redis://127.0.0.1:\(port)" }
+
+    /// Starts it again, with what is on its disk.
+    package func start(waits: Bool = true) throws {
+        let fixed = ["--port", "\(port)", "--bind", "127.0.0.1", "--dir", directory.path, "--save", ""]
+        let daemon = try Daemon("redis-server", fixed + settings, log: directory.path + "/log")
+        self.daemon = daemon
+        if waits { try daemon.wait { try ["PONG", "NOAUTH"].contains { try cli("ping").hasPrefix($0) } } }
+    }
+
+    /// Ends it: with `SIGKILL` at once, with `SIGTERM` as an orderly shutdown.
+    package func end(_ signal: Int32) {
+        daemon?.end(signal)
+    }
+
+    /// `SIGSTOP` and `SIGCONT`.
+    package func signal(_ number: Int32) {
+        daemon?.signal(number)
+    }
+
+    /// What `redis-cli` prints.
+    @discardableResult
+    package func cli(_ arguments: String...) throws -> String {
+        let outcome = try Program("redis-cli").run(["-p", "\(port)"] + arguments)
+        return (outcome.output + outcome.errors).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}
+
+/// A real Redis Cluster on the loopback: three primaries with a replica each.
+package final class RedisCluster {
+    package let servers: [RedisServer]
+
+    /// Starts the servers, makes them a cluster, and waits until all of them say that it is complete.
+    ///
+    /// - Parameter settings: of each server.
+    package init(_ settings: [String] = []) throws {
+        let ports = try FreePort.take(12)
+        servers = try (0..<6).map { number in
+            let own = ["--cluster-enabled", "yes", "--cluster-port", "\(ports[number + 6])"]
+            let swift = ["--cluster-node-timeout", "1000", "--repl-diskless-sync-delay", "0"]
+            return try RedisServer(own + swift + settings, port: ports[number])
+        }
+        let addresses = ports.prefix(6).map { "127.0.0.1:\($0)" }
+        try Program("redis-cli").succeed(
+            ["--cluster", "create"] + addresses + ["--cluster-replicas", "1", "--cluster-yes"])
+        try wait { try servers.allSatisfy { try $0.isComplete } }
+    }
+
+    package var url: String { servers[0].url + "?cluster=true" }
+
+    /// Waits until `isTrue`, half a minute at the most.
+    package func wait(until isTrue: () throws -> Bool) throws {
+        let patience = ContinuousClock.now + .seconds(30)
+        while try !isTrue() {
+            guard ContinuousClock.now < patience else { throw Program.Failure(description: "the cluster is not ready") }
+            usleep(50_000)
+        }
+    }
+
+    /// Those that are primaries now, and live.
+    package func primaries() throws -> [RedisServer] {
+        try servers.filter { try $0.cli("role").hasPrefix("master") }
+    }
+}
+
+extension RedisServer {
+    /// Whether it takes its cluster for complete: all slots served, itself in step with its primary or followed by a replica.
+    fileprivate var isComplete: Bool {
+        get throws {
+            guard try cli("cluster", "info").contains("cluster_state:ok") else { return false }
+            let replication = try cli("info", "replication")
+            return replication.contains("master_link_status:up") || replication.contains("state=online")
+        }
+    }
+}
