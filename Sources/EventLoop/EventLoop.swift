@@ -1,4 +1,5 @@
 internal import CLibEvent
+internal import Glibc
 
 /// A loop that waits for sockets and timers, and calls who asked for them: libevent's event base.
 ///
@@ -11,7 +12,7 @@ package final class EventLoop {
     package let base: OpaquePointer
 
     package init() throws(Failure) {
-        guard let settings = event_config_new() else { throw Failure() }
+        guard Self.hasDescriptorsLeft, let settings = event_config_new() else { throw Failure() }
         defer { event_config_free(settings) }
         event_config_set_flag(settings, Int32(EVENT_BASE_FLAG_NOLOCK.rawValue))
         guard let base = event_base_new_with_config(settings) else { throw Failure() }
@@ -20,6 +21,13 @@ package final class EventLoop {
 
     deinit {
         event_base_free(base)
+    }
+
+    /// libevent ends the process where it cannot have the descriptors that a loop takes (an epoll and a pair of sockets).
+    private static var hasDescriptorsLeft: Bool {
+        let probes = (0..<4).map { _ in socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0) }
+        for probe in probes where probe >= 0 { close(probe) }
+        return probes.allSatisfy { $0 >= 0 }
     }
 
     /// Waits for events and handles them, until `isDone`. Something must be attached that will come to pass, or it is over.

@@ -24,6 +24,7 @@ final class RedisClaimGroup {
 
     let claims: [ReplayClaim]
     let now: Timestamp
+    private let time: RunningTime
     private let client: RedisReplayClient
     private let completion: ([Answer]) -> Void
     private var stages: [Stage]
@@ -41,6 +42,7 @@ final class RedisClaimGroup {
         _ completion: @escaping ([Answer]) -> Void
     ) {
         (self.claims, self.now, self.client, self.completion) = (claims, now, client, completion)
+        time = RunningTime(now)
         let lastPassed = ReplayBucket(lastPassedAt: now)
         stages = claims.map { claim in
             let bucket = ReplayBucket(expiring: claim.until)
@@ -119,9 +121,9 @@ final class RedisClaimGroup {
     private func settle() {
         if !hasRefreshed, parts.contains(where: \.wasUnreachable) { return refresh() }
         if parts.contains(where: \.wasMoved) { client.router.refresh { _ in } }
-        guard let part = parts.first(where: \.needsMarking), let server = part.server else { return advance() }
+        guard let part = parts.first(where: \.needsMarking) else { return advance() }
         // The others' markers, should they need it too, are found missing again in the next round.
-        client.renewMarkers(on: part.node, server, at: now) { [self] outcome in
+        part.renewMarkers(at: time) { [self] outcome in
             if case .failure(let error) = outcome { decide(part.indices, error) }
             advance()
         }

@@ -47,6 +47,14 @@ final class RedisClaimPart {
         if !shards.contains(shard) { shards.append(shard) }
     }
 
+    /// Sees to it that the markers are there, and under the run that answers now.
+    func renewMarkers(at time: RunningTime, _ completion: @escaping (Result<Void, ReplayCacheError>) -> Void) {
+        guard let server else { return completion(.success(())) }
+        // A node that has lost its memory has lost it for all of its shards.
+        let shards = isAsking ? shards : client.router.shards(of: node)
+        client.renewMarkers(of: shards, on: node, server, asking: isAsking, at: time, completion)
+    }
+
     func run(_ completion: @escaping (Outcome) -> Void) {
         node.whenConnected { [self] outcome in
             switch outcome {
@@ -57,7 +65,7 @@ final class RedisClaimPart {
             case .success(let server):
                 self.server = server
                 isUnderWay = true
-                node.send(commands) { [self] replies in
+                node.send(commands, asking: isAsking) { [self] replies in
                     isUnderWay = false
                     isDone = true
                     completion(.answered(stages(after: replies, server)))
@@ -69,7 +77,7 @@ final class RedisClaimPart {
     private var commands: [RedisCommand] {
         let claiming = claimed.map { client.keys.claim(claims[$0]) }
         let marking = shards.map { ["GET", client.keys.marker(of: $0)] }
-        var commands = (claiming + marking).flatMap { isAsking ? [["ASKING"], $0] : [$0] }
+        var commands = claiming + marking
         if !claimed.isEmpty {
             commands.append(["TIME"])
             if client.configuration.replicas > 0 {
@@ -86,12 +94,8 @@ final class RedisClaimPart {
     ) -> [(index: Int, stage: RedisClaimGroup.Stage)] {
         var rest = replies[...]
         func next() -> RedisReply { rest.popFirst() ?? .lost }
-        func nextKeyed() -> RedisReply {
-            if isAsking { _ = next() }
-            return next()
-        }
-        let claimReplies = claimed.map { (index: $0, reply: nextKeyed()) }
-        let markers = Dictionary(uniqueKeysWithValues: shards.map { ($0, nextKeyed()) })
+        let claimReplies = claimed.map { (index: $0, reply: next()) }
+        let markers = Dictionary(uniqueKeysWithValues: shards.map { ($0, next()) })
         let doubt = claimed.isEmpty ? nil : clockDoubt(next()) ?? replicaDoubt(next)
         var stages: [Int: RedisClaimGroup.Stage] = [:]
         for index in marked { stages[index] = .claimed(nil) }
@@ -113,7 +117,7 @@ final class RedisClaimPart {
             return .claimed(nil)
         case .null:
             // A token that was refused for being older than the store is told so again.
-            if let since = markers[shard(index)]?.text.flatMap(RedisMarker.init)?.since, claims[index].issued <= since {
+            if let since = markers[shard(index)].flatMap(RedisMarker.init)?.since, claims[index].issued <= since {
                 return .decided(.success(.predatesStore(since: since)))
             }
             return .decided(.success(.alreadyUsed))
@@ -137,7 +141,7 @@ final class RedisClaimPart {
             return .decided(.failure(fault(error)))
         case .lost: return .decided(.failure(lost))
         default:
-            guard let marker = marker.text.flatMap(RedisMarker.init), marker.isBelievable(from: server) else {
+            guard let marker = RedisMarker(marker), marker.isOf(server) else {
                 needsMarking = true
                 return .claimed(nil)
             }

@@ -65,16 +65,16 @@ final class RedisConnection {
     private static func append(
         _ command: RedisCommand, to context: UnsafeMutablePointer<redisAsyncContext>, for batch: UnsafeMutableRawPointer
     ) -> Bool {
-        var bytes: [CChar] = []
+        var bytes: [UInt8] = []
         let lengths = command.map { word in
-            bytes.append(contentsOf: word.utf8.lazy.map { CChar(bitPattern: $0) })
+            bytes.append(contentsOf: word.utf8)
             return word.utf8.count
         }
-        return bytes.withUnsafeBufferPointer { bytes in
+        return bytes.withUnsafeBytes { bytes in
             var position = 0
             var words: [UnsafePointer<CChar>?] = lengths.map { length in
                 defer { position += length }
-                return bytes.baseAddress.map { $0 + position }
+                return bytes.baseAddress.map { ($0 + position).assumingMemoryBound(to: CChar.self) }
             }
             return redisAsyncCommandArgv(context, deliver, batch, Int32(words.count), &words, lengths) == REDIS_OK
         }

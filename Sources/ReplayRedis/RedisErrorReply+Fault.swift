@@ -12,7 +12,7 @@ extension RedisErrorReply {
         case "NOAUTH": "give user:password@ or :password@ in its URL"
         case "WRONGPASS": "set the user and password in its URL right"
         case "NOPERM":
-            "its user needs +set +get +info +time +select, with cluster +asking +cluster|slots, with wait +wait, and the keys"
+            "its user needs +set +get +info +time +config|get, with cluster +asking +cluster, with wait +wait, and the keys"
         case "MOVED": "it is a node of a cluster: add ?cluster=true to its URL"
         case "READONLY": "it is a replica: name the primary"
         case "LOADING": "it serves once it has loaded its data"

@@ -18,7 +18,7 @@ struct RedisInventory {
         for (node, shards) in client.router.shardsByNode {
             _ = try session.wait { node.whenConnected($0) }
             let markers = try ask(node, shards.map { ["GET", client.keys.marker(of: $0)] })
-            let since = markers.compactMap { $0.text.flatMap(RedisMarker.init)?.since }
+            let since = markers.compactMap { RedisMarker($0)?.since }
             fence = (since + [fence].compactMap(\.self)).max()
             counts.merge(try self.counts(on: node), uniquingKeysWith: +)
             bytes += try memory(of: node)

@@ -93,3 +93,17 @@ enum RedisClock {
         return "has a clock \(ahead / 1000) s ahead of ours, and forgets too early; set one of them right"
     }
 }
+
+/// A moment that goes on: the caller's time when it asked, and what has passed since.
+///
+/// A fence is set by it, since a server may have begun anew while the caller waited.
+struct RunningTime {
+    private let begin: Timestamp
+    private let start = ContinuousClock.now
+
+    init(_ begin: Timestamp) {
+        self.begin = begin
+    }
+
+    var now: Timestamp { begin.advanced(byMilliseconds: (ContinuousClock.now - start).clampedMilliseconds) }
+}

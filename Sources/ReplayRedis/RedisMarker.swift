@@ -1,70 +1,86 @@
 internal import MediaToken
 
 /// The marker that lies beside the keys of a shard and is lost with them: since when they are remembered, and by which run
-/// of a server.
-struct RedisMarker {
+/// of which server.
+struct RedisMarker: Equatable {
     let since: Timestamp
     let runID: String
+    let nodeID: String
 
-    init(since: Timestamp, runID: String) {
+    init(since: Timestamp, by server: RedisServerFacts) {
         self.since = since
-        self.runID = runID
+        (runID, nodeID) = (server.runID, server.nodeID)
     }
 
-    init?(_ text: String) {
-        let words = text.split(separator: " ")
-        guard words.count == 2, let since = Int64(words[0]) else { return nil }
-        self.init(since: Timestamp(milliseconds: since), runID: String(words[1]))
+    /// Reads the value of its key; `nil` for anything else.
+    init?(_ reply: RedisReply) {
+        guard let words = reply.text?.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false),
+            words.count == 3, let since = Int64(Substring(words[0]))
+        else { return nil }
+        self.since = Timestamp(milliseconds: since)
+        (runID, nodeID) = (String(Substring(words[1])), String(Substring(words[2])))
     }
 
-    var text: String { "\(since.milliseconds) \(runID)" }
+    var text: String { "\(since.milliseconds) \(runID) \(nodeID)" }
 
-    /// Whether all that was acknowledged since then is there. After a restart, only where the server keeps it through one:
-    /// what a snapshot brings back is an older state of the store, marker included.
-    func isBelievable(from server: RedisServerFacts) -> Bool {
-        runID == server.runID || server.keepsThroughRestart
+    /// Whether the run that set it is the one that answers now, so that nothing can have been lost in between.
+    func isOf(_ server: RedisServerFacts) -> Bool { runID == server.runID }
+
+    /// The marker as it should be, if it is not: under the run that answers now, with the fence of a store that begins now
+    /// unless the past can be believed.
+    ///
+    /// It can be after a restart where the server loses nothing in one; a snapshot brings back an older state, marker
+    /// included. And it can on another node of a cluster, to which the shard was moved, or which has taken over. (What
+    /// replication had not brought it yet is lost then. That is what `wait` is for.)
+    func renewed(by server: RedisServerFacts, fence: Timestamp) -> RedisMarker? {
+        guard !isOf(server) else { return nil }
+        let isBelieved = server.keepsThroughRestart || nodeID != server.nodeID
+        return RedisMarker(since: isBelieved ? since : max(since, fence), by: server)
     }
 }
 
-/// Sets the markers of shards that begin without a past.
+/// Sets the markers of shards that begin without a past, or under another run of a server.
 struct RedisMarking {
-    let keys: RedisKeys
+    let client: RedisReplayClient
     let node: RedisNode
     let server: RedisServerFacts
     /// What a shard that begins now can be asked about: tokens issued later.
     let fence: Timestamp
+    /// Whether the node is only about to get the shards; see ``RedisRedirection``.
+    var isAsking = false
 
-    /// Looks at the markers of `shards`, and sets those that are missing or cannot be believed.
+    /// Looks at the markers of `shards`, and sets those that are missing or of another run.
     func renew(_ shards: [RedisShard], _ completion: @escaping (Result<Void, ReplayCacheError>) -> Void) {
-        guard !shards.isEmpty else { return completion(.success(())) }
-        node.send(shards.map { ["GET", keys.marker(of: $0)] }) { replies in
-            var commands: [RedisCommand] = []
-            for (shard, reply) in zip(shards, replies) {
-                switch reply {
-                case .lost: return completion(.failure(.unavailable(node.lossReason)))
-                // Another node's by now; it is looked at there.
-                case .error(let error) where error.redirection != nil: break
-                case .error(let error): return completion(.failure(error.fault(of: node.address)))
-                default: commands += command(for: shard, reply)
-                }
-            }
-            guard !commands.isEmpty else { return completion(.success(())) }
-            node.send(commands) { replies in
-                for case .error(let error) in replies where error.redirection == nil {
-                    return completion(.failure(error.fault(of: node.address)))
-                }
-                completion(replies.contains(.lost) ? .failure(.unavailable(node.lossReason)) : .success(()))
+        ask(shards.map { ["GET", client.keys.marker(of: $0)] }) { outcome in
+            switch outcome {
+            case .failure(let error): completion(.failure(error))
+            case .success(let replies):
+                ask(zip(shards, replies).compactMap(command)) { completion($0.map { _ in }) }
             }
         }
     }
 
-    private func command(for shard: RedisShard, _ reply: RedisReply) -> [RedisCommand] {
-        let begun = RedisMarker(since: fence, runID: server.runID)
-        guard let text = reply.text else {
-            // NX: whoever comes first decides, and the others read what that was.
-            return [["SET", keys.marker(of: shard), begun.text, "NX"]]
+    private func command(for shard: RedisShard, _ reply: RedisReply) -> RedisCommand? {
+        // The shard is another node's by now, and looked at there.
+        if case .error = reply { return nil }
+        let key = client.keys.marker(of: shard)
+        guard let marker = RedisMarker(reply) else {
+            let begun = RedisMarker(since: fence, by: server).text
+            // Where there is none: whoever comes first decides, and the others read what that was.
+            return reply == .null ? ["SET", key, begun, "NX"] : ["SET", key, begun]
         }
-        if let marker = RedisMarker(text), marker.isBelievable(from: server) { return [] }
-        return [["SET", keys.marker(of: shard), begun.text]]
+        return marker.renewed(by: server, fence: fence).map { ["SET", key, $0.text] }
+    }
+
+    private func ask(
+        _ commands: [RedisCommand], _ completion: @escaping (Result<[RedisReply], ReplayCacheError>) -> Void
+    ) {
+        guard !commands.isEmpty else { return completion(.success([])) }
+        node.send(commands, asking: isAsking) { replies in
+            for case .error(let error) in replies where !client.configuration.isCluster || error.redirection == nil {
+                return completion(.failure(error.fault(of: node.address)))
+            }
+            completion(replies.contains(.lost) ? .failure(.unavailable(node.lossReason)) : .success(replies))
+        }
     }
 }

@@ -38,9 +38,15 @@ final class RedisNode {
     }
 
     /// Sends commands on the connection that there is; see ``RedisConnection/send(_:_:)``.
-    func send(_ commands: [RedisCommand], _ completion: @escaping ([RedisReply]) -> Void) {
+    ///
+    /// - Parameter isAsking: whether they are about a slot that is on its way to this node, which must be said each time.
+    func send(_ commands: [RedisCommand], asking isAsking: Bool = false, _ completion: @escaping ([RedisReply]) -> Void)
+    {
         guard let connection else { return completion(commands.map { _ in .lost }) }
-        connection.send(commands, completion)
+        guard isAsking else { return connection.send(commands, completion) }
+        connection.send(commands.flatMap { [["ASKING"], $0] }) { replies in
+            completion(stride(from: 1, to: replies.count, by: 2).map { replies[$0] })
+        }
     }
 
     /// Gives a connection up that does not do what it should.
@@ -103,20 +109,25 @@ final class RedisNode {
 
 /// What is said first on a connection.
 private struct RedisGreeting {
-    let commands: [RedisCommand]
+    private let login: [RedisCommand]
+    private let questions: [RedisCommand]
 
     init(_ configuration: RedisConfiguration) {
-        var commands: [RedisCommand] = []
+        var login: [RedisCommand] = []
         if let password = configuration.password {
-            commands.append(["AUTH"] + (configuration.user.map { [$0] } ?? []) + [password])
+            login.append(["AUTH"] + (configuration.user.map { [$0] } ?? []) + [password])
         }
-        if configuration.database != 0 { commands.append(["SELECT", String(configuration.database)]) }
-        self.commands = commands + [["INFO"]]
+        if configuration.database != 0 { login.append(["SELECT", String(configuration.database)]) }
+        self.login = login
+        questions = RedisServerFacts.commands(configuration)
     }
 
+    var commands: [RedisCommand] { login + questions }
+
     func facts(_ replies: [RedisReply], of address: RedisAddress) -> Result<RedisServerFacts, ReplayCacheError> {
-        for case .error(let error) in replies { return .failure(error.fault(of: address)) }
-        guard let info = replies.last?.text, let facts = RedisServerFacts(info) else {
+        // The first question must be answered; the others may be denied.
+        for case .error(let error) in replies.prefix(login.count + 1) { return .failure(error.fault(of: address)) }
+        guard let facts = RedisServerFacts(replies.dropFirst(login.count)) else {
             return .failure(.unavailable("\(address) does not answer INFO as Redis does"))
         }
         if let problem = facts.problem { return .failure(.unavailable("\(address) \(problem)")) }

@@ -28,6 +28,7 @@ package final class RedisReplayClient {
 
     /// Connects to every server and sees to it that each shard has a marker, so that the store remembers from now on.
     package func open(at now: Timestamp, _ completion: @escaping (Result<Void, ReplayCacheError>) -> Void) {
+        let time = RunningTime(now)
         router.refresh { [self] outcome in
             guard case .success = outcome else { return completion(outcome) }
             var rest = router.shardsByNode.count
@@ -41,23 +42,24 @@ package final class RedisReplayClient {
                 return completion(
                     .failure(.unavailable("\(configuration.address) is of a cluster that has no slots yet")))
             }
-            for (node, _) in router.shardsByNode {
+            for (node, shards) in router.shardsByNode {
                 node.whenConnected { [self] outcome in
                     switch outcome {
                     case .failure(let error): done(.failure(error))
-                    case .success(let server): renewMarkers(on: node, server, at: now, done)
+                    case .success(let server): renewMarkers(of: shards, on: node, server, at: time, done)
                     }
                 }
             }
         }
     }
 
-    /// Sees to it that all shards of a node have a marker that can be believed.
+    /// Sees to it that shards have a marker, under the run of the server that answers now.
     func renewMarkers(
-        on node: RedisNode, _ server: RedisServerFacts, at now: Timestamp,
-        _ completion: @escaping (Result<Void, ReplayCacheError>) -> Void
+        of shards: [RedisShard], on node: RedisNode, _ server: RedisServerFacts, asking isAsking: Bool = false,
+        at time: RunningTime, _ completion: @escaping (Result<Void, ReplayCacheError>) -> Void
     ) {
-        let fence = now.advanced(byMilliseconds: configuration.clockSkew.clampedMilliseconds)
-        RedisMarking(keys: keys, node: node, server: server, fence: fence).renew(router.shards(of: node), completion)
+        let fence = time.now.advanced(byMilliseconds: configuration.clockSkew.clampedMilliseconds)
+        RedisMarking(client: self, node: node, server: server, fence: fence, isAsking: isAsking).renew(
+            shards, completion)
     }
 }

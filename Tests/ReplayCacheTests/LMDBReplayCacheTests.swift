@@ -6,362 +6,349 @@ import Testing
 
 @testable import ReplayLMDB
 
-@Suite("LMDB replay store", .serialized)
-struct LMDBReplayCacheTests {
-    private static let start = Timestamp(milliseconds: 1_700_000_000_000)
-    private let parent: TemporaryDirectory
-    private var path: String { parent.path + "/replays" }
+extension ReplayCacheTests {
+    @Suite("LMDB replay store")
+    struct LMDBReplayCacheTests {
+        private static let start = Timestamp(milliseconds: 1_700_000_000_000)
+        private let parent: TemporaryDirectory
+        private var path: String { parent.path + "/replays" }
 
-    init() throws {
-        parent = try TemporaryDirectory()
-    }
-
-    private func later(_ seconds: Int64) -> Timestamp {
-        Timestamp(milliseconds: Self.start.milliseconds + seconds * 1000)
-    }
-
-    private func claim(_ number: UInt64, issued: Timestamp = start, life: Int64 = 420_000) -> ReplayClaim {
-        let word = number &* 0x9E37_79B9_7F4A_7C15
-        let until = Timestamp(milliseconds: issued.milliseconds + life)
-        return ReplayClaim(key: ReplayKey(words: (word, word, number, 0)), issued: issued, until: until)
-    }
-
-    /// A store whose fence is a second before the standard claims.
-    private func open(
-        _ path: String? = nil, boot: String? = nil, sizeLimit: Int = 64 << 20
-    ) throws -> LMDBReplayCache {
-        var configuration = LMDBReplayCache.Configuration(sizeLimit: sizeLimit)
-        if let boot { configuration.bootIDFile = try parent.write(boot + "\n", to: "boot") }
-        return try LMDBReplayCache(path: path ?? self.path, configuration: configuration, at: later(-1))
-    }
-
-    private func message(_ body: () throws -> Void) -> String {
-        do {
-            try body()
-            return "no error"
-        } catch {
-            return "\(error)"
+        init() throws {
+            parent = try TemporaryDirectory()
         }
-    }
 
-    @Test("what was claimed before a close is remembered after it")
-    func reopened() throws {
-        let store = try open()
-        #expect(try store.claim(claim(1), at: Self.start) == .first)
-        try store.close()
-        #expect(throws: ReplayCacheError.self) { try store.claim(claim(2), at: Self.start) }
-        let again = try open()
-        #expect(try again.claim(claim(1), at: Self.start) == .alreadyUsed)
-        #expect(try again.claim(claim(2), at: Self.start) == .first)
-        #expect(again.fence == later(-1))
-    }
-
-    @Test("directory and files are for their owner alone")
-    func modes() throws {
-        let store = try open()
-        let mode = { (path: String) in
-            (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue
+        private func later(_ seconds: Int64) -> Timestamp {
+            Timestamp(milliseconds: Self.start.milliseconds + seconds * 1000)
         }
-        #expect(try mode(path) == 0o700)
-        for file in try FileManager.default.contentsOfDirectory(atPath: path) {
-            #expect(try mode("\(path)/\(file)") == 0o600, "\(file)")
-        }
-        try store.close()
-    }
 
-    @Test("a restart of the machine without a clean close empties the store, behind a fence")
-    func machineCrash() throws {
-        do {
+        private func claim(_ number: UInt64, issued: Timestamp = start, life: Int64 = 420_000) -> ReplayClaim {
+            let word = number &* 0x9E37_79B9_7F4A_7C15
+            let until = Timestamp(milliseconds: issued.milliseconds + life)
+            return ReplayClaim(key: ReplayKey(words: (word, word, number, 0)), issued: issued, until: until)
+        }
+
+        /// A store whose fence is a second before the standard claims.
+        private func open(
+            _ path: String? = nil, boot: String? = nil, sizeLimit: Int = 64 << 20
+        ) throws -> LMDBReplayCache {
+            var configuration = LMDBReplayCache.Configuration(sizeLimit: sizeLimit)
+            if let boot { configuration.bootIDFile = try parent.write(boot + "\n", to: "boot") }
+            return try LMDBReplayCache(path: path ?? self.path, configuration: configuration, at: later(-1))
+        }
+
+        private func message(_ body: () throws -> Void) -> String {
+            do {
+                try body()
+                return "no error"
+            } catch {
+                return "\(error)"
+            }
+        }
+
+        @Test("what was claimed before a close is remembered after it")
+        func reopened() throws {
+            let store = try open()
+            #expect(try store.claim(claim(1), at: Self.start) == .first)
+            try store.close()
+            #expect(throws: ReplayCacheError.self) { try store.claim(claim(2), at: Self.start) }
+            let again = try open()
+            #expect(try again.claim(claim(1), at: Self.start) == .alreadyUsed)
+            #expect(try again.claim(claim(2), at: Self.start) == .first)
+            #expect(again.fence == later(-1))
+        }
+
+        @Test("directory and files are for their owner alone")
+        func modes() throws {
+            let store = try open()
+            let mode = { (path: String) in
+                (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue
+            }
+            #expect(try mode(path) == 0o700)
+            for file in try FileManager.default.contentsOfDirectory(atPath: path) {
+                #expect(try mode("\(path)/\(file)") == 0o600, "\(file)")
+            }
+            try store.close()
+        }
+
+        @Test("a restart of the machine without a clean close empties the store, behind a fence")
+        func machineCrash() throws {
+            do {
+                let store = try open(boot: "one")
+                #expect(try store.claim(claim(1), at: Self.start) == .first)
+                // Let go without close(), as a killed process does.
+            }
+            do {
+                let sameBoot = try open(boot: "one")
+                #expect(try sameBoot.claim(claim(1), at: Self.start) == .alreadyUsed)
+            }
+            var configuration = LMDBReplayCache.Configuration()
+            configuration.bootIDFile = try parent.write("two\n", to: "boot")
+            let store = try LMDBReplayCache(path: path, configuration: configuration, at: later(60))
+            #expect(store.fence == later(60))
+            #expect(try store.claim(claim(1), at: later(61)) == .predatesStore(since: later(60)))
+            #expect(try store.claim(claim(2, issued: later(61)), at: later(61)) == .first)
+            #expect(try store.status().entries == 1)
+            try store.close()
+        }
+
+        @Test("a restart of the machine after a clean close changes nothing")
+        func cleanRestart() throws {
             let store = try open(boot: "one")
             #expect(try store.claim(claim(1), at: Self.start) == .first)
-            // Let go without close(), as a killed process does.
+            try store.close()
+            let again = try open(boot: "two")
+            #expect(try again.claim(claim(1), at: Self.start) == .alreadyUsed)
+            #expect(again.fence == later(-1))
+            try again.close()
         }
-        do {
-            let sameBoot = try open(boot: "one")
-            #expect(try sameBoot.claim(claim(1), at: Self.start) == .alreadyUsed)
+
+        @Test("a new store's fence can be put later, for clocks that are apart")
+        func skewedFence() throws {
+            let configuration = LMDBReplayCache.Configuration(clockSkew: .seconds(30))
+            let store = try LMDBReplayCache(path: path, configuration: configuration, at: Self.start)
+            #expect(store.fence == later(30))
+            try store.close()
         }
-        var configuration = LMDBReplayCache.Configuration()
-        configuration.bootIDFile = try parent.write("two\n", to: "boot")
-        let store = try LMDBReplayCache(path: path, configuration: configuration, at: later(60))
-        #expect(store.fence == later(60))
-        #expect(try store.claim(claim(1), at: later(61)) == .predatesStore(since: later(60)))
-        #expect(try store.claim(claim(2, issued: later(61)), at: later(61)) == .first)
-        #expect(try store.status().entries == 1)
-        try store.close()
-    }
 
-    @Test("a restart of the machine after a clean close changes nothing")
-    func cleanRestart() throws {
-        let store = try open(boot: "one")
-        #expect(try store.claim(claim(1), at: Self.start) == .first)
-        try store.close()
-        let again = try open(boot: "two")
-        #expect(try again.claim(claim(1), at: Self.start) == .alreadyUsed)
-        #expect(again.fence == later(-1))
-        try again.close()
-    }
-
-    @Test("a new store's fence can be put later, for clocks that are apart")
-    func skewedFence() throws {
-        let configuration = LMDBReplayCache.Configuration(clockSkew: .seconds(30))
-        let store = try LMDBReplayCache(path: path, configuration: configuration, at: Self.start)
-        #expect(store.fence == later(30))
-        try store.close()
-    }
-
-    @Test("one process opens a store once")
-    func twice() throws {
-        let store = try open()
-        #expect(message { _ = try open() }.contains("open in this process already"))
-        #expect(message { _ = try open(parent.path + "/./replays") }.contains("open in this process already"))
-        try store.close()
-        try open().close()
-    }
-
-    @Test("something else in the directory is left alone, and named")
-    func foreign() throws {
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-        try Data("mine".utf8).write(to: URL(filePath: path + "/data"))
-        let text = message { _ = try open() }
-        #expect(text.contains(path) && text.contains("no replay store"))
-        #expect(try String(contentsOfFile: path + "/data", encoding: .utf8) == "mine")
-    }
-
-    @Test("a damaged store is named, and not replaced")
-    func damaged() throws {
-        let store = try open()
-        for number in 0..<5000 as Range<UInt64> { #expect(try store.claim(claim(number), at: Self.start) == .first) }
-        try store.close()
-        let names = try FileManager.default.contentsOfDirectory(atPath: path)
-        let data = "\(path)/" + (try #require(names.first { $0.hasPrefix("bucket-") && !$0.hasSuffix("-lock") }))
-        let copy = parent.path + "/copy"
-        func restore() throws { try Program("cp").succeed(["--sparse=always", copy, data]) }
-        try Program("cp").succeed(["--sparse=always", data, copy])
-        let damages = [
-            "truncate -s 100000 \(data)", "truncate -s 0 \(data)",
-            "head -c 8192 /dev/zero | dd of=\(data) conv=notrunc",
-            "head -c 8192 /dev/urandom | dd of=\(data) conv=notrunc",
-        ]
-        for damage in damages {
-            try restore()
-            try Program("sh").succeed(["-c", damage])
-            // Twice: what was found damaged is not mended by having been looked at.
-            for _ in 1...2 {
-                let text = message { try open().close() }
-                #expect(text.contains("damaged") && text.contains("move the directory away"), "\(damage): \(text)")
-            }
+        @Test("one process opens a store once")
+        func twice() throws {
+            let store = try open()
+            #expect(message { _ = try open() }.contains("open in this process already"))
+            #expect(message { _ = try open(parent.path + "/./replays") }.contains("open in this process already"))
+            try store.close()
+            try open().close()
         }
-        try restore()
-        let again = try open()
-        #expect(try again.claim(claim(1), at: Self.start) == .alreadyUsed)
-        #expect(try again.status().entries == 5000)
-        try again.close()
-    }
 
-    @Test("another process may open, look and leave while this one's buckets grow")
-    func openedByOthers() throws {
-        let store = try open()
-        let media = Program.mediaToken
-        var number: UInt64 = 0
-        for _ in 0..<6 {
-            for _ in 0..<20_000 {
+        @Test("something else in the directory is left alone, and named")
+        func foreign() throws {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            try Data("mine".utf8).write(to: URL(filePath: path + "/data"))
+            let text = message { _ = try open() }
+            #expect(text.contains(path) && text.contains("no replay store"))
+            #expect(try String(contentsOfFile: path + "/data", encoding: .utf8) == "mine")
+        }
+
+        @Test("a damaged store is named, and not replaced")
+        func damaged() throws {
+            let store = try open()
+            for number in 0..<5000 as Range<UInt64> {
                 #expect(try store.claim(claim(number), at: Self.start) == .first)
+            }
+            try store.close()
+            let names = try FileManager.default.contentsOfDirectory(atPath: path)
+            let data = "\(path)/" + (try #require(names.first { $0.hasPrefix("bucket-") && !$0.hasSuffix("-lock") }))
+            let copy = parent.path + "/copy"
+            func restore() throws { try Program("cp").succeed(["--sparse=always", copy, data]) }
+            try Program("cp").succeed(["--sparse=always", data, copy])
+            let damages = [
+                "truncate -s 100000 \(data)", "truncate -s 0 \(data)",
+                "head -c 8192 /dev/zero | dd of=\(data) conv=notrunc",
+                "head -c 8192 /dev/urandom | dd of=\(data) conv=notrunc",
+            ]
+            for damage in damages {
+                try restore()
+                try Program("sh").succeed(["-c", damage])
+                // Twice: what was found damaged is not mended by having been looked at.
+                for _ in 1...2 {
+                    let text = message { try open().close() }
+                    #expect(text.contains("damaged") && text.contains("move the directory away"), "\(damage): \(text)")
+                }
+            }
+            try restore()
+            let again = try open()
+            #expect(try again.claim(claim(1), at: Self.start) == .alreadyUsed)
+            #expect(try again.status().entries == 5000)
+            try again.close()
+        }
+
+        @Test("another process may open, look and leave while this one's buckets grow")
+        func openedByOthers() throws {
+            let store = try open()
+            let media = Program.mediaToken
+            var number: UInt64 = 0
+            for _ in 0..<6 {
+                for _ in 0..<20_000 {
+                    #expect(try store.claim(claim(number), at: Self.start) == .first)
+                    number += 1
+                }
+                let stat = try media.run(["replays", "stat", "lmdb:" + path])
+                #expect(stat.output.hasPrefix("live tokens  \(number)\n"), "\(stat.output)\(stat.errors)")
+            }
+            for known in stride(from: 0, to: number, by: 101) {
+                #expect(try store.claim(claim(known), at: Self.start) == .alreadyUsed)
+            }
+            try store.close()
+        }
+
+        @Test("who joins while the last user closes does not rely on what that one wrote")
+        func joinsWhileClosing() throws {
+            try open().close()
+            // Another user holds the store, whose record still says that it was closed.
+            let other = try StoreDirectory(path, makesNew: false)
+            try other.share()
+            let opened = Task.detached { try self.open() }
+            usleep(100_000)
+            other.leave()
+            let store = try blockingValue(opened)
+            let record = try #require(try StoreDirectory(path, makesNew: false).record())
+            #expect(!record.isClosed)
+            try store.close()
+            try store.close()
+            try open().close()
+        }
+
+        private func blockingValue<Value: Sendable>(_ task: Task<Value, any Error>) throws -> Value {
+            nonisolated(unsafe) var result: Result<Value, any Error>?
+            let done = DispatchSemaphore(value: 0)
+            Task.detached {
+                result = await task.result
+                done.signal()
+            }
+            done.wait()
+            return try #require(result).get()
+        }
+
+        @Test("another format, or a damaged record, is an error that says what to do")
+        func otherFormat() throws {
+            let store = try open()
+            #expect(try store.claim(claim(1), at: Self.start) == .first)
+            try store.close()
+            let record = path + "/store"
+            let good = try String(contentsOfFile: record, encoding: .utf8)
+            let others = [
+                good.replacing("format 1", with: "format 2"), good.replacing("state", with: "stat"), "", "junk",
+            ]
+            for text in others {
+                try text.write(toFile: record, atomically: false, encoding: .utf8)
+                let message = message { try open().close() }
+                #expect(
+                    message.contains(path) && (message.contains("format") || message.contains("damaged")), "\(message)")
+            }
+            try FileManager.default.removeItem(atPath: record)
+            #expect(message { try open().close() }.contains("no file 'store'"))
+        }
+
+        @Test("a full map refuses, forgets nothing, and has room again when buckets pass")
+        func fullMap() throws {
+            let limit = 16 << 20
+            let store = try open(sizeLimit: limit)
+            for round in 0..<3 as Range<Int64> {
+                let issued = later(round * 86_400)
+                var number: UInt64 = 0
+                var lastAnswer: Result<ReplayAnswer, ReplayCacheError> = .success(.first)
+                while case .success(.first) = lastAnswer, number < 2_000_000 {
+                    let group = (0..<50 as Range<UInt64>).map { claim(number + $0, issued: issued) }
+                    lastAnswer = store.claim(group, at: issued)[0]
+                    number += 50
+                }
+                #expect(throws: ReplayCacheError.full("\(path) has reached its limit of disk space")) {
+                    try lastAnswer.get()
+                }
+                #expect(number > 100_000, "round \(round): full after \(number)")
+                // The group that found the map full was undone as a whole; all before it is still known.
+                let held = try store.status().entries
+                #expect(held == Int(number) - 50)
+                for known in stride(from: 0, to: UInt64(held), by: 997) {
+                    let answer = try? store.claim(claim(known, issued: issued), at: issued)
+                    #expect(answer == .alreadyUsed || answer == nil)
+                }
+                #expect(try store.status().bytes ?? 0 <= limit)
+            }
+            try store.close()
+        }
+
+        private func asRoot(_ command: String...) throws {
+            try Program(geteuid() == 0 ? "env" : "sudo").succeed(command)
+        }
+
+        @Test("a full file system refuses, and serves again when there is space")
+        func fullFileSystem() throws {
+            let mount = parent.path + "/small"
+            try FileManager.default.createDirectory(atPath: mount, withIntermediateDirectories: false)
+            try asRoot("mount", "-t", "tmpfs", "-o", "size=6m,mode=0777", "tmpfs", mount)
+            defer { try? asRoot("umount", mount) }
+            let store = try open(mount + "/replays", sizeLimit: 1 << 30)
+            var number: UInt64 = 0
+            var fault: ReplayCacheError?
+            while fault == nil, number < 1_000_000 {
+                do { #expect(try store.claim(claim(number), at: Self.start) == .first) } catch { fault = error }
                 number += 1
             }
-            let stat = try media.run(["replays", "stat", "lmdb:" + path])
-            #expect(stat.output.hasPrefix("live tokens  \(number)\n"), "\(stat.output)\(stat.errors)")
+            #expect("\(String(describing: fault))".contains("No space left on device"))
+            #expect(number > 10_000)
+            #expect((try? store.claim(claim(1), at: Self.start)) != .first)
+            try asRoot("mount", "-o", "remount,size=20m", mount)
+            #expect(try store.claim(claim(number), at: Self.start) == .first)
+            try store.close()
+            let brimful = mount + "/filler"
+            let full = try open(mount + "/replays", sizeLimit: 1 << 30)
+            #expect((try? full.claim(claim(1), at: Self.start)) != .first)
+            try Program("sh").run(["-c", "head -c 100M /dev/zero > \(brimful)"])
+            // A new minute needs new files.
+            #expect(message { _ = try full.claim(claim(1, life: 600_000), at: Self.start) }.contains("No space left"))
+            #expect((try? full.claim(claim(1), at: Self.start)) != .first)
+            #expect(message { try open(mount + "/other").close() }.contains("No space left"))
+            try FileManager.default.removeItem(atPath: brimful)
+            try open(mount + "/third").close()
+            #expect(try full.claim(claim(1, life: 600_000), at: Self.start) == .first)
+            try full.close()
         }
-        for known in stride(from: 0, to: number, by: 101) {
-            #expect(try store.claim(claim(known), at: Self.start) == .alreadyUsed)
+
+        @Test("no permission is an error with the path")
+        func noPermission() throws {
+            // Root may open anything, so the test asks for what nobody may do: a directory below a file.
+            let file = try parent.write("", to: "file")
+            #expect(message { _ = try open(file + "/replays") }.contains("Not a directory"))
+            #expect(message { _ = try open("/proc/replays") }.contains("/proc/replays cannot be made"))
         }
-        try store.close()
-    }
 
-    @Test("who joins while the last user closes does not rely on what that one wrote")
-    func joinsWhileClosing() throws {
-        try open().close()
-        // Another user holds the store, whose record still says that it was closed.
-        let other = try StoreDirectory(path, makesNew: false)
-        try other.share()
-        let opened = Task.detached { try self.open() }
-        usleep(100_000)
-        other.leave()
-        let store = try blockingValue(opened)
-        let record = try #require(try StoreDirectory(path, makesNew: false).record())
-        #expect(!record.isClosed)
-        try store.close()
-        try store.close()
-        try open().close()
-    }
-
-    private func blockingValue<Value: Sendable>(_ task: Task<Value, any Error>) throws -> Value {
-        nonisolated(unsafe) var result: Result<Value, any Error>?
-        let done = DispatchSemaphore(value: 0)
-        Task.detached {
-            result = await task.result
-            done.signal()
+        @Test("without file descriptors what is open goes on, and opening is an error until there are some")
+        func noDescriptors() throws {
+            // In a process of its own: this one's other tests need theirs.
+            let lines = try Worker(["starve", "lmdb:\(path)", "lmdb:\(parent.path)/other"], at: Self.start).finish()
+                .split(
+                    separator: "\n")
+            let told = lines.map { $0.split(separator: ": ", maxSplits: 1).map(String.init) }.filter { $0.count == 2 }
+            let outcomes = Dictionary(told.map { ($0[0], $0[1]) }, uniquingKeysWith: { first, _ in first })
+            #expect(outcomes["before"] == "first")
+            #expect(outcomes["known minute"] == "first")
+            #expect(outcomes["new minute"]?.contains("Too many open files") == true, "\(outcomes)")
+            #expect(outcomes["other store"]?.contains("Too many open files") == true, "\(outcomes)")
+            #expect(outcomes["new minute again"] == "first")
+            #expect(outcomes["other store again"] == "opened")
         }
-        done.wait()
-        return try #require(result).get()
-    }
 
-    @Test("another format, or a damaged record, is an error that says what to do")
-    func otherFormat() throws {
-        let store = try open()
-        #expect(try store.claim(claim(1), at: Self.start) == .first)
-        try store.close()
-        let record = path + "/store"
-        let good = try String(contentsOfFile: record, encoding: .utf8)
-        let others = [good.replacing("format 1", with: "format 2"), good.replacing("state", with: "stat"), "", "junk"]
-        for text in others {
-            try text.write(toFile: record, atomically: false, encoding: .utf8)
-            let message = message { try open().close() }
-            #expect(message.contains(path) && (message.contains("format") || message.contains("damaged")), "\(message)")
-        }
-        try FileManager.default.removeItem(atPath: record)
-        #expect(message { try open().close() }.contains("no file 'store'"))
-    }
-
-    @Test("a full map refuses, forgets nothing, and has room again when buckets pass")
-    func fullMap() throws {
-        let limit = 16 << 20
-        let store = try open(sizeLimit: limit)
-        for round in 0..<3 as Range<Int64> {
-            let issued = later(round * 86_400)
-            var number: UInt64 = 0
-            var lastAnswer: Result<ReplayAnswer, ReplayCacheError> = .success(.first)
-            while case .success(.first) = lastAnswer, number < 2_000_000 {
-                let group = (0..<50 as Range<UInt64>).map { claim(number + $0, issued: issued) }
-                lastAnswer = store.claim(group, at: issued)[0]
-                number += 50
+        @Test("buckets that pass are dropped, and their files and descriptors with them")
+        func manyMinutes() throws {
+            let store = try open()
+            for minute in 0..<600 as Range<Int64> {
+                let time = later(minute * 60)
+                #expect(try store.claim(claim(UInt64(minute), issued: time), at: time) == .first)
             }
-            #expect(throws: ReplayCacheError.full("\(path) has reached its limit of disk space")) {
-                try lastAnswer.get()
+            let status = try store.status()
+            #expect(status.entries <= 14)
+            #expect(status.bytes ?? 0 <= 5 << 20)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: path).count <= 2 * 14 + 3)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count < 500)
+            try store.close()
+        }
+
+        @Test("opens ten thousand live entries, in many buckets, in a moment, and remembers them")
+        func opens() throws {
+            let store = try open()
+            for number in 0..<10_000 as Range<UInt64> {
+                #expect(try store.claim(claim(number, life: 60_000 * Int64(1 + number % 12)), at: Self.start) == .first)
             }
-            #expect(number > 100_000, "round \(round): full after \(number)")
-            // The group that found the map full was undone as a whole; all before it is still known.
-            let held = try store.status().entries
-            #expect(held == Int(number) - 50)
-            for known in stride(from: 0, to: UInt64(held), by: 997) {
-                let answer = try? store.claim(claim(known, issued: issued), at: issued)
-                #expect(answer == .alreadyUsed || answer == nil)
+            try store.close()
+            let time = try ContinuousClock().measure { try open().close() }
+            // A fuse, not a benchmark: reading all entries would take longer, and longer still for more.
+            #expect(time < .seconds(2))
+            let again = try open()
+            for number in 0..<10_000 as Range<UInt64> {
+                let claim = claim(number, life: 60_000 * Int64(1 + number % 12))
+                #expect(try again.claim(claim, at: Self.start) == .alreadyUsed)
             }
-            #expect(try store.status().bytes ?? 0 <= limit)
+            try again.close()
         }
-        try store.close()
-    }
-
-    private func asRoot(_ command: String...) throws {
-        try Program(geteuid() == 0 ? "env" : "sudo").succeed(command)
-    }
-
-    @Test("a full file system refuses, and serves again when there is space")
-    func fullFileSystem() throws {
-        let mount = parent.path + "/small"
-        try FileManager.default.createDirectory(atPath: mount, withIntermediateDirectories: false)
-        try asRoot("mount", "-t", "tmpfs", "-o", "size=6m,mode=0777", "tmpfs", mount)
-        defer { try? asRoot("umount", mount) }
-        let store = try open(mount + "/replays", sizeLimit: 1 << 30)
-        var number: UInt64 = 0
-        var fault: ReplayCacheError?
-        while fault == nil, number < 1_000_000 {
-            do { #expect(try store.claim(claim(number), at: Self.start) == .first) } catch { fault = error }
-            number += 1
-        }
-        #expect("\(String(describing: fault))".contains("No space left on device"))
-        #expect(number > 10_000)
-        #expect((try? store.claim(claim(1), at: Self.start)) != .first)
-        try asRoot("mount", "-o", "remount,size=20m", mount)
-        #expect(try store.claim(claim(number), at: Self.start) == .first)
-        try store.close()
-        let brimful = mount + "/filler"
-        let full = try open(mount + "/replays", sizeLimit: 1 << 30)
-        #expect((try? full.claim(claim(1), at: Self.start)) != .first)
-        try Program("sh").run(["-c", "head -c 100M /dev/zero > \(brimful)"])
-        // A new minute needs new files.
-        #expect(message { _ = try full.claim(claim(1, life: 600_000), at: Self.start) }.contains("No space left"))
-        #expect((try? full.claim(claim(1), at: Self.start)) != .first)
-        #expect(message { try open(mount + "/other").close() }.contains("No space left"))
-        try FileManager.default.removeItem(atPath: brimful)
-        try open(mount + "/third").close()
-        #expect(try full.claim(claim(1, life: 600_000), at: Self.start) == .first)
-        try full.close()
-    }
-
-    @Test("no permission is an error with the path")
-    func noPermission() throws {
-        // Root may open anything, so the test asks for what nobody may do: a directory below a file.
-        let file = try parent.write("", to: "file")
-        #expect(message { _ = try open(file + "/replays") }.contains("Not a directory"))
-        #expect(message { _ = try open("/proc/replays") }.contains("/proc/replays cannot be made"))
-    }
-
-    @Test("without file descriptors what is open goes on, and opening is an error until there are some")
-    func noDescriptors() throws {
-        // In a process of its own: this one's other tests need theirs.
-        let lines = try Worker(["starve", "lmdb:\(path)", "lmdb:\(parent.path)/other"], at: Self.start).finish().split(
-            separator: "\n")
-        let told = lines.map { $0.split(separator: ": ", maxSplits: 1).map(String.init) }.filter { $0.count == 2 }
-        let outcomes = Dictionary(told.map { ($0[0], $0[1]) }, uniquingKeysWith: { first, _ in first })
-        #expect(outcomes["before"] == "first")
-        #expect(outcomes["known minute"] == "first")
-        #expect(outcomes["new minute"]?.contains("Too many open files") == true, "\(outcomes)")
-        #expect(outcomes["other store"]?.contains("Too many open files") == true, "\(outcomes)")
-        #expect(outcomes["new minute again"] == "first")
-        #expect(outcomes["other store again"] == "opened")
-    }
-
-    @Test("buckets that pass are dropped, and their files and descriptors with them")
-    func manyMinutes() throws {
-        let store = try open()
-        for minute in 0..<600 as Range<Int64> {
-            let time = later(minute * 60)
-            #expect(try store.claim(claim(UInt64(minute), issued: time), at: time) == .first)
-        }
-        let status = try store.status()
-        #expect(status.entries <= 14)
-        #expect(status.bytes ?? 0 <= 5 << 20)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: path).count <= 2 * 14 + 3)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count < 500)
-        try store.close()
-    }
-
-    @Test("opens ten thousand live entries, in many buckets, in a moment, and remembers them")
-    func opens() throws {
-        let store = try open()
-        for number in 0..<10_000 as Range<UInt64> {
-            #expect(try store.claim(claim(number, life: 60_000 * Int64(1 + number % 12)), at: Self.start) == .first)
-        }
-        try store.close()
-        let time = try ContinuousClock().measure { try open().close() }
-        // A fuse, not a benchmark: reading all entries would take longer, and longer still for more.
-        #expect(time < .seconds(2))
-        let again = try open()
-        for number in 0..<10_000 as Range<UInt64> {
-            let claim = claim(number, life: 60_000 * Int64(1 + number % 12))
-            #expect(try again.claim(claim, at: Self.start) == .alreadyUsed)
-        }
-        try again.close()
-    }
-
-    @Test("killed at fifty moments, it never answers first twice")
-    func killed() throws {
-        try open().close()
-        let url = "lmdb:\(path)"
-        var seen: Set<String> = []
-        var start = 0
-        for round in 0..<50 {
-            // Each worker begins well before the last key that was answered, and so asks again for many of them.
-            let worker = try Worker(["loop", url, String(max(0, start - 2000))], at: Self.start)
-            let firsts = try worker.kill(after: 0.02 + Double(round) * 0.002)
-            for key in firsts { #expect(seen.insert(key).inserted, "key \(key) was first twice") }
-            start = max(start, firsts.compactMap { Int($0) }.max() ?? 0)
-        }
-        #expect(seen.count > 1000, "the workers hardly came to claim anything")
-        // A key that was claimed and whose answer was lost with its process is used up: safe. None beyond that is missing.
-        let store = try open()
-        #expect(try store.status().entries >= seen.count)
-        #expect(try store.status().entries <= seen.count + 50)
-        try store.close()
     }
 }

@@ -2,79 +2,81 @@ import MediaToken
 import TestSupport
 import Testing
 
-@Suite("Memory replay store")
-struct MemoryReplayCacheTests {
-    private let issued = Timestamp(milliseconds: 1_700_000_000_000)
+extension ReplayCacheTests {
+    @Suite("Memory replay store")
+    struct MemoryReplayCacheTests {
+        private let issued = Timestamp(milliseconds: 1_700_000_000_000)
 
-    private func claim(_ number: UInt64, issued: Timestamp, life: Int64 = 420_000) -> ReplayClaim {
-        let word = number &* 0x9E37_79B9_7F4A_7C15
-        let until = Timestamp(milliseconds: issued.milliseconds + life)
-        return ReplayClaim(key: ReplayKey(words: (word, word, number, 0)), issued: issued, until: until)
-    }
-
-    @Test("full is an error, no live entry is forgotten, and there is room again when a bucket has passed")
-    func capacity() throws {
-        let cache = MemoryReplayCache(capacity: 100)
-        for number in 0..<100 as Range<UInt64> {
-            #expect(try cache.claim(claim(number, issued: issued), at: issued) == .first)
+        private func claim(_ number: UInt64, issued: Timestamp, life: Int64 = 420_000) -> ReplayClaim {
+            let word = number &* 0x9E37_79B9_7F4A_7C15
+            let until = Timestamp(milliseconds: issued.milliseconds + life)
+            return ReplayClaim(key: ReplayKey(words: (word, word, number, 0)), issued: issued, until: until)
         }
-        #expect(throws: ReplayCacheError.full("it may hold 100 live entries")) {
-            try cache.claim(claim(100, issued: issued), at: issued)
+
+        @Test("full is an error, no live entry is forgotten, and there is room again when a bucket has passed")
+        func capacity() throws {
+            let cache = MemoryReplayCache(capacity: 100)
+            for number in 0..<100 as Range<UInt64> {
+                #expect(try cache.claim(claim(number, issued: issued), at: issued) == .first)
+            }
+            #expect(throws: ReplayCacheError.full("it may hold 100 live entries")) {
+                try cache.claim(claim(100, issued: issued), at: issued)
+            }
+            for number in 0..<100 as Range<UInt64> {
+                #expect(try cache.claim(claim(number, issued: issued), at: issued) == .alreadyUsed)
+            }
+            #expect(cache.count == 100)
+            let later = Timestamp(milliseconds: issued.milliseconds + 3_600_000)
+            // A shard drops what has passed when it is asked next; these go to every shard.
+            for number in 1000..<8000 as Range<UInt64> { _ = try? cache.claim(claim(number, issued: later), at: later) }
+            #expect(cache.count == 100)
+            let muchLater = Timestamp(milliseconds: issued.milliseconds + 86_400_000)
+            #expect(try cache.claim(claim(9000, issued: muchLater), at: muchLater) == .first)
         }
-        for number in 0..<100 as Range<UInt64> {
-            #expect(try cache.claim(claim(number, issued: issued), at: issued) == .alreadyUsed)
+
+        @Test("tokens issued up to the fence cannot be shown unused")
+        func fence() throws {
+            let cache = MemoryReplayCache(fencedAt: issued)
+            let before = Timestamp(milliseconds: issued.milliseconds - 1)
+            let after = Timestamp(milliseconds: issued.milliseconds + 1)
+            #expect(try cache.claim(claim(1, issued: before), at: after) == .predatesStore(since: issued))
+            #expect(try cache.claim(claim(2, issued: issued), at: after) == .predatesStore(since: issued))
+            #expect(try cache.claim(claim(3, issued: after), at: after) == .first)
         }
-        #expect(cache.count == 100)
-        let later = Timestamp(milliseconds: issued.milliseconds + 3_600_000)
-        // A shard drops what has passed when it is asked next; these go to every shard.
-        for number in 1000..<8000 as Range<UInt64> { _ = try? cache.claim(claim(number, issued: later), at: later) }
-        #expect(cache.count == 100)
-        let muchLater = Timestamp(milliseconds: issued.milliseconds + 86_400_000)
-        #expect(try cache.claim(claim(9000, issued: muchLater), at: muchLater) == .first)
-    }
 
-    @Test("tokens issued up to the fence cannot be shown unused")
-    func fence() throws {
-        let cache = MemoryReplayCache(fencedAt: issued)
-        let before = Timestamp(milliseconds: issued.milliseconds - 1)
-        let after = Timestamp(milliseconds: issued.milliseconds + 1)
-        #expect(try cache.claim(claim(1, issued: before), at: after) == .predatesStore(since: issued))
-        #expect(try cache.claim(claim(2, issued: issued), at: after) == .predatesStore(since: issued))
-        #expect(try cache.claim(claim(3, issued: after), at: after) == .first)
-    }
-
-    @Test("a fenced store refuses through the verifier, with its status")
-    func fencedVerifier() throws {
-        let verifier = try Mint.verifier(replays: MemoryReplayCache(fencedAt: Mint.now))
-        #expect(try verifier.status(Mint.token()) == .tokenPredatesStore)
-    }
-
-    @Test("a full store makes the verifier unable to tell")
-    func fullVerifier() throws {
-        let verifier = try Mint.verifier(replays: MemoryReplayCache(capacity: 0))
-        #expect(throws: CannotTell.self) { try verifier.verify(Mint.token()) }
-    }
-
-    @Test("a hundred thousand entries are all found again")
-    func many() throws {
-        let cache = MemoryReplayCache()
-        for number in 0..<100_000 as Range<UInt64> {
-            #expect(try cache.claim(claim(number, issued: issued), at: issued) == .first)
+        @Test("a fenced store refuses through the verifier, with its status")
+        func fencedVerifier() throws {
+            let verifier = try Mint.verifier(replays: MemoryReplayCache(fencedAt: Mint.now))
+            #expect(try verifier.status(Mint.token()) == .tokenPredatesStore)
         }
-        for number in 0..<100_000 as Range<UInt64> {
-            #expect(try cache.claim(claim(number, issued: issued), at: issued) == .alreadyUsed)
-        }
-        #expect(cache.count == 100_000)
-    }
 
-    @Test("absurd times are no crash", arguments: [Int64.min, .min + 1, -1, 0, .max])
-    func absurdTimes(milliseconds: Int64) throws {
-        let cache = MemoryReplayCache()
-        let time = Timestamp(milliseconds: milliseconds)
-        let claim = ReplayClaim(key: ReplayKey(words: (1, 2, 3, 4)), issued: time, until: time)
-        #expect(try cache.claim(claim, at: time) == .first)
-        #expect(try cache.claim(claim, at: time) == .alreadyUsed)
-        let other = Timestamp(milliseconds: 0)
-        _ = try cache.claim(claim, at: other)
+        @Test("a full store makes the verifier unable to tell")
+        func fullVerifier() throws {
+            let verifier = try Mint.verifier(replays: MemoryReplayCache(capacity: 0))
+            #expect(throws: CannotTell.self) { try verifier.verify(Mint.token()) }
+        }
+
+        @Test("a hundred thousand entries are all found again")
+        func many() throws {
+            let cache = MemoryReplayCache()
+            for number in 0..<100_000 as Range<UInt64> {
+                #expect(try cache.claim(claim(number, issued: issued), at: issued) == .first)
+            }
+            for number in 0..<100_000 as Range<UInt64> {
+                #expect(try cache.claim(claim(number, issued: issued), at: issued) == .alreadyUsed)
+            }
+            #expect(cache.count == 100_000)
+        }
+
+        @Test("absurd times are no crash", arguments: [Int64.min, .min + 1, -1, 0, .max])
+        func absurdTimes(milliseconds: Int64) throws {
+            let cache = MemoryReplayCache()
+            let time = Timestamp(milliseconds: milliseconds)
+            let claim = ReplayClaim(key: ReplayKey(words: (1, 2, 3, 4)), issued: time, until: time)
+            #expect(try cache.claim(claim, at: time) == .first)
+            #expect(try cache.claim(claim, at: time) == .alreadyUsed)
+            let other = Timestamp(milliseconds: 0)
+            _ = try cache.claim(claim, at: other)
+        }
     }
 }

@@ -1,107 +1,131 @@
 import Foundation
 import MediaToken
+import ReplayStores
 import TestSupport
 import Testing
 
-/// What every replay store must do; see `ReplayCache`.
-@Suite("Replay store contract", .serialized)
-struct ReplayCacheContract {
-    /// By the clock: a server of its own has one too.
-    private static let issued = Timestamp.now
-    private static let minute: Int64 = 60_000
-    /// After this much more than its life, no policy accepts a token any more.
-    private static let skew = VerificationPolicy.largestClockSkew.components.seconds * 1000
+extension ReplayCacheTests {
+    /// What every replay store must do; see `ReplayCache`.
+    @Suite("Replay store contract")
+    struct ReplayCacheContract {
+        /// By the clock: a server of its own has one too.
+        private static let issued = Timestamp.now
+        private static let minute: Int64 = 60_000
+        /// After this much more than its life, no policy accepts a token any more.
+        private static let skew = VerificationPolicy.largestClockSkew.components.seconds * 1000
 
-    private func later(_ milliseconds: Int64) -> Timestamp {
-        Timestamp(milliseconds: Self.issued.milliseconds + milliseconds)
-    }
-
-    private func claim(_ number: UInt64, life: Int64 = 7 * minute) -> ReplayClaim {
-        ReplayClaim(key: ReplayRace.claim(number, at: Self.issued).key, issued: Self.issued, until: later(life))
-    }
-
-    @Test("a key is first once", arguments: StoreKind.allCases)
-    func once(kind: StoreKind) throws {
-        let store = try TestStore(kind)
-        let cache = store.cache
-        for number in 0..<100 as Range<UInt64> {
-            #expect(try cache.claim(claim(number), at: Self.issued) == .first)
+        private func later(_ milliseconds: Int64) -> Timestamp {
+            Timestamp(milliseconds: Self.issued.milliseconds + milliseconds)
         }
-        for number in 0..<100 as Range<UInt64> {
-            #expect(try cache.claim(claim(number), at: later(Self.minute)) == .alreadyUsed)
-        }
-    }
 
-    @Test("keys that agree in part are different keys", arguments: StoreKind.allCases)
-    func similarKeys(kind: StoreKind) throws {
-        let store = try TestStore(kind)
-        let cache = store.cache
-        for words in [(1, 2, 3, 4), (1, 2, 4, 4), (1, 3, 3, 4), (1, 0, 0, 0)] as [(UInt64, UInt64, UInt64, UInt64)] {
-            let claim = ReplayClaim(key: ReplayKey(words: words), issued: Self.issued, until: later(Self.minute))
-            #expect(try cache.claim(claim, at: Self.issued) == .first)
-            #expect(try cache.claim(claim, at: Self.issued) == .alreadyUsed)
+        private func claim(_ number: UInt64, life: Int64 = 7 * minute) -> ReplayClaim {
+            ReplayClaim(key: ReplayRace.claim(number, at: Self.issued).key, issued: Self.issued, until: later(life))
         }
-    }
 
-    @Test("a key is remembered for as long as any policy may accept it", arguments: StoreKind.allCases)
-    func remembered(kind: StoreKind) throws {
-        let store = try TestStore(kind)
-        let cache = store.cache
-        let life = 7 * Self.minute
-        for number in 0..<60 as Range<UInt64> {
-            // Lives that end at every second of a bucket.
-            let claim = claim(number, life: life + Int64(number) * 1000)
-            #expect(try cache.claim(claim, at: Self.issued) == .first)
+        @Test("a key is first once", arguments: StoreKind.allCases)
+        func once(kind: StoreKind) throws {
+            let store = try TestStore(kind)
+            let cache = store.cache
+            for number in 0..<100 as Range<UInt64> {
+                #expect(try cache.claim(claim(number), at: Self.issued) == .first)
+            }
+            for number in 0..<100 as Range<UInt64> {
+                #expect(try cache.claim(claim(number), at: later(Self.minute)) == .alreadyUsed)
+            }
         }
-        for number in 0..<60 as Range<UInt64> {
-            let claim = claim(number, life: life + Int64(number) * 1000)
-            let last = Timestamp(milliseconds: claim.until.milliseconds + Self.skew)
-            #expect(try cache.claim(claim, at: last) == .alreadyUsed)
+
+        @Test("keys that agree in part are different keys", arguments: StoreKind.allCases)
+        func similarKeys(kind: StoreKind) throws {
+            let store = try TestStore(kind)
+            let cache = store.cache
+            for words in [(1, 2, 3, 4), (1, 2, 4, 4), (1, 3, 3, 4), (1, 0, 0, 0)] as [(UInt64, UInt64, UInt64, UInt64)]
+            {
+                let claim = ReplayClaim(key: ReplayKey(words: words), issued: Self.issued, until: later(Self.minute))
+                #expect(try cache.claim(claim, at: Self.issued) == .first)
+                #expect(try cache.claim(claim, at: Self.issued) == .alreadyUsed)
+            }
         }
-    }
 
-    @Test("what has passed is never first again, even if the clock goes back", arguments: StoreKind.allCases)
-    func clockGoesBack(kind: StoreKind) throws {
-        let store = try TestStore(kind)
-        let cache = store.cache
-        #expect(try cache.claim(claim(1), at: Self.issued) == .first)
-        let farAhead = later(86_400_000)
-        let fresh = ReplayClaim(key: claim(2).key, issued: farAhead, until: later(86_400_000 + Self.minute))
-        #expect(try cache.claim(fresh, at: farAhead) == .first)
-        for shard in 0..<256 as Range<UInt64> {
-            let key = ReplayKey(words: (shard << 56, shard, 5, 5))
-            let other = ReplayClaim(key: key, issued: farAhead, until: fresh.until)
-            #expect(try cache.claim(other, at: farAhead) == .first)
+        @Test("a key is remembered for as long as any policy may accept it", arguments: StoreKind.allCases)
+        func remembered(kind: StoreKind) throws {
+            let store = try TestStore(kind)
+            let cache = store.cache
+            let life = 7 * Self.minute
+            for number in 0..<60 as Range<UInt64> {
+                // Lives that end at every second of a bucket.
+                let claim = claim(number, life: life + Int64(number) * 1000)
+                #expect(try cache.claim(claim, at: Self.issued) == .first)
+            }
+            for number in 0..<60 as Range<UInt64> {
+                let claim = claim(number, life: life + Int64(number) * 1000)
+                let last = Timestamp(milliseconds: claim.until.milliseconds + Self.skew)
+                #expect(try cache.claim(claim, at: last) == .alreadyUsed)
+            }
         }
-        // A store that has dropped it by now cannot show it unused; one whose server has a clock of its own has it still.
-        #expect(try cache.claim(claim(1), at: Self.issued) != .first)
-    }
 
-    @Test("a group is decided in order", arguments: StoreKind.allCases)
-    func groups(kind: StoreKind) throws {
-        let store = try TestStore(kind)
-        let cache = store.cache
-        let answers = cache.claim([claim(1), claim(2), claim(1), claim(3), claim(2)], at: Self.issued)
-        #expect(try answers.map { try $0.get() } == [.first, .first, .alreadyUsed, .first, .alreadyUsed])
-        #expect(cache.claim([], at: Self.issued).isEmpty)
-    }
-
-    @Test("64 threads with the same 10,000 keys get 10,000 times first", arguments: StoreKind.allCases)
-    func race(kind: StoreKind) throws {
-        let store = try TestStore(kind)
-        let firsts = try ReplayRace.run(store.cache, threads: 64, keys: 10_000, group: kind.group, at: Self.issued)
-        #expect(firsts == 10_000)
-    }
-
-    @Test(
-        "4 processes with 64 threads each and the same 10,000 keys get 10,000 times first", arguments: StoreKind.shared)
-    func processRace(kind: StoreKind) throws {
-        let store = try TestStore(kind)
-        try store.close()
-        let workers = try (0..<4).map { _ in
-            try Worker(["race", store.url, "64", "10000", "\(kind.group)"], at: Self.issued)
+        @Test("what has passed is never first again, even if the clock goes back", arguments: StoreKind.allCases)
+        func clockGoesBack(kind: StoreKind) throws {
+            let store = try TestStore(kind)
+            let cache = store.cache
+            #expect(try cache.claim(claim(1), at: Self.issued) == .first)
+            let farAhead = later(86_400_000)
+            let fresh = ReplayClaim(key: claim(2).key, issued: farAhead, until: later(86_400_000 + Self.minute))
+            #expect(try cache.claim(fresh, at: farAhead) == .first)
+            for shard in 0..<256 as Range<UInt64> {
+                let key = ReplayKey(words: (shard << 56, shard, 5, 5))
+                let other = ReplayClaim(key: key, issued: farAhead, until: fresh.until)
+                #expect(try cache.claim(other, at: farAhead) == .first)
+            }
+            // A store that has dropped it by now cannot show it unused; one whose server has a clock of its own has it still.
+            #expect(try cache.claim(claim(1), at: Self.issued) != .first)
         }
-        let firsts = try workers.map { try $0.finish() }
-        #expect(firsts.compactMap { Int($0) }.reduce(0, +) == 10_000, "\(firsts)")
+
+        @Test("a group is decided in order", arguments: StoreKind.allCases)
+        func groups(kind: StoreKind) throws {
+            let store = try TestStore(kind)
+            let cache = store.cache
+            let answers = cache.claim([claim(1), claim(2), claim(1), claim(3), claim(2)], at: Self.issued)
+            #expect(try answers.map { try $0.get() } == [.first, .first, .alreadyUsed, .first, .alreadyUsed])
+            #expect(cache.claim([], at: Self.issued).isEmpty)
+        }
+
+        @Test("64 threads with the same 10,000 keys get 10,000 times first", arguments: StoreKind.allCases)
+        func race(kind: StoreKind) throws {
+            let store = try TestStore(kind)
+            let firsts = try ReplayRace.run(store.cache, threads: 64, keys: 10_000, group: kind.group, at: Self.issued)
+            #expect(firsts == 10_000)
+        }
+
+        @Test(
+            "4 processes with 64 threads each and the same 10,000 keys get 10,000 times first",
+            arguments: StoreKind.shared)
+        func processRace(kind: StoreKind) throws {
+            let store = try TestStore(kind)
+            try store.close()
+            let workers = try (0..<4).map { _ in
+                try Worker(["race", store.url, "64", "10000", "\(kind.group)"], at: Self.issued)
+            }
+            let firsts = try workers.map { try $0.finish() }
+            #expect(firsts.compactMap { Int($0) }.reduce(0, +) == 10_000, "\(firsts)")
+        }
+
+        @Test("whoever claims killed at fifty moments, it never answers first twice", arguments: StoreKind.shared)
+        func killed(kind: StoreKind) throws {
+            let store = try TestStore(kind)
+            try store.close()
+            var seen: Set<String> = []
+            var start = 0
+            for round in 0..<50 {
+                // Each worker begins before the last key that was answered, and so asks again for many of them.
+                let worker = try Worker(["loop", store.url, String(max(0, start - 500))], at: Self.issued)
+                let firsts = try worker.kill(after: 0.05 + Double(round) * 0.002)
+                for key in firsts { #expect(seen.insert(key).inserted, "key \(key) was first twice") }
+                start = max(start, firsts.compactMap { Int($0) }.max() ?? 0)
+            }
+            #expect(seen.count > 1000, "the workers hardly came to claim anything")
+            // A key that was claimed and whose answer was lost with its process is used up: safe. None beyond that is missing.
+            let held = try ReplayStore(opening: store.url).status().entries
+            #expect((seen.count...(seen.count + 50)).contains(held))
+        }
     }
 }

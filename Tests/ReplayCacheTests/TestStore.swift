@@ -4,6 +4,10 @@ import ReplayStores
 import TestSupport
 import Testing
 
+/// All tests of replay stores, one after the other: they keep the machine busy, and some are about time.
+@Suite("Replay stores", .serialized)
+enum ReplayCacheTests {}
+
 /// The stores that keep the contract. A further one is a further case.
 enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
     case memory, lmdb, redis, cluster
@@ -37,10 +41,6 @@ final class TestStore {
             }
         store = try ReplayStore(opening: url, at: Timestamp(milliseconds: 1_600_000_000_000))
         cache = store.cache
-    }
-
-    func status() throws -> ReplayStoreStatus {
-        try store.status()
     }
 
     func close() throws {

@@ -17,14 +17,14 @@ let dayBefore = Timestamp(milliseconds: now.milliseconds - 86_400_000)
 
 func claim(_ number: UInt64) -> ReplayClaim { ReplayRace.claim(number, at: now) }
 
-func loop(_ cache: any ReplayCache, from start: UInt64) throws -> Never {
+/// Ends with the first claim that cannot be decided.
+func loop(_ cache: any ReplayCache, from start: UInt64) -> Never {
     var number = start
-    while true {
-        if try cache.claim(claim(number), at: now) == .first {
-            FileHandle.standardOutput.write(Data("\(number)\n".utf8))
-        }
+    while let answer = try? cache.claim(claim(number), at: now) {
+        if answer == .first { FileHandle.standardOutput.write(Data("\(number)\n".utf8)) }
         number += 1
     }
+    exit(1)
 }
 
 func starve(_ cache: any ReplayCache, other: String) {
@@ -60,5 +60,5 @@ case "starve":
     starve(store.cache, other: arguments[4])
     try store.close()
 default:
-    try loop(store.cache, from: UInt64(arguments[4]) ?? 0)
+    loop(store.cache, from: UInt64(arguments[4]) ?? 0)
 }

@@ -1,5 +1,5 @@
 import Foundation
-import Glibc
+package import Glibc
 import MediaToken
 
 /// A program that runs beside a test, and ends with it: by its process ID, and at the latest when the tests end.
@@ -22,6 +22,8 @@ package final class Daemon {
     }
 
     deinit { end(SIGKILL) }
+
+    package var identifier: pid_t { process.processIdentifier }
 
     package func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 

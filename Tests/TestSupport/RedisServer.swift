@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import Glibc
 
 /// A real `redis-server` on a free port of the loopback.
@@ -38,10 +38,16 @@ package final class RedisServer {
         daemon?.signal(number)
     }
 
+    /// The same in a while.
+    package func signal(_ number: Int32, afterMilliseconds milliseconds: Int) {
+        guard let identifier = daemon?.identifier else { return }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { kill(identifier, number) }
+    }
+
     /// What `redis-cli` prints.
     @discardableResult
-    package func cli(_ arguments: String...) throws -> String {
-        let outcome = try Program("redis-cli").run(["-p", "\(port)"] + arguments)
+    package func cli(_ arguments: String..., input: Data = Data()) throws -> String {
+        let outcome = try Program("redis-cli").run(["-p", "\(port)"] + arguments, input: input)
         return (outcome.output + outcome.errors).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }
@@ -63,16 +69,18 @@ package final class RedisCluster {
         let addresses = ports.prefix(6).map { "127.0.0.1:\($0)" }
         try Program("redis-cli").succeed(
             ["--cluster", "create"] + addresses + ["--cluster-replicas", "1", "--cluster-yes"])
-        try wait { try servers.allSatisfy { try $0.isComplete } }
+        try waitUntilComplete()
     }
 
     package var url: String { servers[0].url + "?cluster=true" }
 
-    /// Waits until `isTrue`, half a minute at the most.
-    package func wait(until isTrue: () throws -> Bool) throws {
+    /// Waits until all servers are up and say that all slots are served and all replicas in step; half a minute at the most.
+    package func waitUntilComplete() throws {
         let patience = ContinuousClock.now + .seconds(30)
-        while try !isTrue() {
-            guard ContinuousClock.now < patience else { throw Program.Failure(description: "the cluster is not ready") }
+        while try !servers.allSatisfy({ try $0.isComplete }) {
+            guard ContinuousClock.now < patience else {
+                throw Program.Failure(description: "the cluster is not complete")
+            }
             usleep(50_000)
         }
     }

@@ -1,0 +1,220 @@
+import EventLoop
+import Foundation
+import MediaToken
+import ReplayRedis
+import TestSupport
+import Testing
+
+/// What the tests of a Redis store share.
+enum RedisStore {
+    static let now = Timestamp.now
+
+    static func later(_ milliseconds: Int64) -> Timestamp { now.moved(milliseconds) }
+
+    static func claim(_ number: UInt64, issued: Timestamp = now) -> ReplayClaim {
+        ReplayRace.claim(number, at: issued)
+    }
+
+    /// A store whose fence is a day before what is claimed in it. Patient, unless its deadline is what a test is about.
+    static func open(_ url: String, timeoutMilliseconds: Int = 5000) throws -> RedisReplayCache {
+        var configuration = try RedisConfiguration(url: url)
+        configuration.timeoutMilliseconds = timeoutMilliseconds
+        let cache = RedisReplayCache(configuration)
+        try cache.open(at: later(-86_400_000))
+        return cache
+    }
+
+    /// What the error of `body` says.
+    static func message(_ body: () throws -> Void) -> String {
+        do {
+            try body()
+            return "no error"
+        } catch {
+            return "\(error)"
+        }
+    }
+}
+
+extension ReplayAnswer {
+    /// Whether it is the refusal of a store that began at `time`, or as long after as its caller may have waited.
+    func isFenced(from time: Timestamp) -> Bool {
+        if case .predatesStore(let since) = self {
+            (0...1000).contains(since.milliseconds - time.milliseconds)
+        } else {
+            false
+        }
+    }
+}
+
+extension Timestamp {
+    func moved(_ milliseconds: Int64) -> Timestamp { Timestamp(milliseconds: self.milliseconds + milliseconds) }
+}
+
+extension ReplayCacheTests {
+    @Suite("Redis replay store")
+    struct RedisReplayCacheTests {
+        private typealias Store = RedisStore
+
+        @Test("stores with different prefixes or databases know nothing of each other")
+        func apart() throws {
+            let server = try RedisServer()
+            for suffix in ["", "/1", "?prefix=other", "/1?prefix=other"] {
+                let store = try Store.open(server.url + suffix)
+                #expect(try store.claim(Store.claim(1), at: Store.now) == .first)
+                #expect(try Store.open(server.url + suffix).claim(Store.claim(1), at: Store.now) == .alreadyUsed)
+            }
+        }
+
+        @Test("keys expire by the token's own life and the largest skews, at a moment")
+        func expiry() throws {
+            let server = try RedisServer()
+            let store = try Store.open(server.url)
+            #expect(try store.claim(Store.claim(1), at: Store.now) == .first)
+            let key = try #require(
+                try server.cli("--scan", "--pattern", "*").split(separator: "\n").first { !$0.hasSuffix("since") })
+            let moment = try #require(Int64(try server.cli("pexpiretime", String(key))))
+            #expect(moment == Store.claim(1).until.milliseconds + 600_000)
+            // The marker stays.
+            #expect(try server.cli("pexpiretime", "media-token:{00}:since") == "-1")
+        }
+
+        @Test("a new store is fenced, and so is one that was emptied while it is in use")
+        func emptied() throws {
+            let server = try RedisServer()
+            let store = RedisReplayCache(try RedisConfiguration(url: server.url))
+            try store.open(at: Store.now)
+            let answer = try store.claim(Store.claim(1), at: Store.now)
+            #expect(answer.isFenced(from: Store.now))
+            // And is not called used when it comes again.
+            #expect(try store.claim(Store.claim(1), at: Store.now) == answer)
+            let later = Store.later(10_000)
+            #expect(try store.claim(Store.claim(2, issued: later), at: later) == .first)
+            try server.cli("flushall")
+            let flushed = Store.later(20_000)
+            #expect(try store.claim(Store.claim(2, issued: later), at: flushed).isFenced(from: flushed))
+            #expect(try store.claim(Store.claim(3, issued: Store.later(30_000)), at: Store.later(30_000)) == .first)
+            #expect(ReplayAnswer.predatesStore(since: try #require(try store.status().fence)).isFenced(from: flushed))
+        }
+
+        @Test("the fence is put later by the clock skew")
+        func skewedFence() throws {
+            let server = try RedisServer()
+            var configuration = try RedisConfiguration(url: server.url)
+            configuration.clockSkew = .seconds(30)
+            let store = RedisReplayCache(configuration)
+            #expect(try store.claim(Store.claim(1), at: Store.now).isFenced(from: Store.later(30_000)))
+        }
+
+        @Test("a server whose clock is far ahead, and forgets too early, is not relied on")
+        func clockAhead() throws {
+            let server = try RedisServer()
+            let store = try Store.open(server.url)
+            let (past, issued) = (Store.later(-400_000), Store.later(-410_000))
+            let text = Store.message { _ = try store.claim(Store.claim(1, issued: issued), at: past) }
+            #expect(text.contains("s ahead of ours") && text.contains(server.url), "\(text)")
+        }
+
+        @Test("what a policy accepts no more is refused without being asked for")
+        func passed() throws {
+            let server = try RedisServer()
+            let store = try Store.open(server.url)
+            let claim = Store.claim(1, issued: Store.later(-1_000_000))
+            guard case .predatesStore = try store.claim(claim, at: Store.now) else {
+                Issue.record("a token that expired long ago was looked up")
+                return
+            }
+            #expect(try server.cli("dbsize") == "1")
+        }
+
+        @Test("a login that is wrong, or may not do enough, is told without the password")
+        func login() throws {
+            let server = try RedisServer()
+            let may = ["+set", "+get", "+info", "+time", "+select", "~media-token:*"]
+            try server.cli("acl", "setuser", "gate", "on", ">right", may[0], may[1], may[2], may[3], may[4], may[5])
+            try server.cli("acl", "setuser", "reader", "on", ">right", may[1], may[2], may[3], may[4], may[5])
+            try server.cli("acl", "setuser", "default", ">secret")
+            let host = "127.0.0.1:\(server.port)"
+            #expect(try Store.open("redis://gate:right@\(host)").claim(Store.claim(1), at: Store.now) == .first)
+            #expect(try Store.open("redis://:secret@\(host)").claim(Store.claim(1), at: Store.now) == .alreadyUsed)
+            for (login, expected) in [
+                ("", "NOAUTH"), ("gate:wrong@", "set the user and password in its URL right"), (":wrong@", "WRONGPASS"),
+                ("reader:right@", "NOPERM"),
+            ] {
+                let store = RedisReplayCache(try RedisConfiguration(url: "redis://\(login)\(host)"))
+                let text = Store.message { _ = try store.claim(Store.claim(9), at: Store.now) }
+                #expect(text.contains(expected) && text.contains(host) && !text.contains("wrong@"), "\(login): \(text)")
+            }
+        }
+
+        @Test("a server that would forget live keys, or that is a replica, is refused")
+        func unfit() throws {
+            let evicting = try RedisServer(["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"])
+            #expect(Store.message { _ = try Store.open(evicting.url) }.contains("set it to noeviction"))
+            let replica = try RedisServer(["--replicaof", "127.0.0.1", "\(evicting.port)"])
+            #expect(Store.message { _ = try Store.open(replica.url) }.contains("name the primary"))
+            #expect(
+                Store.message { _ = try Store.open(evicting.url + "?cluster=true") }.contains("set it to noeviction"))
+            try evicting.cli("config", "set", "maxmemory-policy", "noeviction")
+            #expect(try Store.open(evicting.url).claim(Store.claim(1), at: Store.now) == .first)
+            #expect(
+                Store.message { _ = try Store.open(evicting.url + "?cluster=true") }.contains("leave out cluster=true"))
+        }
+
+        @Test("wait=1 accepts what a replica has confirmed, and nothing else")
+        func replicas() throws {
+            let primary = try RedisServer(["--repl-diskless-sync-delay", "0"])
+            let url = primary.url + "?wait=1"
+            let store = try Store.open(url)
+            let text = Store.message { _ = try store.claim(Store.claim(1), at: Store.now) }
+            #expect(text.contains("0 of 1 replicas"), "\(text)")
+            let replica = try RedisServer(["--replicaof", "127.0.0.1", "\(primary.port)"])
+            while try !replica.cli("info", "replication").contains("master_link_status:up") { usleep(20_000) }
+            #expect(try store.claim(Store.claim(1), at: Store.now) == .alreadyUsed)
+            #expect(try store.claim(Store.claim(2), at: Store.now) == .first)
+            #expect(try replica.cli("dbsize") == "3")
+            replica.signal(SIGSTOP)
+            #expect(Store.message { _ = try store.claim(Store.claim(3), at: Store.now) }.contains("0 of 1 replicas"))
+            replica.signal(SIGCONT)
+        }
+
+        @Test("an event loop has many claims in flight on one connection")
+        func pipelined() throws {
+            let server = try RedisServer()
+            let loop = try EventLoop()
+            _ = try Store.open(server.url)
+            let client = RedisReplayClient(try RedisConfiguration(url: server.url), on: loop)
+            var firsts = 0
+            var answered = 0
+            for number in 0..<2000 as Range<UInt64> {
+                // Each key twice, in groups of two different ones.
+                let group = [Store.claim(number / 2), Store.claim(10_000 + number)]
+                client.claim(group, at: Store.now) { answers in
+                    answered += 1
+                    firsts += answers.count { (try? $0.get()) == .first }
+                }
+            }
+            loop.run { answered == 2000 }
+            #expect(firsts == 3000)
+            let connections = try server.cli("info", "stats").split(whereSeparator: \.isNewline)
+                .first { $0.hasPrefix("total_connections_received:") }
+            // One of the loop, one of the opening; the others are redis-cli's, at the start and here.
+            #expect(Int(connections?.split(separator: ":")[1] ?? "") ?? 99 <= 6)
+        }
+
+        @Test("shows live tokens by minute, memory and fence")
+        func status() throws {
+            let server = try RedisServer()
+            let store = try Store.open(server.url + "?prefix=a*b")
+            _ = try Store.open(server.url + "?prefix=axb").claim(Store.claim(7), at: Store.now)
+            for number in 0..<3000 as Range<UInt64> { _ = try store.claim(Store.claim(number), at: Store.now) }
+            let status = try store.status()
+            #expect(status.entries == 3000)
+            #expect(status.buckets.count == 1)
+            let until = Store.claim(0).until
+            #expect(status.buckets[0].begin <= until && until < status.buckets[0].end)
+            #expect(
+                ReplayAnswer.predatesStore(since: try #require(status.fence)).isFenced(from: Store.later(-86_400_000)))
+            #expect(status.bytes ?? 0 > 500_000)
+        }
+    }
+}
