@@ -99,8 +99,11 @@ final class RedisConnection {
     }
 
     private static func reason(_ context: UnsafePointer<redisAsyncContext>) -> String {
-        guard context.pointee.err != 0, let text = context.pointee.errstr else { return "closed the connection" }
-        return "cannot be reached: " + printable(String(cString: text))
+        // Of a connection that never was, the inner context alone knows why.
+        let inner = context.pointee.c
+        guard inner.err != 0 else { return "closed the connection" }
+        let text = withUnsafeBytes(of: inner.errstr) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        return inner.err == REDIS_ERR_EOF ? "closed the connection" : "cannot be reached: " + printable(text)
     }
 }
 

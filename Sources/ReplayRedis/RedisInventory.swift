@@ -23,6 +23,9 @@ struct RedisInventory {
             counts.merge(try self.counts(on: node), uniquingKeysWith: +)
             bytes += try memory(of: node)
         }
+        guard let fence else {
+            throw .unavailable("\(client.configuration.address) holds no replay store with the prefix '\(client.keys.prefix)'")
+        }
         return ReplayStoreStatus(buckets: counts.map { ($0.key, $0.value) }, bytes: bytes, fence: fence)
     }
 

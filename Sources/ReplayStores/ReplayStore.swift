@@ -38,7 +38,9 @@ public enum ReplayStore: Sendable {
             configuration.makesNew = makesNew
             self = .lmdb(try LMDBReplayCache(path: String(url.dropFirst(5)), configuration: configuration, at: now))
         } else if url.hasPrefix("redis:") {
-            self = .redis(try Self.redis(url, clockSkew: clockSkew, at: now))
+            let cache = RedisReplayCache(try Self.redis(url, clockSkew: clockSkew))
+            if makesNew { try cache.open(at: now) }
+            self = .redis(cache)
         } else {
             // No more of it: a URL may hold a password.
             let kind = printable(String(url.prefix { $0 != ":" }))
@@ -46,15 +48,14 @@ public enum ReplayStore: Sendable {
         }
     }
 
-    private static func redis(_ url: String, clockSkew: Duration, at now: Timestamp) throws -> RedisReplayCache {
-        var configuration: RedisConfiguration
-        do { configuration = try RedisConfiguration(url: url) } catch {
+    private static func redis(_ url: String, clockSkew: Duration) throws(UnknownURL) -> RedisConfiguration {
+        do {
+            var configuration = try RedisConfiguration(url: url)
+            configuration.clockSkew = clockSkew
+            return configuration
+        } catch {
             throw UnknownURL(description: "the URL of the redis store \(error)")
         }
-        configuration.clockSkew = clockSkew
-        let cache = RedisReplayCache(configuration)
-        try cache.open(at: now)
-        return cache
     }
 
     /// The store itself.

@@ -117,8 +117,8 @@ extension ReplayCacheTests {
             var start = 0
             for round in 0..<50 {
                 // Each worker begins before the last key that was answered, and so asks again for many of them.
-                let worker = try Worker(["loop", store.url, String(max(0, start - 500))], at: Self.issued)
-                let firsts = try worker.kill(after: 0.05 + Double(round) * 0.002)
+                let worker = try Worker(["loop", store.url, String(max(0, start - 200))], at: Self.issued)
+                let firsts = try worker.kill(after: 0.12 + Double(round) * 0.002)
                 for key in firsts { #expect(seen.insert(key).inserted, "key \(key) was first twice") }
                 start = max(start, firsts.compactMap { Int($0) }.max() ?? 0)
             }

@@ -11,12 +11,14 @@ internal import MediaToken
 internal import ReplayRedis
 internal import ReplayStores
 
-/// Issued at the same moment, with lives that end in eight different minutes, as those of seven-minute tokens do.
+/// Issued at the same moment, with lives that end in one of eight minutes, as those of seven-minute tokens do.
 struct Workload {
-    static let now = Timestamp.now
+    /// An hour from now, since it stands still for as long as a benchmark takes, and no server's clock may be far ahead of it.
+    static let now = Timestamp(milliseconds: Timestamp.now.milliseconds + 3_600_000)
+    static let dayBefore = Timestamp(milliseconds: now.milliseconds - 86_400_000)
 
-    /// The key of `number` is spread as a digest is.
-    static func claim(_ number: UInt64) -> ReplayClaim {
+    /// The key of `number` is spread as a digest is. It expires in the minute that is asked for, or in any.
+    static func claim(_ number: UInt64, minute: UInt64? = nil) -> ReplayClaim {
         var state = number &+ 0x9E37_79B9_7F4A_7C15
         func next() -> UInt64 {
             state = state &+ 0x9E37_79B9_7F4A_7C15
@@ -25,28 +27,40 @@ struct Workload {
             return mixed ^ (mixed >> 31)
         }
         let key = ReplayKey(words: (next(), next(), next(), next()))
-        let until = Timestamp(milliseconds: now.milliseconds + 60_000 * Int64(number % 8 + 1))
+        let until = Timestamp(milliseconds: now.milliseconds + 60_000 * Int64((minute ?? number % 8) + 1))
         return ReplayClaim(key: key, issued: now, until: until)
     }
 
     /// Seconds that it takes to claim the keys of `range`, shared between threads, in groups of `group`.
-    static func time(_ cache: any ReplayCache, _ range: Range<UInt64>, threads: Int, group: Int) -> Double {
-        let share = UInt64(range.count / threads)
-        let start = ContinuousClock.now
-        DispatchQueue.concurrentPerform(iterations: threads) { thread in
-            let begin = range.lowerBound + UInt64(thread) * share
-            var number = begin
-            while number < begin + share {
-                let claims = (number..<min(number + UInt64(group), begin + share)).map(claim)
-                for answer in cache.claim(claims, at: now) {
-                    guard case .success(.first) = answer else { fatalError("a new key was answered with \(answer)") }
+    static func time(
+        _ cache: any ReplayCache, _ range: Range<UInt64>, threads count: Int, group: Int, minute: UInt64? = nil
+    ) -> Double {
+        let share = UInt64(range.count / count)
+        let threads = (0..<UInt64(count)).map { thread in
+            Thread {
+                let own = (range.lowerBound + thread * share)..<(range.lowerBound + (thread + 1) * share)
+                for number in stride(from: own.lowerBound, to: own.upperBound, by: group) {
+                    let claims = (number..<min(number + UInt64(group), own.upperBound)).map {
+                        claim($0, minute: minute)
+                    }
+                    for answer in cache.claim(claims, at: now) {
+                        guard case .success(.first) = answer else {
+                            fatalError("a new key was answered with \(answer)")
+                        }
+                    }
                 }
-                number += UInt64(group)
             }
         }
-        let duration = (ContinuousClock.now - start).components
-        return Double(duration.seconds) + Double(duration.attoseconds) / 1e18
+        return seconds {
+            threads.forEach { $0.start() }
+            while threads.contains(where: { !$0.isFinished }) { usleep(200) }
+        }
     }
+}
+
+func seconds(_ body: () -> Void) -> Double {
+    let duration = ContinuousClock().measure(body).components
+    return Double(duration.seconds) + Double(duration.attoseconds) / 1e18
 }
 
 func residentBytes() -> Int {
@@ -59,30 +73,31 @@ func padded(_ text: String, _ width: Int) -> String {
 }
 
 func row(_ cells: [String]) {
-    print(zip(cells, [8, 10, 8, 6, 12, 10, 12]).map(padded).joined(separator: "  "))
+    print(zip(cells, [8, 10, 10, 8, 6, 12, 10, 12]).map(padded).joined(separator: "  "))
 }
 
 /// Fills a store to `live` entries, then measures with each number of threads.
+///
+/// A claim meets "any" of the minutes, or "one" of them as when tokens are used soon after their issue and so expire in the
+/// same minute.
 func measure(_ name: String, _ url: String, live: UInt64) throws {
-    let before = residentBytes()
-    let store = try ReplayStore(opening: url, at: Timestamp(milliseconds: Workload.now.milliseconds - 86_400_000))
+    let store = try ReplayStore(opening: url, at: Workload.dayBefore)
+    func taken() throws -> Int { name == "memory" ? residentBytes() : try store.status().bytes ?? 0 }
+    let before = try taken()
     _ = Workload.time(store.cache, 0..<live, threads: 1, group: 64)
-    let taken =
-        switch store {
-        case .memory: residentBytes() - before
-        case .lmdb: try store.status().bytes ?? 0
-        case .redis: 0
-        }
-    let bytes = taken / Int(live)
+    let bytes = (try taken() - before) / Int(live)
     var next = live
-    for (threads, group) in [(1, 1), (2, 1), (8, 1), (1, 8), (1, 32)] {
+    for (threads, group, minute) in [
+        (1, 1, nil), (2, 1, nil), (8, 1, nil), (1, 8, nil), (1, 32, nil), (1, 1, 7), (1, 8, 7),
+    ] as [(Int, Int, UInt64?)] {
         // Few beside what is there, so that the number of live entries stays what the row says.
         let count = UInt64(max(8000, min(160_000, live / 10)) / 256 * 256)
-        let seconds = Workload.time(store.cache, next..<(next + count), threads: threads, group: group)
+        let seconds = Workload.time(
+            store.cache, next..<(next + count), threads: threads, group: group, minute: minute)
         next += count
         row([
-            name, String(live), String(threads), String(group), String(Int(Double(count) / seconds)),
-            String(format: "%.2f", seconds / Double(count) * 1e6), String(bytes),
+            name, String(live), minute == nil ? "any" : "one", String(threads), String(group),
+            String(Int(Double(count) / seconds)), String(format: "%.2f", seconds / Double(count) * 1e6), String(bytes),
         ])
     }
     try store.close()
@@ -94,14 +109,14 @@ func measurePipelined(_ url: String, claims: Int, inFlight: Int, group: Int) thr
     var configuration = try RedisConfiguration(url: url)
     configuration.prefix = UUID().uuidString
     configuration.timeoutMilliseconds = 10_000
-    try RedisReplayCache(configuration).open(at: Timestamp(milliseconds: Workload.now.milliseconds - 86_400_000))
+    try RedisReplayCache(configuration).open(at: Workload.dayBefore)
     let client = RedisReplayClient(configuration, on: loop)
     var (begun, done) = (0, 0)
     func next() {
         guard begun < claims else { return }
         let range = UInt64(begun)..<UInt64(begun + group)
         begun += group
-        client.claim(range.map(Workload.claim), at: Workload.now) { answers in
+        client.claim(range.map { Workload.claim($0) }, at: Workload.now) { answers in
             for answer in answers {
                 guard case .success(.first) = answer else { fatalError("a new key was answered with \(answer)") }
             }
@@ -109,21 +124,20 @@ func measurePipelined(_ url: String, claims: Int, inFlight: Int, group: Int) thr
             next()
         }
     }
-    let start = ContinuousClock.now
-    for _ in 0..<inFlight { next() }
-    loop.run { done >= claims }
-    let duration = (ContinuousClock.now - start).components
-    let seconds = Double(duration.seconds) + Double(duration.attoseconds) / 1e18
+    let seconds = seconds {
+        for _ in 0..<inFlight { next() }
+        loop.run { done >= claims }
+    }
     row([
-        "redis", "pipelined", "1", String(group), String(Int(Double(claims) / seconds)),
+        "redis", "pipelined", "any", "1", String(group), String(Int(Double(claims) / seconds)),
         String(format: "%.2f", seconds / Double(claims) * 1e6), "-",
     ])
 }
 
 /// The longest that a claim took while a bucket of a million entries was dropped, in milliseconds.
 func longestClaimWhileDropping(_ url: String) throws -> Double {
-    let store = try ReplayStore(opening: url, at: Timestamp(milliseconds: Workload.now.milliseconds - 86_400_000))
-    let oneBucket = (0..<8_000_000 as Range<UInt64>).lazy.filter { $0 % 8 == 0 }.map(Workload.claim)
+    let store = try ReplayStore(opening: url, at: Workload.dayBefore)
+    let oneBucket = (0..<8_000_000 as Range<UInt64>).lazy.filter { $0 % 8 == 0 }.map { Workload.claim($0) }
     for claim in oneBucket { _ = try store.cache.claim(claim, at: Workload.now) }
     let later = Timestamp(milliseconds: Workload.now.milliseconds + 1_200_000)
     var longest = Duration.zero
@@ -140,7 +154,7 @@ func longestClaimWhileDropping(_ url: String) throws -> Double {
 
 let directory = CommandLine.arguments.dropFirst().first ?? NSTemporaryDirectory()
 let largest = CommandLine.arguments.dropFirst(2).first.flatMap(UInt64.init) ?? 10_000_000
-row(["store", "live", "threads", "group", "claims/s", "µs/claim", "bytes/entry"])
+row(["store", "live", "minute", "threads", "group", "claims/s", "µs/claim", "bytes/entry"])
 for live in [10_000, 100_000, 1_000_000, 10_000_000] as [UInt64] where live <= largest {
     try measure("memory", "memory", live: live)
     let path = "\(directory)/replay-benchmark-\(ProcessInfo.processInfo.processIdentifier)"
