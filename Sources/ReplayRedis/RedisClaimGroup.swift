@@ -104,7 +104,7 @@ final class RedisClaimGroup {
     }
 
     private func run(_ part: RedisClaimPart) {
-        part.run { [self] outcome in
+        part.run(while: { [self] in !isFinished }) { [self] outcome in
             guard !isFinished else { return }
             switch outcome {
             case .answered(let answers):
@@ -121,11 +121,15 @@ final class RedisClaimGroup {
     private func settle() {
         if !hasRefreshed, parts.contains(where: \.wasUnreachable) { return refresh() }
         if parts.contains(where: \.wasMoved) { client.router.refresh { _ in } }
-        guard let part = parts.first(where: \.needsMarking) else { return advance() }
-        // The others' markers, should they need it too, are found missing again in the next round.
-        part.renewMarkers(at: time) { [self] outcome in
-            if case .failure(let error) = outcome { decide(part.indices, error) }
-            advance()
+        let unmarked = parts.filter(\.needsMarking)
+        guard !unmarked.isEmpty else { return advance() }
+        var rest = unmarked.count
+        for part in unmarked {
+            part.renewMarkers(at: time) { [self] outcome in
+                if case .failure(let error) = outcome { decide(part.indices, error) }
+                rest -= 1
+                if rest == 0 { advance() }
+            }
         }
     }
 

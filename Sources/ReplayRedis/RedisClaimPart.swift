@@ -47,17 +47,11 @@ final class RedisClaimPart {
         if !shards.contains(shard) { shards.append(shard) }
     }
 
-    /// Sees to it that the markers are there, and under the run that answers now.
-    func renewMarkers(at time: RunningTime, _ completion: @escaping (Result<Void, ReplayCacheError>) -> Void) {
-        guard let server else { return completion(.success(())) }
-        // A node that has lost its memory has lost it for all of its shards.
-        let shards = isAsking ? shards : client.router.shards(of: node)
-        client.renewMarkers(of: shards, on: node, server, asking: isAsking, at: time, completion)
-    }
-
-    func run(_ completion: @escaping (Outcome) -> Void) {
+    /// Asks the node, unless by then nobody wants to know any more.
+    func run(while isWanted: @escaping () -> Bool, _ completion: @escaping (Outcome) -> Void) {
         node.whenConnected { [self] outcome in
-            switch outcome {
+            guard isWanted() else { return }
+            switch outcome.flatMap(fitness) {
             case .failure(let error):
                 wasUnreachable = true
                 isDone = true
@@ -71,6 +65,26 @@ final class RedisClaimPart {
                     completion(.answered(stages(after: replies, server)))
                 }
             }
+        }
+    }
+
+    /// While a shard is on its way, its marker tells of the node that it leaves, and nothing of the one that it comes to. So
+    /// that one may take claims only if it loses nothing anyway.
+    private func fitness(_ server: RedisServerFacts) -> Result<RedisServerFacts, ReplayCacheError> {
+        guard isAsking, !server.keepsThroughRestart else { return .success(server) }
+        return .failure(
+            .unavailable("a slot is on its way to \(node.address), which could lose it; claims work when it is there"))
+    }
+
+    /// Sees to it that the markers are there, and under the run that answers now.
+    func renewMarkers(at time: RunningTime, _ completion: @escaping (Result<Void, ReplayCacheError>) -> Void) {
+        guard let server else { return completion(.success(())) }
+        // A node that has lost its memory has lost it for all of its shards.
+        let shards = isAsking ? shards : client.router.shards(of: node)
+        isUnderWay = true
+        client.renewMarkers(of: shards, on: node, server, asking: isAsking, at: time) { [self] outcome in
+            isUnderWay = false
+            completion(outcome)
         }
     }
 

@@ -9,11 +9,14 @@ typealias RedisCommand = [String]
 ///
 /// The connection owns hiredis' context and frees it when it is closed, at the latest in `deinit`.
 final class RedisConnection {
-    private(set) var closeReason: String?
+    private var closeReason: String?
+    /// Outlives the context, which is attached to it.
+    private let loop: EventLoop
     private var context: UnsafeMutablePointer<redisAsyncContext>?
 
     /// Begins to connect. Commands may be sent at once.
     init(to address: RedisAddress, on loop: EventLoop) {
+        self.loop = loop
         guard let context = redisAsyncConnect(address.host, address.port) else {
             closeReason = "cannot be reached: no memory"
             return
@@ -24,6 +27,8 @@ final class RedisConnection {
             return
         }
         self.context = context
+        // A peer that vanished without a word is found out even by a connection that is hardly used.
+        redisEnableKeepAlive(&context.pointee.c)
         // Unretained: the context is freed with this object at the latest.
         context.pointee.data = Unmanaged.passUnretained(self).toOpaque()
         redisAsyncSetConnectCallback(context) { context, status in
@@ -37,6 +42,9 @@ final class RedisConnection {
     }
 
     var isOpen: Bool { context != nil }
+
+    /// Why it is gone, or going.
+    var reason: String { closeReason ?? context.map { Self.reason($0) } ?? "closed the connection" }
 
     /// Sends commands in one go, and calls `completion` when the last is answered, with a reply for each. Once the connection
     /// is gone the replies are `.lost`, and `completion` may be called before this returns. There must be at least one command.

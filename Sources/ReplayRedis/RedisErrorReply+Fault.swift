@@ -7,13 +7,18 @@ extension RedisErrorReply {
         return .unavailable("\(address) answers '\(printable(line))'" + (advice.map { "; " + $0 } ?? ""))
     }
 
+    /// The same for the reply to a login. Some servers repeat the command in it, password included.
+    func loginFault(of address: RedisAddress) -> ReplayCacheError {
+        .unavailable("\(address) refuses the login with \(printable(String(code)))" + (advice.map { "; " + $0 } ?? ""))
+    }
+
     private var advice: String? {
         switch code {
         case "NOAUTH": "give user:password@ or :password@ in its URL"
         case "WRONGPASS": "set the user and password in its URL right"
         case "NOPERM":
-            "its user needs +set +get +info +time +config|get, with cluster +asking +cluster, with wait +wait, and the keys"
-        case "MOVED": "it is a node of a cluster: add ?cluster=true to its URL"
+            "its user needs the keys, +set +get +info +time +config|get +select, in a cluster +asking +cluster, "
+                + "to wait +wait, for stat +scan +pexpiretime"
         case "READONLY": "it is a replica: name the primary"
         case "LOADING": "it serves once it has loaded its data"
         case "CLUSTERDOWN": "it serves once a primary is there for each slot"

@@ -24,7 +24,8 @@ struct RedisInventory {
             bytes += try memory(of: node)
         }
         guard let fence else {
-            throw .unavailable("\(client.configuration.address) holds no replay store with the prefix '\(client.keys.prefix)'")
+            throw .unavailable(
+                "\(client.configuration.address) holds no replay store with the prefix '\(client.keys.prefix)'")
         }
         return ReplayStoreStatus(buckets: counts.map { ($0.key, $0.value) }, bytes: bytes, fence: fence)
     }

@@ -77,13 +77,12 @@ enum RedisClock {
     /// whose clock is ahead of ours.
     static let keptMilliseconds = 2 * largestSkew
 
-    /// The server's clock, from the reply to `TIME`.
+    /// The server's clock, from the reply to `TIME`: seconds and microseconds.
     static func time(_ reply: RedisReply) -> Timestamp? {
-        guard let parts = reply.array, parts.count == 2, let seconds = parts[0].text.flatMap(Int64.init) else {
-            return nil
-        }
-        return Timestamp(milliseconds: 0).advanced(
-            byMilliseconds: seconds.multipliedReportingOverflow(by: 1000).partialValue)
+        guard let parts = reply.array?.map({ $0.text.flatMap(Int64.init) }), parts.count == 2, let seconds = parts[0],
+            let microseconds = parts[1], (0...Int64.max / 2000).contains(seconds)
+        else { return nil }
+        return Timestamp(milliseconds: seconds * 1000 + microseconds / 1000)
     }
 
     /// Why the server cannot be relied on at `now`: it forgets keys that a policy may still accept.

@@ -57,10 +57,7 @@ final class RedisNode {
     }
 
     /// Why replies were lost.
-    var lossReason: String {
-        let reason = connection?.closeReason ?? failure.map { "\($0.error)" } ?? "closed the connection"
-        return "\(address) \(reason)"
-    }
+    var lossReason: String { "\(address) \(connection?.reason ?? "closed the connection")" }
 
     private func connect() {
         facts = nil
@@ -79,7 +76,7 @@ final class RedisNode {
             case .failure(let error):
                 guard connection.isOpen else { return self.fail(.unavailable(self.lossReason)) }
                 self.fail(error)
-                connection.close("\(error)")
+                connection.close("was given up")
             }
         }
     }
@@ -109,25 +106,27 @@ final class RedisNode {
 
 /// What is said first on a connection.
 private struct RedisGreeting {
+    private let configuration: RedisConfiguration
     private let login: [RedisCommand]
-    private let questions: [RedisCommand]
 
     init(_ configuration: RedisConfiguration) {
+        self.configuration = configuration
         var login: [RedisCommand] = []
         if let password = configuration.password {
             login.append(["AUTH"] + (configuration.user.map { [$0] } ?? []) + [password])
         }
         if configuration.database != 0 { login.append(["SELECT", String(configuration.database)]) }
         self.login = login
-        questions = RedisServerFacts.commands(configuration)
     }
 
-    var commands: [RedisCommand] { login + questions }
+    var commands: [RedisCommand] { login + RedisServerFacts.commands }
 
     func facts(_ replies: [RedisReply], of address: RedisAddress) -> Result<RedisServerFacts, ReplayCacheError> {
-        // The first question must be answered; the others may be denied.
+        if configuration.password != nil, case .error(let error) = replies[0] {
+            return .failure(error.loginFault(of: address))
+        }
         for case .error(let error) in replies.prefix(login.count + 1) { return .failure(error.fault(of: address)) }
-        guard let facts = RedisServerFacts(replies.dropFirst(login.count)) else {
+        guard let facts = RedisServerFacts(replies.dropFirst(login.count), configuration) else {
             return .failure(.unavailable("\(address) does not answer INFO as Redis does"))
         }
         if let problem = facts.problem { return .failure(.unavailable("\(address) \(problem)")) }

@@ -9,11 +9,11 @@ public import MediaToken
 /// - A claim that was sent and whose answer was lost is not sent again. It may have been carried out, and asking again would
 ///   then call the viewer's own first use "already used"; nor may it be called unused. It is
 ///   ``ReplayCacheError/unavailable(_:)``, and the token may count as used.
-/// - A store without a past (new, flushed, or restarted without `appendonly yes`) is fenced: tokens issued before are
-///   ``ReplayAnswer/predatesStore(since:)``.
+/// - A store without a past (new, flushed, restarted without `appendfsync always`, or taken over by a replica that claims did
+///   not wait for) is fenced: tokens issued before are ``ReplayAnswer/predatesStore(since:)``.
 ///
 /// Safe to use from any number of threads at once, each of which gets a connection of its own. Calls block for as long as
-/// the deadline of the configuration at most; ``RedisReplayClient`` is for who has an event loop.
+/// the deadline of the configuration at most, but for a resolver that is slow to look the host's name up.
 public final class RedisReplayCache: ReplayCache {
     private let configuration: RedisConfiguration
     private let idle = IdleSessions()

@@ -58,8 +58,6 @@ package final class RedisReplayClient {
         of shards: [RedisShard], on node: RedisNode, _ server: RedisServerFacts, asking isAsking: Bool = false,
         at time: RunningTime, _ completion: @escaping (Result<Void, ReplayCacheError>) -> Void
     ) {
-        let fence = time.now.advanced(byMilliseconds: configuration.clockSkew.clampedMilliseconds)
-        RedisMarking(client: self, node: node, server: server, fence: fence, isAsking: isAsking).renew(
-            shards, completion)
+        RedisMarking(client: self, node: node, server: server, time: time, isAsking: isAsking).renew(shards, completion)
     }
 }

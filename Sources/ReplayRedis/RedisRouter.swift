@@ -12,6 +12,7 @@ final class RedisRouter {
     private var owners: [RedisShard: RedisAddress] = [:]
     private var waiting: [Answer] = []
     private var isAsking = false
+    private var timer: LoopTimer?
 
     init(_ configuration: RedisConfiguration, _ keys: RedisKeys, on loop: EventLoop) {
         self.configuration = configuration
@@ -65,15 +66,27 @@ final class RedisRouter {
                 .failure(lastError ?? .unavailable("\(configuration.address) tells nothing of its cluster")))
         }
         let node = node(at: address)
-        let next = { (error: ReplayCacheError) in self.ask(Array(addresses.dropFirst()), lastError: lastError ?? error)
+        var isDone = false
+        let next = { (error: ReplayCacheError) in
+            guard !isDone else { return }
+            isDone = true
+            self.timer = nil
+            self.ask(Array(addresses.dropFirst()), lastError: lastError ?? error)
+        }
+        // One that hangs must not keep the others from being asked.
+        timer = loop.timer(afterMilliseconds: max(1, configuration.timeoutMilliseconds / 3)) {
+            next(.unavailable("\(address) does not tell its cluster's slots"))
+            node.drop("does not tell its cluster's slots")
         }
         node.whenConnected { outcome in
             if case .failure(let error) = outcome { return next(error) }
             node.send([["CLUSTER", "SLOTS"]]) { replies in
                 switch replies[0] {
-                case .array(let ranges):
-                    self.learn(ranges, from: address)
+                case .array(let ranges) where !isDone && self.learn(ranges, from: address):
+                    isDone = true
+                    self.timer = nil
                     self.answerAll(.success(()))
+                case .array: next(.unavailable("\(address) is of a cluster that has no slots"))
                 case .error(let error): next(error.fault(of: address))
                 default: next(.unavailable(node.lossReason))
                 }
@@ -81,8 +94,9 @@ final class RedisRouter {
         }
     }
 
-    /// Each range: first slot, last slot, its primary (address, port, …), its replicas.
-    private func learn(_ ranges: [RedisReply], from source: RedisAddress) {
+    /// Each range: first slot, last slot, its primary (address, port, …), its replicas. `false`, and nothing learned, where
+    /// there are none.
+    private func learn(_ ranges: [RedisReply], from source: RedisAddress) -> Bool {
         var owners: [RedisShard: RedisAddress] = [:]
         for range in ranges {
             guard let parts = range.array, parts.count >= 3, case .integer(let first) = parts[0],
@@ -95,7 +109,9 @@ final class RedisRouter {
                 owners[shard] = address
             }
         }
+        guard !owners.isEmpty else { return false }
         self.owners = owners
+        return true
     }
 
     private func answerAll(_ outcome: Result<Void, ReplayCacheError>) {

@@ -8,17 +8,18 @@ import Testing
 extension ReplayCacheTests {
     @Suite("Redis replay store, when its server fails")
     struct RedisFaultTests {
-        private typealias Store = RedisStore
+        private let clock = RedisClock()
 
         /// Claims new keys until one is first, for a second.
         private func servesWithinASecond(
-            _ store: RedisReplayCache, from number: UInt64, at time: Timestamp = RedisStore.now
+            _ store: RedisReplayCache, from number: UInt64, at time: Timestamp? = nil
         ) -> Bool {
             let patience = ContinuousClock.now + .seconds(1)
             var number = number
+            let time = time ?? clock.now
             while ContinuousClock.now < patience {
                 // Issued after a fence that is set now.
-                if (try? store.claim(Store.claim(number, issued: time.moved(6000)), at: time)) == .first { return true }
+                if (try? store.claim(clock.claim(number, issued: time.moved(6000)), at: time)) == .first { return true }
                 number += 1
                 usleep(10_000)
             }
@@ -31,7 +32,7 @@ extension ReplayCacheTests {
         private func refusal(_ store: RedisReplayCache, _ number: UInt64) throws -> String {
             var text = ""
             let time = ContinuousClock().measure {
-                text = Store.message { _ = try store.claim(Store.claim(number), at: Store.now) }
+                text = clock.message { _ = try store.claim(clock.claim(number), at: clock.now) }
             }
             #expect(time < .seconds(1), "\(time)")
             return text
@@ -40,8 +41,8 @@ extension ReplayCacheTests {
         @Test("out of reach it cannot tell, at once, and serves again when the server is back")
         func gone() throws {
             let server = try RedisServer(["--appendonly", "yes", "--appendfsync", "always"])
-            let store = try Store.open(server.url, timeoutMilliseconds: Self.deadline)
-            #expect(try store.claim(Store.claim(1), at: Store.now) == .first)
+            let store = try clock.open(server.url, timeoutMilliseconds: Self.deadline)
+            #expect(try store.claim(clock.claim(1), at: clock.now) == .first)
             server.end(SIGKILL)
             for number in 2..<20 as Range<UInt64> {
                 let text = try refusal(store, number)
@@ -49,38 +50,38 @@ extension ReplayCacheTests {
             }
             try server.start()
             #expect(servesWithinASecond(store, from: 100))
-            #expect(try store.claim(Store.claim(1), at: Store.now) == .alreadyUsed)
+            #expect(try store.claim(clock.claim(1), at: clock.now) == .alreadyUsed)
         }
 
         @Test("a hung server is given up within the deadline; what it still carries out is never first twice")
         func hung() throws {
             let server = try RedisServer()
-            let store = try Store.open(server.url, timeoutMilliseconds: Self.deadline)
-            #expect(try store.claim(Store.claim(1), at: Store.now) == .first)
+            let store = try clock.open(server.url, timeoutMilliseconds: Self.deadline)
+            #expect(try store.claim(clock.claim(1), at: clock.now) == .first)
             server.signal(SIGSTOP)
             #expect(try refusal(store, 2).contains("did not answer within 250 ms"))
             for number in 3..<12 as Range<UInt64> { #expect(try refusal(store, number).contains("unavailable")) }
             server.signal(SIGCONT)
             #expect(servesWithinASecond(store, from: 100))
             // It was in the server's socket when its caller was refused, and counts as used now.
-            #expect(try store.claim(Store.claim(2), at: Store.now) == .alreadyUsed)
-            #expect(try store.claim(Store.claim(1), at: Store.now) == .alreadyUsed)
+            #expect(try store.claim(clock.claim(2), at: clock.now) == .alreadyUsed)
+            #expect(try store.claim(clock.claim(1), at: clock.now) == .alreadyUsed)
         }
 
         @Test("all that is in flight to a hung server is answered within the deadline")
         func hungPipeline() throws {
             let server = try RedisServer()
             let loop = try EventLoop()
-            _ = try Store.open(server.url)
+            _ = try clock.open(server.url)
             let client = RedisReplayClient(try RedisConfiguration(url: server.url), on: loop)
             var answers: [Result<ReplayAnswer, ReplayCacheError>] = []
-            client.claim([Store.claim(0)], at: Store.now) { answers += $0 }
+            client.claim([clock.claim(0)], at: clock.now) { answers += $0 }
             loop.run { answers.count == 1 }
             #expect(try answers[0].get() == .first)
             server.signal(SIGSTOP)
             let time = ContinuousClock().measure {
                 for number in 1...500 as ClosedRange<UInt64> {
-                    client.claim([Store.claim(number)], at: Store.now) { answers += $0 }
+                    client.claim([clock.claim(number)], at: clock.now) { answers += $0 }
                 }
                 loop.run { answers.count == 501 }
             }
@@ -92,23 +93,23 @@ extension ReplayCacheTests {
         @Test("out of memory it is full, forgets nothing, and has room again when it is given some")
         func outOfMemory() throws {
             let server = try RedisServer(["--maxmemory", "4mb", "--maxmemory-policy", "noeviction"])
-            let store = try Store.open(server.url)
+            let store = try clock.open(server.url)
             var number: UInt64 = 0
             var fault: ReplayCacheError?
             while fault == nil, number < 200_000 {
-                let group = (0..<100 as Range<UInt64>).map { Store.claim(number + $0) }
-                for answer in store.claim(group, at: Store.now) {
+                let group = (0..<100 as Range<UInt64>).map { clock.claim(number + $0) }
+                for answer in store.claim(group, at: clock.now) {
                     do throws(ReplayCacheError) { #expect(try answer.get() == .first) } catch { fault = fault ?? error }
                 }
                 number += 100
             }
             #expect(fault == .full("\(server.url) has reached its maxmemory"))
             for known in stride(from: 0, to: number - 100, by: 501) {
-                #expect((try? store.claim(Store.claim(known), at: Store.now)) != .first)
+                #expect((try? store.claim(clock.claim(known), at: clock.now)) != .first)
             }
             try server.cli("config", "set", "maxmemory", "100mb")
-            #expect(try store.claim(Store.claim(number), at: Store.now) == .first)
-            #expect(try store.claim(Store.claim(0), at: Store.now) == .alreadyUsed)
+            #expect(try store.claim(clock.claim(number), at: clock.now) == .first)
+            #expect(try store.claim(clock.claim(0), at: clock.now) == .alreadyUsed)
         }
 
         @Test("while it loads its data it cannot tell, and serves within a second after")
@@ -118,10 +119,10 @@ extension ReplayCacheTests {
                 "--loading-process-events-interval-bytes", "1024",
             ]
             let server = try RedisServer(slow)
-            let store = try Store.open(server.url, timeoutMilliseconds: Self.deadline)
-            let patient = try Store.open(server.url)
-            let group = (0..<5000 as Range<UInt64>).map { Store.claim($0) }
-            #expect(patient.claim(group, at: Store.now).allSatisfy { (try? $0.get()) == .first })
+            let store = try clock.open(server.url, timeoutMilliseconds: Self.deadline)
+            let patient = try clock.open(server.url)
+            let group = (0..<5000 as Range<UInt64>).map { clock.claim($0) }
+            #expect(patient.claim(group, at: clock.now).allSatisfy { (try? $0.get()) == .first })
             try server.cli("bgrewriteaof")
             while try !server.cli("info", "persistence").contains("aof_rewrite_in_progress:0") { usleep(20_000) }
             server.end(SIGKILL)
@@ -135,24 +136,65 @@ extension ReplayCacheTests {
             }
             #expect(refusals.contains { $0.contains("is loading its data") }, "\(Set(refusals))")
             #expect(servesWithinASecond(store, from: 200_000))
-            let again = patient.claim(group, at: Store.now)
+            let again = patient.claim(group, at: clock.now)
             #expect(again.allSatisfy { (try? $0.get()) == .alreadyUsed }, "\(again[0]), \(again[4999])")
         }
 
         @Test("restarted without appendonly it has no past, whatever a snapshot brings back, and is fenced")
         func snapshot() throws {
             let server = try RedisServer()
-            let store = try Store.open(server.url)
-            #expect(try store.claim(Store.claim(1), at: Store.now) == .first)
+            let store = try clock.open(server.url)
+            #expect(try store.claim(clock.claim(1), at: clock.now) == .first)
             try server.cli("save")
-            #expect(try store.claim(Store.claim(2), at: Store.now) == .first)
+            #expect(try store.claim(clock.claim(2), at: clock.now) == .first)
             server.end(SIGKILL)
             try server.start()
-            let restart = Store.later(1000)
-            #expect(try store.claim(Store.claim(2), at: restart).isFenced(from: restart))
-            #expect(try store.claim(Store.claim(1), at: restart).isFenced(from: restart))
-            let fresh = Store.claim(3, issued: Store.later(20_000))
-            #expect(try store.claim(fresh, at: Store.later(20_000)) == .first)
+            let restart = clock.later(1000)
+            #expect(try store.claim(clock.claim(2), at: restart).isFenced(from: restart))
+            #expect(try store.claim(clock.claim(1), at: restart).isFenced(from: restart))
+            let fresh = clock.claim(3, issued: clock.later(20_000))
+            #expect(try store.claim(fresh, at: clock.later(20_000)) == .first)
+        }
+
+        @Test("restarted with appendfsync always, but not before, it is fenced once")
+        func alwaysFromNowOn() throws {
+            let server = try RedisServer(["--appendonly", "yes"])
+            let store = try clock.open(server.url)
+            #expect(try store.claim(clock.claim(1), at: clock.now) == .first)
+            server.end(SIGKILL)
+            server.settings += ["--appendfsync", "always"]
+            try server.start()
+            let restart = clock.later(10_000)
+            // It may be lost with what the server had not written, and so may any other.
+            #expect(try store.claim(clock.claim(1), at: restart) != .first)
+            #expect(try store.claim(clock.claim(3), at: restart).isFenced(from: restart))
+            let second = clock.claim(2, issued: clock.later(20_000))
+            #expect(try store.claim(second, at: clock.later(20_000)) == .first)
+            server.end(SIGKILL)
+            try server.start()
+            #expect(try store.claim(second, at: clock.later(21_000)) == .alreadyUsed)
+        }
+
+        @Test("restarted with a snapshot of its time as a replica, it is fenced")
+        func snapshotOfReplica() throws {
+            let primary = try RedisServer(["--repl-diskless-sync-delay", "0"])
+            #expect(try clock.open(primary.url).claim(clock.claim(1), at: clock.now) == .first)
+            let replica = try RedisServer()
+            try replica.cli("replicaof", "127.0.0.1", "\(primary.port)")
+            while try !replica.cli("info", "replication").contains("master_link_status:up") { usleep(20_000) }
+            try replica.cli("save")
+            primary.end(SIGKILL)
+            try replica.cli("replicaof", "no", "one")
+            // Nobody waited for it, so what it had not received is unknown.
+            let store = try clock.open(replica.url)
+            let takeover = clock.later(10_000)
+            #expect(try store.claim(clock.claim(1), at: takeover) == .alreadyUsed)
+            let second = clock.claim(2, issued: clock.later(20_000))
+            #expect(try store.claim(second, at: clock.later(20_000)) == .first)
+            replica.end(SIGKILL)
+            try replica.start()
+            let restart = clock.later(30_000)
+            #expect(try store.claim(second, at: restart).isFenced(from: restart))
         }
 
         @Test(
@@ -160,15 +202,15 @@ extension ReplayCacheTests {
             arguments: ["everysec", "always"])
         func serverKilled(sync: String) throws {
             let server = try RedisServer(["--appendonly", "yes", "--appendfsync", sync])
-            let store = try Store.open(server.url)
+            let store = try clock.open(server.url)
             var (known, fenced, twice, number) = (0, 0, 0, UInt64(0))
             for round in 0..<50 as Range<Int64> {
                 // Issued after the fence that the restart before may have set.
-                let time = Store.later(round * 10_000)
+                let time = clock.later(round * 10_000)
                 server.signal(SIGKILL, afterMilliseconds: 20 + Int(round))
                 var accepted: [ReplayClaim] = []
                 while true {
-                    let claim = Store.claim(number, issued: time)
+                    let claim = clock.claim(number, issued: time)
                     number += 1
                     guard let answer = try? store.claim(claim, at: time) else { break }
                     if answer == .first { accepted.append(claim) }
@@ -194,7 +236,7 @@ extension ReplayCacheTests {
         @Test("without file descriptors what is open goes on, and opening is an error until there are some")
         func noDescriptors() throws {
             let server = try RedisServer()
-            let worker = try Worker(["starve", server.url, server.url + "?prefix=other"], at: Store.now)
+            let worker = try Worker(["starve", server.url, server.url + "?prefix=other"], at: clock.now)
             let lines = try worker.finish().split(separator: "\n").map(String.init)
             #expect(lines.contains("before: first") && lines.contains("known minute: first"), "\(lines)")
             #expect(lines.contains { $0.hasPrefix("other store: ") && $0.contains("file descriptors") }, "\(lines)")

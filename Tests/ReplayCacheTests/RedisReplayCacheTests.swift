@@ -5,27 +5,29 @@ import ReplayRedis
 import TestSupport
 import Testing
 
-/// What the tests of a Redis store share.
-enum RedisStore {
-    static let now = Timestamp.now
+/// A test's own time, and what it claims by it.
+///
+/// It is an hour ahead of the servers: a store begins by its server's clock, and so before all that a test claims.
+struct RedisClock {
+    let now = Timestamp.now.moved(3_600_000)
 
-    static func later(_ milliseconds: Int64) -> Timestamp { now.moved(milliseconds) }
+    func later(_ milliseconds: Int64) -> Timestamp { now.moved(milliseconds) }
 
-    static func claim(_ number: UInt64, issued: Timestamp = now) -> ReplayClaim {
-        ReplayRace.claim(number, at: issued)
+    func claim(_ number: UInt64, issued: Timestamp? = nil) -> ReplayClaim {
+        ReplayRace.claim(number, at: issued ?? now)
     }
 
-    /// A store whose fence is a day before what is claimed in it. Patient, unless its deadline is what a test is about.
-    static func open(_ url: String, timeoutMilliseconds: Int = 5000) throws -> RedisReplayCache {
+    /// A store that begins before what is claimed in it. Patient, unless its deadline is what a test is about.
+    func open(_ url: String, timeoutMilliseconds: Int = 5000) throws -> RedisReplayCache {
         var configuration = try RedisConfiguration(url: url)
         configuration.timeoutMilliseconds = timeoutMilliseconds
         let cache = RedisReplayCache(configuration)
-        try cache.open(at: later(-86_400_000))
+        try cache.open(at: .now)
         return cache
     }
 
     /// What the error of `body` says.
-    static func message(_ body: () throws -> Void) -> String {
+    func message(_ body: () throws -> Void) -> String {
         do {
             try body()
             return "no error"
@@ -53,27 +55,27 @@ extension Timestamp {
 extension ReplayCacheTests {
     @Suite("Redis replay store")
     struct RedisReplayCacheTests {
-        private typealias Store = RedisStore
+        private let clock = RedisClock()
 
         @Test("stores with different prefixes or databases know nothing of each other")
         func apart() throws {
             let server = try RedisServer()
             for suffix in ["", "/1", "?prefix=other", "/1?prefix=other"] {
-                let store = try Store.open(server.url + suffix)
-                #expect(try store.claim(Store.claim(1), at: Store.now) == .first)
-                #expect(try Store.open(server.url + suffix).claim(Store.claim(1), at: Store.now) == .alreadyUsed)
+                let store = try clock.open(server.url + suffix)
+                #expect(try store.claim(clock.claim(1), at: clock.now) == .first)
+                #expect(try clock.open(server.url + suffix).claim(clock.claim(1), at: clock.now) == .alreadyUsed)
             }
         }
 
         @Test("keys expire by the token's own life and the largest skews, at a moment")
         func expiry() throws {
             let server = try RedisServer()
-            let store = try Store.open(server.url)
-            #expect(try store.claim(Store.claim(1), at: Store.now) == .first)
+            let store = try clock.open(server.url)
+            #expect(try store.claim(clock.claim(1), at: clock.now) == .first)
             let key = try #require(
                 try server.cli("--scan", "--pattern", "*").split(separator: "\n").first { !$0.hasSuffix("since") })
             let moment = try #require(Int64(try server.cli("pexpiretime", String(key))))
-            #expect(moment == Store.claim(1).until.milliseconds + 600_000)
+            #expect(moment == clock.claim(1).until.milliseconds + 600_000)
             // The marker stays.
             #expect(try server.cli("pexpiretime", "media-token:{00}:since") == "-1")
         }
@@ -82,17 +84,17 @@ extension ReplayCacheTests {
         func emptied() throws {
             let server = try RedisServer()
             let store = RedisReplayCache(try RedisConfiguration(url: server.url))
-            try store.open(at: Store.now)
-            let answer = try store.claim(Store.claim(1), at: Store.now)
-            #expect(answer.isFenced(from: Store.now))
+            try store.open(at: clock.now)
+            let answer = try store.claim(clock.claim(1), at: clock.now)
+            #expect(answer.isFenced(from: clock.now))
             // And is not called used when it comes again.
-            #expect(try store.claim(Store.claim(1), at: Store.now) == answer)
-            let later = Store.later(10_000)
-            #expect(try store.claim(Store.claim(2, issued: later), at: later) == .first)
+            #expect(try store.claim(clock.claim(1), at: clock.now) == answer)
+            let later = clock.later(10_000)
+            #expect(try store.claim(clock.claim(2, issued: later), at: later) == .first)
             try server.cli("flushall")
-            let flushed = Store.later(20_000)
-            #expect(try store.claim(Store.claim(2, issued: later), at: flushed).isFenced(from: flushed))
-            #expect(try store.claim(Store.claim(3, issued: Store.later(30_000)), at: Store.later(30_000)) == .first)
+            let flushed = clock.later(20_000)
+            #expect(try store.claim(clock.claim(2, issued: later), at: flushed).isFenced(from: flushed))
+            #expect(try store.claim(clock.claim(3, issued: clock.later(30_000)), at: clock.later(30_000)) == .first)
             #expect(ReplayAnswer.predatesStore(since: try #require(try store.status().fence)).isFenced(from: flushed))
         }
 
@@ -102,24 +104,38 @@ extension ReplayCacheTests {
             var configuration = try RedisConfiguration(url: server.url)
             configuration.clockSkew = .seconds(30)
             let store = RedisReplayCache(configuration)
-            #expect(try store.claim(Store.claim(1), at: Store.now).isFenced(from: Store.later(30_000)))
+            #expect(try store.claim(clock.claim(1), at: clock.now).isFenced(from: clock.later(30_000)))
         }
 
         @Test("a server whose clock is far ahead, and forgets too early, is not relied on")
         func clockAhead() throws {
             let server = try RedisServer()
-            let store = try Store.open(server.url)
-            let (past, issued) = (Store.later(-400_000), Store.later(-410_000))
-            let text = Store.message { _ = try store.claim(Store.claim(1, issued: issued), at: past) }
+            let store = try clock.open(server.url)
+            let past = Timestamp.now.moved(-400_000)
+            let text = clock.message { _ = try store.claim(clock.claim(1, issued: past.moved(-1000)), at: past) }
             #expect(text.contains("s ahead of ours") && text.contains(server.url), "\(text)")
+            #expect(clock.message { try store.open(at: past) }.contains("s ahead of ours"))
+        }
+
+        @Test("who comes with a slow clock does not vouch for a time before the store")
+        func slowClock() throws {
+            let server = try RedisServer()
+            let store = RedisReplayCache(try RedisConfiguration(url: server.url))
+            let used = clock.claim(1, issued: .now)
+            try server.cli("flushall")
+            try store.open(at: Timestamp.now.moved(-290_000))
+            guard case .predatesStore = try store.claim(used, at: .now) else {
+                Issue.record("a token of before the store passed")
+                return
+            }
         }
 
         @Test("what a policy accepts no more is refused without being asked for")
         func passed() throws {
             let server = try RedisServer()
-            let store = try Store.open(server.url)
-            let claim = Store.claim(1, issued: Store.later(-1_000_000))
-            guard case .predatesStore = try store.claim(claim, at: Store.now) else {
+            let store = try clock.open(server.url)
+            let claim = clock.claim(1, issued: clock.later(-1_000_000))
+            guard case .predatesStore = try store.claim(claim, at: clock.now) else {
                 Issue.record("a token that expired long ago was looked up")
                 return
             }
@@ -134,46 +150,53 @@ extension ReplayCacheTests {
             try server.cli("acl", "setuser", "reader", "on", ">right", may[1], may[2], may[3], may[4], may[5])
             try server.cli("acl", "setuser", "default", ">secret")
             let host = "127.0.0.1:\(server.port)"
-            #expect(try Store.open("redis://gate:right@\(host)").claim(Store.claim(1), at: Store.now) == .first)
-            #expect(try Store.open("redis://:secret@\(host)").claim(Store.claim(1), at: Store.now) == .alreadyUsed)
+            #expect(try clock.open("redis://gate:right@\(host)").claim(clock.claim(1), at: clock.now) == .first)
+            #expect(try clock.open("redis://:secret@\(host)").claim(clock.claim(1), at: clock.now) == .alreadyUsed)
             for (login, expected) in [
                 ("", "NOAUTH"), ("gate:wrong@", "set the user and password in its URL right"), (":wrong@", "WRONGPASS"),
                 ("reader:right@", "NOPERM"),
             ] {
                 let store = RedisReplayCache(try RedisConfiguration(url: "redis://\(login)\(host)"))
-                let text = Store.message { _ = try store.claim(Store.claim(9), at: Store.now) }
+                let text = clock.message { _ = try store.claim(clock.claim(9), at: clock.now) }
                 #expect(text.contains(expected) && text.contains(host) && !text.contains("wrong@"), "\(login): \(text)")
             }
+        }
+
+        @Test("a server that repeats the login in its error does not show it to us")
+        func repeatedLogin() throws {
+            let server = try RedisServer(["--rename-command", "AUTH", ""])
+            let text = clock.message { _ = try clock.open("redis://gate:hunter2@127.0.0.1:\(server.port)") }
+            #expect(text.contains("refuses the login") && !text.contains("hunter2"), "\(text)")
         }
 
         @Test("a server that would forget live keys, or that is a replica, is refused")
         func unfit() throws {
             let evicting = try RedisServer(["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"])
-            #expect(Store.message { _ = try Store.open(evicting.url) }.contains("set it to noeviction"))
+            #expect(clock.message { _ = try clock.open(evicting.url) }.contains("set it to noeviction"))
             let replica = try RedisServer(["--replicaof", "127.0.0.1", "\(evicting.port)"])
-            #expect(Store.message { _ = try Store.open(replica.url) }.contains("name the primary"))
+            #expect(clock.message { _ = try clock.open(replica.url) }.contains("name the primary"))
             #expect(
-                Store.message { _ = try Store.open(evicting.url + "?cluster=true") }.contains("set it to noeviction"))
+                clock.message { _ = try clock.open(evicting.url + "?cluster=true") }.contains("set it to noeviction"))
             try evicting.cli("config", "set", "maxmemory-policy", "noeviction")
-            #expect(try Store.open(evicting.url).claim(Store.claim(1), at: Store.now) == .first)
+            #expect(try clock.open(evicting.url).claim(clock.claim(1), at: clock.now) == .first)
             #expect(
-                Store.message { _ = try Store.open(evicting.url + "?cluster=true") }.contains("leave out cluster=true"))
+                clock.message { _ = try clock.open(evicting.url + "?cluster=true") }.contains("leave out cluster=true"))
         }
 
         @Test("wait=1 accepts what a replica has confirmed, and nothing else")
         func replicas() throws {
             let primary = try RedisServer(["--repl-diskless-sync-delay", "0"])
             let url = primary.url + "?wait=1"
-            let store = try Store.open(url)
-            let text = Store.message { _ = try store.claim(Store.claim(1), at: Store.now) }
+            let store = try clock.open(url)
+            let text = clock.message { _ = try store.claim(clock.claim(1), at: clock.now) }
             #expect(text.contains("0 of 1 replicas"), "\(text)")
             let replica = try RedisServer(["--replicaof", "127.0.0.1", "\(primary.port)"])
             while try !replica.cli("info", "replication").contains("master_link_status:up") { usleep(20_000) }
-            #expect(try store.claim(Store.claim(1), at: Store.now) == .alreadyUsed)
-            #expect(try store.claim(Store.claim(2), at: Store.now) == .first)
+            #expect(try store.claim(clock.claim(1), at: clock.now) == .alreadyUsed)
+            #expect(try store.claim(clock.claim(2), at: clock.now) == .first)
             #expect(try replica.cli("dbsize") == "3")
             replica.signal(SIGSTOP)
-            #expect(Store.message { _ = try store.claim(Store.claim(3), at: Store.now) }.contains("0 of 1 replicas"))
+            #expect(clock.message { _ = try store.claim(clock.claim(3), at: clock.now) }.contains("0 of 1 replicas"))
             replica.signal(SIGCONT)
         }
 
@@ -181,14 +204,14 @@ extension ReplayCacheTests {
         func pipelined() throws {
             let server = try RedisServer()
             let loop = try EventLoop()
-            _ = try Store.open(server.url)
+            _ = try clock.open(server.url)
             let client = RedisReplayClient(try RedisConfiguration(url: server.url), on: loop)
             var firsts = 0
             var answered = 0
             for number in 0..<2000 as Range<UInt64> {
                 // Each key twice, in groups of two different ones.
-                let group = [Store.claim(number / 2), Store.claim(10_000 + number)]
-                client.claim(group, at: Store.now) { answers in
+                let group = [clock.claim(number / 2), clock.claim(10_000 + number)]
+                client.claim(group, at: clock.now) { answers in
                     answered += 1
                     firsts += answers.count { (try? $0.get()) == .first }
                 }
@@ -204,16 +227,16 @@ extension ReplayCacheTests {
         @Test("shows live tokens by minute, memory and fence")
         func status() throws {
             let server = try RedisServer()
-            let store = try Store.open(server.url + "?prefix=a*b")
-            _ = try Store.open(server.url + "?prefix=axb").claim(Store.claim(7), at: Store.now)
-            for number in 0..<3000 as Range<UInt64> { _ = try store.claim(Store.claim(number), at: Store.now) }
+            let store = try clock.open(server.url + "?prefix=a*b")
+            _ = try clock.open(server.url + "?prefix=axb").claim(clock.claim(7), at: clock.now)
+            for number in 0..<3000 as Range<UInt64> { _ = try store.claim(clock.claim(number), at: clock.now) }
             let status = try store.status()
             #expect(status.entries == 3000)
             #expect(status.buckets.count == 1)
-            let until = Store.claim(0).until
+            let until = clock.claim(0).until
             #expect(status.buckets[0].begin <= until && until < status.buckets[0].end)
             #expect(
-                ReplayAnswer.predatesStore(since: try #require(status.fence)).isFenced(from: Store.later(-86_400_000)))
+                ReplayAnswer.predatesStore(since: try #require(status.fence)).isFenced(from: clock.later(-3_600_000)))
             #expect(status.bytes ?? 0 > 500_000)
         }
     }

@@ -39,7 +39,7 @@ final class TestStore {
             case .redis: try RedisForAll.server.get().url + "?" + settings
             case .cluster: try RedisForAll.cluster.get().url + "&" + settings
             }
-        store = try ReplayStore(opening: url, at: Timestamp(milliseconds: 1_600_000_000_000))
+        store = try ReplayStore(opening: url)
         cache = store.cache
     }
 

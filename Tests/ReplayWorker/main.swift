@@ -4,7 +4,7 @@
 //     replay-worker NOW loop URL START                claims START, START+1, … for ever, prints each that was first, at once
 //     replay-worker NOW starve URL OTHER              prints what becomes of claims, and of opening OTHER, without descriptors
 //
-// NOW is when every claim is made, in milliseconds since 1970. Stores are opened a day before, so that their fence is out of
+// NOW is when every claim is made, in milliseconds since 1970. Stores are opened an hour before, so that their fence is out of
 // the way.
 internal import Foundation
 internal import MediaToken
@@ -13,7 +13,7 @@ internal import TestSupport
 
 let arguments = CommandLine.arguments
 let now = Timestamp(milliseconds: Int64(arguments[1]) ?? 0)
-let dayBefore = Timestamp(milliseconds: now.milliseconds - 86_400_000)
+let hourBefore = Timestamp(milliseconds: now.milliseconds - 3_600_000)
 
 func claim(_ number: UInt64) -> ReplayClaim { ReplayRace.claim(number, at: now) }
 
@@ -36,7 +36,7 @@ func starve(_ cache: any ReplayCache, other: String) {
         return ReplayClaim(key: claim(number).key, issued: now, until: until)
     }
     func openOther() throws -> String {
-        try ReplayStore(opening: other, at: dayBefore).close()
+        try ReplayStore(opening: other, at: hourBefore).close()
         return "opened"
     }
     tell("before") { try cache.claim(claim(0), at: now) }
@@ -50,7 +50,7 @@ func starve(_ cache: any ReplayCache, other: String) {
     tell("other store again", openOther)
 }
 
-let store = try ReplayStore(opening: arguments[3], at: dayBefore)
+let store = try ReplayStore(opening: arguments[3], at: hourBefore)
 switch arguments[2] {
 case "race":
     let (threads, keys, group) = (Int(arguments[4]) ?? 0, Int(arguments[5]) ?? 0, Int(arguments[6]) ?? 1)

@@ -5,7 +5,8 @@ import Glibc
 package final class RedisServer {
     package let port: Int
     private let directory: TemporaryDirectory
-    private let settings: [String]
+    /// For its next start.
+    package var settings: [String]
     private var daemon: Daemon?
 
     /// Starts it and waits until it answers.

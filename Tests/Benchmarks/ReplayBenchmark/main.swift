@@ -15,7 +15,7 @@ internal import ReplayStores
 struct Workload {
     /// An hour from now, since it stands still for as long as a benchmark takes, and no server's clock may be far ahead of it.
     static let now = Timestamp(milliseconds: Timestamp.now.milliseconds + 3_600_000)
-    static let dayBefore = Timestamp(milliseconds: now.milliseconds - 86_400_000)
+    static let before = Timestamp(milliseconds: now.milliseconds - 3_600_000)
 
     /// The key of `number` is spread as a digest is. It expires in the minute that is asked for, or in any.
     static func claim(_ number: UInt64, minute: UInt64? = nil) -> ReplayClaim {
@@ -81,7 +81,7 @@ func row(_ cells: [String]) {
 /// A claim meets "any" of the minutes, or "one" of them as when tokens are used soon after their issue and so expire in the
 /// same minute.
 func measure(_ name: String, _ url: String, live: UInt64) throws {
-    let store = try ReplayStore(opening: url, at: Workload.dayBefore)
+    let store = try ReplayStore(opening: url, at: Workload.before)
     func taken() throws -> Int { name == "memory" ? residentBytes() : try store.status().bytes ?? 0 }
     let before = try taken()
     _ = Workload.time(store.cache, 0..<live, threads: 1, group: 64)
@@ -109,7 +109,7 @@ func measurePipelined(_ url: String, claims: Int, inFlight: Int, group: Int) thr
     var configuration = try RedisConfiguration(url: url)
     configuration.prefix = UUID().uuidString
     configuration.timeoutMilliseconds = 10_000
-    try RedisReplayCache(configuration).open(at: Workload.dayBefore)
+    try RedisReplayCache(configuration).open(at: Workload.before)
     let client = RedisReplayClient(configuration, on: loop)
     var (begun, done) = (0, 0)
     func next() {
@@ -136,7 +136,7 @@ func measurePipelined(_ url: String, claims: Int, inFlight: Int, group: Int) thr
 
 /// The longest that a claim took while a bucket of a million entries was dropped, in milliseconds.
 func longestClaimWhileDropping(_ url: String) throws -> Double {
-    let store = try ReplayStore(opening: url, at: Workload.dayBefore)
+    let store = try ReplayStore(opening: url, at: Workload.before)
     let oneBucket = (0..<8_000_000 as Range<UInt64>).lazy.filter { $0 % 8 == 0 }.map { Workload.claim($0) }
     for claim in oneBucket { _ = try store.cache.claim(claim, at: Workload.now) }
     let later = Timestamp(milliseconds: Workload.now.milliseconds + 1_200_000)
