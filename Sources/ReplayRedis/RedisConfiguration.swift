@@ -45,6 +45,10 @@ public struct RedisConfiguration: Sendable {
         else {
             throw Problem(description: "cannot be read; expected \(Self.form)")
         }
+        // Behind the host it is the rest of a login with a slash or a question mark in its password, which nobody must see.
+        guard !(parts.percentEncodedPath + (parts.percentEncodedQuery ?? "")).contains("@") else {
+            throw Problem(description: "has an @ behind the host; write / as %2F, ? as %3F and @ as %40 in a password")
+        }
         // In brackets where it is an IPv6 address.
         self.init(host: host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host)
         if let number = parts.port {
