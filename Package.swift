@@ -26,24 +26,37 @@ let package = Package(
         .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
         .systemLibrary(name: "CLibEvent", pkgConfig: "libevent", providers: [.apt(["libevent-dev"])]),
 
+        .systemLibrary(name: "CLibEventHTTP", pkgConfig: "libevent", providers: [.apt(["libevent-dev"])]),
+
+        .target(name: "Threading", swiftSettings: strict),
         .target(name: "TokenCrypto", dependencies: ["COpenSSL"], swiftSettings: strict),
         .target(name: "TokenXML", dependencies: ["CLibXML2"], swiftSettings: strict),
-        .target(name: "MediaToken", dependencies: ["TokenCrypto", "TokenXML"], swiftSettings: strict),
-        .target(name: "ReplayLMDB", dependencies: ["MediaToken", "CLMDB"], swiftSettings: strict),
+        .target(
+            name: "MediaToken", dependencies: ["Threading", "TokenCrypto", "TokenXML"], swiftSettings: strict),
+        .target(name: "ReplayLMDB", dependencies: ["MediaToken", "Threading", "CLMDB"], swiftSettings: strict),
         .target(name: "EventLoop", dependencies: ["CLibEvent"], swiftSettings: strict),
         .target(
-            name: "ReplayRedis", dependencies: ["MediaToken", "EventLoop", "CHiredis"], swiftSettings: strict),
+            name: "ReplayRedis", dependencies: ["MediaToken", "EventLoop", "Threading", "CHiredis"],
+            swiftSettings: strict),
+        .target(
+            name: "HTTPServer", dependencies: ["EventLoop", "Threading", "CLibEventHTTP"], swiftSettings: strict),
         .target(
             name: "ReplayStores", dependencies: ["MediaToken", "ReplayLMDB", "ReplayRedis"], swiftSettings: strict),
+        .target(
+            name: "MediaTokenGate",
+            dependencies: ["EventLoop", "HTTPServer", "MediaToken", "ReplayRedis", "ReplayStores", "Threading"],
+            swiftSettings: strict),
         .target(name: "TokenIssuer", dependencies: ["MediaToken", "TokenCrypto"], swiftSettings: strict),
         .executableTarget(
             name: "media-token",
-            dependencies: ["MediaToken", "ReplayStores", "TokenCrypto", "TokenIssuer", "CArgp"],
+            dependencies: [
+                "HTTPServer", "MediaToken", "MediaTokenGate", "ReplayStores", "TokenCrypto", "TokenIssuer", "CArgp",
+            ],
             swiftSettings: strict),
 
         .target(
             name: "TestSupport",
-            dependencies: ["MediaToken", "TokenCrypto", "TokenIssuer"],
+            dependencies: ["MediaToken", "Threading", "TokenCrypto", "TokenIssuer"],
             path: "Tests/TestSupport",
             swiftSettings: strict),
         .testTarget(name: "TokenCryptoTests", dependencies: ["TokenCrypto", "TestSupport"], swiftSettings: strict),

@@ -5,5 +5,6 @@
 #include <sys/types.h>
 
 #include <event2/event.h>
+#include <sys/eventfd.h>
 
 #endif

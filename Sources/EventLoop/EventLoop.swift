@@ -35,6 +35,11 @@ package final class EventLoop {
         while !isDone(), event_base_loop(base, EVLOOP_ONCE) == 0 {}
     }
 
+    /// One turn: waits until something has happened, and handles all that has.
+    package func turn() {
+        event_base_loop(base, EVLOOP_ONCE)
+    }
+
     /// Handles what has happened already, and does not wait.
     package func runPending() {
         event_base_loop(base, EVLOOP_NONBLOCK)

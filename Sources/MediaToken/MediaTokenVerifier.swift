@@ -40,9 +40,28 @@ public final class MediaTokenVerifier: Sendable {
     /// The whole way of a token is here; nothing in it goes back, and no step can be left out, since each takes what only
     /// the step before it makes.
     public func verify(_ group: [VerificationRequest], at now: Timestamp) -> [Result<Verdict, CannotTell>] {
-        let approved: [Step<ApprovedToken>]
+        let undecided = approve(group, at: now)
+        return undecided.verdicts(for: undecided.claims.isEmpty ? [] : replays.claim(undecided.claims, at: now))
+    }
+
+    /// The same with a store that answers later.
+    ///
+    /// - Parameters:
+    ///   - pipeline: the store.
+    ///   - completion: called once, with a result for each; where nothing is left to be claimed, before this returns.
+    package func verify(
+        _ group: [VerificationRequest], at now: Timestamp, claimingIn pipeline: any PipelinedReplayCache,
+        _ completion: @escaping ([Result<Verdict, CannotTell>]) -> Void
+    ) {
+        let undecided = approve(group, at: now)
+        guard !undecided.claims.isEmpty else { return completion(undecided.verdicts(for: [])) }
+        pipeline.claim(undecided.claims, at: now) { completion(undecided.verdicts(for: $0)) }
+    }
+
+    /// The way up to the replay store.
+    private func approve(_ group: [VerificationRequest], at now: Timestamp) -> UndecidedGroup {
         do {
-            approved = try workspaces.withWorkspace { workspace in
+            let approved: [Step<ApprovedToken>] = try workspaces.withWorkspace { workspace in
                 let envelopes = group.map { $0.openEnvelope() }
                 let authentic = keys.authenticate(envelopes, with: workspace)
                 let signed = authentic.map { $0.flatMap { SignedClaims.read(from: $0, with: workspace.reader) } }
@@ -50,10 +69,10 @@ public final class MediaTokenVerifier: Sendable {
                     signed.flatMap { policy.approve($0, for: request.expectation, at: now) }
                 }
             }
+            return UndecidedGroup(approved)
         } catch {
-            return group.map { _ in .failure(.outOfResources("\(error)")) }
+            return UndecidedGroup(group.map { _ in .failure(.cannotTell(.outOfResources("\(error)"))) })
         }
-        return replays.verdicts(on: approved, at: now)
     }
 }
 

@@ -1,5 +1,6 @@
 internal import EventLoop
 public import MediaToken
+internal import Threading
 
 /// A replay store for a fleet: a Redis or Valkey server of version 7.0 or newer, or a Redis Cluster of them.
 ///
@@ -15,7 +16,8 @@ public import MediaToken
 /// Safe to use from any number of threads at once, each of which gets a connection of its own. Calls block for as long as
 /// the deadline of the configuration at most, but for a resolver that is slow to look the host's name up.
 public final class RedisReplayCache: ReplayCache {
-    private let configuration: RedisConfiguration
+    /// Where it is, and how it is asked.
+    public let configuration: RedisConfiguration
     private let idle = IdleSessions()
 
     /// A store that is reached when it is first asked.

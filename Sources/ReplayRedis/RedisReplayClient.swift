@@ -4,7 +4,7 @@ package import MediaToken
 /// A Redis store as an event loop uses it: one connection to each server, any number of claims in flight.
 ///
 /// It belongs to the loop's thread.
-package final class RedisReplayClient {
+package final class RedisReplayClient: PipelinedReplayCache {
     let configuration: RedisConfiguration
     let keys: RedisKeys
     let loop: EventLoop

@@ -25,14 +25,17 @@ public enum ReplayStore: Sendable {
     /// - Parameters:
     ///   - url: see ``forms``.
     ///   - makesNew: whether a store is made where there is none.
+    ///   - isService: whether it serves viewers: one in memory is then fenced too.
     ///   - clockSkew: by how much the fence of a store that begins now is put later.
     ///   - now: that fence.
     /// - Throws: ``UnknownURL`` or `ReplayCacheError`.
     public init(
-        opening url: String, makesNew: Bool = true, clockSkew: Duration = .zero, at now: Timestamp = .now
+        opening url: String, makesNew: Bool = true, isService: Bool = false, clockSkew: Duration = .zero,
+        at now: Timestamp = .now
     ) throws {
         if url == "memory" {
-            self = .memory(MemoryReplayCache())
+            let fence = now.advanced(byMilliseconds: clockSkew.clampedMilliseconds)
+            self = .memory(MemoryReplayCache(fencedAt: isService ? fence : nil))
         } else if url.hasPrefix("lmdb:"), url.count > 5 {
             var configuration = LMDBReplayCache.Configuration(clockSkew: clockSkew)
             configuration.makesNew = makesNew
@@ -87,6 +90,17 @@ public enum ReplayStore: Sendable {
         case .lmdb(let cache): try cache.sweep(at: now)
         // The server forgets each key at its moment, by itself.
         case .redis: break
+        }
+    }
+
+    /// Whether it answers, as far as that can be seen without a claim.
+    ///
+    /// - Throws: `ReplayCacheError`.
+    public func probe(at now: Timestamp) throws(ReplayCacheError) {
+        switch self {
+        case .memory: break
+        case .lmdb(let cache): try cache.sweep(at: now)
+        case .redis(let cache): try cache.open(at: now)
         }
     }
 

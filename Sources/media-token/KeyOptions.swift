@@ -1,4 +1,5 @@
 internal import MediaToken
+internal import MediaTokenGate
 
 /// The options that name verification keys, for every command that takes some.
 struct KeyOptions {
@@ -43,6 +44,16 @@ struct KeyOptions {
         }
         for key in keys.refused { Console.printError("warning: \(key)") }
         return keys
+    }
+
+    /// Loads the keys of a gate.
+    static func load(_ settings: GateSettings) throws(CommandFailure) -> KeyRing {
+        try KeyOptions(settings).load()
+    }
+
+    private init(_ settings: GateSettings) {
+        (paths, password, passwordFile) = (settings.keys, nil, settings.passwordFile)
+        requirements = KeyRequirements(minimumRSABits: settings.minimumRSABits, unsafeIgnoringCertificateDates: false)
     }
 
     func readPassword() throws(CommandFailure) -> String? {

@@ -8,7 +8,7 @@ enum MediaTokenCommand {
 
     private static let commands: [Subcommand] = [
         ("verify", VerifyCommand.run), ("inspect", InspectCommand.run), ("issue", IssueCommand.run),
-        ("keys", KeysCommand.run), ("replays", ReplaysCommand.run),
+        ("keys", KeysCommand.run), ("replays", ReplaysCommand.run), ("serve", ServeCommand.run),
     ]
 
     private static let syntax = CommandSyntax(
@@ -21,6 +21,7 @@ enum MediaTokenCommand {
               issue      sign tokens for tests and load
               keys       list, import or generate keys
               replays    show or sweep a store of used tokens
+              serve      answer over HTTP whether a stream may play
 
             'media-token COMMAND --help' tells more of each.
 
@@ -63,6 +64,7 @@ enum ExitStatus: Int32, Comparable {
     case success = 0
     case rejected = 1
     case couldNotTell = 2
+    case usage = 64
 
     static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

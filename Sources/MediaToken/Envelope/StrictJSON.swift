@@ -2,20 +2,32 @@ internal import FoundationEssentials
 
 /// Foundation's JSON decoder, with what it lets pass and what could be read two ways taken back: a key given twice (it
 /// would keep the first, others the last), a byte order mark, any encoding but UTF-8; and nesting without a bound.
-enum StrictJSON {
+package enum StrictJSON {
     /// Opening brackets at the most, those in strings included; the decoder then never comes near its own limit of depth
     /// (512), where it can stop the process. An answer of Adobe's has three for each decision.
-    static let bracketLimit = 500
+    package static let bracketLimit = 500
 
-    enum Problem: Error, Equatable, Sendable {
+    package enum Problem: Error, Equatable, Sendable {
         case notUTF8
         case tooManyBrackets
         case duplicateKey(String)
         /// Where, as a path of keys, and what was wrong there.
         case unexpected(String)
+
+        /// What is wrong, in a few words.
+        package var reason: String {
+            switch self {
+            case .notUTF8: "it is not UTF-8"
+            case .tooManyBrackets: "it has more than \(bracketLimit) brackets"
+            case .duplicateKey(let key): "'\(printable(key))' is given twice"
+            case .unexpected(let what): printable(what)
+            }
+        }
     }
 
-    static func decode<Value: Decodable>(_ type: Value.Type, from text: ArraySlice<UInt8>) throws(Problem) -> Value {
+    package static func decode<Value: Decodable>(_ type: Value.Type, from text: ArraySlice<UInt8>) throws(Problem)
+        -> Value
+    {
         guard !text.contains(0), String(validating: text, as: UTF8.self) != nil else { throw .notUTF8 }
         let brackets = text.count { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "{") }
         guard brackets <= bracketLimit else { throw .tooManyBrackets }

@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import Threading
 
 /// A replay store in the memory of one process. What it knows ends with the process.
 ///

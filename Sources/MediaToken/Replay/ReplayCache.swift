@@ -105,3 +105,11 @@ extension ReplayCache {
         return try answer.get()
     }
 }
+
+/// A replay store that answers later, on the thread of the event loop that asks it. The contract is that of ``ReplayCache``.
+package protocol PipelinedReplayCache: AnyObject {
+    /// Decides the claims of a group, in order, and calls `completion` once with an answer for each.
+    func claim(
+        _ group: [ReplayClaim], at now: Timestamp,
+        _ completion: @escaping ([Result<ReplayAnswer, ReplayCacheError>]) -> Void)
+}

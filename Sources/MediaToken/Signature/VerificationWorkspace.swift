@@ -1,3 +1,4 @@
+internal import Threading
 internal import TokenCrypto
 internal import TokenXML
 

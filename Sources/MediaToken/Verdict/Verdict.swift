@@ -46,15 +46,24 @@ public enum CannotTell: Error, Sendable, CustomStringConvertible {
     }
 }
 
-extension ReplayCache {
-    /// Turns approved tokens into verified ones, where this is their first use. What was stopped before stays stopped.
-    func verdicts(on group: [Step<ApprovedToken>], at now: Timestamp) -> [Result<Verdict, CannotTell>] {
-        let claims = group.compactMap { try? $0.get().replayClaim }
-        var answers = claims.isEmpty ? [] : claim(claims, at: now)[...]
+/// A group that has passed every check but the last. What was stopped before stays stopped.
+struct UndecidedGroup: Sendable {
+    /// What is to be claimed, in order.
+    let claims: [ReplayClaim]
+    private let members: [Step<ApprovedToken>]
+
+    init(_ members: [Step<ApprovedToken>]) {
+        self.members = members
+        claims = members.compactMap { try? $0.get().replayClaim }
+    }
+
+    /// Turns approved tokens into verified ones, where this is their first use.
+    func verdicts(for answers: [Result<ReplayAnswer, ReplayCacheError>]) -> [Result<Verdict, CannotTell>] {
+        var answers = answers[...]
         let miscount: ReplayCacheError? =
             answers.count == claims.count
             ? nil : .unavailable("it gave \(answers.count) answers to \(claims.count) claims")
-        return group.map { member in
+        return members.map { member in
             switch member {
             case .failure(let stop): stop.outcome
             case .success(let approved): approved.verdict(for: miscount.map { .failure($0) } ?? answers.removeFirst())

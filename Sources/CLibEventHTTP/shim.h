@@ -1,0 +1,13 @@
+#ifndef CLIBEVENTHTTP_SHIM_H
+#define CLIBEVENTHTTP_SHIM_H
+
+// Before libevent's own headers, which otherwise define fd_set a second time.
+#include <sys/types.h>
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/http.h>
+#include <event2/keyvalq_struct.h>
+#include <event2/listener.h>
+
+#endif

@@ -1,0 +1,143 @@
+internal import CLibEventHTTP
+internal import EventLoop
+internal import Synchronization
+
+/// The connections of one worker: how many there are, from whom, and how long each has been at what it does.
+///
+/// libevent closes a connection on which nothing moves, but not one that moves a byte now and then. Looked through twice a
+/// second, which for ten thousand takes less than a millisecond.
+final class HTTPConnections {
+    private let loop: EventLoop
+    private let limits: HTTPLimits
+    private let count: HTTPConnectionCount
+    /// Made in this turn of the loop; not known to us as connections yet.
+    private var fresh: [OpaquePointer] = []
+    private var known: [OpaquePointer: HTTPConnection] = [:]
+    private var timer: LoopTimer?
+
+    init(_ loop: EventLoop, _ limits: HTTPLimits, _ count: HTTPConnectionCount) {
+        (self.loop, self.limits, self.count) = (loop, limits, count)
+        tick()
+    }
+
+    func accepted(_ buffer: OpaquePointer) { fresh.append(buffer) }
+
+    /// Gets to know the connections that were made in this turn. Nothing can have become of them yet: they are read from
+    /// in the next turn at the earliest.
+    func adopt() {
+        for buffer in fresh {
+            // evhttp tells of a connection only with its first request. But it is what evhttp gave the buffer to call back with.
+            var argument: UnsafeMutableRawPointer?
+            bufferevent_getcb(buffer, nil, nil, nil, &argument)
+            guard let pointer = argument.map({ OpaquePointer($0) }),
+                evhttp_connection_get_bufferevent(pointer) == buffer
+            else { continue }
+            adopt(pointer, buffer)
+        }
+        fresh.removeAll(keepingCapacity: true)
+    }
+
+    private func adopt(_ pointer: OpaquePointer, _ buffer: OpaquePointer) {
+        let connection = HTTPConnection(pointer, buffer, self)
+        guard count.enter(connection.peer, limits) else {
+            evhttp_connection_free(pointer)
+            return
+        }
+        known[pointer] = connection
+        connection.watch()
+    }
+
+    /// A request has arrived whole on its connection.
+    func hasArrived(_ request: OpaquePointer) {
+        guard let pointer = evhttp_request_get_connection(request) else { return }
+        known[pointer]?.hasArrived()
+        evhttp_request_set_on_complete_cb(
+            request,
+            { request, connections in
+                guard let connections, let pointer = evhttp_request_get_connection(request) else { return }
+                Unmanaged<HTTPConnections>.fromOpaque(connections).takeUnretainedValue().known[pointer]?.hasAnswered()
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    func hasClosed(_ pointer: OpaquePointer) {
+        guard let connection = known.removeValue(forKey: pointer) else { return }
+        connection.unwatch()
+        count.leave(connection.peer)
+    }
+
+    /// Before the server is freed, and all connections with it.
+    func forgetAll() {
+        for pointer in known.keys { hasClosed(pointer) }
+    }
+
+    private func tick() {
+        let now = ContinuousClock.now
+        for (pointer, connection) in known where connection.isOverdue(at: now, limits) {
+            evhttp_connection_free(pointer)
+        }
+        timer = loop.timer(afterMilliseconds: 500) { [unowned self] in tick() }
+    }
+}
+
+/// One connection. What it points to is libevent's, and there until libevent says that it has closed.
+final class HTTPConnection {
+    private enum State {
+        case idle(since: ContinuousClock.Instant)
+        case arriving(since: ContinuousClock.Instant)
+        case answering
+    }
+
+    let peer: String
+    private let pointer: OpaquePointer
+    private let buffer: OpaquePointer
+    private unowned let owner: HTTPConnections
+    private var watcher: OpaquePointer?
+    private var state = State.idle(since: .now)
+
+    init(_ pointer: OpaquePointer, _ buffer: OpaquePointer, _ owner: HTTPConnections) {
+        (self.pointer, self.buffer, self.owner) = (pointer, buffer, owner)
+        var address: UnsafeMutablePointer<CChar>?
+        var port: UInt16 = 0
+        evhttp_connection_get_peer(pointer, &address, &port)
+        peer = address.map { String(cString: $0) } ?? ""
+    }
+
+    /// Has libevent tell of its bytes and of its end. Unretained, both: the owner lets go of it only when it has closed.
+    func watch() {
+        let me = Unmanaged.passUnretained(self).toOpaque()
+        evhttp_connection_set_closecb(
+            pointer,
+            { pointer, connection in
+                guard let pointer, let connection else { return }
+                Unmanaged<HTTPConnection>.fromOpaque(connection).takeUnretainedValue().owner.hasClosed(pointer)
+            }, me)
+        watcher = evbuffer_add_cb(
+            bufferevent_get_input(buffer),
+            { _, change, connection in
+                guard let change, change.pointee.n_added > 0, let connection else { return }
+                Unmanaged<HTTPConnection>.fromOpaque(connection).takeUnretainedValue().moves()
+            }, me)
+    }
+
+    func unwatch() {
+        evhttp_connection_set_closecb(pointer, nil, nil)
+        if let watcher { evbuffer_remove_cb_entry(bufferevent_get_input(buffer), watcher) }
+        watcher = nil
+    }
+
+    func hasArrived() { state = .answering }
+
+    func hasAnswered() { state = .idle(since: .now) }
+
+    private func moves() {
+        if case .idle = state { state = .arriving(since: .now) }
+    }
+
+    func isOverdue(at now: ContinuousClock.Instant, _ limits: HTTPLimits) -> Bool {
+        switch state {
+        case .idle(let since): now - since > .milliseconds(limits.idleMilliseconds)
+        case .arriving(let since): now - since > .milliseconds(limits.arrivalMilliseconds)
+        case .answering: false
+        }
+    }
+}

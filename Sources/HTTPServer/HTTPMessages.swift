@@ -1,0 +1,50 @@
+/// A request, whole: its body has arrived.
+package struct HTTPRequest: Sendable {
+    /// Upper case.
+    package var method: String
+    /// The path as it was sent, still percent-encoded.
+    package var path: String
+    /// What is behind the question mark, still percent-encoded; `nil` where there is none.
+    package var query: String?
+    /// In the order in which they were sent.
+    package var headers: [(name: String, value: String)]
+    package var body: [UInt8]
+    /// The address that it came from; empty for a Unix socket.
+    package var peer: String
+
+    package init(
+        method: String, path: String, query: String? = nil, headers: [(name: String, value: String)] = [],
+        body: [UInt8] = [], peer: String = ""
+    ) {
+        (self.method, self.path, self.query) = (method, path, query)
+        (self.headers, self.body, self.peer) = (headers, body, peer)
+    }
+
+    /// The values of all headers of this name, whose case does not count (RFC 9110, 5.1).
+    package func values(of name: String) -> [String] {
+        headers.filter { $0.name.isSameHeaderName(as: name) }.map(\.value)
+    }
+}
+
+/// An answer.
+package struct HTTPAnswer: Sendable {
+    package var status: Int
+    /// Values must be free of line breaks; a header whose value is not is left out.
+    package var headers: [(name: String, value: String)]
+    package var body: [UInt8]
+
+    package init(_ status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
+        (self.status, self.headers, self.body) = (status, headers, body)
+    }
+}
+
+extension String {
+    fileprivate func isSameHeaderName(as other: String) -> Bool {
+        utf8.count == other.utf8.count
+            && zip(utf8, other.utf8).allSatisfy { left, right in left.asciiLowercased == right.asciiLowercased }
+    }
+}
+
+extension UInt8 {
+    fileprivate var asciiLowercased: UInt8 { (0x41...0x5A).contains(self) ? self + 0x20 : self }
+}

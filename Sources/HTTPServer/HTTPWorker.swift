@@ -1,0 +1,102 @@
+internal import CLibEventHTTP
+internal import EventLoop
+
+/// One thread's share of a server: its loop, its sockets, its connections.
+///
+/// What one turn of the loop brought is handed on as one group, when the turn ends.
+final class HTTPWorker {
+    private let loop: EventLoop
+    private let limits: HTTPLimits
+    private let handler: HTTPHandler
+    private let http: OpaquePointer
+    private let connections: HTTPConnections
+    private var arrived: [HTTPExchange] = []
+    private var unanswered = 0
+    private(set) var isStopping = false
+    private var stopTimer: LoopTimer?
+    private var isStopped = false
+
+    /// A request may be longer by this than the limit on headers, so that it is we who answer it.
+    private static let headerSlack = 32_768
+
+    init(
+        _ loop: EventLoop, _ sockets: [Int32], _ limits: HTTPLimits, _ count: HTTPConnectionCount,
+        _ handler: @escaping HTTPHandler
+    ) throws(HTTPServer.Failure) {
+        guard let http = evhttp_new(loop.base) else { throw HTTPServer.Failure("cannot be made: no memory") }
+        (self.loop, self.http, self.limits, self.handler) = (loop, http, limits, handler)
+        connections = HTTPConnections(loop, limits, count)
+        evhttp_set_default_content_type(http, nil)
+        evhttp_set_max_headers_size(http, limits.headerBytes + Self.headerSlack)
+        evhttp_set_max_body_size(http, limits.bodyBytes)
+        evhttp_set_allowed_methods(http, UInt16(HTTPRequest.methods.keys.reduce(0, |)))
+        // Unretained, both: the server is freed with this object.
+        let me = Unmanaged.passUnretained(self).toOpaque()
+        evhttp_set_bevcb(
+            http,
+            { base, worker in
+                let buffer = bufferevent_socket_new(base, -1, Int32(BEV_OPT_CLOSE_ON_FREE.rawValue))
+                guard let worker, let buffer else { return buffer }
+                Unmanaged<HTTPWorker>.fromOpaque(worker).takeUnretainedValue().connections.accepted(buffer)
+                return buffer
+            }, me)
+        evhttp_set_gencb(
+            http,
+            { request, worker in
+                guard let worker, let request else { return }
+                Unmanaged<HTTPWorker>.fromOpaque(worker).takeUnretainedValue().take(request)
+            }, me)
+        for socket in sockets where evhttp_accept_socket(http, socket) != 0 {
+            throw HTTPServer.Failure("cannot accept on a socket")
+        }
+    }
+
+    deinit {
+        connections.forgetAll()
+        evhttp_free(http)
+    }
+
+    /// Serves until ``stop(withinMilliseconds:)`` has come to its end.
+    func run() {
+        while !isStopped {
+            loop.turn()
+            connections.adopt()
+            let group = arrived
+            arrived = []
+            if !group.isEmpty { handler(group) }
+        }
+    }
+
+    /// Takes no more connections, waits for the answers that are due, and ends ``run()``.
+    func stop(withinMilliseconds patience: Int) {
+        guard !isStopping else { return }
+        isStopping = true
+        evhttp_foreach_bound_socket(http, { socket, _ in HTTPWorker.disable(socket) }, nil)
+        stopTimer = loop.timer(afterMilliseconds: patience) { [unowned self] in isStopped = true }
+        isStopped = unanswered == 0
+    }
+
+    private static func disable(_ socket: OpaquePointer?) {
+        evconnlistener_disable(evhttp_bound_socket_get_listener(socket))
+    }
+
+    func hasAnswered() {
+        unanswered -= 1
+        if isStopping, unanswered == 0 { isStopped = true }
+    }
+
+    private func take(_ pointer: OpaquePointer) {
+        connections.hasArrived(pointer)
+        unanswered += 1
+        guard let request = HTTPRequest(pointer) else {
+            HTTPExchange(pointer, HTTPRequest(method: "", path: ""), self).answer(HTTPAnswer(400))
+            return
+        }
+        let exchange = HTTPExchange(pointer, request, self)
+        let size = request.headers.reduce(request.path.utf8.count + (request.query?.utf8.count ?? 0)) {
+            $0 + $1.name.utf8.count + $1.value.utf8.count + 4
+        }
+        guard size <= limits.headerBytes else { return exchange.answer(HTTPAnswer(431)) }
+        arrived.append(exchange)
+    }
+}

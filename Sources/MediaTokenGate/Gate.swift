@@ -1,0 +1,75 @@
+package import HTTPServer
+internal import MediaToken
+
+/// From a request to what it asks, and from a verdict to the answer: no sockets, no clock, no state.
+package struct Gate: Sendable {
+    private let routes: GateRoutes
+    private let sources: TokenSources
+    private let comparesCanonically: Bool
+
+    /// - Parameters:
+    ///   - routes: what each path of the streams demands.
+    ///   - sources: where a proxy's request may carry a token.
+    ///   - comparesCanonically: whether `/v1/verify` compares MRSS by its canonical XML.
+    package init(
+        routes: [GateRoute] = [], sources: TokenSources = TokenSources(), comparesCanonically: Bool = false
+    ) {
+        (self.routes, self.sources, self.comparesCanonically) = (GateRoutes(routes), sources, comparesCanonically)
+    }
+
+    /// What `request` asks.
+    package func question(_ request: HTTPRequest) -> GateQuestion {
+        switch request.path {
+        case "/v1/verify":
+            guard request.method == "POST" else { return .methodNotAllowed("POST") }
+            return VerifyRequestReader(comparesCanonically: comparesCanonically).question(request)
+        // nginx' auth_request and HAProxy name the target in this header (nginx.org, ngx_http_auth_request_module).
+        case "/v1/authz/auth-request": return authorize(request, target: request.values(of: "X-Original-URI"))
+        // Caddy and Traefik (their documents on forward authentication).
+        case "/v1/authz/forward-auth": return authorize(request, target: request.values(of: "X-Forwarded-Uri"))
+        case let path where path.utf8.starts(with: Self.extAuthz.utf8):
+            // Envoy appends the target to the prefix.
+            let target = String(path.dropFirst(Self.extAuthz.utf8.count)) + (request.query.map { "?" + $0 } ?? "")
+            return authorize(request, target: [target])
+        default: return .notFound
+        }
+    }
+
+    private static let extAuthz = "/v1/authz/ext-authz"
+
+    private func authorize(_ request: HTTPRequest, target: [String]) -> GateQuestion {
+        guard target.count == 1, let path = GatePath(target[0]), let access = routes.access(to: path) else {
+            return .refused(403, .routeUnknown)
+        }
+        guard case .token(let expectation) = access else { return .refused(200, .tokenNotRequired) }
+        let mark = target[0].utf8.firstIndex(of: UInt8(ascii: "?"))
+        let query = mark.map { String(target[0][target[0].utf8.index(after: $0)...]) }
+        switch sources.find(in: request, originalQuery: query) {
+        case .none: return .refused(401, .tokenMissing)
+        case .several: return .refused(401, .tokenAmbiguous)
+        case .one(let token):
+            return .verify(VerificationRequest(token: RawToken(token), expectation: expectation), .subrequest)
+        }
+    }
+}
+
+extension GateQuestion {
+    /// To a proxy, without a verdict: one of the three statuses that mean the same to all of them.
+    fileprivate static func refused(_ code: Int, _ status: GateStatus) -> GateQuestion {
+        var headers = [(name: GateHeader.status, value: status.rawValue), GateHeader.noStore]
+        if code == 401 { headers.append(GateHeader.challenge(error: nil)) }
+        return .settled(GateReply(HTTPAnswer(code, headers: headers), status: status.rawValue))
+    }
+
+    fileprivate static func methodNotAllowed(_ allowed: String) -> GateQuestion {
+        let problem = GateProblem(405, .requestInvalid, "expected \(allowed)")
+        var answer = problem.answer
+        answer.headers.append(("Allow", allowed))
+        return .settled(GateReply(answer, status: GateStatus.requestInvalid.rawValue))
+    }
+
+    fileprivate static var notFound: GateQuestion {
+        .settled(
+            GateProblem(404, .requestInvalid, "nothing is here; expected /v1/verify or one of /v1/authz/…").reply)
+    }
+}

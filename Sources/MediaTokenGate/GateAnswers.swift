@@ -1,0 +1,181 @@
+internal import FoundationEssentials
+internal import HTTPServer
+package import MediaToken
+
+/// Names and values of our own headers.
+enum GateHeader {
+    static let status = "X-Media-Token-Status"
+    static let noStore = (name: "Cache-Control", value: "no-store")
+
+    /// RFC 6750, 3: without an error where no token came at all.
+    static func challenge(error: String?) -> (name: String, value: String) {
+        let reason = error.map { ", error=\"invalid_token\", error_description=\"\(value($0).filter { $0 != "\"" })\"" }
+        return ("WWW-Authenticate", "Bearer realm=\"media-token\"" + (reason ?? ""))
+    }
+
+    /// What the signed claims say, for a proxy to hand on.
+    static func claims(of token: VerifiedToken) -> [(name: String, value: String)] {
+        [
+            ("X-Media-Token-Requestor", value(token.claims.requestor.text)),
+            ("X-Media-Token-Resource", value(token.claims.resource.text)),
+            ("X-Media-Token-Mvpd", value(token.claims.mvpd.text)), ("X-Media-Token-Key", value(token.key)),
+        ]
+    }
+
+    /// Printable ASCII. What the client chose may be anything, and must not become a header of its own.
+    static func value(_ text: String) -> String {
+        printable(text).unicodeScalars.map { $0.isASCII ? String($0) : "?" }.joined()
+    }
+}
+
+/// An answer that is not a verdict, as RFC 9457 has it.
+struct GateProblem: Error {
+    let code: Int
+    let status: GateStatus
+    let detail: String
+
+    init(_ code: Int, _ status: GateStatus, _ detail: String) {
+        (self.code, self.status, self.detail) = (code, status, detail)
+    }
+
+    var answer: HTTPAnswer {
+        ProblemDocument(status: code, code: status.rawValue, title: HTTPTitle.of(status), detail: detail).answer
+    }
+
+    var reply: GateReply { GateReply(answer, status: status.rawValue) }
+}
+
+private enum HTTPTitle {
+    static func of(_ status: GateStatus) -> String {
+        switch status {
+        case .tokenNotRequired: "No token is required"
+        case .tokenMissing: "No token was given"
+        case .tokenAmbiguous: "Several tokens were given"
+        case .routeUnknown: "No route names this path"
+        case .requestInvalid: "The request cannot be understood"
+        }
+    }
+}
+
+/// `application/problem+json`.
+private struct ProblemDocument: Encodable {
+    let status: Int
+    let code: String
+    let title: String
+    let detail: String
+    var number: Int?
+    var check: String?
+    var advice: String?
+
+    var answer: HTTPAnswer {
+        HTTPAnswer(
+            status, headers: [("Content-Type", "application/problem+json"), GateHeader.noStore],
+            body: JSONBytes.of(self))
+    }
+}
+
+enum JSONBytes {
+    static func of(_ value: some Encodable) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Encoding strings, numbers and booleans cannot fail.
+        return Array((try? encoder.encode(value)) ?? Data()) + [UInt8(ascii: "\n")]
+    }
+}
+
+/// A yes, with what was signed. The session GUID is left out: nobody needs it to play, and it is personal data.
+private struct AcceptedDocument: Encodable {
+    let status: String
+    let requestor: String
+    let resource: String
+    let mvpd: String
+    let proxyMvpd: String?
+    let issueTime: String
+    let ttl: Int64?
+    let key: String
+
+    init(_ token: VerifiedToken) {
+        status = VerdictStatus.validToken.rawValue
+        (requestor, resource) = (token.claims.requestor.text, token.claims.resource.text)
+        (mvpd, proxyMvpd) = (token.claims.mvpd.text, token.claims.proxyMVPD?.text)
+        (issueTime, ttl, key) = ("\(token.claims.issueTime)", token.claims.timeToLive, token.key)
+    }
+}
+
+extension VerdictStatus {
+    /// The HTTP status, which is the same in an answer to a backend and to a proxy.
+    var httpCode: Int {
+        switch self {
+        case .validToken: 200
+        case .invalidTokenFormat, .invalidSignature, .tokenNotYetValid, .tokenExpired: 401
+        case .invalidRequestorID, .invalidResourceID, .invalidMVPDID, .tokenAlreadyUsed, .tokenPredatesStore: 403
+        case .errorUnknown: 503
+        }
+    }
+}
+
+extension GateForm {
+    /// The answer to a verdict, or to there being none.
+    package func reply(to outcome: Result<Verdict, CannotTell>) -> GateReply {
+        switch outcome {
+        case .success(.accepted(let token)):
+            let headers = common(.validToken) + GateHeader.claims(of: token)
+            return reply(.validToken, headers) { JSONBytes.of(AcceptedDocument(token)) }
+        case .success(.rejected(let rejection)):
+            return refuse(
+                rejection.code, rejection.message,
+                ProblemDocument(
+                    status: rejection.code.httpCode, code: rejection.code.rawValue, title: rejection.code.title,
+                    detail: rejection.message, number: rejection.code.number, check: rejection.check.rawValue,
+                    advice: rejection.advice))
+        case .failure(let error):
+            let status = VerdictStatus.errorUnknown
+            return refuse(
+                status, "\(error)",
+                ProblemDocument(
+                    status: status.httpCode, code: status.rawValue, title: status.title, detail: "\(error)",
+                    number: status.number))
+        }
+    }
+
+    private func refuse(_ status: VerdictStatus, _ detail: String, _ document: ProblemDocument) -> GateReply {
+        var headers = common(status)
+        if status.httpCode == 401 { headers.append(GateHeader.challenge(error: detail)) }
+        return reply(status, headers) { document.answer.body }
+    }
+
+    private func common(_ status: VerdictStatus) -> [(name: String, value: String)] {
+        [(GateHeader.status, status.rawValue), GateHeader.noStore]
+    }
+
+    private func reply(
+        _ status: VerdictStatus, _ headers: [(name: String, value: String)], _ body: () -> [UInt8]
+    ) -> GateReply {
+        switch self {
+        case .subrequest: return GateReply(HTTPAnswer(status.httpCode, headers: headers), status: status.rawValue)
+        case .document:
+            let type = status == .validToken ? "application/json" : "application/problem+json"
+            return GateReply(
+                HTTPAnswer(status.httpCode, headers: headers + [("Content-Type", type)], body: body()),
+                status: status.rawValue)
+        }
+    }
+}
+
+extension VerdictStatus {
+    fileprivate var title: String {
+        switch self {
+        case .validToken: "Valid token"
+        case .invalidTokenFormat: "Not a media token"
+        case .invalidSignature: "No loaded key verifies the signature"
+        case .tokenNotYetValid: "Issued in the future"
+        case .tokenExpired: "Expired"
+        case .invalidRequestorID: "Signed for another requestor"
+        case .invalidResourceID: "Signed for another resource"
+        case .invalidMVPDID: "From an MVPD that is not allowed"
+        case .tokenAlreadyUsed: "Used before"
+        case .tokenPredatesStore: "Issued before the replay store began to remember"
+        case .errorUnknown: "It could not be told"
+        }
+    }
+}

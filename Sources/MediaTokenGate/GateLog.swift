@@ -1,0 +1,92 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import MediaToken
+internal import Threading
+
+/// One JSON line a verdict, written by a thread of its own: whoever decides never waits for a disk or a pipe. What the writer
+/// cannot keep up with is dropped, counted, and told.
+///
+/// A line never holds a token, a session GUID or what a header said, but for the request's own ID.
+package final class GateLog: @unchecked Sendable {
+    /// What is told of a verdict.
+    package struct Entry: Encodable, Sendable {
+        package var time: String
+        package var status: String
+        package var requestor: String?
+        package var mvpd: String?
+        package var key: String?
+        package var microseconds: Int
+        package var request: String?
+        package var peer: String
+    }
+
+    private static let capacity = 16_384
+
+    private let lock = Lock()
+    private let arrival = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+    private let descriptor: Int32
+    private let every: Int
+    // Under the lock, all of them.
+    private var entries: [Entry] = []
+    private var dropped = 0
+    private var seen = 0
+    private var isClosed = false
+    private var thread: ServiceThread?
+
+    /// - Parameters:
+    ///   - descriptor: where lines go.
+    ///   - every: of how many verdicts one is logged; 0 for none.
+    package init(to descriptor: Int32, every: Int) {
+        (self.descriptor, self.every) = (descriptor, every)
+        sem_init(arrival, 0, 0)
+        thread = every == 0 ? nil : ServiceThread { [unowned self] in write() }
+    }
+
+    deinit {
+        close()
+        sem_destroy(arrival)
+        arrival.deallocate()
+    }
+
+    package func add(_ entry: @autoclosure () -> Entry) {
+        guard every > 0 else { return }
+        let isWanted = lock.withLock { () -> Bool in
+            seen += 1
+            if seen % every != 0 { return false }
+            if entries.count >= Self.capacity { dropped += 1 }
+            return entries.count < Self.capacity
+        }
+        guard isWanted else { return }
+        let entry = entry()
+        lock.withLock { entries.append(entry) }
+        sem_post(arrival)
+    }
+
+    /// Writes what is left and ends the writer.
+    package func close() {
+        lock.withLock { isClosed = true }
+        sem_post(arrival)
+        thread?.join()
+        thread = nil
+    }
+
+    private func write() {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        while true {
+            while sem_wait(arrival) != 0, errno == EINTR {}
+            let (batch, lost, ends) = lock.withLock { () -> ([Entry], Int, Bool) in
+                defer { (entries, dropped) = ([], 0) }
+                return (entries, dropped, isClosed)
+            }
+            var lines: [UInt8] = []
+            for entry in batch {
+                lines += (try? encoder.encode(entry)) ?? Data()
+                lines.append(UInt8(ascii: "\n"))
+            }
+            if lost > 0 { lines += Array("{\"dropped\":\(lost)}\n".utf8) }
+            if !lines.isEmpty { _ = FileBytes.write(lines, to: descriptor) }
+            if ends { return }
+        }
+    }
+}

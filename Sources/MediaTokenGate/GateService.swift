@@ -1,0 +1,176 @@
+package import EventLoop
+internal import FoundationEssentials
+package import HTTPServer
+package import MediaToken
+internal import ReplayRedis
+package import ReplayStores
+
+/// A gate that runs: what its loops do with what each turn brings.
+package final class GateService: Sendable {
+    private let gate: Gate
+    private let verifier: MediaTokenVerifier
+    private let store: ReplayStore
+    private let metrics: GateMetrics
+    private let log: GateLog
+
+    /// As many as LMDB takes into one transaction.
+    private static let largestGroup = 64
+
+    package init(_ settings: GateSettings, keys: KeyRing, store: ReplayStore, metrics: GateMetrics, log: GateLog) {
+        gate = settings.gate
+        verifier = MediaTokenVerifier(keys: keys, policy: settings.policy, replays: store.cache)
+        (self.store, self.metrics, self.log) = (store, metrics, log)
+    }
+
+    /// For one loop: a store that is asked over a network is asked on that loop, and keeps none of its requests waiting.
+    package func handler(on loop: EventLoop) -> HTTPHandler {
+        let pipeline: RedisReplayClient? =
+            if case .redis(let cache) = store { RedisReplayClient(cache.configuration, on: loop) } else { nil }
+        return { [self] exchanges in handle(exchanges, pipeline) }
+    }
+
+    private func handle(_ exchanges: [HTTPExchange], _ pipeline: RedisReplayClient?) {
+        let start = ContinuousClock.now
+        var pending: [PendingExchange] = []
+        for exchange in exchanges {
+            switch gate.question(exchange.request) {
+            case .settled(let reply): finish(exchange, reply, since: start)
+            case .explain(let request):
+                let examination = verifier.examine(request.token, for: request.expectation, at: .now)
+                finish(exchange, ExplanationDocument.reply(examination), since: start)
+            case .verify(let request, let form):
+                pending.append(PendingExchange(exchange: exchange, request: request, form: form))
+            }
+        }
+        for begin in stride(from: 0, to: pending.count, by: Self.largestGroup) {
+            verify(Array(pending[begin...].prefix(Self.largestGroup)), pipeline, since: start)
+        }
+    }
+
+    private func verify(
+        _ group: [PendingExchange], _ pipeline: RedisReplayClient?, since start: ContinuousClock.Instant
+    ) {
+        let requests = group.map(\.request)
+        let conclude = { [self] (outcomes: [Result<Verdict, CannotTell>]) in
+            for (pending, outcome) in zip(group, outcomes) {
+                finish(pending.exchange, pending.form.reply(to: outcome), pending.request, outcome, since: start)
+            }
+        }
+        if let pipeline {
+            verifier.verify(requests, at: .now, claimingIn: pipeline, conclude)
+        } else {
+            conclude(verifier.verify(requests, at: .now))
+        }
+    }
+
+    private func finish(
+        _ exchange: HTTPExchange, _ reply: GateReply, _ request: VerificationRequest? = nil,
+        _ outcome: Result<Verdict, CannotTell>? = nil, since start: ContinuousClock.Instant
+    ) {
+        exchange.answer(reply.answer)
+        let microseconds = (ContinuousClock.now - start).wholeMicroseconds
+        var (isStoreError, token) = (false, VerifiedToken?.none)
+        switch outcome {
+        case .success(.accepted(let accepted))?: token = accepted
+        case .failure(.replayStore)?: isStoreError = true
+        default: break
+        }
+        let requestor = request?.expectation.requestors.first?.description
+        metrics.count(reply.status, requestor: requestor, microseconds: microseconds, isStoreError: isStoreError)
+        log.add(
+            GateLog.Entry(
+                time: Date.now.ISO8601Format(.init(includingFractionalSeconds: true)), status: reply.status,
+                requestor: requestor, mvpd: token?.claims.mvpd.description, key: token?.key, microseconds: microseconds,
+                request: exchange.request.values(of: "X-Request-Id").first.map { printable($0) },
+                peer: exchange.request.peer))
+    }
+}
+
+extension Duration {
+    fileprivate var wholeMicroseconds: Int {
+        Int(components.seconds) * 1_000_000 + Int(components.attoseconds / 1_000_000_000_000)
+    }
+}
+
+private struct PendingExchange {
+    let exchange: HTTPExchange
+    let request: VerificationRequest
+    let form: GateForm
+}
+
+/// Every check of a token that was looked at and not claimed.
+private struct ExplanationDocument: Encodable {
+    struct Report: Encodable {
+        let name: String
+        let result: String
+        let detail: String
+        let advice: String?
+    }
+
+    let checks: [Report]
+
+    static func reply(_ examination: Examination) -> GateReply {
+        let document = ExplanationDocument(
+            checks: examination.reports.map {
+                Report(name: $0.check.rawValue, result: $0.result.rawValue, detail: $0.detail, advice: $0.advice)
+            })
+        let headers = [(name: "Content-Type", value: "application/json"), GateHeader.noStore]
+        return GateReply(HTTPAnswer(200, headers: headers, body: JSONBytes.of(document)), status: "EXPLAINED")
+    }
+}
+
+/// What operators ask, on a listener of its own.
+package struct GateAdmin: Sendable {
+    private let keys: KeyRing
+    private let store: ReplayStore
+    private let metrics: GateMetrics
+    private let connections: @Sendable () -> Int
+    private let version: String
+
+    package init(
+        keys: KeyRing, store: ReplayStore, metrics: GateMetrics, version: String,
+        connections: @escaping @Sendable () -> Int
+    ) {
+        (self.keys, self.store, self.metrics, self.version) = (keys, store, metrics, version)
+        self.connections = connections
+    }
+
+    /// Answers at once, and may block for as long as the store's deadline: its loop serves nobody else.
+    package func handle(_ exchanges: [HTTPExchange]) {
+        for exchange in exchanges {
+            switch exchange.request.path {
+            case "/healthz": exchange.answer(text(200, "alive\n"))
+            case "/readyz": exchange.answer(readiness)
+            case "/metrics": exchange.answer(text(200, metricsText))
+            default: exchange.answer(text(404, "expected /healthz, /readyz or /metrics\n"))
+            }
+        }
+    }
+
+    private var readiness: HTTPAnswer {
+        do throws(ReplayCacheError) {
+            try store.probe(at: .now)
+            return text(200, "ready\n")
+        } catch {
+            return text(503, "\(error)\n")
+        }
+    }
+
+    private var metricsText: String {
+        var gauges = [
+            (name: "media_token_connections", help: "Connections that are open.", value: connections()),
+            (name: "media_token_keys", help: "Verification keys that are loaded.", value: keys.keys.count),
+            (name: "media_token_build_info", help: "Version \(version).", value: 1),
+        ]
+        if case .redis = store {
+        } else if let status = try? store.status() {
+            gauges.append(("media_token_replay_entries", "Live tokens in the replay store.", status.entries))
+        }
+        return metrics.text(gauges: gauges)
+    }
+
+    private func text(_ status: Int, _ body: String) -> HTTPAnswer {
+        HTTPAnswer(
+            status, headers: [("Content-Type", "text/plain; version=0.0.4; charset=utf-8")], body: Array(body.utf8))
+    }
+}

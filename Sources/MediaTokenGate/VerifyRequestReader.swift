@@ -1,0 +1,124 @@
+internal import HTTPServer
+internal import MediaToken
+
+/// Reads what `POST /v1/verify` was sent: a token in one of the forms in which tokens travel, and what it must be for.
+struct VerifyRequestReader {
+    let comparesCanonically: Bool
+
+    /// The names under which a form may hold the token: ours, and those of the field.
+    private static let tokenFields = ["token", "accessToken", "auth", "mediaToken"]
+
+    func question(_ request: HTTPRequest) -> GateQuestion {
+        do throws(GateProblem) {
+            let query = FormFields(request.query ?? "")
+            let body = try Body(request)
+            let requestor = try one("requestor", body.requestors, query, request.values(of: "X-Requestor-Id"))
+            let resource = ResourceID(try one("resource", body.resources, query, request.values(of: "X-Resource-Id")))
+            let rule: ResourceRule = comparesCanonically ? .canonically([resource]) : .exactly(resource)
+            let expectation = Expectation(requestor: requestor, resource: rule)
+            let verification = VerificationRequest(token: RawToken(body.token), expectation: expectation)
+            return try isExplanation(query) ? .explain(verification) : .verify(verification, .document)
+        } catch {
+            return .settled(error.reply)
+        }
+    }
+
+    /// The one value that all places agree on.
+    private func one(
+        _ name: String, _ inBody: [String?], _ query: FormFields, _ headers: [String]
+    ) throws(GateProblem) -> String {
+        let given = inBody + query.decoded(name) + headers
+        guard let first = given.first else {
+            throw GateProblem(
+                400, .requestInvalid, "no \(name) is given; expected it in the body, the query or a header")
+        }
+        for value in given {
+            guard let value, let first else {
+                throw GateProblem(400, .requestInvalid, "the \(name) cannot be decoded; expected percent-encoded UTF-8")
+            }
+            guard value.utf8.elementsEqual(first.utf8) else {
+                throw GateProblem(
+                    400, .requestInvalid,
+                    "the \(name) is given as '\(printable(first))' and as '\(printable(value))'; expected one of them")
+            }
+        }
+        return first ?? ""
+    }
+
+    private func isExplanation(_ query: FormFields) throws(GateProblem) -> Bool {
+        switch query.decoded("explain") {
+        case [], ["false"]: return false
+        case ["true"]: return true
+        default: throw GateProblem(400, .requestInvalid, "explain is given otherwise than once as true or false")
+        }
+    }
+
+    /// A body, by its media type.
+    private struct Body {
+        var token: [UInt8]
+        var requestors: [String?] = []
+        var resources: [String?] = []
+
+        init(_ request: HTTPRequest) throws(GateProblem) {
+            token = request.body
+            switch Self.mediaType(request) {
+            case "application/x-www-form-urlencoded": try readForm(request.body)
+            case "application/json": try readJSON(request.body)
+            // The token itself, or a whole answer of REST v1 or v2: the library tells by the bytes.
+            case nil, "text/plain", "application/xml", "text/xml", "application/octet-stream": break
+            case let other?:
+                throw GateProblem(
+                    415, .requestInvalid, "the body is \(printable(other)); expected text/plain, a form, JSON or XML")
+            }
+            guard !token.isEmpty else { throw GateProblem(400, .requestInvalid, "no token is given") }
+        }
+
+        private static func mediaType(_ request: HTTPRequest) -> String? {
+            request.values(of: "Content-Type").first.map { value in
+                value.prefix { $0 != ";" }.trimmingSpaces.lowercased()
+            }
+        }
+
+        private mutating func readForm(_ bytes: [UInt8]) throws(GateProblem) {
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw GateProblem(400, .requestInvalid, "the form is not UTF-8")
+            }
+            let form = FormFields(text)
+            let tokens = VerifyRequestReader.tokenFields.flatMap(form.encoded)
+            guard let first = tokens.first, tokens.allSatisfy({ $0.utf8.elementsEqual(first.utf8) }) else {
+                throw GateProblem(
+                    400, .requestInvalid,
+                    "the form has \(tokens.isEmpty ? "no token" : "several tokens"); expected one, as "
+                        + VerifyRequestReader.tokenFields.joined(separator: ", "))
+            }
+            token = Array(first.utf8)
+            (requestors, resources) = (form.decoded("requestor"), form.decoded("resource"))
+        }
+
+        /// Our own object has a `token`. Anything else is an answer of Adobe's, which the library reads; what *that* says of
+        /// requestor and resource is not what the caller expects, for the client may have written it.
+        private mutating func readJSON(_ bytes: [UInt8]) throws(GateProblem) {
+            let object: JSONBody
+            do throws(StrictJSON.Problem) {
+                object = try StrictJSON.decode(JSONBody.self, from: bytes[...])
+            } catch {
+                throw GateProblem(400, .requestInvalid, "the JSON cannot be read: \(error.reason)")
+            }
+            guard let own = object.token else { return }
+            token = Array(own.utf8)
+            (requestors, resources) = ([object.requestor].filter { $0 != nil }, [object.resource].filter { $0 != nil })
+        }
+    }
+
+    private struct JSONBody: Decodable {
+        let token: String?
+        let requestor: String?
+        let resource: String?
+    }
+}
+
+extension StringProtocol {
+    fileprivate var trimmingSpaces: String {
+        String(drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+    }
+}
