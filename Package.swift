@@ -82,6 +82,15 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "MediaTokenGateTests",
+            dependencies: ["HTTPServer", "MediaToken", "MediaTokenGate", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: ["MediaToken", "TestSupport", "TokenCrypto", "TokenIssuer", "media-token"],
+            path: "Tests/EndToEnd",
+            swiftSettings: strict),
+        .testTarget(
             name: "CommandLineTests",
             dependencies: ["media-token", "TestSupport", "TokenCrypto", "TokenIssuer"],
             swiftSettings: strict),

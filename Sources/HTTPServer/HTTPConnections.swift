@@ -20,6 +20,9 @@ final class HTTPConnections {
         tick()
     }
 
+    /// Whether no request waits for its answer, or for the answer's last byte to be sent.
+    var areQuiet: Bool { !known.values.contains(where: \.isAnswering) }
+
     func accepted(_ buffer: OpaquePointer) { fresh.append(buffer) }
 
     /// Gets to know the connections that were made in this turn. Nothing can have become of them yet: they are read from
@@ -124,6 +127,8 @@ final class HTTPConnection {
         if let watcher { evbuffer_remove_cb_entry(bufferevent_get_input(buffer), watcher) }
         watcher = nil
     }
+
+    var isAnswering: Bool { if case .answering = state { true } else { false } }
 
     func hasArrived() { state = .answering }
 

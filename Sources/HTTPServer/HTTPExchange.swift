@@ -28,7 +28,6 @@ package final class HTTPExchange {
         let body = evhttp_request_get_output_buffer(pointer)
         if !answer.body.isEmpty { evbuffer_add(body, answer.body, answer.body.count) }
         evhttp_send_reply(pointer, Int32(answer.status), HTTPReason.phrase(answer.status), nil)
-        worker.hasAnswered()
     }
 }
 

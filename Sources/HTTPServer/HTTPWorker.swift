@@ -10,8 +10,8 @@ final class HTTPWorker {
     private let handler: HTTPHandler
     private let http: OpaquePointer
     private let connections: HTTPConnections
+    private var acceptors: [OpaquePointer] = []
     private var arrived: [HTTPExchange] = []
-    private var unanswered = 0
     private(set) var isStopping = false
     private var stopTimer: LoopTimer?
     private var isStopped = false
@@ -46,8 +46,11 @@ final class HTTPWorker {
                 guard let worker, let request else { return }
                 Unmanaged<HTTPWorker>.fromOpaque(worker).takeUnretainedValue().take(request)
             }, me)
-        for socket in sockets where evhttp_accept_socket(http, socket) != 0 {
-            throw HTTPServer.Failure("cannot accept on a socket")
+        for socket in sockets {
+            guard let acceptor = evhttp_accept_socket_with_handle(http, socket) else {
+                throw HTTPServer.Failure("cannot accept on a socket: no memory")
+            }
+            acceptors.append(acceptor)
         }
     }
 
@@ -64,6 +67,7 @@ final class HTTPWorker {
             let group = arrived
             arrived = []
             if !group.isEmpty { handler(group) }
+            if isStopping, connections.areQuiet { isStopped = true }
         }
     }
 
@@ -71,23 +75,13 @@ final class HTTPWorker {
     func stop(withinMilliseconds patience: Int) {
         guard !isStopping else { return }
         isStopping = true
-        evhttp_foreach_bound_socket(http, { socket, _ in HTTPWorker.disable(socket) }, nil)
+        for acceptor in acceptors { evhttp_del_accept_socket(http, acceptor) }
+        acceptors = []
         stopTimer = loop.timer(afterMilliseconds: patience) { [unowned self] in isStopped = true }
-        isStopped = unanswered == 0
-    }
-
-    private static func disable(_ socket: OpaquePointer?) {
-        evconnlistener_disable(evhttp_bound_socket_get_listener(socket))
-    }
-
-    func hasAnswered() {
-        unanswered -= 1
-        if isStopping, unanswered == 0 { isStopped = true }
     }
 
     private func take(_ pointer: OpaquePointer) {
         connections.hasArrived(pointer)
-        unanswered += 1
         guard let request = HTTPRequest(pointer) else {
             HTTPExchange(pointer, HTTPRequest(method: "", path: ""), self).answer(HTTPAnswer(400))
             return

@@ -31,7 +31,7 @@ package enum JSONValue: Decodable, Sendable, Equatable {
         switch self {
         case .null: "null"
         case .boolean: "true or false"
-        case .number(let number): "\(number)"
+        case .number(let number): Int(exactly: number).map { "\($0)" } ?? "\(number)"
         case .text(let text): "'\(printable(text))'"
         case .list: "a list"
         case .object: "an object"

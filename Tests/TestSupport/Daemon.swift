@@ -1,5 +1,5 @@
 import Foundation
-package import Glibc
+import Glibc
 import Threading
 
 /// A program that runs beside a test, and ends with it: by its process ID, and at the latest when the tests end.
@@ -23,9 +23,13 @@ package final class Daemon {
 
     deinit { end(SIGKILL) }
 
-    package var identifier: pid_t { process.processIdentifier }
-
     package func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+
+    /// The same in a while.
+    package func signal(_ number: Int32, afterMilliseconds milliseconds: Int) {
+        let identifier = process.processIdentifier
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { kill(identifier, number) }
+    }
 
     /// Sends a signal that ends it, and waits for that.
     package func end(_ number: Int32 = SIGTERM) {

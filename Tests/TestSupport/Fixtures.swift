@@ -17,6 +17,15 @@ package enum Fixtures {
         try String(contentsOfFile: realTokenFile, encoding: .utf8)
     }
 
+    package static func base64(_ token: String) -> String {
+        Data(token.utf8).base64EncodedString()
+    }
+
+    /// Every byte but letters and digits escaped.
+    package static func percentEncoded(_ token: String) -> String {
+        token.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    }
+
     /// Half a minute after it was issued.
     package static let realTokenTime = Timestamp(milliseconds: 1_458_252_120_000)
 

@@ -41,8 +41,7 @@ package final class RedisServer {
 
     /// The same in a while.
     package func signal(_ number: Int32, afterMilliseconds milliseconds: Int) {
-        guard let identifier = daemon?.identifier else { return }
-        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { kill(identifier, number) }
+        daemon?.signal(number, afterMilliseconds: milliseconds)
     }
 
     /// What `redis-cli` prints.

@@ -1,0 +1,77 @@
+import Foundation
+import MediaToken
+import TestSupport
+import TokenCrypto
+import TokenIssuer
+
+/// A running `media-token serve`, with keys of its own test.
+final class GateProcess {
+    let port: Int
+    let adminPort: Int
+    private let daemon: Daemon
+    private let log: String
+
+    /// - Parameters:
+    ///   - place: has the key, and takes the log.
+    ///   - options: beside where it listens and which key it has.
+    init(in place: GatePlace, replays: String = "memory", _ options: [String] = []) throws {
+        let ports = try FreePort.take(2)
+        (port, adminPort) = (ports[0], ports[1])
+        log = place.directory.path + "/gate-\(ports[0]).log"
+        let fixed = [
+            "serve", "--keys", place.key, "--replays", replays, "--listen", "127.0.0.1:\(port)", "--admin",
+            "127.0.0.1:\(adminPort)",
+        ]
+        daemon = try Daemon(Program.mediaToken.executable, fixed + options, log: log)
+        try daemon.wait { try logged().contains("administered on") }
+    }
+
+    /// What it has logged and said.
+    func logged() throws -> String { try String(contentsOfFile: log, encoding: .utf8) }
+
+    func end(_ signal: Int32 = SIGTERM) { daemon.end(signal) }
+
+    func signal(_ number: Int32) { daemon.signal(number) }
+
+    func signal(_ number: Int32, afterMilliseconds milliseconds: Int) {
+        daemon.signal(number, afterMilliseconds: milliseconds)
+    }
+
+    /// What `curl` gets of the admin listener.
+    func admin(_ path: String) throws -> String {
+        try Program("curl").run(["-s", "-w", "%{http_code}", "http://127.0.0.1:\(adminPort)\(path)"]).output
+    }
+
+    /// A request to `/v1/verify` with a token for the standard requestor and resource.
+    static func verification(_ token: String) -> String {
+        "POST /v1/verify?requestor=MML&resource=TNT HTTP/1.1\r\nHost: gate\r\nContent-Type: text/plain\r\n"
+            + "Content-Length: \(token.utf8.count)\r\n\r\n\(token)"
+    }
+}
+
+/// A folder with a verification key, and the tokens that it verifies.
+struct GatePlace {
+    let directory: TemporaryDirectory
+    let key: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
+    }
+
+    /// Distinct tokens, issued in the next second, which has begun when this returns. So after the beginning of a store that
+    /// was there before, if no skew is allowed: gates are to be started with ``strict``, and first.
+    func tokens(_ count: Int) throws -> [String] {
+        let issued = Timestamp(milliseconds: (Timestamp.now.milliseconds / 1000 + 1) * 1000)
+        let tokens = try (0..<count).map { number in
+            try Mint.token {
+                $0 = TokenRecipe(issued: TokenDate(issued))
+                $0.sessionGUID = "viewer-\(number)"
+            }
+        }
+        while Timestamp.now < issued { usleep(10_000) }
+        return tokens
+    }
+
+    static let strict = ["--skew", "0"]
+}

@@ -1,0 +1,78 @@
+import Foundation
+import MediaToken
+import Synchronization
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    @Suite("Gates that share a store")
+    struct GateRaceTests {
+        private let place: GatePlace
+
+        init() throws {
+            place = try GatePlace()
+        }
+
+        private func store(_ kind: String) throws -> (url: String, server: RedisServer?) {
+            guard kind == "redis" else { return ("lmdb:\(place.directory.path)/replays", nil) }
+            let server = try RedisServer()
+            return (server.url + "?timeout=10000", server)
+        }
+
+        @Test("64 clients, 1,000 tokens, two gates: exactly 1,000 times yes", arguments: ["lmdb", "redis"])
+        func race(kind: String) throws {
+            let (url, server) = try store(kind)
+            let gates = try (0..<2).map { _ in
+                try GateProcess(in: place, replays: url, GatePlace.strict + ["--log-every", "0"])
+            }
+            let requests = try place.tokens(1000).map(GateProcess.verification)
+            let ports = gates.map(\.port)
+            let yes = Atomic<Int>(0)
+            let no = Atomic<Int>(0)
+            let clients = (0..<64).map { client in
+                Thread {
+                    guard let connection = try? RawConnection(port: ports[client % 2]) else { return }
+                    for position in requests.indices {
+                        connection.send(requests[(position + client * 31) % requests.count])
+                        switch connection.answer()?.status {
+                        case 200: yes.add(1, ordering: .relaxed)
+                        case 403: no.add(1, ordering: .relaxed)
+                        default: break
+                        }
+                    }
+                }
+            }
+            clients.forEach { $0.start() }
+            while clients.contains(where: { !$0.isFinished }) { usleep(10_000) }
+            #expect(yes.load(ordering: .relaxed) == 1000)
+            #expect(no.load(ordering: .relaxed) == 63_000)
+            gates.forEach { $0.end() }
+            server?.end(SIGKILL)
+        }
+
+        @Test("killed under load and started again, it accepts no token twice", arguments: ["lmdb", "redis"])
+        func killed(kind: String) throws {
+            let (url, server) = try store(kind)
+            // The store begins with the first gate.
+            try GateProcess(in: place, replays: url, GatePlace.strict).end()
+            let requests = try place.tokens(600).map(GateProcess.verification)
+            var accepted: Set<Int> = []
+            for round in 0..<6 {
+                let gate = try GateProcess(in: place, replays: url, GatePlace.strict)
+                gate.signal(SIGKILL, afterMilliseconds: 60 + round * 20)
+                let connection = try RawConnection(port: gate.port)
+                // Each round begins with what the rounds before have asked.
+                for (number, request) in requests.enumerated() {
+                    connection.send(request)
+                    guard let answer = connection.answer() else { break }
+                    if answer.status == 200 {
+                        #expect(accepted.insert(number).inserted, "token \(number) was accepted twice")
+                    }
+                }
+                gate.end(SIGKILL)
+            }
+            #expect(accepted.count > 20, "hardly anything came to be asked")
+            server?.end(SIGKILL)
+        }
+    }
+}

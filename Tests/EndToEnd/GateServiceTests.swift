@@ -1,0 +1,173 @@
+import Foundation
+import MediaToken
+import Synchronization
+import TestSupport
+import Testing
+
+/// All tests of whole programs, one after the other: they keep the machine busy, and some are about time.
+@Suite("End to end", .serialized)
+enum EndToEnd {}
+
+extension EndToEnd {
+    @Suite("The gate as a service")
+    struct GateServiceTests {
+        private let place: GatePlace
+
+        init() throws {
+            place = try GatePlace()
+        }
+
+        @Test("answers, tells its health, counts, and logs nothing that a viewer could be known by")
+        func serves() throws {
+            let gate = try GateProcess(in: place, GatePlace.strict)
+            let token = try place.tokens(1)[0]
+            let connection = try RawConnection(port: gate.port)
+            connection.send(GateProcess.verification(token))
+            #expect(connection.answer()?.status == 200)
+            connection.send(GateProcess.verification(token))
+            #expect(connection.answer()?.headers.contains("X-Media-Token-Status: TOKEN_ALREADY_USED") == true)
+            #expect(try gate.admin("/healthz") == "alive\n200")
+            #expect(try gate.admin("/readyz") == "ready\n200")
+            let metrics = try gate.admin("/metrics")
+            #expect(metrics.contains("media_token_verdicts_total{status=\"VALID_TOKEN\",requestor=\"MML\"} 1"))
+            #expect(metrics.contains("media_token_connections 1"))
+            gate.end()
+            let log = try gate.logged()
+            #expect(log.contains("\"status\":\"TOKEN_ALREADY_USED\"") && log.contains("\"mvpd\":\"TempPass\""))
+            #expect(!log.contains("viewer-0") && !log.contains(token.prefix(60)) && !metrics.contains("viewer-0"))
+        }
+
+        @Test("pipelined requests are answered in order, and a peer that sends no more still gets its answer")
+        func pipelined() throws {
+            let gate = try GateProcess(in: place, GatePlace.strict)
+            let tokens = try place.tokens(4)
+            let connection = try RawConnection(port: gate.port)
+            connection.send((tokens[..<3] + tokens[..<3]).map(GateProcess.verification).joined())
+            #expect((0..<6).map { _ in connection.answer()?.status } == [200, 200, 200, 403, 403, 403])
+            connection.send(GateProcess.verification(tokens[3]))
+            connection.finishSending()
+            #expect(connection.answer()?.status == 200)
+            #expect(connection.answer() == nil)
+        }
+
+        @Test("a request that is too long, or comes too slowly, is cut off; others are served meanwhile")
+        func limits() throws {
+            let options = ["--max-header-bytes", "2048", "--max-body-bytes", "2048", "--arrival-timeout", "1"]
+            let gate = try GateProcess(in: place, GatePlace.strict + options)
+            let long = String(repeating: "x", count: 3000)
+            for (request, status) in [
+                (GateProcess.verification(long), 413), ("GET / HTTP/1.1\r\nHost: gate\r\nX-Long: \(long)\r\n\r\n", 431),
+                ("GET /\(long) HTTP/1.1\r\nHost: gate\r\n\r\n", 431), ("nonsense\r\n\r\n", 400),
+            ] {
+                let connection = try RawConnection(port: gate.port)
+                connection.send(request)
+                #expect(connection.answer()?.status == status, "\(request.prefix(30))")
+            }
+            for beginning in [
+                "GET / HT", "GET / HTTP/1.1\r\nHost: gate\r\n",
+                "POST /v1/verify HTTP/1.1\r\nContent-Length: 100\r\n\r\nx",
+            ] {
+                let slow = try RawConnection(port: gate.port)
+                let start = ContinuousClock.now
+                // A byte now and then does not help.
+                slow.send(beginning)
+                while ContinuousClock.now - start < .seconds(4), slow.send("x") { usleep(100_000) }
+                #expect(slow.answer() == nil)
+                #expect(ContinuousClock.now - start < .seconds(3))
+                let other = try RawConnection(port: gate.port)
+                other.send("GET /nothing HTTP/1.1\r\nHost: gate\r\n\r\n")
+                #expect(other.answer()?.status == 404)
+            }
+        }
+
+        @Test("connections are counted, all and by peer, and idle ones are closed")
+        func connectionLimits() throws {
+            let gate = try GateProcess(in: place, ["--max-connections-per-peer", "20", "--idle-timeout", "1"])
+            let question = "GET /nothing HTTP/1.1\r\nHost: gate\r\n\r\n"
+            var open = try (0..<20).map { _ in try RawConnection(port: gate.port) }
+            for connection in open {
+                connection.send(question)
+                #expect(connection.answer()?.status == 404)
+            }
+            let beyond = try RawConnection(port: gate.port)
+            beyond.send(question)
+            #expect(beyond.answer() == nil)
+            open.removeLast(5)
+            usleep(100_000)
+            let next = try RawConnection(port: gate.port)
+            next.send(question)
+            #expect(next.answer()?.status == 404)
+            usleep(2_000_000)
+            #expect(try gate.admin("/metrics").contains("media_token_connections 0\n"))
+            #expect(open.allSatisfy { $0.answer() == nil })
+        }
+
+        @Test("stopped, it answers what is on its way and takes nothing new")
+        func stops() throws {
+            let redis = try RedisServer()
+            let gate = try GateProcess(in: place, replays: redis.url + "?timeout=3000", GatePlace.strict)
+            let tokens = try place.tokens(2)
+            let connection = try RawConnection(port: gate.port)
+            redis.signal(SIGSTOP)
+            connection.send(GateProcess.verification(tokens[0]))
+            usleep(200_000)
+            gate.signal(SIGTERM)
+            usleep(200_000)
+            #expect(throws: Program.Failure.self) {
+                let late = try RawConnection(port: gate.port)
+                late.send(GateProcess.verification(tokens[1]))
+                guard late.answer() == nil else { return }
+                throw Program.Failure(description: "not answered")
+            }
+            redis.signal(SIGCONT)
+            let answer = connection.answer()
+            #expect(answer?.status == 200 && answer?.headers.contains("Connection: close") == true, "\(answer as Any)")
+            gate.end()
+        }
+
+        @Test("a store that fails is 503 and not ready, and all is well when it is back")
+        func storeFails() throws {
+            let redis = try RedisServer()
+            let gate = try GateProcess(in: place, replays: redis.url, GatePlace.strict)
+            let tokens = try place.tokens(40)
+            let connection = try RawConnection(port: gate.port)
+            connection.send(GateProcess.verification(tokens[0]))
+            #expect(connection.answer()?.status == 200)
+            redis.signal(SIGSTOP)
+            connection.send(GateProcess.verification(tokens[1]))
+            #expect(connection.answer()?.status == 503)
+            #expect(try gate.admin("/readyz").hasSuffix("503"))
+            // A store that hangs holds nobody up who does not need it.
+            let other = try RawConnection(port: gate.port)
+            connection.send(GateProcess.verification(tokens[2]))
+            let time = ContinuousClock().measure {
+                other.send("GET /nothing HTTP/1.1\r\nHost: gate\r\n\r\n")
+                #expect(other.answer()?.status == 404)
+            }
+            #expect(time < .milliseconds(150))
+            #expect(connection.answer()?.status == 503)
+            redis.signal(SIGCONT)
+            let patience = ContinuousClock.now + .seconds(1)
+            var (status, number) = (503, 3)
+            while status == 503, number < tokens.count, ContinuousClock.now < patience {
+                connection.send(GateProcess.verification(tokens[number]))
+                status = connection.answer()?.status ?? 0
+                number += 1
+                usleep(25_000)
+            }
+            #expect(status == 200)
+            #expect(try gate.admin("/metrics").contains("media_token_store_errors_total"))
+        }
+
+        @Test("--check names every problem with its place, and serves nothing")
+        func check() throws {
+            let file = try place.directory.write(
+                "{\"workers\": 0, \"routes\": [{\"path\": \"x\", \"open\": true}]}", to: "gate.json")
+            let wrong = try Program.mediaToken.run(["serve", "--check", "--config", file, "--keys", place.key])
+            #expect(wrong.status == 64)
+            #expect(wrong.errors.contains("workers: is 0") && wrong.errors.contains("routes[0].path: is 'x'"))
+            let right = try Program.mediaToken.run(["serve", "--check", "--keys", place.key, "--route", "/a=open"])
+            #expect(right.status == 0 && right.errors.isEmpty)
+        }
+    }
+}

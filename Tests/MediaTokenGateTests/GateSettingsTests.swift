@@ -1,0 +1,50 @@
+import HTTPServer
+import MediaToken
+import Testing
+
+@testable import MediaTokenGate
+
+@Suite("Settings of the gate")
+struct GateSettingsTests {
+    private func read(_ json: String) throws -> GateSettingsReader {
+        GateSettingsReader(try StrictJSON.decode([String: JSONValue].self, from: Array(json.utf8)[...]))
+    }
+
+    @Test("every problem is found at once, each with its place")
+    func problems() throws {
+        let reader = try read(
+            """
+            {"listen": ["nowhere", "127.0.0.1:80"], "workers": 0, "skew": 3.5, "replays": 7, "colour": "red", "mvpds": {"A": 1},
+             "routes": [{"path": "/a/../b", "open": true}, {"path": "/c"}, {"path": "/d", "open": true, "resource": "x"},
+                        {"path": "/e", "requestor": "A", "resource": ["T", 1]}, 5, {"path": "/f", "open": false, "x": 1}]}
+            """)
+        let expected = [
+            "listen[0]: is 'nowhere'", "workers: is 0; expected a whole number from 1", "skew: is 3.5",
+            "replays: is 7",
+            "colour: no such setting", "mvpds.A: is 1;", "keys: none is named", "routes[0].path: is '/a/../b'",
+            "routes[1].requestor: is missing", "routes[1].resource: is missing", "routes[2]: is open, and names",
+            "routes[3].resource: holds something that is no text", "routes[4]: is 5;",
+            "routes[5].open: is true or false",
+            "routes[5].x: no such setting",
+        ]
+        for text in expected {
+            #expect(reader.problems.contains { $0.hasPrefix(text) }, "\(text) is not among \(reader.problems)")
+        }
+    }
+
+    @Test("what is right is taken as it stands")
+    func right() throws {
+        let reader = try read(
+            """
+            {"listen": "unix:/run/gate", "admin": [], "keys": ["Keys"], "workers": 4, "skew": 10, "token-cookie": "",
+             "token-bearer": false, "mvpds": {"MML": ["A", "B"]}, "max-body-bytes": 4096,
+             "routes": [{"path": "/live", "requestor": ["MML", "X"], "resource": "TNT", "canonical-resource": true}]}
+            """)
+        #expect(reader.problems.isEmpty)
+        let settings = reader.settings
+        #expect(settings.listen == [.unix("/run/gate")] && settings.admin.isEmpty && settings.workers == 4)
+        #expect(settings.sources.cookie == nil && settings.sources.bearer == false)
+        #expect(settings.mvpds == ["MML": ["A", "B"]] && settings.limits.bodyBytes == 4096)
+        #expect(settings.clockSkew == .seconds(10) && settings.routes.count == 1)
+    }
+}

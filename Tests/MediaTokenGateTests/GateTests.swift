@@ -1,0 +1,167 @@
+import Foundation
+import HTTPServer
+import MediaToken
+import TestSupport
+import Testing
+
+@testable import MediaTokenGate
+
+@Suite("From a request to an answer")
+struct GateTests {
+    private static let sources = TokenSources()
+    private let gate: Gate
+    private let verifier: MediaTokenVerifier
+    private let token: String
+
+    init() throws {
+        let routes = [
+            GateRoute(path: "/live", access: .token(Expectation(requestor: "MML", resource: "TNT"))),
+            GateRoute(path: "/live/free", access: .open),
+        ]
+        gate = Gate(routes: routes.compactMap(\.self))
+        let keys = try KeyRing(loading: Fixtures.keys, minimumRSABits: 1024)
+        verifier = MediaTokenVerifier(keys: keys, replays: MemoryReplayCache())
+        token = try Fixtures.realToken().trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    private func answer(_ request: HTTPRequest, at time: Timestamp = Fixtures.realTokenTime) -> HTTPAnswer {
+        switch gate.question(request) {
+        case .settled(let reply): return reply.answer
+        case .explain: return HTTPAnswer(299)
+        case .verify(let request, let form):
+            return form.reply(to: verifier.verify([request], at: time)[0]).answer
+        }
+    }
+
+    private func header(_ name: String, of answer: HTTPAnswer) -> String? {
+        answer.headers.first { $0.name == name }?.value
+    }
+
+    private func verify(
+        _ body: String, type: String? = nil, query: String? = "requestor=MML&resource=TNT",
+        headers: [(name: String, value: String)] = []
+    ) -> HTTPRequest {
+        HTTPRequest(
+            method: "POST", path: "/v1/verify", query: query,
+            headers: headers + (type.map { [(name: "content-type", value: $0)] } ?? []), body: Array(body.utf8))
+    }
+
+    private var base64: String { Fixtures.base64(token) }
+
+    @Test("a token is taken in every form in which tokens travel, and is one token in all of them")
+    func forms() {
+        let escaped = Fixtures.percentEncoded(token)
+        let bodies =
+            [
+                (token, "text/plain; charset=utf-8"), (token, nil), (base64, "text/plain"),
+                ("token=\(escaped)", "application/x-www-form-urlencoded"),
+                ("accessToken=\(escaped)", "application/x-www-form-urlencoded"),
+                ("auth=\(base64.replacing("+", with: "%2B"))", "application/x-www-form-urlencoded"),
+                ("mediaToken=\(base64)", "application/x-www-form-urlencoded"),
+                ("{\"token\":\"\(base64)\"}", "application/json"),
+                ("{\"resource\":\"x\",\"serializedToken\":\"\(base64)\",\"requestor\":\"y\"}", "application/json"),
+                ("<play><serializedToken>\(base64)</serializedToken></play>", "application/xml"),
+            ] as [(String, String?)]
+        for (number, (body, type)) in bodies.enumerated() {
+            let answer = answer(verify(body, type: type))
+            let expected = number == 0 ? "VALID_TOKEN" : "TOKEN_ALREADY_USED"
+            #expect(
+                header("X-Media-Token-Status", of: answer) == expected, "\(body.prefix(20)) as \(type ?? "nothing")")
+        }
+    }
+
+    @Test("what the token must be for comes from the body, the query or a header, and all must agree")
+    func expectation() {
+        let json = "{\"token\":\"\(base64)\",\"requestor\":\"MML\",\"resource\":\"TNT\"}"
+        let named = [(name: "x-requestor-id", value: "MML"), (name: "X-RESOURCE-ID", value: "TNT")]
+        #expect(answer(verify(json, type: "application/json", query: nil)).status == 200)
+        #expect(answer(verify(token, query: nil, headers: named)).status == 403)
+        #expect(answer(verify(json, type: "application/json", headers: named)).status == 403)
+        for (query, headers) in [
+            (nil, []), ("requestor=MML", []), ("requestor=MML&resource=TNT&resource=TBS", []),
+            ("requestor=A&resource=TNT", named), ("requestor=MML&resource=%ff", []), ("requestor=MML&resource=%4", []),
+        ] as [(String?, [(name: String, value: String)])] {
+            let answer = answer(verify(token, query: query, headers: headers))
+            #expect(answer.status == 400, "\(query ?? "no query")")
+            #expect(header("Content-Type", of: answer) == "application/problem+json")
+        }
+    }
+
+    @Test("what cannot be read is a problem that says what was expected, and claims nothing")
+    func badRequests() {
+        let form = "application/x-www-form-urlencoded"
+        let cases: [(HTTPRequest, Int, String)] = [
+            (HTTPRequest(method: "GET", path: "/v1/verify"), 405, "POST"),
+            (HTTPRequest(method: "GET", path: "/"), 404, "/v1/verify"), (verify(""), 400, "no token"),
+            (verify("x=1", type: form), 400, "no token"), (verify("token=a&auth=b", type: form), 400, "several tokens"),
+            (verify("{", type: "application/json"), 400, "malformed"),
+            (verify("{\"token\":1}", type: "application/json"), 400, "another type"),
+            (verify("{\"token\":\"a\",\"token\":\"b\"}", type: "application/json"), 400, "twice"),
+            (verify("x", type: "image/png"), 415, "text/plain"),
+            (verify(token, query: "requestor=MML&resource=TNT&explain=maybe"), 400, "explain"),
+        ]
+        for (request, status, text) in cases {
+            let answer = answer(request)
+            #expect(answer.status == status && String(decoding: answer.body, as: UTF8.self).contains(text), "\(answer)")
+        }
+        #expect(answer(verify(token)).status == 200)
+    }
+
+    @Test("a no carries its status, both values that differ, and RFC 6750's challenge where another token may help")
+    func refusals() {
+        let wrong = answer(verify(token, query: "requestor=MML&resource=TBS"))
+        let text = String(decoding: wrong.body, as: UTF8.self)
+        #expect(wrong.status == 403 && header("WWW-Authenticate", of: wrong) == nil)
+        #expect(text.contains("INVALID_RESOURCE_ID") && text.contains("TNT") && text.contains("TBS"))
+        let late = answer(verify(token), at: Timestamp(milliseconds: Fixtures.realTokenTime.milliseconds + 3_600_000))
+        #expect(late.status == 401)
+        #expect(header("WWW-Authenticate", of: late)?.contains("error=\"invalid_token\"") == true)
+        #expect(header("Cache-Control", of: late) == "no-store")
+    }
+
+    @Test("a store that cannot tell is 503, to backends and to proxies, and no yes")
+    func cannotTell() {
+        for form in [GateForm.document, .subrequest] {
+            let answer = form.reply(to: .failure(.replayStore(.unavailable("gone")))).answer
+            #expect(answer.status == 503)
+            #expect(header("X-Media-Token-Status", of: answer) == "ERROR_UNKNOWN")
+        }
+    }
+
+    @Test("a proxy's question is answered by status and headers alone, and by default with a refusal")
+    func subrequests() {
+        func ask(_ path: String, _ headers: [(name: String, value: String)]) -> HTTPAnswer {
+            answer(HTTPRequest(method: "HEAD", path: path, headers: headers))
+        }
+        func authRequest(_ target: String, _ more: [(name: String, value: String)] = []) -> HTTPAnswer {
+            ask("/v1/authz/auth-request", [("X-Original-URI", target)] + more)
+        }
+        let cases: [(HTTPAnswer, Int, String)] = [
+            (authRequest("/live/free/x"), 200, "TOKEN_NOT_REQUIRED"), (authRequest("/live/x"), 401, "TOKEN_MISSING"),
+            (authRequest("/elsewhere"), 403, "ROUTE_UNKNOWN"), (authRequest("/live/free/../x"), 403, "ROUTE_UNKNOWN"),
+            (ask("/v1/authz/auth-request", []), 403, "ROUTE_UNKNOWN"),
+            (authRequest("/live/free", [("X-Original-URI", "/live")]), 403, "ROUTE_UNKNOWN"),
+            (authRequest("/live/x", [("X-Media-Token", "a"), ("Cookie", "media_token=b")]), 401, "TOKEN_AMBIGUOUS"),
+            (authRequest("/live/x", [("X-Media-Token", "junk")]), 401, "INVALID_TOKEN_FORMAT"),
+            (
+                ask("/v1/authz/forward-auth", [("X-Forwarded-Uri", "/live/x"), ("Authorization", "bearer \(base64)")]),
+                200, "VALID_TOKEN"
+            ),
+            (authRequest("/live/x?a=1&media_token=\(base64.replacing("+", with: "%2B"))"), 403, "TOKEN_ALREADY_USED"),
+            (authRequest("/live/x", [("Cookie", "a=b; media_token=\"\(base64)\"; c=d")]), 403, "TOKEN_ALREADY_USED"),
+            (ask("/v1/authz/ext-authz/live/x", [("X-Media-Token", base64)]), 403, "TOKEN_ALREADY_USED"),
+            (ask("/v1/authz/ext-authz", []), 403, "ROUTE_UNKNOWN"),
+            (ask("/v1/authz/ext-authzlive", []), 403, "ROUTE_UNKNOWN"),
+        ]
+        for (answer, code, status) in cases {
+            #expect(answer.status == code && header("X-Media-Token-Status", of: answer) == status, "\(answer)")
+            #expect(answer.body.isEmpty)
+        }
+    }
+
+    @Test("a header value is one line of printable ASCII, whatever a token says")
+    func headerValues() {
+        #expect(GateHeader.value("a\r\nSet-Cookie: b=c") == "a\\u{d}\\u{a}Set-Cookie: b=c")
+        #expect(GateHeader.value("é\u{202E}") == "?\\u{202e}")
+    }
+}

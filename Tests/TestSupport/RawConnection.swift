@@ -1,0 +1,61 @@
+import Glibc
+
+/// A TCP connection to the loopback, byte by byte: for peers that behave, and for those that do not.
+package final class RawConnection {
+    private let socket: Int32
+    private var received: [UInt8] = []
+
+    package init(port: Int) throws {
+        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(UInt16(port)).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let isConnected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        guard isConnected else { throw Program.Failure(description: "cannot connect to port \(port): errno \(errno)") }
+        var patience = timeval(tv_sec: 30, tv_usec: 0)
+        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var on: Int32 = 1
+        setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    deinit { close(socket) }
+
+    /// Whether the kernel took all of it.
+    @discardableResult
+    package func send(_ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        return Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
+    }
+
+    /// Sends no more, and goes on receiving.
+    package func finishSending() { shutdown(socket, Int32(SHUT_WR)) }
+
+    /// The next answer: its status and headers, without its body. `nil` where the peer has closed.
+    package func answer() -> (status: Int, headers: String)? {
+        let end = Array("\r\n\r\n".utf8)
+        while true {
+            if let mark = received.firstRange(of: end) {
+                let headers = String(decoding: received[..<mark.lowerBound], as: UTF8.self)
+                let length =
+                    headers.lowercased().split(separator: "\r\n").first { $0.hasPrefix("content-length:") }
+                    .flatMap { Int($0.dropFirst(15).drop { $0 == " " }) } ?? 0
+                while received.count < mark.upperBound + length { if !receive() { return nil } }
+                received.removeFirst(mark.upperBound + length)
+                return (Int(headers.dropFirst(9).prefix(3)) ?? 0, headers)
+            }
+            if !receive() { return nil }
+        }
+    }
+
+    private func receive() -> Bool {
+        var chunk = [UInt8](repeating: 0, count: 16_384)
+        let count = recv(socket, &chunk, chunk.count, 0)
+        if count > 0 { received += chunk[..<count] }
+        return count > 0
+    }
+}
