@@ -1,0 +1,105 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    @Suite("Real proxies in front of a stream")
+    struct ProxyTests {
+        private let place: GatePlace
+        private let ports: [Int]
+
+        init() throws {
+            place = try GatePlace()
+            ports = try FreePort.take(2)
+            let streams = place.directory.path + "/streams/live"
+            try FileManager.default.createDirectory(atPath: streams, withIntermediateDirectories: true)
+            try "#EXTM3U\n".write(toFile: streams + "/index.m3u8", atomically: false, encoding: .utf8)
+            try Program("openssl").succeed([
+                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
+                "subjectAltName=IP:127.0.0.1", "-keyout", place.directory.path + "/tls.key", "-out",
+                place.directory.path + "/tls.pem",
+            ])
+        }
+
+        /// The documentation's snippet, with the ports and folders of this test.
+        private func snippet(_ language: String, gate: Int) throws -> String {
+            let article = Fixtures.package.appending(path: "Sources/MediaToken/MediaToken.docc/Deploying.md")
+            let text = try String(contentsOf: article, encoding: .utf8)
+            let begin = try #require(text.range(of: "```\(language)\n"))
+            let end = try #require(text.range(of: "\n```", range: begin.upperBound..<text.endIndex))
+            return [
+                ("127.0.0.1:8080", "127.0.0.1:\(gate)"), ("127.0.0.1:80", "127.0.0.1:\(ports[0])"),
+                ("127.0.0.1:443", "127.0.0.1:\(ports[1])"), ("/srv/streams", place.directory.path + "/streams"),
+                ("/etc/media-token/cert.pem", place.directory.path + "/tls.pem"),
+                ("/etc/media-token/key.pem", place.directory.path + "/tls.key"),
+            ].reduce(String(text[begin.upperBound..<end.lowerBound])) { text, change in
+                // A whole address: 127.0.0.1:80 begins 127.0.0.1:8080 too.
+                text.replacingOccurrences(
+                    of: NSRegularExpression.escapedPattern(for: change.0) + "(?![0-9])", with: change.1,
+                    options: .regularExpression)
+            }
+        }
+
+        private func start(_ proxy: String, gate: Int) throws -> Daemon {
+            let folder = place.directory.path
+            let log = folder + "/\(proxy).log"
+            switch proxy {
+            case "nginx":
+                let settings = """
+                    daemon off; pid \(folder)/nginx.pid; error_log \(log);
+                    events {}
+                    http {
+                    access_log off; client_body_temp_path \(folder)/body; proxy_temp_path \(folder)/proxy;
+                    fastcgi_temp_path \(folder)/fastcgi; uwsgi_temp_path \(folder)/uwsgi; scgi_temp_path \(folder)/scgi;
+                    \(try snippet("nginx", gate: gate))
+                    }
+                    """
+                let file = try place.directory.write(settings, to: "nginx.conf")
+                // One process, so that ending it ends all of it.
+                return try Daemon("nginx", ["-g", "master_process off;", "-c", file], log: folder + "/nginx.out")
+            default:
+                let settings = "{\nadmin off\nauto_https off\n}\n" + (try snippet("caddy", gate: gate))
+                let file = try place.directory.write(settings, to: "Caddyfile")
+                return try Daemon("caddy", ["run", "--adapter", "caddyfile", "--config", file], log: log)
+            }
+        }
+
+        private func fetch(_ scheme: String, _ target: String, token: String? = nil) throws -> (
+            code: String, status: String
+        ) {
+            let port = scheme == "https" ? ports[1] : ports[0]
+            let answer = try Program("curl").run(
+                [
+                    "-s", "-k", "-o", "/dev/null", "-D", "-", "-w", "%{http_code}",
+                    "\(scheme)://127.0.0.1:\(port)\(target)",
+                ]
+                    + (token.map { ["-H", "X-Media-Token: \(Fixtures.base64($0))"] } ?? [])
+            ).output
+            let lines = answer.split(whereSeparator: \.isNewline)
+            let status = lines.first { $0.lowercased().hasPrefix("x-media-token-status: ") }
+            return (String(lines.last ?? ""), String(status?.dropFirst(22) ?? ""))
+        }
+
+        @Test("a manifest opens for a token once, over HTTP and HTTPS", arguments: ["nginx", "caddy"])
+        func opens(proxy: String) throws {
+            let routes = ["--route", "/live=MML:TNT", "--route", "/trailers=open"]
+            let gate = try GateProcess(in: place, GatePlace.strict + routes)
+            let server = try start(proxy, gate: gate.port)
+            try server.wait { try fetch("http", "/live/index.m3u8").code != "000" }
+            let tokens = try place.tokens(3)
+            for (scheme, token) in zip(["http", "https"], tokens) {
+                #expect(try fetch(scheme, "/live/index.m3u8") == ("401", "TOKEN_MISSING"))
+                let opened = try fetch(scheme, "/live/index.m3u8", token: token)
+                #expect(opened == ("200", "VALID_TOKEN"), "\(opened)")
+                #expect(try fetch(scheme, "/live/index.m3u8", token: token) == ("403", "TOKEN_ALREADY_USED"))
+                #expect(try fetch(scheme, "/elsewhere", token: tokens[2]) == ("403", "ROUTE_UNKNOWN"))
+                // The proxy would serve the stream for this.
+                #expect(try fetch(scheme, "/trailers/%2e%2e/live/index.m3u8").code != "200")
+            }
+            gate.end()
+            #expect(try ["500", "502", "503"].contains(fetch("http", "/live/index.m3u8", token: tokens[2]).code))
+            // Neither takes SIGTERM here: a test's threads block signals, and their children inherit that.
+            server.end(SIGKILL)
+        }
+    }
+}
