@@ -96,7 +96,7 @@ func measure(_ name: String, _ url: String, live: UInt64) throws {
             defer { next += count }
             return Workload.time(
                 store.cache, next..<(next + count), threads: threads, group: group, minute: minute)
-        }.min()!
+        }.min() ?? .infinity
         row([
             name, String(live), minute == nil ? "any" : "one", String(threads), String(group),
             String(Int(Double(count) / seconds)), String(format: "%.2f", seconds / Double(count) * 1e6), String(bytes),
