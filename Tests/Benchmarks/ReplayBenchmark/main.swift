@@ -92,11 +92,12 @@ func measure(_ name: String, _ url: String, live: UInt64) throws {
         // Few beside what is there, so that the number of live entries stays what the row says. The best of five, since the
         // machine has other things to do too.
         let count = UInt64(max(2048, min(name == "redis" ? 4096 : 160_000, live / 50)) / 256 * 256)
-        let seconds = (0..<5).map { _ in
-            defer { next += count }
-            return Workload.time(
-                store.cache, next..<(next + count), threads: threads, group: group, minute: minute)
-        }.min() ?? .infinity
+        let seconds =
+            (0..<5).map { _ in
+                defer { next += count }
+                return Workload.time(
+                    store.cache, next..<(next + count), threads: threads, group: group, minute: minute)
+            }.min() ?? .infinity
         row([
             name, String(live), minute == nil ? "any" : "one", String(threads), String(group),
             String(Int(Double(count) / seconds)), String(format: "%.2f", seconds / Double(count) * 1e6), String(bytes),
