@@ -4,11 +4,23 @@ package import HTTPServer
 package import MediaToken
 internal import ReplayRedis
 package import ReplayStores
+internal import Threading
 
 /// A gate that runs: what its loops do with what each turn brings.
 package final class GateService: Sendable {
-    private let gate: Gate
-    private let verifier: MediaTokenVerifier
+    /// What a reload replaces, as a whole.
+    private struct Rules: Sendable {
+        let gate: Gate
+        let verifier: MediaTokenVerifier
+
+        init(_ settings: GateSettings, _ keys: KeyRing, _ store: ReplayStore) {
+            gate = settings.gate
+            verifier = MediaTokenVerifier(keys: keys, policy: settings.policy, replays: store.cache)
+        }
+    }
+
+    private let lock = Lock()
+    private nonisolated(unsafe) var currentRules: Rules
     private let store: ReplayStore
     private let metrics: GateMetrics
     private let log: GateLog
@@ -17,10 +29,19 @@ package final class GateService: Sendable {
     private static let largestGroup = 64
 
     package init(_ settings: GateSettings, keys: KeyRing, store: ReplayStore, metrics: GateMetrics, log: GateLog) {
-        gate = settings.gate
-        verifier = MediaTokenVerifier(keys: keys, policy: settings.policy, replays: store.cache)
+        currentRules = Rules(settings, keys, store)
         (self.store, self.metrics, self.log) = (store, metrics, log)
     }
+
+    /// Goes by other settings and keys from the next turn of each loop on. Where it listens, its limits and its store stay.
+    package func apply(_ settings: GateSettings, keys: KeyRing) {
+        let rules = Rules(settings, keys, store)
+        lock.withLock { currentRules = rules }
+    }
+
+    package var keys: KeyRing { rules.verifier.keys }
+
+    private var rules: Rules { lock.withLock { currentRules } }
 
     /// For one loop: a store that is asked over a network is asked on that loop, and keeps none of its requests waiting.
     package func handler(on loop: EventLoop) -> HTTPHandler {
@@ -30,25 +51,26 @@ package final class GateService: Sendable {
     }
 
     private func handle(_ exchanges: [HTTPExchange], _ pipeline: RedisReplayClient?) {
-        let start = ContinuousClock.now
+        let (start, rules) = (ContinuousClock.now, rules)
         var pending: [PendingExchange] = []
         for exchange in exchanges {
-            switch gate.question(exchange.request) {
+            switch rules.gate.question(exchange.request) {
             case .settled(let reply): finish(exchange, reply, since: start)
             case .explain(let request):
-                let examination = verifier.examine(request.token, for: request.expectation, at: .now)
+                let examination = rules.verifier.examine(request.token, for: request.expectation, at: .now)
                 finish(exchange, ExplanationDocument.reply(examination), since: start)
             case .verify(let request, let form):
                 pending.append(PendingExchange(exchange: exchange, request: request, form: form))
             }
         }
         for begin in stride(from: 0, to: pending.count, by: Self.largestGroup) {
-            verify(Array(pending[begin...].prefix(Self.largestGroup)), pipeline, since: start)
+            verify(Array(pending[begin...].prefix(Self.largestGroup)), rules.verifier, pipeline, since: start)
         }
     }
 
     private func verify(
-        _ group: [PendingExchange], _ pipeline: RedisReplayClient?, since start: ContinuousClock.Instant
+        _ group: [PendingExchange], _ verifier: MediaTokenVerifier, _ pipeline: RedisReplayClient?,
+        since start: ContinuousClock.Instant
     ) {
         let requests = group.map(\.request)
         let conclude = { [self] (outcomes: [Result<Verdict, CannotTell>]) in
@@ -121,17 +143,17 @@ private struct ExplanationDocument: Encodable {
 
 /// What operators ask, on a listener of its own.
 package struct GateAdmin: Sendable {
-    private let keys: KeyRing
+    private let service: GateService
     private let store: ReplayStore
     private let metrics: GateMetrics
     private let connections: @Sendable () -> Int
     private let version: String
 
     package init(
-        keys: KeyRing, store: ReplayStore, metrics: GateMetrics, version: String,
+        _ service: GateService, store: ReplayStore, metrics: GateMetrics, version: String,
         connections: @escaping @Sendable () -> Int
     ) {
-        (self.keys, self.store, self.metrics, self.version) = (keys, store, metrics, version)
+        (self.service, self.store, self.metrics, self.version) = (service, store, metrics, version)
         self.connections = connections
     }
 
@@ -159,7 +181,7 @@ package struct GateAdmin: Sendable {
     private var metricsText: String {
         var gauges = [
             (name: "media_token_connections", help: "Connections that are open.", value: connections()),
-            (name: "media_token_keys", help: "Verification keys that are loaded.", value: keys.keys.count),
+            (name: "media_token_keys", help: "Verification keys that are loaded.", value: service.keys.keys.count),
             (name: "media_token_build_info", help: "Version \(version).", value: 1),
         ]
         if case .redis = store {

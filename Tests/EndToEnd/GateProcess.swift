@@ -29,6 +29,8 @@ final class GateProcess {
     /// What it has logged and said.
     func logged() throws -> String { try String(contentsOfFile: log, encoding: .utf8) }
 
+    func wait(until isTrue: () throws -> Bool) throws { try daemon.wait(until: isTrue) }
+
     func end(_ signal: Int32 = SIGTERM) { daemon.end(signal) }
 
     func signal(_ number: Int32) { daemon.signal(number) }

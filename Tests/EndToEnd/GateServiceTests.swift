@@ -159,6 +159,28 @@ extension EndToEnd {
             #expect(try gate.admin("/metrics").contains("media_token_store_errors_total"))
         }
 
+        @Test("SIGHUP takes a new configuration as a whole, and a broken one not at all")
+        func reloads() throws {
+            func configure(_ text: String) throws -> String { try place.directory.write(text, to: "gate.json") }
+            let file = try configure("{\"routes\": [{\"path\": \"/a\", \"open\": true}]}")
+            let gate = try GateProcess(in: place, ["--config", file])
+            let connection = try RawConnection(port: gate.port)
+            func status(_ path: String) -> Int? {
+                connection.send("GET /v1/authz/auth-request HTTP/1.1\r\nHost: gate\r\nX-Original-URI: \(path)\r\n\r\n")
+                return connection.answer()?.status
+            }
+            func reload(_ text: String, until said: String) throws {
+                _ = try configure(text)
+                gate.signal(SIGHUP)
+                try gate.wait { try gate.logged().contains(said) }
+            }
+            #expect(status("/a/x") == 200 && status("/b/x") == 403)
+            try reload("{\"routes\": [{\"path\": \"/b\", \"open\": true}, {\"path\": 1}]}", until: "not reloaded")
+            #expect(status("/a/x") == 200 && status("/b/x") == 403)
+            try reload("{\"routes\": [{\"path\": \"/b\", \"open\": true}]}", until: "reloaded: 1 keys, 1 routes")
+            #expect(status("/a/x") == 403 && status("/b/x") == 200)
+        }
+
         @Test("--check names every problem with its place, and serves nothing")
         func check() throws {
             let file = try place.directory.write(
