@@ -40,6 +40,11 @@ package final class EventLoop {
         event_base_loop(base, EVLOOP_ONCE)
     }
 
+    /// Ends the turn after the call that is under way. What else has happened is left to the next turn.
+    package func endTurn() {
+        event_base_loopbreak(base)
+    }
+
     /// Handles what has happened already, and does not wait.
     package func runPending() {
         event_base_loop(base, EVLOOP_NONBLOCK)

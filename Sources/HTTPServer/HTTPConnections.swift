@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// The connections of one worker: how many there are, from whom, and how long each has been at what it does.
 ///
-/// libevent closes a connection on which nothing moves, but not one that moves a byte now and then. Looked through twice a
-/// second, which for ten thousand takes less than a millisecond.
+/// libevent's own timeout would let a peer live that moves a byte now and then. So they are looked through twice a second,
+/// which for ten thousand takes less than a millisecond.
 final class HTTPConnections {
     private let loop: EventLoop
     private let limits: HTTPLimits
@@ -25,8 +25,7 @@ final class HTTPConnections {
 
     func accepted(_ buffer: OpaquePointer) { fresh.append(buffer) }
 
-    /// Gets to know the connections that were made in this turn. Nothing can have become of them yet: they are read from
-    /// in the next turn at the earliest.
+    /// Gets to know the connections that were made in this turn, which ended with that: nothing was read from them yet.
     func adopt() {
         for buffer in fresh {
             // evhttp tells of a connection only with its first request. But it is what evhttp gave the buffer to call back with.
@@ -62,6 +61,12 @@ final class HTTPConnections {
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 
+    /// The answer to a request is on its way.
+    func isSending(_ request: OpaquePointer) {
+        guard let pointer = evhttp_request_get_connection(request) else { return }
+        known[pointer]?.isSending()
+    }
+
     func hasClosed(_ pointer: OpaquePointer) {
         guard let connection = known.removeValue(forKey: pointer) else { return }
         connection.unwatch()
@@ -87,7 +92,9 @@ final class HTTPConnection {
     private enum State {
         case idle(since: ContinuousClock.Instant)
         case arriving(since: ContinuousClock.Instant)
+        /// A request waits: the connection must stay, since the answer will be sent on it.
         case answering
+        case sending(since: ContinuousClock.Instant)
     }
 
     let peer: String
@@ -128,11 +135,22 @@ final class HTTPConnection {
         watcher = nil
     }
 
-    var isAnswering: Bool { if case .answering = state { true } else { false } }
+    var isAnswering: Bool {
+        switch state {
+        case .answering, .sending: true
+        case .idle, .arriving: false
+        }
+    }
 
     func hasArrived() { state = .answering }
 
-    func hasAnswered() { state = .idle(since: .now) }
+    func isSending() { state = .sending(since: .now) }
+
+    /// What came meanwhile is the beginning of the next request.
+    func hasAnswered() {
+        let isNextHere = evbuffer_get_length(bufferevent_get_input(buffer)) > 0
+        state = isNextHere ? .arriving(since: .now) : .idle(since: .now)
+    }
 
     private func moves() {
         if case .idle = state { state = .arriving(since: .now) }
@@ -141,7 +159,7 @@ final class HTTPConnection {
     func isOverdue(at now: ContinuousClock.Instant, _ limits: HTTPLimits) -> Bool {
         switch state {
         case .idle(let since): now - since > .milliseconds(limits.idleMilliseconds)
-        case .arriving(let since): now - since > .milliseconds(limits.arrivalMilliseconds)
+        case .arriving(let since), .sending(let since): now - since > .milliseconds(limits.arrivalMilliseconds)
         case .answering: false
         }
     }

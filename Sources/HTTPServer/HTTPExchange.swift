@@ -6,7 +6,8 @@ internal import CLibEventHTTP
 package final class HTTPExchange {
     package let request: HTTPRequest
     private var pointer: OpaquePointer?
-    private unowned let worker: HTTPWorker
+    /// `nil` once the server is gone.
+    private weak var worker: HTTPWorker?
 
     init(_ pointer: OpaquePointer, _ request: HTTPRequest, _ worker: HTTPWorker) {
         self.pointer = pointer
@@ -18,15 +19,20 @@ package final class HTTPExchange {
         answer(HTTPAnswer(500))
     }
 
+    /// The request is about to be freed by whoever owns the server.
+    func abandon() { pointer = nil }
+
     package func answer(_ answer: HTTPAnswer) {
         guard let pointer else { return }
         self.pointer = nil
         let headers = evhttp_request_get_output_headers(pointer)
         // libevent refuses a value with a line break in it.
         for (name, value) in answer.headers { evhttp_add_header(headers, name, value) }
-        if worker.isStopping { evhttp_add_header(headers, "Connection", "close") }
+        if worker?.isStopping == true { evhttp_add_header(headers, "Connection", "close") }
         let body = evhttp_request_get_output_buffer(pointer)
-        if !answer.body.isEmpty { evbuffer_add(body, answer.body, answer.body.count) }
+        // An answer to HEAD has none (RFC 9110, 9.3.2).
+        if !answer.body.isEmpty, request.method != "HEAD" { evbuffer_add(body, answer.body, answer.body.count) }
+        worker?.isAnswered(pointer)
         evhttp_send_reply(pointer, Int32(answer.status), HTTPReason.phrase(answer.status), nil)
     }
 }

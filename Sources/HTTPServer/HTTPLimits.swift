@@ -4,7 +4,7 @@ package struct HTTPLimits: Sendable, Equatable {
     package var headerBytes = 32_768
     /// Bytes of a request's body. A longer one is answered with 413.
     package var bodyBytes = 262_144
-    /// Milliseconds from a request's first byte to its last. Then the connection is closed.
+    /// Milliseconds from a request's first byte to its last, and for a peer to take its answer. Then the connection is closed.
     package var arrivalMilliseconds = 10_000
     /// Milliseconds that a connection may be open without a request on its way.
     package var idleMilliseconds = 75_000

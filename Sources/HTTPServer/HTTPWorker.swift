@@ -16,6 +16,9 @@ final class HTTPWorker {
     private var stopTimer: LoopTimer?
     private var isStopped = false
 
+    /// Requests that wait for their answer.
+    private var open: [OpaquePointer: WeakExchange] = [:]
+
     /// A request may be longer by this than the limit on headers, so that it is we who answer it.
     private static let headerSlack = 32_768
 
@@ -37,7 +40,7 @@ final class HTTPWorker {
             { base, worker in
                 let buffer = bufferevent_socket_new(base, -1, Int32(BEV_OPT_CLOSE_ON_FREE.rawValue))
                 guard let worker, let buffer else { return buffer }
-                Unmanaged<HTTPWorker>.fromOpaque(worker).takeUnretainedValue().connections.accepted(buffer)
+                Unmanaged<HTTPWorker>.fromOpaque(worker).takeUnretainedValue().accepted(buffer)
                 return buffer
             }, me)
         evhttp_set_gencb(
@@ -55,6 +58,8 @@ final class HTTPWorker {
     }
 
     deinit {
+        // Their requests are freed with the server.
+        for exchange in open.values { exchange.value?.abandon() }
         connections.forgetAll()
         evhttp_free(http)
     }
@@ -80,17 +85,48 @@ final class HTTPWorker {
         stopTimer = loop.timer(afterMilliseconds: patience) { [unowned self] in isStopped = true }
     }
 
+    private func accepted(_ buffer: OpaquePointer) {
+        // More than a request may have, and no more: a peer that only sends would else fill the memory.
+        let most = limits.headerBytes + Self.headerSlack + limits.bodyBytes + 65_536
+        bufferevent_setwatermark(buffer, Int16(EV_READ), 0, most)
+        connections.accepted(buffer)
+        // A turn can go on to read what the new connection has sent. It must be known to us before.
+        loop.endTurn()
+    }
+
+    /// The answer is on its way; the rest is libevent's affair.
+    func isAnswered(_ pointer: OpaquePointer) {
+        open[pointer] = nil
+        connections.isSending(pointer)
+    }
+
     private func take(_ pointer: OpaquePointer) {
         connections.hasArrived(pointer)
-        guard let request = HTTPRequest(pointer) else {
-            HTTPExchange(pointer, HTTPRequest(method: "", path: ""), self).answer(HTTPAnswer(400))
-            return
+        let request = HTTPRequest(pointer)
+        let exchange = HTTPExchange(pointer, request ?? HTTPRequest(method: "", path: ""), self)
+        open[pointer] = WeakExchange(value: exchange)
+        guard let request, request.hasOneLength else {
+            return exchange.answer(HTTPAnswer(400, headers: [("Connection", "close")]))
         }
-        let exchange = HTTPExchange(pointer, request, self)
         let size = request.headers.reduce(request.path.utf8.count + (request.query?.utf8.count ?? 0)) {
             $0 + $1.name.utf8.count + $1.value.utf8.count + 4
         }
         guard size <= limits.headerBytes else { return exchange.answer(HTTPAnswer(431)) }
         arrived.append(exchange)
+    }
+}
+
+private struct WeakExchange {
+    weak var value: HTTPExchange?
+}
+
+extension HTTPRequest {
+    /// Whether nobody can take the end of its body for elsewhere (RFC 9112, 6.3 and 11.2). libevent reads no body of a HEAD,
+    /// and would read one as a request of its own.
+    fileprivate var hasOneLength: Bool {
+        let (lengths, codings) = (values(of: "Content-Length"), values(of: "Transfer-Encoding"))
+        guard lengths.count + codings.count <= 1 else { return false }
+        if method == "HEAD" { return codings.isEmpty && (lengths.first ?? "0") == "0" }
+        return codings.isEmpty || codings[0].lowercased() == "chunked"
     }
 }

@@ -20,9 +20,11 @@ package struct Gate: Sendable {
     /// What `request` asks.
     package func question(_ request: HTTPRequest) -> GateQuestion {
         switch request.path {
-        case "/v1/verify":
+        // Two paths, so that 200 from the one means one thing.
+        case "/v1/verify", "/v1/explain":
             guard request.method == "POST" else { return .methodNotAllowed("POST") }
-            return VerifyRequestReader(comparesCanonically: comparesCanonically).question(request)
+            let reader = VerifyRequestReader(comparesCanonically: comparesCanonically)
+            return reader.question(request, explains: request.path == "/v1/explain")
         // nginx' auth_request and HAProxy name the target in this header (nginx.org, ngx_http_auth_request_module).
         case "/v1/authz/auth-request": return authorize(request, target: request.values(of: "X-Original-URI"))
         // Caddy and Traefik (their documents on forward authentication).
@@ -38,15 +40,18 @@ package struct Gate: Sendable {
     private static let extAuthz = "/v1/authz/ext-authz"
 
     private func authorize(_ request: HTTPRequest, target: [String]) -> GateQuestion {
-        guard target.count == 1, let path = GatePath(target[0]), let access = routes.access(to: path) else {
-            return .refused(403, .routeUnknown)
+        // A proxy asks without a body. Bytes behind a question are another's, or an attempt to pass for one.
+        guard request.body.isEmpty, target.count == 1, let path = GatePath(target[0]),
+            let access = routes.access(to: path)
+        else {
+            return .subrequest(403, .routeUnknown)
         }
-        guard case .token(let expectation) = access else { return .refused(200, .tokenNotRequired) }
+        guard case .token(let expectation) = access else { return .subrequest(200, .tokenNotRequired) }
         let mark = target[0].utf8.firstIndex(of: UInt8(ascii: "?"))
         let query = mark.map { String(target[0][target[0].utf8.index(after: $0)...]) }
         switch sources.find(in: request, originalQuery: query) {
-        case .none: return .refused(401, .tokenMissing)
-        case .several: return .refused(401, .tokenAmbiguous)
+        case .none: return .subrequest(401, .tokenMissing)
+        case .several: return .subrequest(401, .tokenAmbiguous)
         case .one(let token):
             return .verify(VerificationRequest(token: RawToken(token), expectation: expectation), .subrequest)
         }
@@ -55,7 +60,7 @@ package struct Gate: Sendable {
 
 extension GateQuestion {
     /// To a proxy, without a verdict: one of the three statuses that mean the same to all of them.
-    fileprivate static func refused(_ code: Int, _ status: GateStatus) -> GateQuestion {
+    fileprivate static func subrequest(_ code: Int, _ status: GateStatus) -> GateQuestion {
         var headers = [(name: GateHeader.status, value: status.rawValue), GateHeader.noStore]
         if code == 401 { headers.append(GateHeader.challenge(error: nil)) }
         return .settled(GateReply(HTTPAnswer(code, headers: headers), status: status.rawValue))
@@ -70,6 +75,7 @@ extension GateQuestion {
 
     fileprivate static var notFound: GateQuestion {
         .settled(
-            GateProblem(404, .requestInvalid, "nothing is here; expected /v1/verify or one of /v1/authz/…").reply)
+            GateProblem(404, .requestInvalid, "nothing is here; expected /v1/verify, /v1/explain or one of /v1/authz/…")
+                .reply)
     }
 }

@@ -9,7 +9,9 @@ enum GateHeader {
 
     /// RFC 6750, 3: without an error where no token came at all.
     static func challenge(error: String?) -> (name: String, value: String) {
-        let reason = error.map { ", error=\"invalid_token\", error_description=\"\(value($0).filter { $0 != "\"" })\"" }
+        let reason = error.map {
+            ", error=\"invalid_token\", error_description=\"\(value($0).filter { !"\"\\".contains($0) })\""
+        }
         return ("WWW-Authenticate", "Bearer realm=\"media-token\"" + (reason ?? ""))
     }
 

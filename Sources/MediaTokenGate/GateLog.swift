@@ -6,7 +6,8 @@ internal import Threading
 /// One JSON line a verdict, written by a thread of its own: whoever decides never waits for a disk or a pipe. What the writer
 /// cannot keep up with is dropped, counted, and told.
 ///
-/// A line never holds a token, a session GUID or what a header said, but for the request's own ID.
+/// A line never holds a token, a session GUID or what a header said, but for the request's own ID. `@unchecked Sendable`: what
+/// changes is touched under the lock only.
 package final class GateLog: @unchecked Sendable {
     /// What is told of a verdict.
     package struct Entry: Encodable, Sendable {
@@ -31,7 +32,7 @@ package final class GateLog: @unchecked Sendable {
     private var dropped = 0
     private var seen = 0
     private var isClosed = false
-    private var thread: ServiceThread?
+    private var hasEnded = false
 
     /// - Parameters:
     ///   - descriptor: where lines go.
@@ -39,11 +40,11 @@ package final class GateLog: @unchecked Sendable {
     package init(to descriptor: Int32, every: Int) {
         (self.descriptor, self.every) = (descriptor, every)
         sem_init(arrival, 0, 0)
-        thread = every == 0 ? nil : ServiceThread { [unowned self] in write() }
+        // The thread holds this object until it is closed.
+        hasEnded = every == 0 || ServiceThread { [self] in write() } == nil
     }
 
     deinit {
-        close()
         sem_destroy(arrival)
         arrival.deallocate()
     }
@@ -62,12 +63,12 @@ package final class GateLog: @unchecked Sendable {
         sem_post(arrival)
     }
 
-    /// Writes what is left and ends the writer.
-    package func close() {
+    /// Writes what is left and ends the writer; gives up after `patience`, should nobody read what is written.
+    package func close(withinMilliseconds patience: Int) {
         lock.withLock { isClosed = true }
         sem_post(arrival)
-        thread?.join()
-        thread = nil
+        let end = ContinuousClock.now + .milliseconds(patience)
+        while !lock.withLock({ hasEnded }), ContinuousClock.now < end { usleep(1000) }
     }
 
     private func write() {
@@ -86,7 +87,7 @@ package final class GateLog: @unchecked Sendable {
             }
             if lost > 0 { lines += Array("{\"dropped\":\(lost)}\n".utf8) }
             if !lines.isEmpty { _ = FileBytes.write(lines, to: descriptor) }
-            if ends { return }
+            if ends { return lock.withLock { hasEnded = true } }
         }
     }
 }

@@ -5,16 +5,14 @@
 struct GatePath: Equatable, Sendable {
     /// Percent-decoded once.
     let segments: [String]
-    /// Whether it names what lies below it, by a slash at its end.
-    let isDirectory: Bool
 
     /// Reads the path of a target; a query behind it does not count. `nil` where it could be read in two ways.
     init?(_ target: String) {
         let path = target.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         guard path.first == UInt8(ascii: "/") else { return nil }
         var parts = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        isDirectory = parts.last?.isEmpty ?? true
-        if isDirectory { parts.removeLast() }
+        // A slash at the end names what lies below.
+        if parts.last?.isEmpty ?? true { parts.removeLast() }
         var segments: [String] = []
         for part in parts {
             guard let bytes = PercentDecoding.decode(part, plusIsSpace: false),

@@ -12,9 +12,12 @@ package final class GateService: Sendable {
     private struct Rules: Sendable {
         let gate: Gate
         let verifier: MediaTokenVerifier
+        /// Those that the settings name.
+        let requestors: Set<RequestorID>
 
         init(_ settings: GateSettings, _ keys: KeyRing, _ store: ReplayStore) {
             gate = settings.gate
+            requestors = settings.requestors
             verifier = MediaTokenVerifier(keys: keys, policy: settings.policy, replays: store.cache)
         }
     }
@@ -97,7 +100,9 @@ package final class GateService: Sendable {
         case .failure(.replayStore)?: isStoreError = true
         default: break
         }
-        let requestor = request?.expectation.requestors.first?.description
+        // What a caller names may be anything, a token in the wrong field included. It is told where we know it.
+        let named = token?.claims.requestor ?? request?.expectation.requestors.first { rules.requestors.contains($0) }
+        let requestor = named?.description ?? (request == nil ? nil : "other")
         metrics.count(reply.status, requestor: requestor, microseconds: microseconds, isStoreError: isStoreError)
         log.add(
             GateLog.Entry(

@@ -26,6 +26,13 @@ package struct GateSettings: Sendable {
 
     package var gate: Gate { Gate(routes: routes, sources: sources, comparesCanonically: comparesCanonically) }
 
+    /// Those that routes and allow-lists name.
+    var requestors: Set<RequestorID> {
+        routes.reduce(into: Set(mvpds.keys)) { known, route in
+            if case .token(let expectation) = route.access { known.formUnion(expectation.requestors) }
+        }
+    }
+
     package var policy: VerificationPolicy {
         VerificationPolicy(clockSkew: clockSkew, maximumTTL: maximumTTL, allowedMVPDs: mvpds)
     }
@@ -118,7 +125,12 @@ package struct GateSettingsReader {
         }
         for (position, value) in list.enumerated() {
             var reader = GateRouteReader(value, "routes[\(position)]")
-            if let route = reader.route() { settings.routes.append(route) }
+            if let route = reader.route() {
+                if settings.routes.contains(where: { $0.path == route.path }) {
+                    problems.append("routes[\(position)].path: is that of another route; expected each path once")
+                }
+                settings.routes.append(route)
+            }
             problems += reader.problems
         }
     }

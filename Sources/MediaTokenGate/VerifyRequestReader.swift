@@ -8,7 +8,7 @@ struct VerifyRequestReader {
     /// The names under which a form may hold the token: ours, and those of the field.
     private static let tokenFields = ["token", "accessToken", "auth", "mediaToken"]
 
-    func question(_ request: HTTPRequest) -> GateQuestion {
+    func question(_ request: HTTPRequest, explains: Bool) -> GateQuestion {
         do throws(GateProblem) {
             let query = FormFields(request.query ?? "")
             let body = try Body(request)
@@ -17,7 +17,7 @@ struct VerifyRequestReader {
             let rule: ResourceRule = comparesCanonically ? .canonically([resource]) : .exactly(resource)
             let expectation = Expectation(requestor: requestor, resource: rule)
             let verification = VerificationRequest(token: RawToken(body.token), expectation: expectation)
-            return try isExplanation(query) ? .explain(verification) : .verify(verification, .document)
+            return explains ? .explain(verification) : .verify(verification, .document)
         } catch {
             return .settled(error.reply)
         }
@@ -43,14 +43,6 @@ struct VerifyRequestReader {
             }
         }
         return first ?? ""
-    }
-
-    private func isExplanation(_ query: FormFields) throws(GateProblem) -> Bool {
-        switch query.decoded("explain") {
-        case [], ["false"]: return false
-        case ["true"]: return true
-        default: throw GateProblem(400, .requestInvalid, "explain is given otherwise than once as true or false")
-        }
     }
 
     /// A body, by its media type.

@@ -22,6 +22,7 @@ struct RunningGate {
         for signal in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&signals, signal) }
         pthread_sigmask(SIG_BLOCK, &signals, nil)
         signal(SIGPIPE, SIG_IGN)
+        Self.raiseDescriptorLimit()
         (self.signals, self.settings) = (signals, settings)
         keys = try KeyOptions.load(settings)
         do {
@@ -51,12 +52,20 @@ struct RunningGate {
             Console.printError("stopping: what is on its way has \(settings.stopMilliseconds / 1000) s to be answered")
             server.stop(withinMilliseconds: settings.stopMilliseconds)
             adminServer.stop(withinMilliseconds: 0)
-            log.close()
+            log.close(withinMilliseconds: settings.stopMilliseconds)
             try store.close()
             return .success
         } catch {
             throw CommandFailure("\(error)")
         }
+    }
+
+    /// A connection takes a descriptor, and the usual soft limit is 1024.
+    private static func raiseDescriptorLimit() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
     private func nextSignal() -> Int32 {

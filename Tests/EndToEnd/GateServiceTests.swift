@@ -80,6 +80,39 @@ extension EndToEnd {
             }
         }
 
+        @Test("a request whose end could be taken for elsewhere is refused, and what follows is not read")
+        func smuggling() throws {
+            let gate = try GateProcess(in: place, ["--route", "/trailers=open", "--route", "/live=MML:TNT"])
+            let question = "/v1/authz/forward-auth HTTP/1.1\r\nHost: gate\r\nX-Forwarded-Uri: "
+            let inner = "GET \(question)/trailers/x\r\n\r\n"
+            for lengths in [
+                "Content-Length: \(inner.utf8.count)", "Transfer-Encoding: chunked",
+                "Content-Length: 0\r\nContent-Length: 5",
+                "Content-Length: 0\r\nTransfer-Encoding: chunked",
+            ] {
+                let connection = try RawConnection(port: gate.port)
+                connection.send("HEAD \(question)/live/x\r\n\(lengths)\r\n\r\n\(inner)")
+                #expect(connection.answer()?.status == 400, "\(lengths)")
+                #expect(connection.answer() == nil, "\(lengths)")
+            }
+            let connection = try RawConnection(port: gate.port)
+            connection.send("HEAD /nothing HTTP/1.1\r\nHost: gate\r\n\r\n\(inner)")
+            let (first, second) = (connection.answer()?.headers ?? "", connection.answer()?.status)
+            #expect(first.hasPrefix("HTTP/1.1 404"))
+            #expect(second == 200)
+        }
+
+        @Test("a peer that sends and does not read takes little memory, and is cut off")
+        func deafPeer() throws {
+            let gate = try GateProcess(in: place, ["--arrival-timeout", "1", "--max-body-bytes", "4096"])
+            let connection = try RawConnection(port: gate.port)
+            let requests = String(repeating: "GET /nothing HTTP/1.1\r\nHost: gate\r\n\r\n", count: 1000)
+            let start = ContinuousClock.now
+            while ContinuousClock.now - start < .seconds(6), connection.send(requests) {}
+            #expect(ContinuousClock.now - start < .seconds(6))
+            #expect(try gate.admin("/metrics").contains("media_token_connections 0\n"))
+        }
+
         @Test("connections are counted, all and by peer, and idle ones are closed")
         func connectionLimits() throws {
             let gate = try GateProcess(in: place, ["--max-connections-per-peer", "20", "--idle-timeout", "1"])
