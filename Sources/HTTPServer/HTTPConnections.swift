@@ -1,6 +1,5 @@
 internal import CLibEventHTTP
 internal import EventLoop
-internal import Synchronization
 
 /// The connections of one worker: how many there are, from whom, and how long each has been at what it does.
 ///
@@ -106,10 +105,15 @@ final class HTTPConnection {
 
     init(_ pointer: OpaquePointer, _ buffer: OpaquePointer, _ owner: HTTPConnections) {
         (self.pointer, self.buffer, self.owner) = (pointer, buffer, owner)
+        peer = Self.peer(of: pointer)
+    }
+
+    /// The address at a connection's other end; empty for a Unix socket.
+    static func peer(of pointer: OpaquePointer) -> String {
         var address: UnsafeMutablePointer<CChar>?
         var port: UInt16 = 0
         evhttp_connection_get_peer(pointer, &address, &port)
-        peer = address.map { String(cString: $0) } ?? ""
+        return address.map { String(cString: $0) } ?? ""
     }
 
     /// Has libevent tell of its bytes and of its end. Unretained, both: the owner lets go of it only when it has closed.

@@ -66,7 +66,8 @@ extension HTTPRequest {
         self.init(
             method: method, path: String(target[..<(mark ?? target.endIndex)]),
             query: mark.map { String(target[target.utf8.index(after: $0)...]) }, headers: headers,
-            body: Self.body(of: pointer), peer: Self.peer(of: pointer))
+            body: Self.body(of: pointer),
+            peer: evhttp_request_get_connection(pointer).map(HTTPConnection.peer) ?? "")
     }
 
     private static func body(of pointer: OpaquePointer) -> [UInt8] {
@@ -76,14 +77,6 @@ extension HTTPRequest {
         return [UInt8](unsafeUninitializedCapacity: length) { bytes, count in
             count = max(0, Int(evbuffer_remove(buffer, bytes.baseAddress, length)))
         }
-    }
-
-    private static func peer(of pointer: OpaquePointer) -> String {
-        guard let connection = evhttp_request_get_connection(pointer) else { return "" }
-        var address: UnsafeMutablePointer<CChar>?
-        var port: UInt16 = 0
-        evhttp_connection_get_peer(connection, &address, &port)
-        return address.map { String(cString: $0) } ?? ""
     }
 
     static let methods: [UInt32: String] = [

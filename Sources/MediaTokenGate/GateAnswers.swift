@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import HTTPServer
 package import MediaToken
 
@@ -72,16 +71,7 @@ private struct ProblemDocument: Encodable {
     var answer: HTTPAnswer {
         HTTPAnswer(
             status, headers: [("Content-Type", "application/problem+json"), GateHeader.noStore],
-            body: JSONBytes.of(self))
-    }
-}
-
-enum JSONBytes {
-    static func of(_ value: some Encodable) -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Encoding strings, numbers and booleans cannot fail.
-        return Array((try? encoder.encode(value)) ?? Data()) + [UInt8(ascii: "\n")]
+            body: JSONLine.body(self))
     }
 }
 
@@ -122,7 +112,7 @@ extension GateForm {
         switch outcome {
         case .success(.accepted(let token)):
             let headers = common(.validToken) + GateHeader.claims(of: token)
-            return reply(.validToken, headers) { JSONBytes.of(AcceptedDocument(token)) }
+            return reply(.validToken, headers) { JSONLine.body(AcceptedDocument(token)) }
         case .success(.rejected(let rejection)):
             return refuse(
                 rejection.code, rejection.message,
@@ -143,7 +133,7 @@ extension GateForm {
     private func refuse(_ status: VerdictStatus, _ detail: String, _ document: ProblemDocument) -> GateReply {
         var headers = common(status)
         if status.httpCode == 401 { headers.append(GateHeader.challenge(error: detail)) }
-        return reply(status, headers) { document.answer.body }
+        return reply(status, headers) { JSONLine.body(document) }
     }
 
     private func common(_ status: VerdictStatus) -> [(name: String, value: String)] {

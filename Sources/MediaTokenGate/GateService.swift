@@ -58,38 +58,38 @@ package final class GateService: Sendable {
         var pending: [PendingExchange] = []
         for exchange in exchanges {
             switch rules.gate.question(exchange.request) {
-            case .settled(let reply): finish(exchange, reply, since: start)
+            case .settled(let reply): finish(exchange, reply, rules, since: start)
             case .explain(let request):
                 let examination = rules.verifier.examine(request.token, for: request.expectation, at: .now)
-                finish(exchange, ExplanationDocument.reply(examination), since: start)
+                finish(exchange, ExplanationDocument.reply(examination), rules, since: start)
             case .verify(let request, let form):
                 pending.append(PendingExchange(exchange: exchange, request: request, form: form))
             }
         }
         for begin in stride(from: 0, to: pending.count, by: Self.largestGroup) {
-            verify(Array(pending[begin...].prefix(Self.largestGroup)), rules.verifier, pipeline, since: start)
+            verify(Array(pending[begin...].prefix(Self.largestGroup)), rules, pipeline, since: start)
         }
     }
 
     private func verify(
-        _ group: [PendingExchange], _ verifier: MediaTokenVerifier, _ pipeline: RedisReplayClient?,
+        _ group: [PendingExchange], _ rules: Rules, _ pipeline: RedisReplayClient?,
         since start: ContinuousClock.Instant
     ) {
         let requests = group.map(\.request)
         let conclude = { [self] (outcomes: [Result<Verdict, CannotTell>]) in
             for (pending, outcome) in zip(group, outcomes) {
-                finish(pending.exchange, pending.form.reply(to: outcome), pending.request, outcome, since: start)
+                finish(pending.exchange, pending.form.reply(to: outcome), rules, pending.request, outcome, since: start)
             }
         }
         if let pipeline {
-            verifier.verify(requests, at: .now, claimingIn: pipeline, conclude)
+            rules.verifier.verify(requests, at: .now, claimingIn: pipeline, conclude)
         } else {
-            conclude(verifier.verify(requests, at: .now))
+            conclude(rules.verifier.verify(requests, at: .now))
         }
     }
 
     private func finish(
-        _ exchange: HTTPExchange, _ reply: GateReply, _ request: VerificationRequest? = nil,
+        _ exchange: HTTPExchange, _ reply: GateReply, _ rules: Rules, _ request: VerificationRequest? = nil,
         _ outcome: Result<Verdict, CannotTell>? = nil, since start: ContinuousClock.Instant
     ) {
         exchange.answer(reply.answer)
@@ -127,22 +127,12 @@ private struct PendingExchange {
 
 /// Every check of a token that was looked at and not claimed.
 private struct ExplanationDocument: Encodable {
-    struct Report: Encodable {
-        let name: String
-        let result: String
-        let detail: String
-        let advice: String?
-    }
-
-    let checks: [Report]
+    let checks: [CheckObject]
 
     static func reply(_ examination: Examination) -> GateReply {
-        let document = ExplanationDocument(
-            checks: examination.reports.map {
-                Report(name: $0.check.rawValue, result: $0.result.rawValue, detail: $0.detail, advice: $0.advice)
-            })
+        let document = ExplanationDocument(checks: examination.reports.map(CheckObject.init))
         let headers = [(name: "Content-Type", value: "application/json"), GateHeader.noStore]
-        return GateReply(HTTPAnswer(200, headers: headers, body: JSONBytes.of(document)), status: "EXPLAINED")
+        return GateReply(HTTPAnswer(200, headers: headers, body: JSONLine.body(document)), status: "EXPLAINED")
     }
 }
 

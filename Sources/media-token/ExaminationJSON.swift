@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import MediaToken
+internal import MediaTokenGate
 
 /// An examination for programs: one JSON object on one line, its keys in alphabetical order.
 enum ExaminationJSON {
@@ -8,13 +8,6 @@ enum ExaminationJSON {
     }
 
     private struct Object: Encodable {
-        struct CheckObject: Encodable {
-            let name: String
-            let result: String
-            let detail: String
-            let advice: String?
-        }
-
         struct TokenObject: Encodable {
             let kind: String
             let issueTimeMilliseconds: Int64?
@@ -36,9 +29,7 @@ enum ExaminationJSON {
                     kind: kind.rawValue, issueTimeMilliseconds: examination.issueTime?.timestamp.milliseconds,
                     fields: FieldsObject(fields: examination.fields))
             }
-            checks = examination.reports.map {
-                CheckObject(name: $0.check.rawValue, result: $0.result.rawValue, detail: $0.detail, advice: $0.advice)
-            }
+            checks = examination.reports.map(CheckObject.init)
         }
     }
 
@@ -64,16 +55,5 @@ enum ExaminationJSON {
                 }
             }
         }
-    }
-}
-
-/// JSON on one line.
-enum JSONLine {
-    static func encode(_ value: some Encodable) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Encoding strings, numbers and booleans cannot fail.
-        let data = (try? encoder.encode(value)) ?? Data()
-        return String(decoding: data, as: UTF8.self)
     }
 }

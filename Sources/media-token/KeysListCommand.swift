@@ -1,4 +1,5 @@
 internal import MediaToken
+internal import MediaTokenGate
 
 /// `media-token keys list`: shows what a verifier would load.
 enum KeysListCommand {

@@ -1,4 +1,5 @@
 internal import MediaToken
+internal import MediaTokenGate
 internal import ReplayStores
 
 /// `media-token replays`: looks after a replay store.
