@@ -25,8 +25,9 @@ let package = Package(
         // Not by pkg-config, which for hiredis names a flag that the package manager prohibits.
         .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
         .systemLibrary(name: "CLibEvent", pkgConfig: "libevent", providers: [.apt(["libevent-dev"])]),
-
         .systemLibrary(name: "CLibEventHTTP", pkgConfig: "libevent", providers: [.apt(["libevent-dev"])]),
+        .systemLibrary(
+            name: "CLibEventTLS", pkgConfig: "libevent_openssl", providers: [.apt(["libevent-dev", "libssl-dev"])]),
 
         .target(name: "Threading", swiftSettings: strict),
         .target(name: "TokenCrypto", dependencies: ["COpenSSL"], swiftSettings: strict),
@@ -39,7 +40,8 @@ let package = Package(
             name: "ReplayRedis", dependencies: ["MediaToken", "EventLoop", "Threading", "CHiredis"],
             swiftSettings: strict),
         .target(
-            name: "HTTPServer", dependencies: ["EventLoop", "Threading", "CLibEventHTTP"], swiftSettings: strict),
+            name: "HTTPServer", dependencies: ["EventLoop", "Threading", "CLibEventHTTP", "CLibEventTLS"],
+            swiftSettings: strict),
         .target(
             name: "ReplayStores", dependencies: ["MediaToken", "ReplayLMDB", "ReplayRedis"], swiftSettings: strict),
         .target(

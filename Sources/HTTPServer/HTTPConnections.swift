@@ -1,46 +1,51 @@
 internal import CLibEventHTTP
-internal import EventLoop
 
 /// The connections of one worker: how many there are, from whom, and how long each has been at what it does.
 ///
 /// libevent's own timeout would let a peer live that moves a byte now and then. So they are looked through twice a second,
 /// which for ten thousand takes less than a millisecond.
 final class HTTPConnections {
-    private let loop: EventLoop
+    /// One that was made in this turn of the loop, and is not known as a connection yet.
+    private struct Fresh {
+        let buffer: OpaquePointer
+        let isTLS: Bool
+        let isLost: Bool
+    }
+
     private let limits: HTTPLimits
     private let count: HTTPConnectionCount
-    /// Made in this turn of the loop; not known to us as connections yet.
-    private var fresh: [OpaquePointer] = []
+    private var fresh: [Fresh] = []
     private var known: [OpaquePointer: HTTPConnection] = [:]
-    private var timer: LoopTimer?
 
-    init(_ loop: EventLoop, _ limits: HTTPLimits, _ count: HTTPConnectionCount) {
-        (self.loop, self.limits, self.count) = (loop, limits, count)
-        tick()
+    init(_ limits: HTTPLimits, _ count: HTTPConnectionCount) {
+        (self.limits, self.count) = (limits, count)
     }
 
     /// Whether no request waits for its answer, or for the answer's last byte to be sent.
     var areQuiet: Bool { !known.values.contains(where: \.isAnswering) }
 
-    func accepted(_ buffer: OpaquePointer) { fresh.append(buffer) }
+    /// - Parameter isLost: whether it must be closed, unread.
+    func accepted(_ buffer: OpaquePointer, isTLS: Bool, isLost: Bool) {
+        fresh.append(Fresh(buffer: buffer, isTLS: isTLS, isLost: isLost))
+    }
 
     /// Gets to know the connections that were made in this turn, which ended with that: nothing was read from them yet.
     func adopt() {
-        for buffer in fresh {
+        for one in fresh {
             // evhttp tells of a connection only with its first request. But it is what evhttp gave the buffer to call back with.
             var argument: UnsafeMutableRawPointer?
-            bufferevent_getcb(buffer, nil, nil, nil, &argument)
+            bufferevent_getcb(one.buffer, nil, nil, nil, &argument)
             guard let pointer = argument.map({ OpaquePointer($0) }),
-                evhttp_connection_get_bufferevent(pointer) == buffer
+                evhttp_connection_get_bufferevent(pointer) == one.buffer
             else { continue }
-            adopt(pointer, buffer)
+            adopt(pointer, one)
         }
         fresh.removeAll(keepingCapacity: true)
     }
 
-    private func adopt(_ pointer: OpaquePointer, _ buffer: OpaquePointer) {
-        let connection = HTTPConnection(pointer, buffer, self)
-        guard count.enter(connection.peer, limits) else {
+    private func adopt(_ pointer: OpaquePointer, _ fresh: Fresh) {
+        let connection = HTTPConnection(pointer, fresh.buffer, self, isTLS: fresh.isTLS)
+        guard !fresh.isLost, count.enter(connection.peer, limits) else {
             evhttp_connection_free(pointer)
             return
         }
@@ -77,12 +82,11 @@ final class HTTPConnections {
         for pointer in known.keys { hasClosed(pointer) }
     }
 
-    private func tick() {
+    func closeOverdue() {
         let now = ContinuousClock.now
         for (pointer, connection) in known where connection.isOverdue(at: now, limits) {
             evhttp_connection_free(pointer)
         }
-        timer = loop.timer(afterMilliseconds: 500) { [unowned self] in tick() }
     }
 }
 
@@ -101,10 +105,12 @@ final class HTTPConnection {
     private let buffer: OpaquePointer
     private unowned let owner: HTTPConnections
     private var watcher: OpaquePointer?
-    private var state = State.idle(since: .now)
+    private var state: State
 
-    init(_ pointer: OpaquePointer, _ buffer: OpaquePointer, _ owner: HTTPConnections) {
+    init(_ pointer: OpaquePointer, _ buffer: OpaquePointer, _ owner: HTTPConnections, isTLS: Bool) {
         (self.pointer, self.buffer, self.owner) = (pointer, buffer, owner)
+        // A handshake brings no bytes that we could see. It is part of the first request's way.
+        state = isTLS ? .arriving(since: .now) : .idle(since: .now)
         peer = Self.peer(of: pointer)
     }
 

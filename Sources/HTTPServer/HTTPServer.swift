@@ -14,9 +14,11 @@ package final class HTTPServer: Sendable {
         init(_ description: String) { self.description = description }
     }
 
-    /// The ports that it listens on, in the order of the listeners; 0 for a path.
-    package let ports: [UInt16]
+    /// Where it listens: with the ports that were found, and all that systemd has opened.
+    package let listeners: [HTTPListener]
+    private let sockets: [ListeningSocket]
     private let count: HTTPConnectionCount
+    private let identity: TLSIdentity
     private let threads: [ServiceThread]
     private let controls: [HTTPWorkerControl]
 
@@ -25,25 +27,35 @@ package final class HTTPServer: Sendable {
     /// - Parameters:
     ///   - listeners: where to listen.
     ///   - workers: threads.
+    ///   - unixMode: permissions of Unix sockets.
+    ///   - tls: for the listeners that speak TLS; each of them refuses everybody without.
     ///   - handler: called once on each thread, with its loop, for what is to handle its requests.
     package init(
-        _ listeners: [HTTPListener], workers: Int, limits: HTTPLimits = HTTPLimits(),
-        handler: @escaping @Sendable (EventLoop) -> HTTPHandler
+        _ listeners: [HTTPListener], workers: Int, limits: HTTPLimits = HTTPLimits(), unixMode: UInt32 = 0o660,
+        tls: TLSContext? = nil, handler: @escaping @Sendable (EventLoop) -> HTTPHandler
     ) throws(Failure) {
-        var sockets: [[Int32]] = []
+        var sockets: [ListeningSocket] = []
         do {
-            for listener in listeners { sockets.append(try listener.listen(workers: workers)) }
+            for listener in listeners {
+                sockets += try ListeningSocket.open(listener, workers: workers, unixMode: unixMode)
+            }
         } catch {
-            for socket in sockets.joined() { close(socket) }
+            for socket in sockets { socket.close() }
             throw error
         }
-        ports = sockets.map { Self.port(of: $0[0]) }
-        count = HTTPConnectionCount()
+        self.sockets = sockets
+        self.listeners = sockets.map { socket in
+            guard case .tcp(let host, _) = socket.listener.place else { return socket.listener }
+            return HTTPListener(.tcp(host: host, port: socket.port), isTLS: socket.listener.isTLS)
+        }
+        (count, identity) = (HTTPConnectionCount(), TLSIdentity(tls))
         var (threads, controls) = ([ServiceThread](), [HTTPWorkerControl]())
         for number in 0..<workers {
             let control = HTTPWorkerControl()
-            let own = sockets.map { $0[number] }
-            let thread = ServiceThread { [count] in control.serve(own, limits, count, handler) }
+            let own = sockets.map {
+                HTTPWorkerSocket(descriptor: $0.descriptors[number], isTLS: $0.listener.isTLS)
+            }
+            let thread = ServiceThread { [count, identity] in control.serve(own, limits, count, identity, handler) }
             guard let thread else { throw Failure("cannot start thread \(number + 1) of \(workers)") }
             threads.append(thread)
             controls.append(control)
@@ -52,24 +64,17 @@ package final class HTTPServer: Sendable {
         for control in controls { if let failure = control.waitUntilServing() { throw failure } }
     }
 
+    /// Shows another certificate, and demands others, from the next connection on.
+    package func replace(_ tls: TLSContext?) { identity.replace(tls) }
+
     /// Connections that are open.
     package var connections: Int { count.current }
 
     /// Takes no more connections, answers what is on its way, and returns when that is done, or after `patience`.
     package func stop(withinMilliseconds patience: Int) {
+        for socket in sockets { socket.withdraw() }
         for control in controls { control.stop(withinMilliseconds: patience) }
         for thread in threads { thread.join() }
-    }
-
-    private static func port(of socket: Int32) -> UInt16 {
-        var address = sockaddr_in6()
-        var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
-        let code = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &length) }
-        }
-        // The port lies at the same place in the addresses of both families.
-        let isInternet = address.sin6_family == sa_family_t(AF_INET) || address.sin6_family == sa_family_t(AF_INET6)
-        return code == 0 && isInternet ? UInt16(bigEndian: address.sin6_port) : 0
     }
 }
 
@@ -83,11 +88,12 @@ private final class HTTPWorkerControl: @unchecked Sendable {
 
     /// The life of a worker's thread.
     func serve(
-        _ sockets: [Int32], _ limits: HTTPLimits, _ count: HTTPConnectionCount, _ handler: (EventLoop) -> HTTPHandler
+        _ sockets: [HTTPWorkerSocket], _ limits: HTTPLimits, _ count: HTTPConnectionCount, _ identity: TLSIdentity,
+        _ handler: (EventLoop) -> HTTPHandler
     ) {
         do {
             let loop = try EventLoop()
-            let worker = try HTTPWorker(loop, sockets, limits, count, handler(loop))
+            let worker = try HTTPWorker(loop, sockets, limits, count, identity, handler(loop))
             let waker = try LoopWaker(loop) { [unowned worker] in
                 worker.stop(withinMilliseconds: self.lock.withLock { self.patience })
             }

@@ -8,9 +8,10 @@ final class HTTPWorker {
     private let loop: EventLoop
     private let limits: HTTPLimits
     private let handler: HTTPHandler
-    private let http: OpaquePointer
+    private let identity: TLSIdentity
     private let connections: HTTPConnections
-    private var acceptors: [OpaquePointer] = []
+    private var fronts: [HTTPFront] = []
+    private var timer: LoopTimer?
     private var arrived: [HTTPExchange] = []
     private(set) var isStopping = false
     private var stopTimer: LoopTimer?
@@ -19,49 +20,24 @@ final class HTTPWorker {
     /// Requests that wait for their answer.
     private var open: [OpaquePointer: WeakExchange] = [:]
 
-    /// A request may be longer by this than the limit on headers, so that it is we who answer it.
-    private static let headerSlack = 32_768
-
     init(
-        _ loop: EventLoop, _ sockets: [Int32], _ limits: HTTPLimits, _ count: HTTPConnectionCount,
-        _ handler: @escaping HTTPHandler
+        _ loop: EventLoop, _ sockets: [HTTPWorkerSocket], _ limits: HTTPLimits, _ count: HTTPConnectionCount,
+        _ identity: TLSIdentity, _ handler: @escaping HTTPHandler
     ) throws(HTTPServer.Failure) {
-        guard let http = evhttp_new(loop.base) else { throw HTTPServer.Failure("cannot be made: no memory") }
-        (self.loop, self.http, self.limits, self.handler) = (loop, http, limits, handler)
-        connections = HTTPConnections(loop, limits, count)
-        evhttp_set_default_content_type(http, nil)
-        evhttp_set_max_headers_size(http, limits.headerBytes + Self.headerSlack)
-        evhttp_set_max_body_size(http, limits.bodyBytes)
-        evhttp_set_allowed_methods(http, UInt16(HTTPRequest.methods.keys.reduce(0, |)))
-        // Unretained, both: the server is freed with this object.
-        let me = Unmanaged.passUnretained(self).toOpaque()
-        evhttp_set_bevcb(
-            http,
-            { base, worker in
-                let buffer = bufferevent_socket_new(base, -1, Int32(BEV_OPT_CLOSE_ON_FREE.rawValue))
-                guard let worker, let buffer else { return buffer }
-                Unmanaged<HTTPWorker>.fromOpaque(worker).takeUnretainedValue().accepted(buffer)
-                return buffer
-            }, me)
-        evhttp_set_gencb(
-            http,
-            { request, worker in
-                guard let worker, let request else { return }
-                Unmanaged<HTTPWorker>.fromOpaque(worker).takeUnretainedValue().take(request)
-            }, me)
-        for socket in sockets {
-            guard let acceptor = evhttp_accept_socket_with_handle(http, socket) else {
-                throw HTTPServer.Failure("cannot accept on a socket: no memory")
-            }
-            acceptors.append(acceptor)
+        (self.loop, self.limits, self.identity, self.handler) = (loop, limits, identity, handler)
+        connections = HTTPConnections(limits, count)
+        for isTLS in [false, true] {
+            let own = sockets.filter { $0.isTLS == isTLS }.map(\.descriptor)
+            if !own.isEmpty { fronts.append(try HTTPFront(self, loop, own, limits, isTLS: isTLS)) }
         }
+        tick()
     }
 
     deinit {
         // Their requests are freed with the server.
         for exchange in open.values { exchange.value?.abandon() }
         connections.forgetAll()
-        evhttp_free(http)
+        fronts = []
     }
 
     /// Serves until ``stop(withinMilliseconds:)`` has come to its end.
@@ -80,18 +56,29 @@ final class HTTPWorker {
     func stop(withinMilliseconds patience: Int) {
         guard !isStopping else { return }
         isStopping = true
-        for acceptor in acceptors { evhttp_del_accept_socket(http, acceptor) }
-        acceptors = []
+        for front in fronts { front.stopAccepting() }
         stopTimer = loop.timer(afterMilliseconds: patience) { [unowned self] in isStopped = true }
     }
 
-    private func accepted(_ buffer: OpaquePointer) {
-        // More than a request may have, and no more: a peer that only sends would else fill the memory.
-        let most = limits.headerBytes + Self.headerSlack + limits.bodyBytes + 65_536
-        bufferevent_setwatermark(buffer, Int16(EV_READ), 0, most)
-        connections.accepted(buffer)
+    /// Twice a second: what nobody calls us for.
+    private func tick() {
+        connections.closeOverdue()
+        for front in fronts { front.resumeAccepting() }
+        timer = loop.timer(afterMilliseconds: 500) { [unowned self] in tick() }
+    }
+
+    /// What a connection that is being accepted is read and written through.
+    func newBuffer(on base: OpaquePointer?, isTLS: Bool) -> OpaquePointer? {
+        let secured = isTLS ? identity.current?.buffer(on: base) : nil
+        guard let buffer = secured ?? bufferevent_socket_new(base, -1, Int32(BEV_OPT_CLOSE_ON_FREE.rawValue)) else {
+            return nil
+        }
+        bufferevent_setwatermark(buffer, Int16(EV_READ), 0, HTTPFront.mostBytes(limits) + limits.bodyBytes + 65_536)
+        // evhttp would talk in the clear where TLS cannot be had.
+        connections.accepted(buffer, isTLS: isTLS, isLost: isTLS && secured == nil)
         // A turn can go on to read what the new connection has sent. It must be known to us before.
         loop.endTurn()
+        return buffer
     }
 
     /// The answer is on its way; the rest is libevent's affair.
@@ -100,7 +87,7 @@ final class HTTPWorker {
         connections.isSending(pointer)
     }
 
-    private func take(_ pointer: OpaquePointer) {
+    func take(_ pointer: OpaquePointer) {
         connections.hasArrived(pointer)
         let request = HTTPRequest(pointer)
         let exchange = HTTPExchange(pointer, request ?? HTTPRequest(method: "", path: ""), self)

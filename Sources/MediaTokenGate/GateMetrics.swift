@@ -1,7 +1,6 @@
-internal import MediaToken
 internal import Threading
 
-/// What is counted, in Prometheus' text format (exposition formats, 0.0.4).
+/// What is counted of verdicts.
 package final class GateMetrics: Sendable {
     /// Upper bounds of the latency histogram in seconds.
     private static let bounds = [
@@ -42,42 +41,30 @@ package final class GateMetrics: Sendable {
         }
     }
 
-    /// - Parameter gauges: further values, with their help.
-    package func text(gauges: [(name: String, help: String, value: Int)]) -> String {
+    /// What has been counted.
+    var families: [MetricFamily] {
         let state = lock.withLock { self.state }
-        var lines = [
-            "# HELP media_token_verdicts_total Requests answered, by status and requestor.",
-            "# TYPE media_token_verdicts_total counter",
-        ]
-        for (label, count) in state.verdicts.sorted(by: {
-            ($0.key.status, $0.key.requestor) < ($1.key.status, $1.key.requestor)
-        }) {
-            let labels = "status=\"\(label.status)\",requestor=\"\(Self.escaped(label.requestor))\""
-            lines.append("media_token_verdicts_total{\(labels)} \(count)")
+        var verdicts = MetricFamily(
+            "media_token_verdicts_total", .counter, "Requests answered, by status and requestor.")
+        let labels = state.verdicts.sorted { ($0.key.status, $0.key.requestor) < ($1.key.status, $1.key.requestor) }
+        for (label, count) in labels {
+            verdicts.add(count, ["status": label.status, "requestor": label.requestor])
         }
-        lines += [
-            "# HELP media_token_verdict_seconds Time from the turn of the loop that brought a request to its answer.",
-            "# TYPE media_token_verdict_seconds histogram",
-        ]
+        var latency = MetricFamily(
+            "media_token_verdict_seconds", .histogram,
+            "Time from the turn of the loop that brought a request to its answer.")
         var total = 0
         for (bound, count) in zip(Self.bounds.map { "\($0)" } + ["+Inf"], state.buckets) {
             total += count
-            lines.append("media_token_verdict_seconds_bucket{le=\"\(bound)\"} \(total)")
+            latency.add(total, suffix: "_bucket", ["le": bound])
         }
-        lines += [
-            "media_token_verdict_seconds_sum \(state.seconds)", "media_token_verdict_seconds_count \(total)",
-            "# HELP media_token_store_errors_total Verdicts that the replay store could not tell.",
-            "# TYPE media_token_store_errors_total counter", "media_token_store_errors_total \(state.storeErrors)",
+        latency.add(state.seconds, suffix: "_sum")
+        latency.add(total, suffix: "_count")
+        return [
+            verdicts, latency,
+            MetricFamily(
+                "media_token_store_errors_total", .counter, "Verdicts that the replay store could not tell.",
+                state.storeErrors),
         ]
-        for gauge in gauges {
-            lines += [
-                "# HELP \(gauge.name) \(gauge.help)", "# TYPE \(gauge.name) gauge", "\(gauge.name) \(gauge.value)",
-            ]
-        }
-        return lines.joined(separator: "\n") + "\n"
-    }
-
-    private static func escaped(_ label: String) -> String {
-        printable(label).map { "\"\\".contains($0) ? "\\\($0)" : "\($0)" }.joined()
     }
 }

@@ -1,3 +1,5 @@
+internal import MediaToken
+
 /// A path that means the same to everybody: to the proxy that serves it, to us, and to a cache in between.
 ///
 /// A path that two programs could read in two ways (`/open/../live`, `/open/%2e%2e/live`, `/open%2flive`, `//live`) is none.
@@ -15,9 +17,7 @@ struct GatePath: Equatable, Sendable {
         if parts.last?.isEmpty ?? true { parts.removeLast() }
         var segments: [String] = []
         for part in parts {
-            guard let bytes = PercentDecoding.decode(part, plusIsSpace: false),
-                let segment = String(validating: bytes, as: UTF8.self), Self.isPlain(segment)
-            else { return nil }
+            guard let segment = String(percentEncoded: part), Self.isPlain(segment) else { return nil }
             segments.append(segment)
         }
         self.segments = segments
@@ -37,47 +37,16 @@ struct GatePath: Equatable, Sendable {
     }
 }
 
-/// Percent-decoding (RFC 3986, 2.1) of one part of a target or a form.
-enum PercentDecoding {
-    /// `nil` where an escape is cut short or is none.
-    static func decode(_ text: some Sequence<UInt8>, plusIsSpace: Bool) -> [UInt8]? {
-        var decoded: [UInt8] = []
-        var rest = text.makeIterator()
-        while let byte = rest.next() {
-            switch byte {
-            case UInt8(ascii: "%"):
-                guard let high = rest.next().flatMap(digit), let low = rest.next().flatMap(digit) else { return nil }
-                decoded.append(high << 4 | low)
-            case UInt8(ascii: "+") where plusIsSpace: decoded.append(UInt8(ascii: " "))
-            default: decoded.append(byte)
-            }
-        }
-        return decoded
-    }
-
-    /// The same as text; `nil` too where it is not UTF-8.
-    static func text(_ text: some Sequence<UInt8>, plusIsSpace: Bool) -> String? {
-        decode(text, plusIsSpace: plusIsSpace).flatMap { String(validating: $0, as: UTF8.self) }
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        default: nil
-        }
-    }
-}
-
 /// The pairs of a query or a form, still encoded (WHATWG URL, `application/x-www-form-urlencoded`).
 struct FormFields {
     private let fields: [(name: String, value: Substring)]
+    /// What a `+` stands for there.
+    private static let space = UInt8(ascii: " ")
 
     init(_ text: String) {
         fields = text.split(separator: "&").compactMap { pair in
             let mark = pair.utf8.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
-            guard let name = PercentDecoding.text(pair[..<mark].utf8, plusIsSpace: true) else { return nil }
+            guard let name = String(percentEncoded: pair[..<mark].utf8, plus: Self.space) else { return nil }
             return (name, mark == pair.endIndex ? "" : pair[pair.utf8.index(after: mark)...])
         }
     }
@@ -89,6 +58,14 @@ struct FormFields {
 
     /// Decoded; one that cannot be is `nil`.
     func decoded(_ name: String) -> [String?] {
-        fields.filter { $0.name == name }.map { PercentDecoding.text($0.value.utf8, plusIsSpace: true) }
+        fields.filter { $0.name == name }.map { String(percentEncoded: $0.value.utf8, plus: Self.space) }
+    }
+}
+
+extension String {
+    /// Decodes a part of a target or a form; `nil` where an escape is cut short, or the result is not UTF-8.
+    init?(percentEncoded text: some Sequence<UInt8>, plus: UInt8 = UInt8(ascii: "+")) {
+        guard let bytes = try? PercentEncoding.decode(Array(text)[...], plus: plus) else { return nil }
+        self.init(validating: bytes, as: UTF8.self)
     }
 }

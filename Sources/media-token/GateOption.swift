@@ -1,3 +1,4 @@
+internal import HTTPServer
 internal import MediaToken
 internal import MediaTokenGate
 internal import ReplayStores
@@ -22,8 +23,13 @@ struct GateOption {
     }
 
     static let all = [
-        GateOption("listen", "PLACE", .texts, "ADDRESS:PORT or unix:PATH (repeatable; default 127.0.0.1:8080)"),
+        GateOption("listen", "PLACE", .texts, "\(HTTPListener.forms) (repeatable; default 127.0.0.1:8080)"),
         GateOption("admin", "PLACE", .texts, "Health, readiness and metrics (repeatable; default 127.0.0.1:8081)"),
+        GateOption("unix-mode", "MODE", .text, "Permissions of Unix sockets (default 660)"),
+        GateOption("tls-certificate", "FILE", .text, "Certificate as PEM, with those up to its authority"),
+        GateOption("tls-key", "FILE", .text, "Its private key as PEM, without a password"),
+        GateOption(
+            "tls-client-ca", "FILE", .text, "Serve over TLS only clients with a certificate of these authorities"),
         GateOption("workers", "N", .number, "Threads (default 2)"),
         GateOption("keys", "PATH", .texts, "Key file, or a directory of them (repeatable)"),
         GateOption("password-file", "FILE", .text, "Password of a PKCS#12 or JKS, on the file's first line"),

@@ -4,95 +4,82 @@ internal import MediaToken
 internal import MediaTokenGate
 internal import ReplayStores
 
-/// A gate from its start to its end, by way of signals.
-struct RunningGate {
+/// A gate that serves, until it is stopped.
+final class RunningGate {
     private let settings: GateSettings
-    private let keys: KeyRing
     private let store: ReplayStore
-    private let metrics = GateMetrics()
     private let log: GateLog
     private let service: GateService
-    private let signals: sigset_t
+    private let server: HTTPServer
+    private let adminServer: HTTPServer
 
-    /// Loads the keys and opens the store.
+    /// Where it listens.
+    var listeners: [HTTPListener] { server.listeners }
+    /// Where it is administered.
+    var adminListeners: [HTTPListener] { adminServer.listeners }
+
+    /// Loads the keys, opens the store, and serves.
     init(_ settings: GateSettings) throws(CommandFailure) {
-        // Before the first thread is made, so that all of them leave these to us.
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        for signal in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&signals, signal) }
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
-        signal(SIGPIPE, SIG_IGN)
-        Self.raiseDescriptorLimit()
-        (self.signals, self.settings) = (signals, settings)
-        keys = try KeyOptions.load(settings)
+        let files = try GateFiles(settings)
         do {
             store = try ReplayStore(opening: settings.replays, isService: true, clockSkew: settings.clockSkew)
-        } catch {
-            throw CommandFailure("\(error)")
-        }
-        log = GateLog(to: STDOUT_FILENO, every: settings.logEvery)
-        service = GateService(settings, keys: keys, store: store, metrics: metrics, log: log)
-    }
-
-    /// Serves until it is told to stop.
-    ///
-    /// - Parameter readAgain: the settings as they are now; `nil` where they have problems, which it has told.
-    func run(_ readAgain: () throws(CommandFailure) -> GateSettings?) throws(CommandFailure) -> ExitStatus {
-        do {
+            log = GateLog(to: STDOUT_FILENO, every: settings.logEvery)
+            let metrics = GateMetrics()
+            let service = GateService(settings, keys: files.keys, store: store, metrics: metrics, log: log)
             let server = try HTTPServer(
-                settings.listen, workers: settings.workers, limits: settings.limits,
-                handler: { [service] in service.handler(on: $0) })
+                settings.listen, workers: settings.workers, limits: settings.limits, unixMode: settings.unixMode,
+                tls: files.tls, handler: { service.handler(on: $0) })
             let admin = GateAdmin(
                 service, store: store, metrics: metrics, version: MediaTokenCommand.version,
                 connections: { server.connections })
-            let adminServer = try HTTPServer(settings.admin, workers: 1, handler: { _ in { admin.handle($0) } })
-            announce(settings.listen, server.ports, "serving")
-            announce(settings.admin, adminServer.ports, "administered")
-            while nextSignal() == SIGHUP { reload(readAgain) }
-            Console.printError("stopping: what is on its way has \(settings.stopMilliseconds / 1000) s to be answered")
-            server.stop(withinMilliseconds: settings.stopMilliseconds)
-            adminServer.stop(withinMilliseconds: 0)
-            log.close(withinMilliseconds: settings.stopMilliseconds)
-            try store.close()
-            return .success
+            adminServer = try HTTPServer(
+                settings.admin, workers: 1, unixMode: settings.unixMode, tls: files.tls,
+                handler: { _ in { admin.handle($0) } })
+            (self.settings, self.service, self.server) = (settings, service, server)
         } catch {
             throw CommandFailure("\(error)")
         }
     }
 
-    /// A connection takes a descriptor, and the usual soft limit is 1024.
-    private static func raiseDescriptorLimit() {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-        limit.rlim_cur = limit.rlim_max
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    /// Goes by what is in the files of `settings` now, all of it. Where it listens, its limits and its store stay.
+    ///
+    /// - Throws: what is wrong with any of it; then all is as it was.
+    func apply(_ settings: GateSettings) throws(CommandFailure) -> GateFiles {
+        let files = try GateFiles(settings)
+        service.apply(settings, keys: files.keys)
+        server.replace(files.tls)
+        adminServer.replace(files.tls)
+        return files
     }
 
-    private func nextSignal() -> Int32 {
-        var (signals, signal) = (signals, Int32(0))
-        sigwait(&signals, &signal)
-        return signal
+    /// Takes no more connections, answers what is on its way, writes the log's last line and closes the store.
+    func stop() throws(CommandFailure) {
+        server.stop(withinMilliseconds: settings.stopMilliseconds)
+        adminServer.stop(withinMilliseconds: 0)
+        log.close(withinMilliseconds: settings.stopMilliseconds)
+        do { try store.close() } catch { throw CommandFailure("\(error)") }
+    }
+}
+
+/// What the files hold that settings name.
+struct GateFiles {
+    let keys: KeyRing
+    let tls: TLSContext?
+
+    init(_ settings: GateSettings) throws(CommandFailure) {
+        keys = try KeyOptions.load(settings)
+        tls = try Self.loadTLS(settings)
     }
 
-    /// What is wrong in any part leaves all as it was.
-    private func reload(_ readAgain: () throws(CommandFailure) -> GateSettings?) {
-        do throws(CommandFailure) {
-            guard let settings = try readAgain() else {
-                return Console.printError("not reloaded: the settings have problems, and stay as they were")
-            }
-            let keys = try KeyOptions.load(settings)
-            service.apply(settings, keys: keys)
-            Console.printError("reloaded: \(keys.keys.count) keys, \(settings.routes.count) routes")
-        } catch {
-            Console.printError("not reloaded, and as before: \(error.message)")
-        }
+    /// Everything that is wrong with them.
+    static func problems(_ settings: GateSettings) -> [String] {
+        var problems: [String] = []
+        do throws(CommandFailure) { _ = try KeyOptions.load(settings) } catch { problems.append(error.message) }
+        do throws(CommandFailure) { _ = try loadTLS(settings) } catch { problems.append(error.message) }
+        return problems
     }
 
-    private func announce(_ listeners: [HTTPListener], _ ports: [UInt16], _ what: String) {
-        for (listener, port) in zip(listeners, ports) {
-            var place = listener
-            if case .tcp(let host, _) = listener { place = .tcp(host: host, port: port) }
-            Console.printError("\(what) on \(place)")
-        }
+    private static func loadTLS(_ settings: GateSettings) throws(CommandFailure) -> TLSContext? {
+        do { return try settings.tls.map { try TLSContext($0) } } catch { throw CommandFailure("\(error)") }
     }
 }

@@ -1,3 +1,5 @@
+internal import Glibc
+internal import HTTPServer
 internal import MediaToken
 internal import MediaTokenGate
 
@@ -16,8 +18,9 @@ enum ServeCommand {
                 {"path": "/live/tnt", "requestor": "MML", "resource": "TNT"}, {"path": "/trailers", "open": true}]}
             What is given on the command line replaces what FILE says.
 
-            SIGHUP reads FILE and the keys again: routes, keys, policy and token sources change at once, all or none. \
-            SIGTERM and SIGINT stop it gracefully. Verdicts are logged on standard output, one JSON object a line.
+            SIGHUP reads FILE, the keys and the certificates again: routes, keys, policy, token sources and certificates \
+            change at once, all or none. SIGTERM and SIGINT stop it gracefully. Verdicts are logged on standard output, \
+            one JSON object a line. systemd is told when it serves (Type=notify-reload), and can open its sockets.
 
             Exit status: 0 stopped, or checked and right; 2 cannot serve; 64 usage, or problems found by --check.
 
@@ -65,8 +68,57 @@ enum ServeCommand {
         let task = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Task(given) }
         return CommandFailure.report { () throws(CommandFailure) in
             guard let settings = try task.readSettings() else { return .usage }
-            guard !task.checks else { return .success }
-            return try RunningGate(settings).run { () throws(CommandFailure) in try task.readSettings() }
+            return task.checks ? check(settings) : try serve(settings, task)
+        }
+    }
+
+    /// Whether the files that the settings name hold what they should.
+    private static func check(_ settings: GateSettings) -> ExitStatus {
+        let problems = GateFiles.problems(settings)
+        for problem in problems { Console.printError(problem) }
+        return problems.isEmpty ? .success : .usage
+    }
+
+    private static func serve(_ settings: GateSettings, _ task: Task) throws(CommandFailure) -> ExitStatus {
+        let process = ServiceProcess()
+        warn(settings, descriptors: ServiceProcess.raiseDescriptorLimit())
+        let gate = try RunningGate(settings)
+        for listener in gate.listeners { Console.printError("serving on \(listener)") }
+        for listener in gate.adminListeners { Console.printError("administered on \(listener)") }
+        ServiceManager.notify("READY=1")
+        while process.nextSignal() == SIGHUP { reload(gate, task) }
+        ServiceManager.notify("STOPPING=1")
+        Console.printError("stopping: what is on its way has \(settings.stopMilliseconds / 1000) s to be answered")
+        try gate.stop()
+        return .success
+    }
+
+    /// Says what is allowed, and hardly meant.
+    private static func warn(_ settings: GateSettings, descriptors: Int) {
+        if geteuid() == 0 {
+            Console.printError("warning: runs as root, and stays so; start it as a user of its own, as the unit does")
+        }
+        // Two for each worker's loop and store, and some for files.
+        let spare = 64 + settings.workers * 16
+        if settings.limits.connections + spare > descriptors {
+            Console.printError(
+                "warning: max-connections is \(settings.limits.connections), and the process may have \(descriptors) "
+                    + "descriptors; expected at least \(settings.limits.connections + spare) (LimitNOFILE=, ulimit -n)")
+        }
+    }
+
+    /// What is wrong in any part leaves all as it was.
+    private static func reload(_ gate: RunningGate, _ task: Task) {
+        ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")
+        defer { ServiceManager.notify("READY=1") }
+        do throws(CommandFailure) {
+            guard let settings = try task.readSettings() else {
+                return Console.printError("not reloaded: the settings have problems, and stay as they were")
+            }
+            let files = try gate.apply(settings)
+            Console.printError("reloaded: \(files.keys.keys.count) keys, \(settings.routes.count) routes")
+        } catch {
+            Console.printError("not reloaded, and as before: \(error.message)")
         }
     }
 }

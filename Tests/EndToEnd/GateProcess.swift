@@ -14,7 +14,8 @@ final class GateProcess {
     /// - Parameters:
     ///   - place: has the key, and takes the log.
     ///   - options: beside where it listens and which key it has.
-    init(in place: GatePlace, replays: String = "memory", _ options: [String] = []) throws {
+    ///   - launcher: a program and its arguments that start it.
+    init(in place: GatePlace, replays: String = "memory", _ options: [String] = [], launcher: [String] = []) throws {
         let ports = try FreePort.take(2)
         (port, adminPort) = (ports[0], ports[1])
         log = place.directory.path + "/gate-\(ports[0]).log"
@@ -22,7 +23,8 @@ final class GateProcess {
             "serve", "--keys", place.key, "--replays", replays, "--listen", "127.0.0.1:\(port)", "--admin",
             "127.0.0.1:\(adminPort)",
         ]
-        daemon = try Daemon(Program.mediaToken.executable, fixed + options, log: log)
+        let command = launcher + [Program.mediaToken.executable] + fixed + options
+        daemon = try Daemon(command[0], Array(command.dropFirst()), log: log)
         try daemon.wait { try logged().contains("administered on") }
     }
 
@@ -37,6 +39,13 @@ final class GateProcess {
 
     func signal(_ number: Int32, afterMilliseconds milliseconds: Int) {
         daemon.signal(number, afterMilliseconds: milliseconds)
+    }
+
+    /// What `curl` gets of a path at `place`, and what it says where it gets nothing.
+    static func fetch(_ place: String, _ options: [String] = []) throws -> (code: String, error: String) {
+        let outcome = try Program("curl").run(
+            ["-sS", "-o", "/dev/null", "-m", "10", "-w", "%{http_code}"] + options + [place])
+        return (outcome.output, outcome.errors)
     }
 
     /// What `curl` gets of the admin listener.

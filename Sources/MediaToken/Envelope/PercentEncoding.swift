@@ -1,5 +1,5 @@
 /// Percent-encoding (RFC 3986, 2.1) and its variant for HTML forms.
-enum PercentEncoding {
+package enum PercentEncoding {
     /// Decodes every escape, and `+` to a space where the text came from a form encoder.
     ///
     /// The two families of encoders are told apart by what they wrote. A form encoder writes a plus sign as `%2B` and
@@ -9,6 +9,23 @@ enum PercentEncoding {
     /// - Parameter holdsSpaces: as every clear text does in its issue time, and no Base64; there a `+` is a plus sign.
     static func decode(_ text: ArraySlice<UInt8>, holdsSpaces: Bool) throws(FormatProblem) -> ArraySlice<UInt8> {
         let plus = holdsSpaces && spaceIsPlus(in: text) ? UInt8(ascii: " ") : UInt8(ascii: "+")
+        do {
+            return try decode(text, plus: plus)
+        } catch {
+            throw .percentEncoding(offset: error.offset)
+        }
+    }
+
+    /// An escape that is cut short, or is none.
+    package struct BrokenEscape: Error {
+        /// Bytes before it.
+        let offset: Int
+    }
+
+    /// Decodes every escape, and `+` to `plus`.
+    package static func decode(
+        _ text: ArraySlice<UInt8>, plus: UInt8 = UInt8(ascii: "+")
+    ) throws(BrokenEscape) -> ArraySlice<UInt8> {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(text.count)
         var index = text.startIndex
@@ -16,7 +33,7 @@ enum PercentEncoding {
             let byte = text[index]
             if byte == UInt8(ascii: "%") {
                 guard let escaped = escapedByte(in: text, at: index) else {
-                    throw .percentEncoding(offset: index - text.startIndex)
+                    throw BrokenEscape(offset: index - text.startIndex)
                 }
                 decoded.append(escaped)
                 index += 3

@@ -1,0 +1,164 @@
+internal import Glibc
+
+/// A socket that listens, for as long as its owner: the server.
+///
+/// Of an address each worker has a socket of its own (SO_REUSEPORT), between which the kernel spreads connections. Any other
+/// socket they share.
+final class ListeningSocket: Sendable {
+    let listener: HTTPListener
+    /// One for each worker. A worker closes its own.
+    let descriptors: [Int32]
+    /// What is left in the file system.
+    private let path: String?
+
+    private init(_ listener: HTTPListener, _ descriptors: [Int32], path: String? = nil) {
+        (self.listener, self.descriptors, self.path) = (listener, descriptors, path)
+    }
+
+    /// Removes what others see of it. Those who have connected stay.
+    func withdraw() {
+        if let path { unlink(path) }
+    }
+
+    /// For a server that did not come to serve.
+    func close() {
+        withdraw()
+        for descriptor in descriptors { Glibc.close(descriptor) }
+    }
+
+    /// The port of an address; 0 for anything else.
+    var port: UInt16 {
+        var address = sockaddr_in6()
+        var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+        let code = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptors[0], $0, &length) }
+        }
+        // The port lies at the same place in the addresses of both families.
+        let isInternet = address.sin6_family == sa_family_t(AF_INET) || address.sin6_family == sa_family_t(AF_INET6)
+        return code == 0 && isInternet ? UInt16(bigEndian: address.sin6_port) : 0
+    }
+
+    /// Listens where `listener` says: at several places where systemd has opened several sockets.
+    static func open(
+        _ listener: HTTPListener, workers: Int, unixMode: mode_t
+    ) throws(HTTPServer.Failure) -> [ListeningSocket] {
+        switch listener.place {
+        case .tcp(let host, let port): [try open(listener, host, port, workers)]
+        case .unix(let path): [try open(listener, path, unixMode, workers)]
+        case .systemd(let name):
+            try ServiceManager.sockets(named: name).map { (socket) throws(HTTPServer.Failure) in
+                ListeningSocket(listener, try shares(of: socket, workers, listener))
+            }
+        }
+    }
+
+    private static let backlog: Int32 = 4096
+
+    private static func open(
+        _ listener: HTTPListener, _ host: String, _ port: UInt16, _ workers: Int
+    ) throws(HTTPServer.Failure) -> ListeningSocket {
+        var hints = addrinfo()
+        hints.ai_flags = AI_NUMERICHOST | AI_PASSIVE
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var found: UnsafeMutablePointer<addrinfo>?
+        let code = getaddrinfo(host, String(port), &hints, &found)
+        guard code == 0, let found else {
+            throw HTTPServer.Failure(
+                "cannot listen on \(listener): \(String(cString: gai_strerror(code))); expected an address")
+        }
+        defer { freeaddrinfo(found) }
+        var sockets: [Int32] = []
+        do {
+            sockets.append(try bind(found.pointee.ai_addr, found.pointee.ai_addrlen, listener))
+            // The others where the first one is, since port 0 would be another for each.
+            var address = sockaddr_storage()
+            var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+            try withUnsafeMutablePointer(to: &address) { pointer throws(HTTPServer.Failure) in
+                try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address throws(HTTPServer.Failure) in
+                    getsockname(sockets[0], address, &length)
+                    for _ in 1..<max(1, workers) { sockets.append(try bind(address, length, listener)) }
+                }
+            }
+        } catch {
+            for socket in sockets { Glibc.close(socket) }
+            throw error
+        }
+        return ListeningSocket(listener, sockets)
+    }
+
+    private static func open(
+        _ listener: HTTPListener, _ path: String, _ mode: mode_t, _ workers: Int
+    ) throws(HTTPServer.Failure) -> ListeningSocket {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        let capacity = MemoryLayout.size(ofValue: address.sun_path) - 1
+        guard bytes.count <= capacity else {
+            throw HTTPServer.Failure("cannot listen on \(listener): the path is longer than \(capacity) bytes")
+        }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let socket = try withUnsafePointer(to: &address) { pointer throws(HTTPServer.Failure) in
+            try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address throws(HTTPServer.Failure) in
+                let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+                try removeLeftOver(path, address, length, listener)
+                return try bind(address, length, listener, mode: (path, mode))
+            }
+        }
+        do {
+            return ListeningSocket(listener, try shares(of: socket, workers, listener), path: path)
+        } catch {
+            unlink(path)
+            throw error
+        }
+    }
+
+    /// Removes the socket of a server that was killed. That of a living one, or a file of another kind, stays.
+    private static func removeLeftOver(
+        _ path: String, _ address: UnsafePointer<sockaddr>, _ length: socklen_t, _ listener: HTTPListener
+    ) throws(HTTPServer.Failure) {
+        var status = Glibc.stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }
+        let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        defer { if probe >= 0 { Glibc.close(probe) } }
+        guard probe >= 0, connect(probe, address, length) != 0, errno == ECONNREFUSED else {
+            throw HTTPServer.Failure("cannot listen on \(listener): another process does")
+        }
+        unlink(path)
+    }
+
+    private static func bind(
+        _ address: UnsafePointer<sockaddr>?, _ length: socklen_t, _ listener: HTTPListener,
+        mode: (path: String, mode_t)? = nil
+    ) throws(HTTPServer.Failure) -> Int32 {
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let family = address.map { Int32($0.pointee.sa_family) } ?? AF_UNSPEC
+        let socket = Glibc.socket(family, kind, 0)
+        var on: Int32 = 1
+        if socket >= 0, family != AF_UNIX {
+            setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+            setsockopt(socket, SOL_SOCKET, SO_REUSEPORT, &on, socklen_t(MemoryLayout<Int32>.size))
+        }
+        // Nobody can connect before it listens, so its mode is set in time.
+        guard socket >= 0, Glibc.bind(socket, address, length) == 0, mode.map({ chmod($0.path, $0.1) }) ?? 0 == 0,
+            listen(socket, backlog) == 0
+        else {
+            let reason = String(cString: strerror(errno))
+            if socket >= 0 { Glibc.close(socket) }
+            throw HTTPServer.Failure("cannot listen on \(listener): \(reason)")
+        }
+        return socket
+    }
+
+    /// `socket` itself and its duplicates, one for each worker.
+    private static func shares(
+        of socket: Int32, _ workers: Int, _ listener: HTTPListener
+    ) throws(HTTPServer.Failure) -> [Int32] {
+        let shares = [socket] + (1..<max(1, workers)).map { _ in fcntl(socket, F_DUPFD_CLOEXEC, 0) }
+        guard shares.allSatisfy({ $0 >= 0 }) else {
+            let reason = String(cString: strerror(errno))
+            for share in shares where share >= 0 { Glibc.close(share) }
+            throw HTTPServer.Failure("cannot listen on \(listener): \(reason)")
+        }
+        return shares
+    }
+}

@@ -1,0 +1,83 @@
+internal import CLibEventHTTP
+internal import CLibEventTLS
+
+/// What a server shows of itself to TLS clients (TLS 1.2 and 1.3), and whom of them it serves.
+///
+/// `@unchecked Sendable`: set up once; from then on libssl counts its references itself, from any thread.
+package final class TLSContext: @unchecked Sendable {
+    /// Files of PEM.
+    package struct Files: Sendable, Equatable {
+        /// The certificate, and behind it those that lead to its authority.
+        package var certificate: String
+        /// The certificate's private key, without a password.
+        package var key: String
+        /// Authorities whose clients are served; `nil` for any client at all.
+        package var clientAuthorities: String?
+
+        package init(certificate: String, key: String, clientAuthorities: String? = nil) {
+            (self.certificate, self.key, self.clientAuthorities) = (certificate, key, clientAuthorities)
+        }
+    }
+
+    private let context: OpaquePointer
+
+    /// - Throws: which file is not what it should be.
+    package init(_ files: Files) throws(HTTPServer.Failure) {
+        ERR_clear_error()
+        guard let context = SSL_CTX_new(TLS_server_method()) else { throw Self.failure("TLS", "cannot be set up") }
+        self.context = context
+        let lowest = SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
+        // Renegotiation lets a client have the server compute over and over (RFC 5746 makes it safe, not cheap).
+        SSL_CTX_set_options(context, Self.noRenegotiation | Self.serverPreference)
+        SSL_CTX_ctrl(context, SSL_CTRL_MODE, Int(SSL_MODE_RELEASE_BUFFERS), nil)
+        // A key with a password would else be asked for on the terminal.
+        SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in -1 }
+        guard lowest == 1 else { throw Self.failure("TLS", "version 1.2 cannot be demanded") }
+        guard SSL_CTX_use_certificate_chain_file(context, files.certificate) == 1 else {
+            throw Self.failure(files.certificate, "expected a certificate as PEM")
+        }
+        guard SSL_CTX_use_PrivateKey_file(context, files.key, SSL_FILETYPE_PEM) == 1 else {
+            throw Self.failure(files.key, "expected the key of \(files.certificate) as PEM, without a password")
+        }
+        if let authorities = files.clientAuthorities { try demandClients(of: authorities) }
+    }
+
+    deinit {
+        SSL_CTX_free(context)
+    }
+
+    /// What an accepted connection is read and written through; `nil` without memory.
+    func buffer(on base: OpaquePointer?) -> OpaquePointer? {
+        guard let session = SSL_new(context) else { return nil }
+        let options = Int32(BEV_OPT_CLOSE_ON_FREE.rawValue)
+        // From here on the buffer owns the session, and has freed it where it could not be made.
+        guard let buffer = bufferevent_openssl_socket_new(base, -1, session, BUFFEREVENT_SSL_ACCEPTING, options) else {
+            return nil
+        }
+        // A peer that closes without a word: HTTP's own lengths tell whether something is missing.
+        bufferevent_openssl_set_allow_dirty_shutdown(buffer, 1)
+        return buffer
+    }
+
+    private func demandClients(of authorities: String) throws(HTTPServer.Failure) {
+        guard SSL_CTX_load_verify_file(context, authorities) == 1,
+            let names = SSL_load_client_CA_file(authorities)
+        else { throw Self.failure(authorities, "expected certificates of authorities as PEM") }
+        SSL_CTX_set_client_CA_list(context, names)
+        SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+        // Without one, libssl refuses to resume the session of a client that has shown a certificate.
+        let purpose = Array("media-token".utf8)
+        SSL_CTX_set_session_id_context(context, purpose, UInt32(purpose.count))
+    }
+
+    // Macros that the importer does not see: SSL_OP_NO_RENEGOTIATION and SSL_OP_CIPHER_SERVER_PREFERENCE, bits 30 and 22.
+    private static let noRenegotiation: UInt64 = 1 << 30
+    private static let serverPreference: UInt64 = 1 << 22
+
+    private static func failure(_ place: String, _ expected: String) -> HTTPServer.Failure {
+        let code = ERR_peek_last_error()
+        let reason = ERR_reason_error_string(code).map { " (libssl: \(String(cString: $0)))" } ?? ""
+        ERR_clear_error()
+        return HTTPServer.Failure("\(place): \(expected)\(reason)")
+    }
+}

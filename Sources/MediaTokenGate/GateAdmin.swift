@@ -1,0 +1,81 @@
+package import HTTPServer
+internal import MediaToken
+package import ReplayStores
+internal import Synchronization
+
+/// What operators ask, on a listener of its own.
+package struct GateAdmin: Sendable {
+    private let service: GateService
+    private let store: ReplayStore
+    private let metrics: GateMetrics
+    private let connections: @Sendable () -> Int
+    private let version: String
+
+    package init(
+        _ service: GateService, store: ReplayStore, metrics: GateMetrics, version: String,
+        connections: @escaping @Sendable () -> Int
+    ) {
+        (self.service, self.store, self.metrics, self.version) = (service, store, metrics, version)
+        self.connections = connections
+    }
+
+    /// Answers at once, and may block for as long as the store's deadline: its loop serves nobody else.
+    package func handle(_ exchanges: [HTTPExchange]) {
+        for exchange in exchanges {
+            switch exchange.request.path {
+            case "/healthz": exchange.answer(text(200, "alive\n"))
+            case "/readyz": exchange.answer(readiness)
+            case "/metrics": exchange.answer(text(200, metricsText))
+            default: exchange.answer(text(404, "expected /healthz, /readyz or /metrics\n"))
+            }
+        }
+    }
+
+    private var readiness: HTTPAnswer {
+        do throws(ReplayCacheError) {
+            try store.probe(at: .now)
+            return text(200, "ready\n")
+        } catch {
+            return text(503, "\(error)\n")
+        }
+    }
+
+    private var metricsText: String {
+        var families =
+            metrics.families + [
+                MetricFamily("media_token_connections", .gauge, "Connections that are open.", connections()),
+                MetricFamily(
+                    "media_token_accept_pauses_total", .counter,
+                    "Half seconds without a descriptor for the next connection.",
+                    HTTPServer.acceptPauses.load(ordering: .relaxed)),
+                keys,
+            ]
+        if case .redis = store {
+            // It would have to be counted over the network, key by key.
+        } else if let status = try? store.status() {
+            families.append(
+                MetricFamily(
+                    "media_token_replay_entries", .gauge, "Live tokens in the replay store.", status.entries))
+        }
+        var build = MetricFamily("media_token_build_info", .gauge, "Always 1.")
+        build.add(1, ["version": version])
+        return (families + [build]).map(\.text).joined()
+    }
+
+    private var keys: MetricFamily {
+        var family = MetricFamily(
+            "media_token_key_expiry_seconds", .gauge,
+            "When each loaded key's certificate ends, in seconds since 1970; +Inf for a bare key.")
+        for key in service.keys.keys {
+            let end = key.validity.map { Double($0.upperBound.milliseconds) / 1000 } ?? .infinity
+            let value = end.isInfinite ? "+Inf" : "\(Int(end))"
+            family.add(value, ["key": key.name, "fingerprint": key.fingerprint])
+        }
+        return family
+    }
+
+    private func text(_ status: Int, _ body: String) -> HTTPAnswer {
+        HTTPAnswer(
+            status, headers: [("Content-Type", "text/plain; version=0.0.4; charset=utf-8")], body: Array(body.utf8))
+    }
+}

@@ -1,0 +1,145 @@
+internal import HTTPServer
+internal import MediaToken
+
+/// Reads settings, and finds every problem at once.
+package struct GateSettingsReader {
+    /// Each with its place.
+    package var problems: [String] { object.problems }
+    package private(set) var settings = GateSettings()
+    private var object: SettingsObject
+
+    /// - Parameter values: by the names of the options, as a configuration file has them.
+    package init(_ values: [String: JSONValue]) {
+        object = SettingsObject(values)
+        readListeners()
+        readKeys()
+        readPolicy()
+        readTokenSources()
+        readLimits()
+        readRoutes()
+        object.refuseRest()
+    }
+
+    private mutating func readListeners() {
+        if let listeners = listeners("listen") { settings.listen = listeners }
+        if let listeners = listeners("admin") { settings.admin = listeners }
+        if let number = object.number("workers", 1...256) { settings.workers = number }
+        if let text = object.text("unix-mode") {
+            if let mode = UInt32(text, radix: 8), mode <= 0o777 {
+                settings.unixMode = mode
+            } else {
+                object.refuse("unix-mode", "is '\(printable(text))'; expected permissions such as 660")
+            }
+        }
+        readTLS()
+    }
+
+    private mutating func readTLS() {
+        let (certificate, key) = (object.text("tls-certificate"), object.text("tls-key"))
+        let authorities = object.text("tls-client-ca")
+        switch (certificate, key) {
+        case (let certificate?, let key?):
+            settings.tls = TLSContext.Files(certificate: certificate, key: key, clientAuthorities: authorities)
+        case (nil, nil):
+            if authorities != nil { object.refuse("tls-client-ca", "is given without tls-certificate and tls-key") }
+            if (settings.listen + settings.admin).contains(where: \.isTLS) {
+                object.refuse("tls-certificate", "is missing; expected one, and tls-key, where a listener speaks TLS")
+            }
+        case (nil, _): object.refuse("tls-certificate", "is missing beside tls-key")
+        case (_, nil): object.refuse("tls-key", "is missing beside tls-certificate")
+        }
+    }
+
+    private mutating func listeners(_ name: String) -> [HTTPListener]? {
+        object.texts(name)?.enumerated().compactMap { position, text in
+            let listener = HTTPListener(text)
+            if listener == nil {
+                object.refuse("\(name)[\(position)]", "is '\(printable(text))'; expected \(HTTPListener.forms)")
+            }
+            return listener
+        }
+    }
+
+    private mutating func readKeys() {
+        settings.keys = object.texts("keys") ?? []
+        if settings.keys.isEmpty { object.refuse("keys", "none is named; expected key files, or directories of them") }
+        settings.passwordFile = object.text("password-file")
+        if let bits = object.number("min-rsa-bits", KeyRequirements.lowestMinimumRSABits...8192) {
+            settings.minimumRSABits = bits
+        }
+        if let url = object.text("replays") { settings.replays = url }
+    }
+
+    private mutating func readPolicy() {
+        if let seconds = object.number("skew", 0...Int(VerificationPolicy.largestClockSkew.components.seconds)) {
+            settings.clockSkew = .seconds(seconds)
+        }
+        if let seconds = object.number("max-ttl", 1...86_400) { settings.maximumTTL = .seconds(seconds) }
+        if let flag = object.flag("canonical-resource") { settings.comparesCanonically = flag }
+        guard var lists = object.object("mvpds") else { return }
+        for requestor in lists.names {
+            guard let names = lists.texts(requestor) else { continue }
+            settings.mvpds[RequestorID(requestor)] = Set(names.map { MVPDID($0) })
+        }
+        object.refuse(with: lists)
+    }
+
+    private mutating func readTokenSources() {
+        if let name = object.text("token-header") { settings.sources.header = name.isEmpty ? nil : name }
+        if let flag = object.flag("token-bearer") { settings.sources.bearer = flag }
+        if let name = object.text("token-cookie") { settings.sources.cookie = name.isEmpty ? nil : name }
+        if let name = object.text("token-parameter") { settings.sources.parameter = name.isEmpty ? nil : name }
+    }
+
+    private mutating func readLimits() {
+        if let number = object.number("max-header-bytes", 1024...1_048_576) { settings.limits.headerBytes = number }
+        if let number = object.number("max-body-bytes", 1024...16_777_216) { settings.limits.bodyBytes = number }
+        if let number = object.number("arrival-timeout", 1...3600) {
+            settings.limits.arrivalMilliseconds = number * 1000
+        }
+        if let number = object.number("idle-timeout", 1...86_400) { settings.limits.idleMilliseconds = number * 1000 }
+        if let number = object.number("max-connections", 1...1_000_000) { settings.limits.connections = number }
+        if let number = object.number("max-connections-per-peer", 1...1_000_000) {
+            settings.limits.connectionsPerPeer = number
+        }
+        if let number = object.number("log-every", 0...1_000_000) { settings.logEvery = number }
+        if let number = object.number("stop-timeout", 0...3600) { settings.stopMilliseconds = number * 1000 }
+    }
+
+    private mutating func readRoutes() {
+        for var object in object.objects("routes") {
+            if let route = Self.route(&object) {
+                if settings.routes.contains(where: { $0.path == route.path }) {
+                    object.refuse("path", "is that of another route; expected each path once")
+                }
+                settings.routes.append(route)
+            }
+            self.object.refuse(with: object)
+        }
+    }
+
+    /// One route: `{"path": …, "open": true}` or `{"path": …, "requestor": …, "resource": …}`.
+    private static func route(_ object: inout SettingsObject) -> GateRoute? {
+        let isOpen = object.flag("open") ?? false
+        let path = object.required("path") { $0.text("path") }
+        if isOpen, object.has("requestor") || object.has("resource") {
+            object.refuse(nil, "is open, and names a requestor or resource; expected one or the other")
+        }
+        let requestors = isOpen ? object.texts("requestor") : object.required("requestor") { $0.texts("requestor") }
+        let resources = isOpen ? object.texts("resource") : object.required("resource") { $0.texts("resource") }
+        let canonical = object.flag("canonical-resource") ?? false
+        if requestors == [] { object.refuse("requestor", "is an empty list") }
+        if resources == [] { object.refuse("resource", "is an empty list") }
+        object.refuseRest()
+        guard object.problems.isEmpty, let path else { return nil }
+        let identifiers = (resources ?? []).map { ResourceID($0) }
+        let rule: ResourceRule = canonical ? .canonically(identifiers) : .anyOf(identifiers)
+        let expectation = Expectation(requestors: (requestors ?? []).map { RequestorID($0) }, resource: rule)
+        let route = GateRoute(path: path, access: isOpen ? .open : .token(expectation))
+        if route == nil {
+            object.refuse(
+                "path", "is '\(printable(path))'; expected a path from / on, without . or .. or empty parts")
+        }
+        return route
+    }
+}

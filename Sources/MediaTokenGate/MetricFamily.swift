@@ -1,0 +1,39 @@
+internal import MediaToken
+
+/// Values of one name, in Prometheus' text format (exposition formats, 0.0.4).
+struct MetricFamily {
+    enum Kind: String {
+        case counter, gauge, histogram
+    }
+
+    let name: String
+    let kind: Kind
+    let help: String
+    private var samples: [String] = []
+
+    init(_ name: String, _ kind: Kind, _ help: String) {
+        (self.name, self.kind, self.help) = (name, kind, help)
+    }
+
+    /// A family of one value.
+    init(_ name: String, _ kind: Kind, _ help: String, _ value: Int) {
+        self.init(name, kind, help)
+        add(value)
+    }
+
+    /// - Parameter suffix: of the name, as a histogram's samples have one.
+    mutating func add(
+        _ value: some CustomStringConvertible, suffix: String = "", _ labels: KeyValuePairs<String, String> = [:]
+    ) {
+        let pairs = labels.map { "\($0.key)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
+        samples.append("\(name)\(suffix)\(pairs.isEmpty ? "" : "{\(pairs)}") \(value)")
+    }
+
+    var text: String {
+        (["# HELP \(name) \(help)", "# TYPE \(name) \(kind.rawValue)"] + samples).map { $0 + "\n" }.joined()
+    }
+
+    private static func escaped(_ label: String) -> String {
+        printable(label).map { "\"\\".contains($0) ? "\\\($0)" : "\($0)" }.joined()
+    }
+}

@@ -1,0 +1,94 @@
+internal import MediaToken
+
+/// One JSON object of the settings, read name by name. It finds every problem at once, each with its place.
+struct SettingsObject {
+    private(set) var problems: [String] = []
+    private let place: String
+    private var values: [String: JSONValue]
+
+    /// - Parameter place: where it stands; empty for the whole.
+    init(_ values: [String: JSONValue], at place: String = "") {
+        (self.values, self.place) = (values, place)
+    }
+
+    /// Tells of a problem.
+    mutating func refuse(_ name: String?, _ problem: String) {
+        let path = [place, name.map { printable($0) } ?? ""].filter { !$0.isEmpty }.joined(separator: ".")
+        problems.append("\(path): \(problem)")
+    }
+
+    /// After all names have been read: what is left is no setting.
+    mutating func refuseRest() {
+        for name in names { refuse(name, "no such setting") }
+    }
+
+    func has(_ name: String) -> Bool { values[name] != nil }
+
+    /// Reads what must be there.
+    mutating func required<Value>(_ name: String, _ read: (inout SettingsObject) -> Value?) -> Value? {
+        if !has(name) { refuse(name, "is missing") }
+        return read(&self)
+    }
+
+    mutating func text(_ name: String) -> String? {
+        take(name, "a text") { if case .text(let text) = $0 { text } else { nil } }
+    }
+
+    mutating func flag(_ name: String) -> Bool? {
+        take(name, "true or false") { if case .boolean(let flag) = $0 { flag } else { nil } }
+    }
+
+    mutating func number(_ name: String, _ range: ClosedRange<Int>) -> Int? {
+        take(name, "a whole number from \(range.lowerBound) to \(range.upperBound)") { value in
+            guard case .number(let number) = value, let whole = Int(exactly: number) else { return nil }
+            return range.contains(whole) ? whole : nil
+        }
+    }
+
+    /// A list of texts; a text alone is a list of one.
+    mutating func texts(_ name: String) -> [String]? {
+        take(name, "a text or a list of texts") { value in
+            switch value {
+            case .text(let text): return [text]
+            case .list(let list):
+                let texts = list.compactMap { if case .text(let text) = $0 { text } else { nil } }
+                return texts.count == list.count ? texts : nil
+            default: return nil
+            }
+        }
+    }
+
+    /// What has not been read yet.
+    var names: [String] { values.keys.sorted() }
+
+    mutating func object(_ name: String) -> SettingsObject? {
+        let values = take(name, "an object") { if case .object(let values) = $0 { values } else { nil } }
+        return values.map { SettingsObject($0, at: below(name)) }
+    }
+
+    /// A list of objects.
+    mutating func objects(_ name: String) -> [SettingsObject] {
+        let list: [JSONValue] =
+            take(name, "a list of objects") { if case .list(let list) = $0 { list } else { nil } } ?? []
+        return list.enumerated().compactMap { (position, value) -> SettingsObject? in
+            let item = "\(name)[\(position)]"
+            if case .object(let values) = value { return SettingsObject(values, at: below(item)) }
+            refuse(item, "is \(value.kind); expected an object")
+            return nil
+        }
+    }
+
+    /// Takes over what was found in an object that lies in this one.
+    mutating func refuse(with object: SettingsObject) { problems += object.problems }
+
+    private func below(_ name: String) -> String { place.isEmpty ? name : "\(place).\(name)" }
+
+    private mutating func take<Value>(
+        _ name: String, _ expected: String, _ read: (JSONValue) -> Value?
+    ) -> Value? {
+        guard let value = values.removeValue(forKey: name) else { return nil }
+        let result = read(value)
+        if result == nil { refuse(name, "is \(value.kind); expected \(expected)") }
+        return result
+    }
+}

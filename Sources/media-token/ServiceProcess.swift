@@ -1,0 +1,35 @@
+internal import Glibc
+
+/// What a process must set up before its first thread, to serve for months.
+struct ServiceProcess {
+    private let signals: sigset_t
+
+    /// Keeps the signals of service managers from all threads, for ``nextSignal()``.
+    init() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        for signal in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&signals, signal) }
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        signal(SIGPIPE, SIG_IGN)
+        self.signals = signals
+    }
+
+    /// Waits for SIGTERM, SIGINT or SIGHUP.
+    func nextSignal() -> Int32 {
+        var (signals, signal) = (signals, Int32(0))
+        sigwait(&signals, &signal)
+        return signal
+    }
+
+    /// Takes as many descriptors as it may have, since a connection takes one and the usual soft limit is 1024.
+    ///
+    /// - Returns: how many those are.
+    static func raiseDescriptorLimit() -> Int {
+        let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        var limit = rlimit()
+        guard getrlimit(kind, &limit) == 0 else { return 1024 }
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(kind, &limit)
+        return Int(clamping: limit.rlim_cur)
+    }
+}

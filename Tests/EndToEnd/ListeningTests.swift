@@ -1,0 +1,164 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    @Suite("Where the gate listens")
+    struct ListeningTests {
+        private let place: GatePlace
+        private let folder: String
+
+        init() throws {
+            place = try GatePlace()
+            folder = place.directory.path
+        }
+
+        /// A certificate that signs itself, and its key: `name.pem` and `name.key`.
+        private func makeCertificate(_ name: String) throws {
+            try Program("openssl").succeed([
+                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=\(name)", "-addext",
+                "subjectAltName=IP:127.0.0.1", "-keyout", "\(folder)/\(name).key", "-out", "\(folder)/\(name).pem",
+            ])
+        }
+
+        private func install(_ name: String) throws {
+            for kind in ["pem", "key"] {
+                let bytes = try Data(contentsOf: URL(filePath: "\(folder)/\(name).\(kind)"))
+                try bytes.write(to: URL(filePath: "\(folder)/gate.\(kind)"))
+            }
+        }
+
+        private var tls: [String] { ["--tls-certificate", "\(folder)/gate.pem", "--tls-key", "\(folder)/gate.key"] }
+
+        @Test("TLS from 1.2 on, with a certificate that is exchanged while it serves; a broken one changes nothing")
+        func servesTLS() throws {
+            for name in ["first", "second"] { try makeCertificate(name) }
+            try install("first")
+            let port = try FreePort.take(1)[0]
+            let options = GatePlace.strict + tls + ["--listen", "tls:127.0.0.1:\(port)", "--arrival-timeout", "1"]
+            let gate = try GateProcess(in: place, options)
+            let token = try place.directory.write(try place.tokens(1)[0], to: "token")
+            let url = "https://127.0.0.1:\(port)/v1/verify?requestor=MML&resource=TNT"
+            let post = [
+                "--cacert", "\(folder)/first.pem", "-H", "Content-Type: text/plain", "--data-binary", "@\(token)",
+            ]
+            #expect(try GateProcess.fetch(url, post).code == "200")
+            #expect(try GateProcess.fetch(url, post).code == "403")
+            #expect(try GateProcess.fetch(url, post + ["--tlsv1.0", "--tls-max", "1.1"]).code == "000")
+            #expect(try GateProcess.fetch("http://127.0.0.1:\(port)/").code == "000")
+            // Who begins no handshake is not waited for.
+            let silent = try RawConnection(port: port)
+            let start = ContinuousClock.now
+            #expect(silent.answer() == nil)
+            #expect(ContinuousClock.now - start < .seconds(4))
+
+            try install("second")
+            gate.signal(SIGHUP)
+            try gate.wait { try gate.logged().contains("reloaded: ") }
+            #expect(try GateProcess.fetch(url, ["--cacert", "\(folder)/first.pem"]).code == "000")
+            #expect(try GateProcess.fetch(url, ["--cacert", "\(folder)/second.pem"]).code == "405")
+            try "no certificate".write(toFile: "\(folder)/gate.pem", atomically: false, encoding: .utf8)
+            gate.signal(SIGHUP)
+            try gate.wait { try gate.logged().contains("not reloaded, and as before: \(folder)/gate.pem: expected") }
+            #expect(try GateProcess.fetch(url, ["--cacert", "\(folder)/second.pem"]).code == "405")
+        }
+
+        @Test("TLS clients without a certificate of the authority are not served, where one is demanded")
+        func demandsClients() throws {
+            for name in ["server", "client", "stranger"] { try makeCertificate(name) }
+            try install("server")
+            let port = try FreePort.take(1)[0]
+            let options = tls + ["--tls-client-ca", "\(folder)/client.pem", "--listen", "tls:127.0.0.1:\(port)"]
+            let gate = try GateProcess(in: place, options)
+            let url = "https://127.0.0.1:\(port)/v1/verify"
+            let trust = ["--cacert", "\(folder)/server.pem"]
+            let show = { (name: String) in ["--cert", "\(folder)/\(name).pem", "--key", "\(folder)/\(name).key"] }
+            #expect(try GateProcess.fetch(url, trust).code == "000")
+            #expect(try GateProcess.fetch(url, trust + show("stranger")).code == "000")
+            #expect(try GateProcess.fetch(url, trust + show("client")).code == "405")
+            gate.end()
+        }
+
+        @Test("a Unix socket has its mode, is taken from the dead and not from the living, and is gone at the end")
+        func unix() throws {
+            let path = folder + "/gate.sock"
+            let options = ["--listen", "unix:\(path)", "--unix-mode", "640"]
+            let first = try GateProcess(in: place, options)
+            let fetch = { try GateProcess.fetch("http://gate/v1/verify", ["--unix-socket", path]).code }
+            #expect(try fetch() == "405")
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(attributes[.posixPermissions] as? Int == 0o640)
+            #expect(throws: (any Error).self) { try GateProcess(in: place, options) }
+            #expect(try fetch() == "405")
+            first.end(SIGKILL)
+            #expect(FileManager.default.fileExists(atPath: path))
+            let second = try GateProcess(in: place, options)
+            #expect(try fetch() == "405")
+            second.end()
+            #expect(!FileManager.default.fileExists(atPath: path))
+            // What is no socket stays.
+            try "notes".write(toFile: path, atomically: false, encoding: .utf8)
+            #expect(throws: (any Error).self) { try GateProcess(in: place, options) }
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "notes")
+        }
+
+        @Test("systemd's sockets are served by name, and by TLS where that is asked for")
+        func socketActivation() throws {
+            try makeCertificate("server")
+            try install("server")
+            let ports = try FreePort.take(2)
+            let log = folder + "/activated.log"
+            // It starts the program when somebody connects, and closes what it inherits: Foundation would take that for its end.
+            let daemon = try Daemon(
+                "timeout",
+                [
+                    "60", "setpriv", "--pdeathsig", "KILL", "systemd-socket-activate", "-l", "127.0.0.1:\(ports[0])",
+                    "-l", "127.0.0.1:\(ports[1])", "--fdname=plain:secure",
+                ]
+                    + [Program.mediaToken.executable, "serve", "--keys", place.key, "--replays", "memory"]
+                    + ["--listen", "systemd:plain", "--listen", "tls:systemd:secure"]
+                    + ["--admin", "unix:\(folder)/admin.sock"] + tls, log: log)
+            try daemon.wait { try GateProcess.fetch("http://127.0.0.1:\(ports[0])/").code == "404" }
+            let secure = "https://127.0.0.1:\(ports[1])/"
+            for _ in 0..<20 {
+                #expect(try GateProcess.fetch(secure, ["--cacert", "\(folder)/server.pem"]).code == "404")
+            }
+            daemon.end(SIGKILL)
+            #expect(throws: (any Error).self) { try GateProcess(in: place, ["--listen", "systemd"]) }
+        }
+
+        @Test("the service manager is told of readiness, of a reload and of the end")
+        func notifies() throws {
+            let manager = try DatagramSocket(path: folder + "/notify")
+            let gate = try GateProcess(in: place, launcher: ["NOTIFY_SOCKET=\(folder)/notify"])
+            #expect(manager.receive() == "READY=1")
+            gate.signal(SIGHUP)
+            #expect(manager.receive()?.hasPrefix("RELOADING=1\nMONOTONIC_USEC=") == true)
+            #expect(manager.receive() == "READY=1")
+            gate.end()
+            #expect(manager.receive() == "STOPPING=1")
+        }
+
+        @Test("without descriptors for the next connection it serves those it has, and takes more when there are some")
+        func noDescriptors() throws {
+            let gate = try GateProcess(in: place, ["--workers", "1"], launcher: ["prlimit", "--nofile=64:64"])
+            #expect(try gate.logged().contains("may have 64 descriptors; expected at least"))
+            let question = "GET /nothing HTTP/1.1\r\nHost: gate\r\n\r\n"
+            let served = try RawConnection(port: gate.port)
+            served.send(question)
+            #expect(served.answer()?.status == 404)
+            var waiting = try (0..<100).map { _ in try RawConnection(port: gate.port) }
+            usleep(1_500_000)
+            served.send(question)
+            #expect(served.answer()?.status == 404)
+            #expect(try gate.logged().utf8.count < 4096)
+            waiting.removeAll()
+            let next = try RawConnection(port: gate.port)
+            next.send(question)
+            #expect(next.answer()?.status == 404)
+            let metrics = try gate.admin("/metrics")
+            let pauses = metrics.split(separator: "\n").first { $0.hasPrefix("media_token_accept_pauses_total ") }
+            #expect((pauses?.split(separator: " ").last.flatMap { Int($0) } ?? 0) > 0)
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import Glibc
+
+/// A Unix socket that takes what others send to its path.
+package final class DatagramSocket {
+    private let socket: Int32
+
+    package init(path: String) throws {
+        socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8).prefix($0.count - 1)) }
+        let isBound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+        guard isBound else { throw Program.Failure(description: "cannot bind \(path): errno \(errno)") }
+        var patience = timeval(tv_sec: 30, tv_usec: 0)
+        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    deinit { close(socket) }
+
+    /// The next message; `nil` where none comes in half a minute.
+    package func receive() -> String? {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = recv(socket, &bytes, bytes.count, 0)
+        return count >= 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
+    }
+}
