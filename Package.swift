@@ -43,6 +43,8 @@ let package = Package(
             name: "HTTPServer", dependencies: ["EventLoop", "Threading", "CLibEventHTTP", "CLibEventTLS"],
             swiftSettings: strict),
         .target(
+            name: "HTTPClient", dependencies: ["EventLoop", "CLibEventHTTP"], swiftSettings: strict),
+        .target(
             name: "ReplayStores", dependencies: ["MediaToken", "ReplayLMDB", "ReplayRedis"], swiftSettings: strict),
         .target(
             name: "MediaTokenGate",
@@ -52,7 +54,8 @@ let package = Package(
         .executableTarget(
             name: "media-token",
             dependencies: [
-                "HTTPServer", "MediaToken", "MediaTokenGate", "ReplayStores", "TokenCrypto", "TokenIssuer", "CArgp",
+                "EventLoop", "HTTPClient", "HTTPServer", "MediaToken", "MediaTokenGate", "ReplayStores", "TokenCrypto",
+                "TokenIssuer", "CArgp",
             ],
             swiftSettings: strict),
 

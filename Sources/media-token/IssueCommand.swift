@@ -112,7 +112,7 @@ enum IssueCommand {
     }
 
     /// 128 random bits in hexadecimal, as real tokens have.
-    private static func freshSessionGUID() -> String {
+    static func freshSessionGUID() -> String {
         (0..<4).map { _ in
             let digits = String(UInt32.random(in: 0 ... .max), radix: 16)
             return String(repeating: "0", count: 8 - digits.count) + digits

@@ -9,6 +9,7 @@ enum MediaTokenCommand {
     private static let commands: [Subcommand] = [
         ("verify", VerifyCommand.run), ("inspect", InspectCommand.run), ("issue", IssueCommand.run),
         ("keys", KeysCommand.run), ("replays", ReplaysCommand.run), ("serve", ServeCommand.run),
+        ("demo", DemoCommand.run),
     ]
 
     private static let syntax = CommandSyntax(
@@ -22,6 +23,7 @@ enum MediaTokenCommand {
               keys       list, import or generate keys
               replays    show or sweep a store of used tokens
               serve      answer over HTTP whether a stream may play
+              demo       see a gate at work on this machine
 
             'media-token COMMAND --help' tells more of each.
 

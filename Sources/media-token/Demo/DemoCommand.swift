@@ -1,0 +1,181 @@
+internal import EventLoop
+internal import Glibc
+internal import HTTPClient
+internal import HTTPServer
+internal import MediaToken
+internal import MediaTokenGate
+internal import TokenIssuer
+
+/// `media-token demo`: a gate on this machine, and a tour of what it answers.
+enum DemoCommand {
+    private static let syntax = CommandSyntax(
+        name: "media-token demo", operands: "",
+        summary: "See a stream open for a token once, and stay shut the second time.",
+        details: """
+            Makes a throwaway key and a replay store in a temporary folder, verifies a token that Adobe Pass issued in \
+            2016, starts a gate on the loopback, and asks it what proxies and backends ask. Each request is shown as a \
+            line for a shell. The gate stays until Ctrl-C, for requests of your own; then the folder is removed.
+
+            Exit status: 0 each answer was the right one, 1 one was not, 2 the gate cannot be started, 64 usage.
+
+            Example:
+              media-token demo --once
+            """,
+        groups: [
+            OptionGroup(
+                heading: "Options:",
+                options: [
+                    CommandOption("once", nil, "End after the tour"),
+                    CommandOption("port", "N", "Port of the gate (default: any that is free)"),
+                ])
+        ])
+
+    @Sendable static func run(_ arguments: [String]) -> ExitStatus {
+        let task = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
+            guard given.operands.isEmpty else { throw UsageError("expected options only") }
+            return (endsAfterTour: given.has("once"), port: UInt16(try given.number("port", in: 1...65_535) ?? 0))
+        }
+        let process = ServiceProcess()
+        return CommandFailure.report { () throws(CommandFailure) in
+            let folder = try DemoFolder()
+            let isRealRight = try verifyRealToken(folder)
+            let gate = try RunningGate(settings(folder, port: task.port))
+            let (client, address) = try connect(to: gate)
+            let isTourRight = try tour(folder, client, address)
+            let isRight = isRealRight && isTourRight
+            Console.print("")
+            Console.print(
+                isRight
+                    ? "One token, one play. \(Style.good("Every answer was the right one."))"
+                    : Style.bad("At least one answer was not the right one."))
+            if !task.endsAfterTour {
+                try invite(folder, gate, address)
+                while process.nextSignal() == SIGHUP {}
+            }
+            try gate.stop()
+            return isRight ? .success : .rejected
+        }
+    }
+
+    private static func settings(_ folder: DemoFolder, port: UInt16) -> GateSettings {
+        var settings = GateSettings()
+        settings.listen = [HTTPListener(.tcp(host: "127.0.0.1", port: port))]
+        settings.admin = [HTTPListener(.tcp(host: "127.0.0.1", port: 0))]
+        settings.keys = [folder.publicKey]
+        settings.replays = "lmdb:\(folder.path)/replays"
+        // Tokens and gate go by one clock. With an allowance, tokens of the first half minute would predate the store.
+        settings.clockSkew = .zero
+        settings.routes = [
+            GateRoute(path: "/trailers", access: .open),
+            GateRoute(
+                path: "/live",
+                access: .token(
+                    Expectation(requestor: DemoFolder.requestor, resource: DemoFolder.resource))),
+        ].compactMap { $0 }
+        settings.logEvery = 0
+        return settings
+    }
+
+    /// The library alone, offline, at the time of then.
+    private static func verifyRealToken(_ folder: DemoFolder) throws(CommandFailure) -> Bool {
+        let key = try folder.write(RealToken.publicKey, to: "adobe-pass-2015-2021.pem")
+        let file = try folder.write(RealToken.clearText, to: "real-2016.token")
+        Console.print(Style.strong("1. A token that Adobe Pass issued in 2016, offline, at its own time"))
+        Console.print(
+            Style.faint(
+                "   \(program) verify --key \(key) --min-rsa-bits 1024 --requestor \(RealToken.requestor) "
+                    + "--resource \(RealToken.resource) --at '\(RealToken.moment)' @\(file)"))
+        do {
+            let verifier = MediaTokenVerifier(
+                keys: try KeyRing(loading: key, minimumRSABits: 1024), policy: VerificationPolicy(),
+                replays: MemoryReplayCache())
+            let expectation = Expectation(requestor: RealToken.requestor, resource: RealToken.resource)
+            guard let moment = Timestamp(reading: RealToken.moment) else { return false }
+            let verdict = try verifier.verify(RawToken(RealToken.clearText), for: expectation, at: moment)
+            guard case .accepted(let token) = verdict else {
+                Console.print("   \(Style.bad("✗")) \(verdict.status.rawValue)")
+                return false
+            }
+            Console.print("   \(Style.good("✓")) \(verdict.status.rawValue), MVPD \(token.claims.mvpd)")
+            return true
+        } catch {
+            throw CommandFailure("\(error)")
+        }
+    }
+
+    private static func tour(_ folder: DemoFolder, _ client: HTTPClient, _ address: String) throws(CommandFailure)
+        -> Bool
+    {
+        Console.print(
+            """
+
+            A gate on http://\(address): /trailers is open, /live wants a token for requestor \(DemoFolder.requestor)
+            and resource \(DemoFolder.resource), and nothing else is served. A proxy asks it about each request.
+            """)
+        let now = Timestamp.nextSecond()
+        let fresh = try folder.token("fresh", issued: now)
+        let stops = [
+            DemoStop.path("An open route, without a token", "/trailers/1.m3u8", nil, 200, "TOKEN_NOT_REQUIRED"),
+            .path("A protected route, without a token", "/live/index.m3u8", nil, 401, "TOKEN_MISSING"),
+            .path("The same with a fresh token: the stream opens", "/live/index.m3u8", fresh, 200, "VALID_TOKEN"),
+            .path("The same token again: it stays shut", "/live/index.m3u8", fresh, 403, "TOKEN_ALREADY_USED"),
+            .path("A path that no route names", "/elsewhere", nil, 403, "ROUTE_UNKNOWN"),
+            .verify(
+                "A forged token: another resource than was signed. Now as a backend asks",
+                try folder.token(
+                    "forged", issued: now, { $0.resource = "HBO" }, forging: { $0.replacing("HBO", with: "TNT") }),
+                401, "INVALID_SIGNATURE"),
+            .verify(
+                "An expired token",
+                try folder.token("expired", issued: now.advanced(byMilliseconds: -3_600_000)), 401, "TOKEN_EXPIRED"),
+            .verify(
+                "A token for another resource",
+                try folder.token("other-resource", issued: now, { $0.resource = "HBO" }),
+                403, "INVALID_RESOURCE_ID"),
+        ]
+        // All of them, whatever the first ones say.
+        return stops.enumerated().map { $1.visit($0 + 2, client, address) }.allSatisfy { $0 }
+    }
+
+    private static func connect(to gate: RunningGate) throws(CommandFailure) -> (HTTPClient, address: String) {
+        guard case .tcp(_, let port)? = gate.listeners.first?.place else {
+            throw CommandFailure("the gate listens nowhere")
+        }
+        do {
+            return (HTTPClient(try EventLoop(), port: port), "127.0.0.1:\(port)")
+        } catch {
+            throw CommandFailure("no file descriptors left")
+        }
+    }
+
+    private static func invite(_ folder: DemoFolder, _ gate: RunningGate, _ address: String) throws(CommandFailure) {
+        let unused = try folder.token("unused", issued: Timestamp.now)
+        let stop = DemoStop.path("", "/live/index.m3u8", unused, 200, "VALID_TOKEN")
+        Console.print(
+            """
+
+            The gate stays until Ctrl-C. This token lives for seven minutes and has not been used; ask twice:
+               \(stop.curl(address))
+            More of them:
+               \(program) issue --signing-key \(folder.signingKey) --requestor \(DemoFolder.requestor) \
+            --resource \(DemoFolder.resource) --format base64
+            """)
+        for listener in gate.adminListeners {
+            Console.print("What it has counted:\n   curl http://\(listener)/metrics")
+        }
+        Console.flush()
+    }
+
+    /// As the user has called it.
+    private static var program: String { CommandLine.arguments.first ?? "media-token" }
+}
+
+extension Timestamp {
+    /// The beginning of the next second, which has come when this returns: issue times are whole seconds, and that of a token
+    /// that was issued now may lie before a store that was made now.
+    fileprivate static func nextSecond() -> Timestamp {
+        let next = Timestamp(milliseconds: (Timestamp.now.milliseconds / 1000 + 1) * 1000)
+        while Timestamp.now < next { usleep(10_000) }
+        return next
+    }
+}

@@ -1,0 +1,74 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import MediaToken
+internal import TokenCrypto
+internal import TokenIssuer
+
+/// A temporary folder with a throwaway key, and tokens that it has signed. It is removed with its owner.
+final class DemoFolder {
+    let path: String
+    /// The public half, as a gate loads it.
+    let publicKey: String
+    /// The private half, for whoever wants more tokens.
+    let signingKey: String
+    private let signer: TokenSigner
+
+    static let requestor = "MML"
+    static let resource = "TNT"
+
+    init() throws(CommandFailure) {
+        var template = Array((Self.parent + "/media-token-demo-XXXXXX").utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw CommandFailure("\(Self.parent): cannot make a folder: \(String(cString: strerror(errno)))")
+        }
+        path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+        (publicKey, signingKey) = (path + "/demo.pem", path + "/demo.key")
+        let (privateText, publicText): (String, String)
+        do {
+            let key = try RSASigningKey.generate(bits: 2048)
+            (privateText, publicText) = (try key.pemText(), try key.publicKey.pemText())
+            signer = TokenSigner(key: key)
+        } catch {
+            throw CommandFailure("\(error)")
+        }
+        try NewFile.write(publicText, to: publicKey, mode: 0o644)
+        try NewFile.write(privateText, to: signingKey, mode: 0o600)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    private static var parent: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp" }
+
+    /// Writes a file of this folder.
+    ///
+    /// - Returns: its path.
+    func write(_ text: String, to name: String) throws(CommandFailure) -> String {
+        try NewFile.write(text, to: "\(path)/\(name)", mode: 0o600)
+        return "\(path)/\(name)"
+    }
+
+    /// Signs a token as an entitlement answer carries it (Base64), into a file.
+    ///
+    /// - Parameter change: what shall differ from a token for the demo's requestor and resource.
+    func token(
+        _ name: String, issued: Timestamp, _ change: (inout TokenRecipe) -> Void = { _ in },
+        forging forge: (String) -> String = { $0 }
+    ) throws(CommandFailure) -> DemoToken {
+        var recipe = TokenRecipe(issued: TokenDate(issued))
+        (recipe.requestor, recipe.resource) = (Self.requestor, Self.resource)
+        recipe.sessionGUID = IssueCommand.freshSessionGUID()
+        change(&recipe)
+        let clearText: String
+        do { clearText = try signer.sign(recipe.payload) } catch { throw CommandFailure("\(error)") }
+        let text = TokenWrapping.base64.wrap(forge(clearText), recipe)
+        return DemoToken(text: text, file: try write(text, to: "\(name).token"))
+    }
+}
+
+/// A token, and the file that holds it.
+struct DemoToken {
+    let text: String
+    let file: String
+}

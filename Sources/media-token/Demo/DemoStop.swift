@@ -1,0 +1,88 @@
+internal import FoundationEssentials
+internal import HTTPClient
+
+/// One request of the tour, and what its answer must be.
+struct DemoStop {
+    private enum Question {
+        /// A proxy's, about a path of the streams.
+        case path(String, DemoToken?)
+        /// A backend's.
+        case verify(DemoToken)
+    }
+
+    /// What the gate answers.
+    struct Answer: Equatable, CustomStringConvertible {
+        let code: Int
+        let status: String
+
+        var description: String { "\(code) \(status)" }
+    }
+
+    private let title: String
+    private let question: Question
+    private let expected: Answer
+
+    /// A proxy asks about `path`, for a client that has sent `token`.
+    static func path(_ title: String, _ path: String, _ token: DemoToken?, _ code: Int, _ status: String) -> DemoStop {
+        DemoStop(title: title, question: .path(path, token), expected: Answer(code: code, status: status))
+    }
+
+    /// A backend asks about `token`.
+    static func verify(_ title: String, _ token: DemoToken, _ code: Int, _ status: String) -> DemoStop {
+        DemoStop(title: title, question: .verify(token), expected: Answer(code: code, status: status))
+    }
+
+    /// Sends the request, and prints it as what can be pasted, with its answer.
+    ///
+    /// - Returns: whether the answer is the right one.
+    func visit(_ number: Int, _ client: HTTPClient, _ address: String) -> Bool {
+        Console.print("\n\(Style.strong("\(number). \(title)"))\n   \(Style.faint(curl(address)))")
+        guard let answer = send(client) else {
+            Console.print("   \(Style.bad("✗")) no answer; expected \(expected)")
+            return false
+        }
+        let came = Answer(code: answer.status, status: answer.header("X-Media-Token-Status") ?? "")
+        let isRight = came == expected
+        Console.print(
+            isRight
+                ? "   \(Style.good("✓")) \(came)" : "   \(Style.bad("✗")) \(came); expected \(expected)")
+        if let detail = Self.detail(answer) { Console.print("     \(detail)") }
+        Console.flush()
+        return isRight
+    }
+
+    private static let proxyTarget = "/v1/authz/auth-request"
+    private static let backendTarget =
+        "/v1/verify?requestor=\(DemoFolder.requestor)&resource=\(DemoFolder.resource)"
+
+    /// The request as a line for a shell.
+    func curl(_ address: String) -> String {
+        switch question {
+        case .path(let path, let token):
+            let header = token.map { " -H \"X-Media-Token: $(cat \($0.file))\"" } ?? ""
+            return "curl -i -H 'X-Original-URI: \(path)'\(header) http://\(address)\(Self.proxyTarget)"
+        case .verify(let token):
+            return "curl -i -H 'Content-Type: text/plain' --data-binary @\(token.file) "
+                + "'http://\(address)\(Self.backendTarget)'"
+        }
+    }
+
+    private func send(_ client: HTTPClient) -> HTTPClient.Answer? {
+        switch question {
+        case .path(let path, let token):
+            let headers = [("X-Original-URI", path)] + (token.map { [("X-Media-Token", $0.text)] } ?? [])
+            return client.ask(Self.proxyTarget, headers: headers)
+        case .verify(let token):
+            return client.ask(
+                Self.backendTarget, headers: [("Content-Type", "text/plain")], body: Array(token.text.utf8))
+        }
+    }
+
+    /// Why not, as a problem document says it (RFC 9457).
+    private static func detail(_ answer: HTTPClient.Answer) -> String? {
+        struct Problem: Decodable {
+            let detail: String
+        }
+        return (try? JSONDecoder().decode(Problem.self, from: Data(answer.body)))?.detail
+    }
+}
