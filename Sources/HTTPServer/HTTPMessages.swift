@@ -46,5 +46,5 @@ extension String {
 }
 
 extension UInt8 {
-    fileprivate var asciiLowercased: UInt8 { (0x41...0x5A).contains(self) ? self + 0x20 : self }
+    package var asciiLowercased: UInt8 { (0x41...0x5A).contains(self) ? self + 0x20 : self }
 }

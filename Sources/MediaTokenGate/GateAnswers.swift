@@ -23,9 +23,11 @@ enum GateHeader {
         ]
     }
 
-    /// Printable ASCII. What the client chose may be anything, and must not become a header of its own.
+    /// Printable ASCII, at most a kilobyte. What the client chose may be anything, and must not become a header of its own.
     static func value(_ text: String) -> String {
-        printable(text).unicodeScalars.map { $0.isASCII ? String($0) : "?" }.joined()
+        let shown = printable(text, limit: 1024)
+        return shown.utf8.allSatisfy { $0 < 0x80 }
+            ? shown : shown.unicodeScalars.map { $0.isASCII ? String($0) : "?" }.joined()
     }
 }
 
@@ -59,7 +61,7 @@ private enum HTTPTitle {
 }
 
 /// `application/problem+json`.
-private struct ProblemDocument: Encodable {
+private struct ProblemDocument {
     let status: Int
     let code: String
     let title: String
@@ -70,27 +72,35 @@ private struct ProblemDocument: Encodable {
 
     var answer: HTTPAnswer {
         HTTPAnswer(
-            status, headers: [("Content-Type", "application/problem+json"), GateHeader.noStore],
-            body: JSONLine.body(self))
+            status, headers: [("Content-Type", "application/problem+json"), GateHeader.noStore], body: body)
+    }
+
+    var body: [UInt8] {
+        var json = FlatJSON()
+        json.add("advice", advice)
+        json.add("check", check)
+        json.add("code", code)
+        json.add("detail", detail)
+        json.add("number", number)
+        json.add("status", status)
+        json.add("title", title)
+        return json.line
     }
 }
 
-/// A yes, with what was signed. The session GUID is left out: nobody needs it to play, and it is personal data.
-private struct AcceptedDocument: Encodable {
-    let status: String
-    let requestor: String
-    let resource: String
-    let mvpd: String
-    let proxyMvpd: String?
-    let issueTime: String
-    let ttl: Int64?
-    let key: String
-
-    init(_ token: VerifiedToken) {
-        status = VerdictStatus.validToken.rawValue
-        (requestor, resource) = (token.claims.requestor.text, token.claims.resource.text)
-        (mvpd, proxyMvpd) = (token.claims.mvpd.text, token.claims.proxyMVPD?.text)
-        (issueTime, ttl, key) = ("\(token.claims.issueTime)", token.claims.timeToLive, token.key)
+extension VerifiedToken {
+    /// A yes, with what was signed. The session GUID is left out: nobody needs it to play, and it is personal data.
+    fileprivate var document: [UInt8] {
+        var json = FlatJSON()
+        json.add("issueTime", "\(claims.issueTime)")
+        json.add("key", key)
+        json.add("mvpd", claims.mvpd.text)
+        json.add("proxyMvpd", claims.proxyMVPD?.text)
+        json.add("requestor", claims.requestor.text)
+        json.add("resource", claims.resource.text)
+        json.add("status", VerdictStatus.validToken.rawValue)
+        json.add("ttl", claims.timeToLive)
+        return json.line
     }
 }
 
@@ -111,15 +121,14 @@ extension GateForm {
     package func reply(to outcome: Result<Verdict, CannotTell>) -> GateReply {
         switch outcome {
         case .success(.accepted(let token)):
-            let headers = common(.validToken) + GateHeader.claims(of: token)
-            return reply(.validToken, headers) { JSONLine.body(AcceptedDocument(token)) }
+            return reply(.validToken, common(.validToken) + claims(of: token)) { token.document }
         case .success(.rejected(let rejection)):
+            let (code, message) = (rejection.code, rejection.message)
             return refuse(
-                rejection.code, rejection.message,
+                code, message,
                 ProblemDocument(
-                    status: rejection.code.httpCode, code: rejection.code.rawValue, title: rejection.code.title,
-                    detail: rejection.message, number: rejection.code.number, check: rejection.check.rawValue,
-                    advice: rejection.advice))
+                    status: code.httpCode, code: code.rawValue, title: code.title, detail: message,
+                    number: code.number, check: rejection.check.rawValue, advice: rejection.advice))
         case .failure(let error):
             let status = VerdictStatus.errorUnknown
             return refuse(
@@ -130,10 +139,20 @@ extension GateForm {
         }
     }
 
-    private func refuse(_ status: VerdictStatus, _ detail: String, _ document: ProblemDocument) -> GateReply {
+    private func refuse(
+        _ status: VerdictStatus, _ detail: String, _ document: @autoclosure () -> ProblemDocument
+    ) -> GateReply {
         var headers = common(status)
         if status.httpCode == 401 { headers.append(GateHeader.challenge(error: detail)) }
-        return reply(status, headers) { JSONLine.body(document) }
+        return reply(status, headers) { document().body }
+    }
+
+    /// A proxy hands on headers; to a backend the document says the same.
+    private func claims(of token: VerifiedToken) -> [(name: String, value: String)] {
+        switch self {
+        case .subrequest: GateHeader.claims(of: token)
+        case .document: []
+        }
     }
 
     private func common(_ status: VerdictStatus) -> [(name: String, value: String)] {

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
-internal import MediaToken
+package import MediaToken
 internal import Threading
 
 /// One JSON line a verdict, written by a thread of its own: whoever decides never waits for a disk or a pipe. What the writer
@@ -10,8 +10,8 @@ internal import Threading
 /// changes is touched under the lock only.
 package final class GateLog: @unchecked Sendable {
     /// What is told of a verdict.
-    package struct Entry: Encodable, Sendable {
-        package var time: String
+    package struct Entry: Sendable {
+        package var time: Timestamp
         package var status: String
         package var requestor: String?
         package var mvpd: String?
@@ -19,9 +19,23 @@ package final class GateLog: @unchecked Sendable {
         package var microseconds: Int
         package var request: String?
         package var peer: String
+
+        fileprivate func line(at clock: inout LogClock) -> [UInt8] {
+            var json = FlatJSON()
+            json.add("key", key)
+            json.add("microseconds", microseconds)
+            json.add("mvpd", mvpd)
+            json.add("peer", peer)
+            json.add("request", request)
+            json.add("requestor", requestor)
+            json.add("status", status)
+            json.add("time", clock.text(of: time))
+            return json.line
+        }
     }
 
     private static let capacity = 16_384
+    private static let gatheringMicroseconds: UInt32 = 5000
 
     private let lock = Lock()
     private let arrival = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
@@ -59,8 +73,11 @@ package final class GateLog: @unchecked Sendable {
         }
         guard isWanted else { return }
         let entry = entry()
-        lock.withLock { entries.append(entry) }
-        sem_post(arrival)
+        let isFirst = lock.withLock {
+            entries.append(entry)
+            return entries.count == 1
+        }
+        if isFirst { sem_post(arrival) }
     }
 
     /// Writes what is left and ends the writer; gives up after `patience`, should nobody read what is written.
@@ -72,22 +89,36 @@ package final class GateLog: @unchecked Sendable {
     }
 
     private func write() {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        var clock = LogClock()
         while true {
             while sem_wait(arrival) != 0, errno == EINTR {}
+            // What comes meanwhile is written with it. Waking up for each line would cost more than the verdicts.
+            if !lock.withLock({ isClosed }) { usleep(Self.gatheringMicroseconds) }
             let (batch, lost, ends) = lock.withLock { () -> ([Entry], Int, Bool) in
                 defer { (entries, dropped) = ([], 0) }
                 return (entries, dropped, isClosed)
             }
             var lines: [UInt8] = []
-            for entry in batch {
-                lines += (try? encoder.encode(entry)) ?? Data()
-                lines.append(UInt8(ascii: "\n"))
-            }
+            for entry in batch { lines += entry.line(at: &clock) }
             if lost > 0 { lines += Array("{\"dropped\":\(lost)}\n".utf8) }
             if !lines.isEmpty { _ = FileBytes.write(lines, to: descriptor) }
             if ends { return lock.withLock { hasEnded = true } }
         }
+    }
+}
+
+/// Writes times as RFC 3339 has them, to the millisecond. Only the first of a second costs something.
+private struct LogClock {
+    private var second: Int64 = .min
+    private var prefix: Substring = ""
+
+    mutating func text(of time: Timestamp) -> String {
+        let second = time.milliseconds / 1000
+        if second != self.second {
+            self.second = second
+            prefix = Date(timeIntervalSince1970: Double(second)).ISO8601Format().dropLast()
+        }
+        let fraction = String(time.milliseconds % 1000)
+        return "\(prefix).\(String(repeating: "0", count: 3 - fraction.count))\(fraction)Z"
     }
 }

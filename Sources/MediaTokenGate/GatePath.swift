@@ -33,7 +33,7 @@ struct GatePath: Equatable, Sendable {
     /// Whether this is `prefix`, or lies below it. Segments are compared byte by byte.
     func isWithin(_ prefix: GatePath) -> Bool {
         segments.count >= prefix.segments.count
-            && zip(prefix.segments, segments).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
+            && zip(prefix.segments, segments).allSatisfy { $0.hasSameBytes(as: $1) }
     }
 }
 

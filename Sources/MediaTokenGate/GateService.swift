@@ -1,5 +1,4 @@
 package import EventLoop
-internal import FoundationEssentials
 package import HTTPServer
 package import MediaToken
 internal import ReplayRedis
@@ -106,7 +105,7 @@ package final class GateService: Sendable {
         metrics.count(reply.status, requestor: requestor, microseconds: microseconds, isStoreError: isStoreError)
         log.add(
             GateLog.Entry(
-                time: Date.now.ISO8601Format(.init(includingFractionalSeconds: true)), status: reply.status,
+                time: .now, status: reply.status,
                 requestor: requestor, mvpd: token?.claims.mvpd.description, key: token?.key, microseconds: microseconds,
                 request: exchange.request.values(of: "X-Request-Id").first.map { printable($0) },
                 peer: exchange.request.peer))

@@ -4,16 +4,23 @@ package import MediaToken
 /// JSON on one line, its keys in alphabetical order.
 package enum JSONLine {
     package static func encode(_ value: some Encodable) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Encoding strings, numbers and booleans cannot fail.
-        let data = (try? encoder.encode(value)) ?? Data()
-        return String(decoding: data, as: UTF8.self)
+        String(decoding: data(value), as: UTF8.self)
     }
 
     /// The same as a body.
     static func body(_ value: some Encodable) -> [UInt8] {
-        Array(encode(value).utf8) + [UInt8(ascii: "\n")]
+        data(value) + [UInt8(ascii: "\n")]
+    }
+
+    private static let encoder = {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }()
+
+    /// Encoding strings, numbers and booleans cannot fail.
+    private static func data(_ value: some Encodable) -> Data {
+        (try? encoder.encode(value)) ?? Data()
     }
 }
 

@@ -30,7 +30,7 @@ package struct TokenSources: Sendable, Equatable {
         if let parameter, let originalQuery { found += FormFields(originalQuery).encoded(parameter) }
         let tokens = found.filter { !$0.isEmpty }
         guard let first = tokens.first else { return .none }
-        return tokens.allSatisfy { $0.utf8.elementsEqual(first.utf8) } ? .one(first) : .several
+        return tokens.allSatisfy { $0.hasSameBytes(as: first) } ? .one(first) : .several
     }
 
     /// The scheme's case does not count (RFC 9110, 11.1).

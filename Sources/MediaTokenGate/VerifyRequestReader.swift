@@ -32,17 +32,18 @@ struct VerifyRequestReader {
             throw GateProblem(
                 400, .requestInvalid, "no \(name) is given; expected it in the body, the query or a header")
         }
-        for value in given {
-            guard let value, let first else {
-                throw GateProblem(400, .requestInvalid, "the \(name) cannot be decoded; expected percent-encoded UTF-8")
-            }
-            guard value.utf8.elementsEqual(first.utf8) else {
+        let cannotBeDecoded = GateProblem(
+            400, .requestInvalid, "the \(name) cannot be decoded; expected percent-encoded UTF-8")
+        guard let first else { throw cannotBeDecoded }
+        for value in given.dropFirst() {
+            guard let value else { throw cannotBeDecoded }
+            guard value.hasSameBytes(as: first) else {
                 throw GateProblem(
                     400, .requestInvalid,
                     "the \(name) is given as '\(printable(first))' and as '\(printable(value))'; expected one of them")
             }
         }
-        return first ?? ""
+        return first
     }
 
     /// A body, by its media type.
@@ -67,7 +68,10 @@ struct VerifyRequestReader {
 
         private static func mediaType(_ request: HTTPRequest) -> String? {
             request.values(of: "Content-Type").first.map { value in
-                value.prefix { $0 != ";" }.trimmingSpaces.lowercased()
+                let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+                var type = value.utf8.prefix { $0 != UInt8(ascii: ";") }.drop(while: isBlank)
+                while let last = type.last, isBlank(last) { type.removeLast() }
+                return String(decoding: type.map(\.asciiLowercased), as: UTF8.self)
             }
         }
 
@@ -77,7 +81,7 @@ struct VerifyRequestReader {
             }
             let form = FormFields(text)
             let tokens = VerifyRequestReader.tokenFields.flatMap(form.encoded)
-            guard let first = tokens.first, tokens.allSatisfy({ $0.utf8.elementsEqual(first.utf8) }) else {
+            guard let first = tokens.first, tokens.allSatisfy({ $0.hasSameBytes(as: first) }) else {
                 throw GateProblem(
                     400, .requestInvalid,
                     "the form has \(tokens.isEmpty ? "no token" : "several tokens"); expected one, as "
@@ -106,11 +110,5 @@ struct VerifyRequestReader {
         let token: String?
         let requestor: String?
         let resource: String?
-    }
-}
-
-extension StringProtocol {
-    fileprivate var trimmingSpaces: String {
-        String(drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
     }
 }

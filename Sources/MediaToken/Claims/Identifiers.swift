@@ -67,9 +67,3 @@ public struct SessionGUID: Sendable, CustomStringConvertible, CustomReflectable 
     /// Nothing: a dump or a debugger's print shall not show it either.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
-
-extension String {
-    fileprivate func hasSameBytes(as other: String) -> Bool {
-        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
-    }
-}

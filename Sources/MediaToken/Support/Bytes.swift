@@ -1,7 +1,24 @@
+internal import Glibc
+
 extension UInt8 {
     /// Space, tab, line feed, vertical tab, form feed or carriage return.
     package var isASCIIWhiteSpace: Bool {
         self == UInt8(ascii: " ") || (0x09...0x0D).contains(self)
+    }
+}
+
+extension String {
+    /// Whether both have the same UTF-8, byte by byte; canonically equivalent texts may differ.
+    package func hasSameBytes(as other: String) -> Bool {
+        guard utf8.count == other.utf8.count else { return false }
+        let same = utf8.withContiguousStorageIfAvailable { left in
+            other.utf8.withContiguousStorageIfAvailable { right in
+                guard let left = left.baseAddress, let right = right.baseAddress else { return true }
+                return memcmp(left, right, other.utf8.count) == 0
+            }
+        }
+        // A string of Swift's own lies in one piece.
+        return (same ?? nil) ?? utf8.elementsEqual(other.utf8)
     }
 }
 

@@ -1,6 +1,10 @@
 /// `text` fit for a terminal, a log line or a header: control characters, line breaks and invisible or direction-changing
 /// characters are escaped, and what is too long is cut. What a token holds is hostile although it is signed.
 package func printable(_ text: String, limit: Int = 120) -> String {
+    // Nearly all that is shown, and a tenth of the cost.
+    if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) {
+        return text.utf8.count > limit ? text.prefix(limit) + "…" : text
+    }
     var shown = ""
     for (position, scalar) in text.unicodeScalars.enumerated() {
         if position == limit { return shown + "…" }

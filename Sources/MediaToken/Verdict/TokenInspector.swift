@@ -75,7 +75,7 @@ private struct InspectedClaims {
             answer(.device, questions.device, bound?.fingerprint) { signed, expected in
                 let detail = "bound to device '\(printable(signed))'; expected '\(printable(expected))'"
                 let advice = "a token is good on the device only that it was issued to"
-                return signed.utf8.elementsEqual(expected.utf8) ? nil : .failed(.device, detail, advice: advice)
+                return signed.hasSameBytes(as: expected) ? nil : .failed(.device, detail, advice: advice)
             },
         ]
     }
