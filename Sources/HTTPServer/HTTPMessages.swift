@@ -22,7 +22,9 @@ package struct HTTPRequest: Sendable {
 
     /// The values of all headers of this name, whose case does not count (RFC 9110, 5.1).
     package func values(of name: String) -> [String] {
-        headers.filter { $0.name.isSameHeaderName(as: name) }.map(\.value)
+        var found: [String] = []
+        for header in headers where header.name.isSameHeaderName(as: name) { found.append(header.value) }
+        return found
     }
 }
 

@@ -10,14 +10,10 @@ struct FlatJSON {
 
     /// - Parameter name: free of what would have to be escaped.
     mutating func add(_ name: StaticString, _ value: String?) {
-        guard let value else { return }
+        guard var value else { return }
         addName(name)
         text.append(UInt8(ascii: "\""))
-        if value.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
-            text += value.utf8
-        } else {
-            for byte in value.utf8 { addEscaped(byte) }
-        }
+        value.withUTF8 { addEscaped($0) }
         text.append(UInt8(ascii: "\""))
     }
 
@@ -35,15 +31,21 @@ struct FlatJSON {
     }
 
     /// RFC 8259, 7.
-    private mutating func addEscaped(_ byte: UInt8) {
-        switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-            text.append(UInt8(ascii: "\\"))
-            text.append(byte)
-        case ..<0x20:
-            let digits = String(byte, radix: 16)
-            text += "\\u00\(digits.count == 1 ? "0" : "")\(digits)".utf8
-        default: text.append(byte)
+    private mutating func addEscaped(_ bytes: UnsafeBufferPointer<UInt8>) {
+        var begin = 0
+        for (position, byte) in bytes.enumerated() where byte.isEscapedInJSON {
+            text += bytes[begin..<position]
+            begin = position + 1
+            if byte < 0x20 {
+                text += "\\u00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))".utf8
+            } else {
+                text += [UInt8(ascii: "\\"), byte]
+            }
         }
+        text += bytes[begin...]
     }
+}
+
+extension UInt8 {
+    fileprivate var isEscapedInJSON: Bool { self < 0x20 || self == UInt8(ascii: "\"") || self == UInt8(ascii: "\\") }
 }

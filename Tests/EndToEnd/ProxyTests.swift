@@ -10,7 +10,7 @@ extension EndToEnd {
 
         init() throws {
             place = try GatePlace()
-            ports = try FreePort.take(2)
+            ports = try FreePort.take(3)
             let streams = place.directory.path + "/streams/live"
             try FileManager.default.createDirectory(atPath: streams, withIntermediateDirectories: true)
             try "#EXTM3U\n".write(toFile: streams + "/index.m3u8", atomically: false, encoding: .utf8)
@@ -22,22 +22,31 @@ extension EndToEnd {
         }
 
         /// The documentation's snippet, with the ports and folders of this test.
-        private func snippet(_ language: String, gate: Int) throws -> String {
-            let article = Fixtures.package.appending(path: "Sources/MediaToken/MediaToken.docc/Deploying.md")
-            let text = try String(contentsOf: article, encoding: .utf8)
-            let begin = try #require(text.range(of: "```\(language)\n"))
-            let end = try #require(text.range(of: "\n```", range: begin.upperBound..<text.endIndex))
-            return [
+        private func snippet(_ language: String, under heading: String, gate: Int) throws -> String {
+            let folder = place.directory.path
+            return try [
                 ("127.0.0.1:8080", "127.0.0.1:\(gate)"), ("127.0.0.1:80", "127.0.0.1:\(ports[0])"),
-                ("127.0.0.1:443", "127.0.0.1:\(ports[1])"), ("/srv/streams", place.directory.path + "/streams"),
-                ("/etc/media-token/cert.pem", place.directory.path + "/tls.pem"),
-                ("/etc/media-token/key.pem", place.directory.path + "/tls.key"),
-            ].reduce(String(text[begin.upperBound..<end.lowerBound])) { text, change in
+                ("127.0.0.1:443", "127.0.0.1:\(ports[1])"), ("127.0.0.1:8000", "127.0.0.1:\(ports[2])"),
+                ("/srv/streams", folder + "/streams"), ("/etc/media-token/cert.pem", folder + "/tls.pem"),
+                ("/etc/media-token/key.pem", folder + "/tls.key"),
+                ("/etc/media-token/haproxy.pem", folder + "/haproxy.pem"),
+                ("/etc/media-token/media-token.lua", folder + "/media-token.lua"),
+            ].reduce(Deploying.snippet(language, under: heading)) { text, change in
                 // A whole address: 127.0.0.1:80 begins 127.0.0.1:8080 too.
                 text.replacingOccurrences(
                     of: NSRegularExpression.escapedPattern(for: change.0) + "(?![0-9])", with: change.1,
                     options: .regularExpression)
             }
+        }
+
+        /// What serves the streams behind a proxy that serves no files itself.
+        private func startOrigin() throws -> Daemon {
+            let folder = place.directory.path
+            let server = try Daemon(
+                "caddy", ["file-server", "--root", folder + "/streams", "--listen", "127.0.0.1:\(ports[2])"],
+                log: folder + "/origin.log")
+            try server.wait { try GateProcess.fetch("http://127.0.0.1:\(ports[2])/live/index.m3u8").code == "200" }
+            return server
         }
 
         private func start(_ proxy: String, gate: Int) throws -> Daemon {
@@ -51,14 +60,23 @@ extension EndToEnd {
                     http {
                     access_log off; client_body_temp_path \(folder)/body; proxy_temp_path \(folder)/proxy;
                     fastcgi_temp_path \(folder)/fastcgi; uwsgi_temp_path \(folder)/uwsgi; scgi_temp_path \(folder)/scgi;
-                    \(try snippet("nginx", gate: gate))
+                    \(try snippet("nginx", under: "nginx", gate: gate))
                     }
                     """
                 let file = try place.directory.write(settings, to: "nginx.conf")
                 // One process, so that ending it ends all of it.
                 return try Daemon("nginx", ["-g", "master_process off;", "-c", file], log: folder + "/nginx.out")
+            case "haproxy":
+                try place.directory.write(try snippet("lua", under: "HAProxy", gate: gate), to: "media-token.lua")
+                let pair = try ["tls.pem", "tls.key"].map {
+                    try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8)
+                }
+                try place.directory.write(pair.joined(), to: "haproxy.pem")
+                let file = try place.directory.write(
+                    try snippet("haproxy", under: "HAProxy", gate: gate) + "\n", to: "haproxy.cfg")
+                return try Daemon("haproxy", ["-f", file], log: log)
             default:
-                let settings = "{\nadmin off\nauto_https off\n}\n" + (try snippet("caddy", gate: gate))
+                let settings = "{\nadmin off\nauto_https off\n}\n" + (try snippet("caddy", under: "Caddy", gate: gate))
                 let file = try place.directory.write(settings, to: "Caddyfile")
                 return try Daemon("caddy", ["run", "--adapter", "caddyfile", "--config", file], log: log)
             }
@@ -80,10 +98,11 @@ extension EndToEnd {
             return (String(lines.last ?? ""), String(status?.dropFirst(22) ?? ""))
         }
 
-        @Test("a manifest opens for a token once, over HTTP and HTTPS", arguments: ["nginx", "caddy"])
+        @Test("a manifest opens for a token once, over HTTP and HTTPS", arguments: ["nginx", "caddy", "haproxy"])
         func opens(proxy: String) throws {
             let routes = ["--route", "/live=MML:TNT", "--route", "/trailers=open"]
             let gate = try GateProcess(in: place, GatePlace.strict + routes)
+            let origin = proxy == "haproxy" ? try startOrigin() : nil
             let server = try start(proxy, gate: gate.port)
             try server.wait { try fetch("http", "/live/index.m3u8").code != "000" }
             let tokens = try place.tokens(3)
@@ -98,8 +117,9 @@ extension EndToEnd {
             }
             gate.end()
             #expect(try ["500", "502", "503"].contains(fetch("http", "/live/index.m3u8", token: tokens[2]).code))
-            // Neither takes SIGTERM here: a test's threads block signals, and their children inherit that.
+            // None takes SIGTERM here: a test's threads block signals, and their children inherit that.
             server.end(SIGKILL)
+            origin?.end(SIGKILL)
         }
     }
 }

@@ -1,0 +1,67 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The documentation's article on deployment.
+enum Deploying {
+    /// The first block in `language` below a heading.
+    static func snippet(_ language: String, under heading: String) throws -> String {
+        let article = Fixtures.package.appending(path: "Sources/MediaToken/MediaToken.docc/Deploying.md")
+        let text = try String(contentsOf: article, encoding: .utf8)
+        let place = try #require(text.range(of: "\n## \(heading)\n"))
+        let begin = try #require(text.range(of: "```\(language)\n", range: place.upperBound..<text.endIndex))
+        let end = try #require(text.range(of: "\n```", range: begin.upperBound..<text.endIndex))
+        return String(text[begin.upperBound..<end.lowerBound])
+    }
+}
+
+extension EndToEnd {
+    @Suite("What the documentation says of deployment")
+    struct DeployingTests {
+        private let place: GatePlace
+
+        init() throws { place = try GatePlace() }
+
+        @Test("systemd takes the unit as it stands, and rates it safe")
+        func unit() throws {
+            let snippet = try Deploying.snippet("ini", under: "As a service of the host")
+                .replacing("/usr/bin/media-token", with: Program.mediaToken.executable)
+            let unit = try place.directory.write(snippet + "\n", to: "media-token.service")
+            let verified = try Program("systemd-analyze").run(["verify", unit])
+            #expect(verified.status == 0 && verified.errors.isEmpty, "\(verified.errors)")
+            // Tenths: below 2.0 is "OK" to systemd; a unit without any of it has 9.6.
+            let rated = try Program("systemd-analyze").run(
+                ["security", "--offline=yes", "--threshold=20", "--no-pager", unit])
+            #expect(rated.status == 0, "\(rated.output.suffix(200))")
+        }
+
+        @Test("the addresses for Envoy and Traefik are the gate's, asked as these proxies say that they ask")
+        func contracts() throws {
+            let routes = ["--route", "/live=MML:TNT", "--route", "/trailers=open"]
+            let gate = try GateProcess(in: place, GatePlace.strict + routes)
+            let token = Fixtures.base64(try place.tokens(1)[0])
+            let envoy = try Deploying.snippet("yaml", under: "Envoy")
+            let prefix = try #require(envoy.firstMatch(of: try Regex("path_prefix: (\\S+)"))?.output[1].substring)
+            let traefik = try Deploying.snippet("yaml", under: "Traefik")
+            let address = try #require(
+                traefik.firstMatch(of: try Regex("address: http://127.0.0.1:8080(\\S+)"))?.output[1].substring)
+            let gateAddress = "http://127.0.0.1:\(gate.port)"
+            for (path, header, code) in [
+                ("/trailers/1.m3u8?x=1", "X-Other: 1", "200"), ("/live/1.m3u8", "X-Other: 1", "401"),
+                ("/elsewhere", "X-Other: 1", "403"), ("/live/1.m3u8", "X-Media-Token: \(token)", "200"),
+                ("/live/1.m3u8", "X-Media-Token: \(token)", "403"),
+            ] {
+                let isSecond = code == "200" && header.contains(token)
+                // Envoy: the method of the original request, and no body.
+                let asked = try GateProcess.fetch(
+                    gateAddress + prefix + path, ["-X", "POST", "-H", "Content-Length: 0", "-H", header])
+                #expect(asked.code == code, "Envoy, \(path)")
+                // Traefik: always GET. A token that Envoy has used is used.
+                let forwarded = try GateProcess.fetch(
+                    gateAddress + address,
+                    ["-H", header, "-H", "X-Forwarded-Uri: \(path)", "-H", "X-Forwarded-Method: GET"])
+                #expect(forwarded.code == (isSecond ? "403" : code), "Traefik, \(path)")
+            }
+        }
+    }
+}
