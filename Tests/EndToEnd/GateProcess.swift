@@ -53,6 +53,18 @@ final class GateProcess {
         try Program("curl").run(["-s", "-w", "%{http_code}", "http://127.0.0.1:\(adminPort)\(path)"]).output
     }
 
+    /// Connections that it has open, by its own count.
+    func connections() throws -> Int {
+        let line = try admin("/metrics").split(separator: "\n").first { $0.hasPrefix("media_token_connections ") }
+        return line.flatMap { Int($0.split(separator: " ")[1]) } ?? 0
+    }
+
+    func residentMegabytes() throws -> Int {
+        let status = try String(contentsOfFile: "/proc/\(daemon.identifier)/status", encoding: .utf8)
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        return (line.flatMap { Int($0.split(whereSeparator: \.isWhitespace)[1]) } ?? 0) / 1024
+    }
+
     /// A request to `/v1/verify` with a token for the standard requestor and resource.
     static func verification(_ token: String) -> String {
         "POST /v1/verify?requestor=MML&resource=TNT HTTP/1.1\r\nHost: gate\r\nContent-Type: text/plain\r\n"

@@ -23,6 +23,8 @@ package final class Daemon {
 
     deinit { end(SIGKILL) }
 
+    package var identifier: Int32 { process.processIdentifier }
+
     package func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
     /// The same in a while.

@@ -1,0 +1,67 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    @Suite("Many connections that bring nothing")
+    struct CrowdTests {
+        private let place: GatePlace
+
+        init() throws { place = try GatePlace() }
+
+        /// Milliseconds that the slowest of a hundred verifications takes, of a thousand by one client, one after the other.
+        private func latency(of gate: GateProcess) throws -> Double {
+            let connection = try RawConnection(port: gate.port)
+            let request = GateProcess.verification(try place.tokens(1)[0])
+            var times: [Duration] = []
+            for _ in 0..<1000 {
+                let start = ContinuousClock.now
+                connection.send(request)
+                let status = try #require(connection.answer()?.status)
+                times.append(ContinuousClock.now - start)
+                #expect(status == 200 || status == 403)
+            }
+            return times.sorted()[989] / .milliseconds(1)
+        }
+
+        @Test(
+            "slow headers and slow bodies of a thousand connections keep nobody else waiting", arguments: ["-H", "-B"])
+        func slow(kind: String) throws {
+            let gate = try GateProcess(in: place, GatePlace.strict)
+            let url = "http://127.0.0.1:\(gate.port)/v1/verify"
+            let attacker = try Daemon(
+                "slowhttptest",
+                ["-c", "1000", kind, "-i", "1", "-r", "1000", "-s", "8192", "-t", "POST", "-l", "30", "-u", url],
+                log: place.directory.path + "/slow.log")
+            try gate.wait { try gate.connections() > 900 }
+            let latency = try latency(of: gate)
+            let connections = try gate.connections()
+            print("\(kind): p99 \(latency) ms beside \(connections) connections")
+            #expect(connections > 900, "the attack was over before the measurement")
+            #expect(latency < 10)
+            attacker.end(SIGKILL)
+        }
+
+        @Test("ten thousand idle connections cost little, and are closed in the end")
+        func idle() throws {
+            let gate = try GateProcess(in: place, GatePlace.strict + ["--idle-timeout", "5"])
+            raiseDescriptorLimit()
+            let before = try gate.residentMegabytes()
+            let idle = try (0..<10_000).map { _ in try RawConnection(port: gate.port) }
+            try gate.wait { try gate.connections() >= idle.count }
+            let (latency, after) = (try latency(of: gate), try gate.residentMegabytes())
+            print("p99 \(latency) ms beside \(idle.count) idle connections, which take \(after - before) MB")
+            #expect(latency < 10)
+            #expect(after - before < 100)
+            try gate.wait { try gate.connections() == 0 }
+            withExtendedLifetime(idle) {}
+        }
+
+        private func raiseDescriptorLimit() {
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            limit.rlim_cur = limit.rlim_max
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        }
+    }
+}
