@@ -46,7 +46,13 @@ final class XMLEvents {
 
     func append(_ text: UnsafeBufferPointer<UInt8>) {
         guard let innermost = open.last else { return }
-        elements[innermost].text += String(decoding: text, as: UTF8.self)
+        let text = String(decoding: text, as: UTF8.self)
+        // Nearly always in one piece.
+        if elements[innermost].text.isEmpty {
+            elements[innermost].text = text
+        } else {
+            elements[innermost].text += text
+        }
     }
 
     func refuse(_ refusal: XMLRefusal) {

@@ -33,6 +33,7 @@ extension EndToEnd {
             #expect(metrics.contains("media_token_connections 1"))
             gate.end()
             let log = try gate.logged()
+            #expect(log.contains(try Regex("\"time\":\"20[0-9-]{8}T[0-9:]{8}\\.[0-9]{3}Z\"")))
             #expect(log.contains("\"status\":\"TOKEN_ALREADY_USED\"") && log.contains("\"mvpd\":\"TempPass\""))
             #expect(!log.contains("viewer-0") && !log.contains(token.prefix(60)) && !metrics.contains("viewer-0"))
         }

@@ -48,4 +48,28 @@ struct GateSettingsTests {
         #expect(settings.mvpds == ["MML": ["A", "B"]] && settings.limits.bodyBytes == 4096)
         #expect(settings.clockSkew == .seconds(10) && settings.routes.count == 1)
     }
+
+    @Test("what TLS needs is there, or is told")
+    func tls() throws {
+        for (json, problem) in [
+            (#""listen": "tls:127.0.0.1:443""#, "tls-certificate: is missing; expected one, and tls-key"),
+            (#""admin": "tls:systemd:x""#, "tls-certificate: is missing; expected one, and tls-key"),
+            (#""tls-key": "k""#, "tls-certificate: is missing beside tls-key"),
+            (#""tls-certificate": "c""#, "tls-key: is missing beside tls-certificate"),
+            (#""tls-client-ca": "a""#, "tls-client-ca: is given without"),
+            (#""unix-mode": "668""#, "unix-mode: is '668'; expected permissions"),
+        ] {
+            let problems = try read("{\"keys\": \"Keys\", \(json)}").problems
+            #expect(problems.count == 1 && problems[0].hasPrefix(problem), "\(problems)")
+        }
+        let right = try read(
+            #"{"keys": "k", "listen": ["tls:[::1]:443", "tls:systemd"], "tls-certificate": "c", "tls-key": "k", "unix-mode": "600"}"#
+        )
+        #expect(right.problems.isEmpty && right.settings.tls == TLSContext.Files(certificate: "c", key: "k"))
+        let places = [
+            HTTPListener(.tcp(host: "::1", port: 443), isTLS: true), HTTPListener(.systemd(name: nil), isTLS: true),
+        ]
+        #expect(right.settings.listen == places && right.settings.unixMode == 0o600)
+        #expect(right.settings.listen.map(\.description) == ["tls:[::1]:443", "tls:systemd"])
+    }
 }

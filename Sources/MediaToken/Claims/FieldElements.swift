@@ -52,14 +52,18 @@ struct FieldElements: Sendable {
     }
 
     /// Every element that holds text rather than elements, to be shown. Its name is the path below the root.
-    var fields: [TokenField] {
+    var fields: [TokenField] { fields { _ in true } }
+
+    /// The same for those whose name `isWanted`.
+    func fields(where isWanted: (String) -> Bool) -> [TokenField] {
         var path: [String] = []
         var fields: [TokenField] = []
         for (index, element) in elements.enumerated() where element.depth > 0 {
-            path = path.prefix(element.depth - 1) + [element.name]
-            if !hasChildren(at: index) {
-                fields.append(TokenField(name: path.joined(separator: "/"), text: element.text))
-            }
+            path.removeLast(max(0, path.count - element.depth + 1))
+            path.append(element.name)
+            guard !hasChildren(at: index) else { continue }
+            let name = path.count == 1 ? element.name : path.joined(separator: "/")
+            if isWanted(name) { fields.append(TokenField(name: name, text: element.text)) }
         }
         return fields
     }

@@ -36,7 +36,7 @@ public struct MediaTokenClaims: Sendable {
         issueTime = try Self.issueTime(try elements.required(.issueTime))
         mvpd = MVPDID(try elements.required(.mvpdId))
         proxyMVPD = try elements.optional(.proxyMvpdId).map(MVPDID.init)
-        extraFields = elements.fields.fields.filter { Field(rawValue: $0.name) == nil }
+        extraFields = elements.fields.fields { Field(rawValue: $0) == nil }
         replayExpiry = issueTime.timestamp.advanced(
             byMilliseconds: timeToLive ?? VerificationPolicy.longestDefaultTTLMilliseconds)
         guard replayExpiry < Timestamp.endOfDates else { throw .field(Field.ttl.rawValue, .overflowingExpiry) }

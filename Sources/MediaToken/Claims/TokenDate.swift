@@ -41,15 +41,32 @@ public struct TokenDate: Hashable, Sendable, CustomStringConvertible {
     /// In the given form.
     public func written(as form: Form) -> String {
         let time = CivilTime(timestamp, offset: offset)
-        let date = [pad(time.year, 4), pad(time.month), pad(time.day)].joined(separator: form == .issueTime ? "-" : "/")
-        let clock = [pad(time.hour), pad(time.minute), pad(time.second)].joined(separator: ":")
-        let zone = (offset < 0 ? "-" : "+") + pad(abs(offset) / 60) + pad(abs(offset) % 60)
-        return "\(date) \(clock)\(form == .issueTime ? "" : " GMT") \(zone)"
+        let mark = form == .issueTime ? "-" : "/"
+        var text = ""
+        text.append(time.year / 100, time.year % 100, separator: "")
+        text += mark
+        text.append(time.month, time.day, separator: mark)
+        text += " "
+        text.append(time.hour, time.minute, separator: ":")
+        text += ":"
+        text.append(time.second)
+        text += (form == .issueTime ? " " : " GMT ") + (offset < 0 ? "-" : "+")
+        text.append(abs(offset) / 60, abs(offset) % 60, separator: "")
+        return text
+    }
+}
+
+extension String {
+    /// Two digits.
+    fileprivate mutating func append(_ number: Int) {
+        if number < 10 { self += "0" }
+        self += String(number)
     }
 
-    private func pad(_ number: Int, _ digits: Int = 2) -> String {
-        let text = String(number)
-        return String(repeating: "0", count: max(0, digits - text.count)) + text
+    fileprivate mutating func append(_ first: Int, _ second: Int, separator: String) {
+        append(first)
+        self += separator
+        append(second)
     }
 }
 

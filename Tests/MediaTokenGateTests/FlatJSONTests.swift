@@ -1,0 +1,29 @@
+import Foundation
+import Testing
+
+@testable import MediaTokenGate
+
+@Suite("JSON of answers and log lines")
+struct FlatJSONTests {
+    @Test("any text comes back as it was, to another reader of JSON")
+    func roundTrip() throws {
+        let texts = [
+            "", "plain", "\"quoted\" \\ / ", "line\nbreak\r\ttab\u{0}\u{1F}\u{7F}", "é 𝄞 \u{2028}",
+            "<rss a=\"1\">&amp;</rss>",
+            "\\", "\"", String(repeating: "\"\u{1}x", count: 500),
+        ]
+        for text in texts {
+            var json = FlatJSON()
+            json.add("before", 7)
+            json.add("text", text)
+            json.add("absent", String?.none)
+            json.add("after", Int64?(-9_007_199_254_740_991))
+            #expect(json.line.last == UInt8(ascii: "\n") && json.line.count { $0 == UInt8(ascii: "\n") } == 1)
+            let object = try JSONSerialization.jsonObject(with: Data(json.line)) as? [String: Any]
+            #expect(object?["text"] as? String == text)
+            #expect(object?["before"] as? Int == 7 && object?["after"] as? Int64 == -9_007_199_254_740_991)
+            #expect(object?.count == 3)
+        }
+        #expect(FlatJSON().line == Array("{}\n".utf8))
+    }
+}
