@@ -14,10 +14,7 @@ package final class EventLoop {
     package init() throws(Failure) {
         guard Self.hasDescriptorsLeft, let settings = event_config_new() else { throw Failure() }
         defer { event_config_free(settings) }
-        // The changes of a turn go to the kernel together. What libevent warns of, two descriptors of one socket in one loop,
-        // does not happen: workers that share a socket have a loop each.
-        let flags = EVENT_BASE_FLAG_NOLOCK.rawValue | EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST.rawValue
-        event_config_set_flag(settings, Int32(flags))
+        event_config_set_flag(settings, Int32(EVENT_BASE_FLAG_NOLOCK.rawValue))
         guard let base = event_base_new_with_config(settings) else { throw Failure() }
         self.base = base
     }

@@ -29,15 +29,25 @@ package struct HTTPListener: Sendable, Equatable, CustomStringConvertible {
             place = .systemd(name: nil)
         } else if let name = text.behind("systemd:") {
             place = .systemd(name: name)
-        } else if let path = text.behind("unix:") {
+        } else if let path = text.behind("unix:"), path.utf8.count <= Self.longestPath {
             place = .unix(path)
         } else if let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) {
             var host = text[..<colon]
-            if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+            let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+            if isBracketed { host = host.dropFirst().dropLast() }
+            guard host.isEmpty ? !isBracketed : Self.isAddress(String(host)) else { return nil }
             place = .tcp(host: host.isEmpty ? "0.0.0.0" : String(host), port: port)
         } else {
             return nil
         }
+    }
+
+    /// Bytes of a Unix socket's path (unix(7)).
+    static let longestPath = MemoryLayout<sockaddr_un>.size - MemoryLayout<sa_family_t>.size - 1
+
+    private static func isAddress(_ text: String) -> Bool {
+        var address = in6_addr()
+        return inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1
     }
 
     package var description: String {

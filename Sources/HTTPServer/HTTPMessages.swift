@@ -23,7 +23,7 @@ package struct HTTPRequest: Sendable {
     /// The values of all headers of this name, whose case does not count (RFC 9110, 5.1).
     package func values(of name: String) -> [String] {
         var found: [String] = []
-        for header in headers where header.name.isSameHeaderName(as: name) { found.append(header.value) }
+        for header in headers where header.name.isSame(ignoringCaseOf: name) { found.append(header.value) }
         return found
     }
 }
@@ -41,7 +41,8 @@ package struct HTTPAnswer: Sendable {
 }
 
 extension String {
-    fileprivate func isSameHeaderName(as other: String) -> Bool {
+    /// Byte by byte; case counts outside of ASCII, where other letters turn into ASCII's (the Kelvin sign into k).
+    func isSame(ignoringCaseOf other: String) -> Bool {
         utf8.count == other.utf8.count
             && zip(utf8, other.utf8).allSatisfy { left, right in left.asciiLowercased == right.asciiLowercased }
     }

@@ -114,6 +114,6 @@ extension HTTPRequest {
         let (lengths, codings) = (values(of: "Content-Length"), values(of: "Transfer-Encoding"))
         guard lengths.count + codings.count <= 1 else { return false }
         if method == "HEAD" { return codings.isEmpty && (lengths.first ?? "0") == "0" }
-        return codings.isEmpty || codings[0].lowercased() == "chunked"
+        return codings.isEmpty || codings[0].isSame(ignoringCaseOf: "chunked")
     }
 }

@@ -2,22 +2,22 @@ internal import Glibc
 
 /// A socket that listens, for as long as its owner: the server.
 ///
-/// Of an address each worker has a socket of its own (SO_REUSEPORT), between which the kernel spreads connections. Any other
-/// socket they share.
+/// Of an address each worker has a socket of its own (SO_REUSEPORT), between which the kernel spreads connections; no other
+/// process can take part in that, since it would decide about some of them by another store. Any other socket they share.
 final class ListeningSocket: Sendable {
     let listener: HTTPListener
     /// One for each worker. A worker closes its own.
     let descriptors: [Int32]
     /// What is left in the file system.
-    private let path: String?
+    private let file: SocketFile?
 
-    private init(_ listener: HTTPListener, _ descriptors: [Int32], path: String? = nil) {
-        (self.listener, self.descriptors, self.path) = (listener, descriptors, path)
+    private init(_ listener: HTTPListener, _ descriptors: [Int32], file: SocketFile? = nil) {
+        (self.listener, self.descriptors, self.file) = (listener, descriptors, file)
     }
 
     /// Removes what others see of it. Those who have connected stay.
     func withdraw() {
-        if let path { unlink(path) }
+        file?.remove()
     }
 
     /// For a server that did not come to serve.
@@ -69,14 +69,16 @@ final class ListeningSocket: Sendable {
         defer { freeaddrinfo(found) }
         var sockets: [Int32] = []
         do {
-            sockets.append(try bind(found.pointee.ai_addr, found.pointee.ai_addrlen, listener))
+            // Alone, so that it fails where anybody else listens. From then on our own may join it.
+            sockets.append(try bind(found.pointee.ai_addr, found.pointee.ai_addrlen, listener, isShared: false))
+            share(sockets[0])
             // The others where the first one is, since port 0 would be another for each.
             var address = sockaddr_storage()
             var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
             try withUnsafeMutablePointer(to: &address) { pointer throws(HTTPServer.Failure) in
                 try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address throws(HTTPServer.Failure) in
                     getsockname(sockets[0], address, &length)
-                    for _ in 1..<max(1, workers) { sockets.append(try bind(address, length, listener)) }
+                    for _ in 1..<max(1, workers) { sockets.append(try bind(address, length, listener, isShared: true)) }
                 }
             }
         } catch {
@@ -101,11 +103,12 @@ final class ListeningSocket: Sendable {
             try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address throws(HTTPServer.Failure) in
                 let length = socklen_t(MemoryLayout<sockaddr_un>.size)
                 try removeLeftOver(path, address, length, listener)
-                return try bind(address, length, listener, mode: (path, mode))
+                return try bind(address, length, listener, isShared: false, mode: (path, mode))
             }
         }
         do {
-            return ListeningSocket(listener, try shares(of: socket, workers, listener), path: path)
+            let descriptors = try shares(of: socket, workers, listener)
+            return ListeningSocket(listener, descriptors, file: SocketFile(path: path))
         } catch {
             unlink(path)
             throw error
@@ -127,7 +130,7 @@ final class ListeningSocket: Sendable {
     }
 
     private static func bind(
-        _ address: UnsafePointer<sockaddr>?, _ length: socklen_t, _ listener: HTTPListener,
+        _ address: UnsafePointer<sockaddr>?, _ length: socklen_t, _ listener: HTTPListener, isShared: Bool,
         mode: (path: String, mode_t)? = nil
     ) throws(HTTPServer.Failure) -> Int32 {
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
@@ -136,7 +139,7 @@ final class ListeningSocket: Sendable {
         var on: Int32 = 1
         if socket >= 0, family != AF_UNIX {
             setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-            setsockopt(socket, SOL_SOCKET, SO_REUSEPORT, &on, socklen_t(MemoryLayout<Int32>.size))
+            if isShared { share(socket) }
         }
         // Nobody can connect before it listens, so its mode is set in time.
         guard socket >= 0, Glibc.bind(socket, address, length) == 0, mode.map({ chmod($0.path, $0.1) }) ?? 0 == 0,
@@ -147,6 +150,12 @@ final class ListeningSocket: Sendable {
             throw HTTPServer.Failure("cannot listen on \(listener): \(reason)")
         }
         return socket
+    }
+
+    /// Lets another socket of this user have the same address, if that asks for it too.
+    private static func share(_ socket: Int32) {
+        var on: Int32 = 1
+        setsockopt(socket, SOL_SOCKET, SO_REUSEPORT, &on, socklen_t(MemoryLayout<Int32>.size))
     }
 
     /// `socket` itself and its duplicates, one for each worker.
@@ -160,5 +169,26 @@ final class ListeningSocket: Sendable {
             throw HTTPServer.Failure("cannot listen on \(listener): \(reason)")
         }
         return shares
+    }
+}
+
+/// The file of a Unix socket, as we have made it.
+private struct SocketFile {
+    private let path: String
+    private let identity: (device: dev_t, file: ino_t)?
+
+    init(path: String) {
+        self.path = path
+        identity = Self.identity(of: path)
+    }
+
+    /// Unless somebody has put another in its place.
+    func remove() {
+        if let identity, let found = Self.identity(of: path), found == identity { unlink(path) }
+    }
+
+    private static func identity(of path: String) -> (device: dev_t, file: ino_t)? {
+        var status = Glibc.stat()
+        return lstat(path, &status) == 0 ? (status.st_dev, status.st_ino) : nil
     }
 }

@@ -39,7 +39,18 @@ package final class TLSContext: @unchecked Sendable {
         guard SSL_CTX_use_PrivateKey_file(context, files.key, SSL_FILETYPE_PEM) == 1 else {
             throw Self.failure(files.key, "expected the key of \(files.certificate) as PEM, without a password")
         }
+        // A key of another kind than the certificate's is taken for another certificate's, and no handshake would succeed.
+        guard SSL_CTX_check_private_key(context) == 1 else {
+            throw Self.failure(files.key, "expected the key of \(files.certificate)")
+        }
         if let authorities = files.clientAuthorities { try demandClients(of: authorities) }
+    }
+
+    /// Whether the certificate is valid now; libssl shows any that it has.
+    package var isValidNow: Bool {
+        guard let certificate = SSL_CTX_get0_certificate(context) else { return false }
+        return X509_cmp_current_time(X509_get0_notBefore(certificate)) < 0
+            && X509_cmp_current_time(X509_get0_notAfter(certificate)) > 0
     }
 
     deinit {

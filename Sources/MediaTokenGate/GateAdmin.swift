@@ -48,6 +48,9 @@ package struct GateAdmin: Sendable {
                     "media_token_accept_pauses_total", .counter,
                     "Half seconds without a descriptor for the next connection.",
                     HTTPServer.acceptPauses.load(ordering: .relaxed)),
+                MetricFamily(
+                    "media_token_log_lost_total", .counter, "Lines that the log could not be written.",
+                    service.lostLogLines),
                 keys,
             ]
         if case .redis = store {

@@ -44,6 +44,7 @@ package final class GateLog: @unchecked Sendable {
     // Under the lock, all of them.
     private var entries: [Entry] = []
     private var dropped = 0
+    private var droppedBefore = 0
     private var seen = 0
     private var isClosed = false
     private var hasEnded = false
@@ -62,6 +63,9 @@ package final class GateLog: @unchecked Sendable {
         sem_destroy(arrival)
         arrival.deallocate()
     }
+
+    /// Lines that are lost.
+    var lostLines: Int { lock.withLock { droppedBefore + dropped } }
 
     package func add(_ entry: @autoclosure () -> Entry) {
         guard every > 0 else { return }
@@ -89,7 +93,7 @@ package final class GateLog: @unchecked Sendable {
     }
 
     private func write() {
-        var clock = LogClock()
+        var (clock, lineBreak) = (LogClock(), [UInt8]())
         while true {
             while sem_wait(arrival) != 0, errno == EINTR {}
             // What comes meanwhile is written with it. Waking up for each line would cost more than the verdicts.
@@ -98,10 +102,17 @@ package final class GateLog: @unchecked Sendable {
                 defer { (entries, dropped) = ([], 0) }
                 return (entries, dropped, isClosed)
             }
-            var lines: [UInt8] = []
+            var lines = lineBreak
             for entry in batch { lines += entry.line(at: &clock) }
             if lost > 0 { lines += Array("{\"dropped\":\(lost)}\n".utf8) }
-            if !lines.isEmpty { _ = FileBytes.write(lines, to: descriptor) }
+            if !lines.isEmpty, !FileBytes.write(lines, to: descriptor) {
+                // Told with the next line that can be written, which begins on a line of its own.
+                lock.withLock { dropped += batch.count + lost }
+                lineBreak = [UInt8(ascii: "\n")]
+            } else {
+                lock.withLock { droppedBefore += lost }
+                lineBreak = []
+            }
             if ends { return lock.withLock { hasEnded = true } }
         }
     }

@@ -41,6 +41,9 @@ package final class GateService: Sendable {
         lock.withLock { currentRules = rules }
     }
 
+    /// Lines of the log that are lost.
+    var lostLogLines: Int { log.lostLines }
+
     package var keys: KeyRing { rules.verifier.keys }
 
     private var rules: Rules { lock.withLock { currentRules } }

@@ -1,5 +1,6 @@
 package import HTTPServer
 package import MediaToken
+package import ReplayStores
 
 /// All that a gate is told. Its names are those of the options of `media-token serve` and of its configuration file.
 package struct GateSettings: Sendable {
@@ -18,7 +19,7 @@ package struct GateSettings: Sendable {
     package var maximumTTL = Duration.seconds(900)
     package var comparesCanonically = false
     package var mvpds: [RequestorID: Set<MVPDID>] = [:]
-    package var replays = "lmdb:/var/lib/media-token/replays"
+    package var replays = ReplayStoreLocation.lmdb(path: "/var/lib/media-token/replays")
     package var routes: [GateRoute] = []
     package var sources = TokenSources()
     package var limits = HTTPLimits()
@@ -27,6 +28,16 @@ package struct GateSettings: Sendable {
     package var stopMilliseconds = 10_000
 
     package init() {}
+
+    /// The settings that differ from those of a process's start, and that only another start can change.
+    package func namesThatWait(since start: GateSettings) -> [String] {
+        [
+            ("listen", listen != start.listen), ("admin", admin != start.admin), ("workers", workers != start.workers),
+            ("unix-mode", unixMode != start.unixMode), ("limits", limits != start.limits),
+            ("replays", replays != start.replays), ("log-every", logEvery != start.logEvery),
+            ("stop-timeout", stopMilliseconds != start.stopMilliseconds),
+        ].filter(\.1).map(\.0)
+    }
 
     package var gate: Gate { Gate(routes: routes, sources: sources, comparesCanonically: comparesCanonically) }
 

@@ -1,5 +1,6 @@
 internal import HTTPServer
 internal import MediaToken
+internal import ReplayStores
 
 /// Reads settings, and finds every problem at once.
 package struct GateSettingsReader {
@@ -21,8 +22,8 @@ package struct GateSettingsReader {
     }
 
     private mutating func readListeners() {
-        if let listeners = listeners("listen") { settings.listen = listeners }
-        if let listeners = listeners("admin") { settings.admin = listeners }
+        if let listeners = listeners("listen", mayBeEmpty: false) { settings.listen = listeners }
+        if let listeners = listeners("admin", mayBeEmpty: true) { settings.admin = listeners }
         if let number = object.number("workers", 1...256) { settings.workers = number }
         if let text = object.text("unix-mode") {
             if let mode = UInt32(text, radix: 8), mode <= 0o777 {
@@ -37,12 +38,17 @@ package struct GateSettingsReader {
     private mutating func readTLS() {
         let (certificate, key) = (object.text("tls-certificate"), object.text("tls-key"))
         let authorities = object.text("tls-client-ca")
+        let isUsed = (settings.listen + settings.admin).contains(where: \.isTLS)
         switch (certificate, key) {
         case (let certificate?, let key?):
             settings.tls = TLSContext.Files(certificate: certificate, key: key, clientAuthorities: authorities)
+            // Else whoever asks for TLS, or for certificates of clients, would get neither.
+            if !isUsed {
+                object.refuse("tls-certificate", "is given, and no listener speaks TLS; expected tls:ADDRESS:PORT")
+            }
         case (nil, nil):
             if authorities != nil { object.refuse("tls-client-ca", "is given without tls-certificate and tls-key") }
-            if (settings.listen + settings.admin).contains(where: \.isTLS) {
+            if isUsed {
                 object.refuse("tls-certificate", "is missing; expected one, and tls-key, where a listener speaks TLS")
             }
         case (nil, _): object.refuse("tls-certificate", "is missing beside tls-key")
@@ -50,8 +56,10 @@ package struct GateSettingsReader {
         }
     }
 
-    private mutating func listeners(_ name: String) -> [HTTPListener]? {
-        object.texts(name)?.enumerated().compactMap { position, text in
+    private mutating func listeners(_ name: String, mayBeEmpty: Bool) -> [HTTPListener]? {
+        let texts = object.texts(name)
+        if texts == [], !mayBeEmpty { object.refuse(name, "names no place; expected at least one") }
+        return texts?.enumerated().compactMap { position, text in
             let listener = HTTPListener(text)
             if listener == nil {
                 object.refuse("\(name)[\(position)]", "is '\(printable(text))'; expected \(HTTPListener.forms)")
@@ -67,7 +75,13 @@ package struct GateSettingsReader {
         if let bits = object.number("min-rsa-bits", KeyRequirements.lowestMinimumRSABits...8192) {
             settings.minimumRSABits = bits
         }
-        if let url = object.text("replays") { settings.replays = url }
+        if let url = object.text("replays") {
+            do {
+                settings.replays = try ReplayStoreLocation(url)
+            } catch {
+                object.refuse("replays", "\(error)")
+            }
+        }
     }
 
     private mutating func readPolicy() {
@@ -80,15 +94,26 @@ package struct GateSettingsReader {
         for requestor in lists.names {
             guard let names = lists.texts(requestor) else { continue }
             settings.mvpds[RequestorID(requestor)] = Set(names.map { MVPDID($0) })
+            if names.isEmpty { lists.refuse(requestor, "is an empty list, and would refuse every token") }
         }
         object.refuse(with: lists)
     }
 
     private mutating func readTokenSources() {
-        if let name = object.text("token-header") { settings.sources.header = name.isEmpty ? nil : name }
+        if let name = name("token-header") { settings.sources.header = name.isEmpty ? nil : name }
         if let flag = object.flag("token-bearer") { settings.sources.bearer = flag }
-        if let name = object.text("token-cookie") { settings.sources.cookie = name.isEmpty ? nil : name }
+        if let name = name("token-cookie") { settings.sources.cookie = name.isEmpty ? nil : name }
         if let name = object.text("token-parameter") { settings.sources.parameter = name.isEmpty ? nil : name }
+    }
+
+    /// A token as HTTP calls it (RFC 9110, 5.6.2), which the names of headers and cookies are; or nothing.
+    private mutating func name(_ setting: String) -> String? {
+        guard let name = object.text(setting) else { return nil }
+        let isToken = name.utf8.allSatisfy { byte in
+            (0x21...0x7E).contains(byte) && !"\"(),/:;<=>?@[\\]{}".utf8.contains(byte)
+        }
+        if !isToken { object.refuse(setting, "is '\(printable(name))'; expected a name without separators") }
+        return isToken ? name : nil
     }
 
     private mutating func readLimits() {
@@ -128,8 +153,10 @@ package struct GateSettingsReader {
         let requestors = isOpen ? object.texts("requestor") : object.required("requestor") { $0.texts("requestor") }
         let resources = isOpen ? object.texts("resource") : object.required("resource") { $0.texts("resource") }
         let canonical = object.flag("canonical-resource") ?? false
-        if requestors == [] { object.refuse("requestor", "is an empty list") }
-        if resources == [] { object.refuse("resource", "is an empty list") }
+        for (name, values) in [("requestor", requestors), ("resource", resources)] {
+            guard let values, values.isEmpty || values.contains("") else { continue }
+            object.refuse(name, "is empty, or holds an empty text; expected an ID")
+        }
         object.refuseRest()
         guard object.problems.isEmpty, let path else { return nil }
         let identifiers = (resources ?? []).map { ResourceID($0) }

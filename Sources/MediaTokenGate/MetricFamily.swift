@@ -34,6 +34,6 @@ struct MetricFamily {
     }
 
     private static func escaped(_ label: String) -> String {
-        printable(label).map { "\"\\".contains($0) ? "\\\($0)" : "\($0)" }.joined()
+        printable(label).unicodeScalars.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()
     }
 }

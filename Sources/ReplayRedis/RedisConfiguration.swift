@@ -4,7 +4,7 @@ internal import MediaToken
 /// Where a Redis store is, and how it is asked. From a URL:
 ///
 ///     redis://[user:password@]host[:port][/db][?cluster=true&prefix=…&timeout=…&wait=N]
-public struct RedisConfiguration: Sendable {
+public struct RedisConfiguration: Sendable, Equatable {
     /// A URL that cannot be read. Its text never holds a password.
     public struct Problem: Error, CustomStringConvertible {
         /// One line.

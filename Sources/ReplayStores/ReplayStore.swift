@@ -11,53 +11,42 @@ public enum ReplayStore: Sendable {
     /// On a server, or a cluster of them.
     case redis(RedisReplayCache)
 
-    /// The URLs that are understood, for help and messages.
-    public static let forms = "memory, lmdb:PATH, redis://HOST"
-
-    /// A URL that names no store.
-    public struct UnknownURL: Error, CustomStringConvertible {
-        /// One line.
-        public let description: String
-    }
-
     /// Opens the store that `url` names.
     ///
+    /// - Parameters: as of ``init(at:makesNew:isService:clockSkew:now:)``.
+    /// - Throws: ``ReplayStoreLocation/UnknownURL`` or `ReplayCacheError`.
+    public init(
+        opening url: String, makesNew: Bool = true, clockSkew: Duration = .zero, at now: Timestamp = .now
+    ) throws {
+        try self.init(at: try ReplayStoreLocation(url), makesNew: makesNew, clockSkew: clockSkew, now: now)
+    }
+
+    /// Opens a store.
+    ///
     /// - Parameters:
-    ///   - url: see ``forms``.
+    ///   - location: where it is.
     ///   - makesNew: whether a store is made where there is none.
     ///   - isService: whether it serves viewers: one in memory is then fenced too.
     ///   - clockSkew: by how much the fence of a store that begins now is put later.
     ///   - now: that fence.
-    /// - Throws: ``UnknownURL`` or `ReplayCacheError`.
+    /// - Throws: `ReplayCacheError`.
     public init(
-        opening url: String, makesNew: Bool = true, isService: Bool = false, clockSkew: Duration = .zero,
-        at now: Timestamp = .now
-    ) throws {
-        if url == "memory" {
+        at location: ReplayStoreLocation, makesNew: Bool = true, isService: Bool = false, clockSkew: Duration = .zero,
+        now: Timestamp = .now
+    ) throws(ReplayCacheError) {
+        switch location {
+        case .memory:
             let fence = now.advanced(byMilliseconds: clockSkew.clampedMilliseconds)
             self = .memory(MemoryReplayCache(fencedAt: isService ? fence : nil))
-        } else if url.hasPrefix("lmdb:"), url.count > 5 {
+        case .lmdb(let path):
             var configuration = LMDBReplayCache.Configuration(clockSkew: clockSkew)
             configuration.makesNew = makesNew
-            self = .lmdb(try LMDBReplayCache(path: String(url.dropFirst(5)), configuration: configuration, at: now))
-        } else if url.hasPrefix("redis:") {
-            let cache = RedisReplayCache(try Self.redis(url, clockSkew: clockSkew))
+            self = .lmdb(try LMDBReplayCache(path: path, configuration: configuration, at: now))
+        case .redis(var configuration):
+            configuration.clockSkew = clockSkew
+            let cache = RedisReplayCache(configuration)
             if makesNew { try cache.open(at: now) }
             self = .redis(cache)
-        } else {
-            // No more of it: a URL may hold a password.
-            let kind = printable(String(url.prefix { $0 != ":" }))
-            throw UnknownURL(description: "no replay store of the kind '\(kind)'; expected one of \(Self.forms)")
-        }
-    }
-
-    private static func redis(_ url: String, clockSkew: Duration) throws(UnknownURL) -> RedisConfiguration {
-        do {
-            var configuration = try RedisConfiguration(url: url)
-            configuration.clockSkew = clockSkew
-            return configuration
-        } catch {
-            throw UnknownURL(description: "the URL of the redis store \(error)")
         }
     }
 

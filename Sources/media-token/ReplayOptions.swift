@@ -8,7 +8,7 @@ struct ReplayOptions {
         options: [
             CommandOption(
                 "replays", "URL",
-                "Where used tokens are remembered: \(ReplayStore.forms) (default memory: for this run only)")
+                "Where used tokens are remembered: \(ReplayStoreLocation.forms) (default memory: for this run only)")
         ])
 
     private let url: String

@@ -12,7 +12,7 @@ enum ReplaysCommand {
               stat       live tokens in each minute of expiry, size, oldest and newest, fence
               sweep      drop the minutes that have passed; a store in use does so by itself
 
-            URL is one of \(ReplayStore.forms); the store must exist.
+            URL is one of \(ReplayStoreLocation.forms); the store must exist.
 
             Exit status: 0 done, 2 the store cannot be used, 64 usage.
 

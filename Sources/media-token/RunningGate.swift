@@ -6,7 +6,8 @@ internal import ReplayStores
 
 /// A gate that serves, until it is stopped.
 final class RunningGate {
-    private let settings: GateSettings
+    /// Those that it was started with.
+    let settings: GateSettings
     private let store: ReplayStore
     private let log: GateLog
     private let service: GateService
@@ -22,7 +23,7 @@ final class RunningGate {
     init(_ settings: GateSettings) throws(CommandFailure) {
         let files = try GateFiles(settings)
         do {
-            store = try ReplayStore(opening: settings.replays, isService: true, clockSkew: settings.clockSkew)
+            store = try ReplayStore(at: settings.replays, isService: true, clockSkew: settings.clockSkew)
             log = GateLog(to: STDOUT_FILENO, every: settings.logEvery)
             let metrics = GateMetrics()
             let service = GateService(settings, keys: files.keys, store: store, metrics: metrics, log: log)
@@ -32,9 +33,14 @@ final class RunningGate {
             let admin = GateAdmin(
                 service, store: store, metrics: metrics, version: MediaTokenCommand.version,
                 connections: { server.connections })
-            adminServer = try HTTPServer(
-                settings.admin, workers: 1, unixMode: settings.unixMode, tls: files.tls,
-                handler: { _ in { admin.handle($0) } })
+            do {
+                adminServer = try HTTPServer(
+                    settings.admin, workers: 1, unixMode: settings.unixMode, tls: files.tls,
+                    handler: { _ in { admin.handle($0) } })
+            } catch {
+                server.stop(withinMilliseconds: 0)
+                throw error
+            }
             (self.settings, self.service, self.server) = (settings, service, server)
         } catch {
             throw CommandFailure("\(error)")
@@ -46,6 +52,9 @@ final class RunningGate {
     /// - Throws: what is wrong with any of it; then all is as it was.
     func apply(_ settings: GateSettings) throws(CommandFailure) -> GateFiles {
         let files = try GateFiles(settings)
+        guard files.tls != nil || !(listeners + adminListeners).contains(where: \.isTLS) else {
+            throw CommandFailure("tls-certificate: is gone, and a listener of this process speaks TLS; restart it")
+        }
         service.apply(settings, keys: files.keys)
         server.replace(files.tls)
         adminServer.replace(files.tls)
@@ -54,9 +63,10 @@ final class RunningGate {
 
     /// Takes no more connections, answers what is on its way, writes the log's last line and closes the store.
     func stop() throws(CommandFailure) {
+        let end = ContinuousClock.now + .milliseconds(settings.stopMilliseconds)
         server.stop(withinMilliseconds: settings.stopMilliseconds)
         adminServer.stop(withinMilliseconds: 0)
-        log.close(withinMilliseconds: settings.stopMilliseconds)
+        log.close(withinMilliseconds: max(0, Int((end - .now) / .milliseconds(1))))
         do { try store.close() } catch { throw CommandFailure("\(error)") }
     }
 }
@@ -69,13 +79,19 @@ struct GateFiles {
     init(_ settings: GateSettings) throws(CommandFailure) {
         keys = try KeyOptions.load(settings)
         tls = try Self.loadTLS(settings)
+        if let certificate = settings.tls?.certificate, tls?.isValidNow == false {
+            Console.printError("warning: \(certificate): is not valid today; clients will refuse it")
+        }
     }
 
     /// Everything that is wrong with them.
     static func problems(_ settings: GateSettings) -> [String] {
         var problems: [String] = []
-        do throws(CommandFailure) { _ = try KeyOptions.load(settings) } catch { problems.append(error.message) }
-        do throws(CommandFailure) { _ = try loadTLS(settings) } catch { problems.append(error.message) }
+        do throws(CommandFailure) { _ = try GateFiles(settings) } catch { problems.append(error.message) }
+        // The keys come first, and hide what is wrong behind them.
+        do throws(CommandFailure) { _ = try loadTLS(settings) } catch {
+            if !problems.contains(error.message) { problems.append(error.message) }
+        }
         return problems
     }
 

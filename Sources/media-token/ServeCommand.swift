@@ -88,6 +88,7 @@ enum ServeCommand {
         ServiceManager.notify("READY=1")
         while process.nextSignal() == SIGHUP { reload(gate, task) }
         ServiceManager.notify("STOPPING=1")
+        process.endAtNextSignal()
         Console.printError("stopping: what is on its way has \(settings.stopMilliseconds / 1000) s to be answered")
         try gate.stop()
         return .success
@@ -116,6 +117,9 @@ enum ServeCommand {
                 return Console.printError("not reloaded: the settings have problems, and stay as they were")
             }
             let files = try gate.apply(settings)
+            for name in settings.namesThatWait(since: gate.settings) {
+                Console.printError("\(name): differs from what this process was started with, and waits for a restart")
+            }
             Console.printError("reloaded: \(files.keys.keys.count) keys, \(settings.routes.count) routes")
         } catch {
             Console.printError("not reloaded, and as before: \(error.message)")

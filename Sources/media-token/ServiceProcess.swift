@@ -21,6 +21,17 @@ struct ServiceProcess {
         return signal
     }
 
+    /// Has the next SIGTERM or SIGINT end the process at once, as the first one's graceful end takes too long for somebody.
+    func endAtNextSignal() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        for number in [SIGTERM, SIGINT] {
+            signal(number, SIG_DFL)
+            sigaddset(&signals, number)
+        }
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    }
+
     /// Takes as many descriptors as it may have, since a connection takes one and the usual soft limit is 1024.
     ///
     /// - Returns: how many those are.

@@ -26,6 +26,20 @@ extension EndToEnd {
             #expect(try leftOver().isEmpty)
         }
 
+        @Test("nothing is left behind either where its output cannot be written, or its terminal is closed")
+        func interrupted() throws {
+            let demo = Program.mediaToken.executable
+            let full = try Program("TMPDIR=\(directory.path)").run(["sh", "-c", "\(demo) demo --once >/dev/full"])
+            #expect(full.status == 2)
+            #expect(try leftOver().isEmpty)
+            let log = directory.path + "/closed.log"
+            let closed = try Daemon("TMPDIR=\(directory.path)", [demo, "demo"], log: log)
+            try closed.wait { try String(contentsOfFile: log, encoding: .utf8).contains("/metrics") }
+            #expect(try leftOver().count == 1)
+            closed.end(SIGHUP)
+            #expect(try leftOver().isEmpty)
+        }
+
         @Test("each line that it shows can be pasted into a shell, and says the same there; Ctrl-C removes all")
         func pasted() throws {
             let log = directory.path + "/demo.log"

@@ -38,6 +38,16 @@ extension EndToEnd {
             #expect(!log.contains("viewer-0") && !log.contains(token.prefix(60)) && !metrics.contains("viewer-0"))
         }
 
+        @Test("lines that cannot be written are counted, and keep no verdict waiting")
+        func lostLog() throws {
+            let gate = try GateProcess(in: place, launcher: ["sh", "-c", "exec \"$@\" >/dev/full", "sh"])
+            for _ in 0..<3 {
+                #expect(try GateProcess.fetch("http://127.0.0.1:\(gate.port)/").code == "404")
+                usleep(20_000)
+            }
+            #expect(try gate.admin("/metrics").contains("media_token_log_lost_total 3\n"))
+        }
+
         @Test("pipelined requests are answered in order, and a peer that sends no more still gets its answer")
         func pipelined() throws {
             let gate = try GateProcess(in: place, GatePlace.strict)

@@ -102,6 +102,35 @@ extension EndToEnd {
             #expect(try String(contentsOfFile: path, encoding: .utf8) == "notes")
         }
 
+        @Test("a second gate is refused the address of a living one, since it would decide by another store")
+        func alone() throws {
+            let port = try FreePort.take(1)[0]
+            let first = try GateProcess(in: place, ["--listen", "127.0.0.1:\(port)", "--workers", "3"])
+            #expect(throws: (any Error).self) { try GateProcess(in: place, ["--listen", "127.0.0.1:\(port)"]) }
+            first.end()
+            let second = try GateProcess(in: place, ["--listen", "127.0.0.1:\(port)"])
+            #expect(try GateProcess.fetch("http://127.0.0.1:\(port)/").code == "404")
+            second.end()
+            let twice = Array(repeating: ["--listen", "127.0.0.1:\(port)"], count: 2).joined()
+            #expect(throws: (any Error).self) { try GateProcess(in: place, Array(twice)) }
+        }
+
+        @Test("a certificate with another's key is told before anybody connects")
+        func wrongKey() throws {
+            for name in ["one", "other"] { try makeCertificate(name) }
+            try Program("openssl").succeed([
+                "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", "\(folder)/curve.key",
+            ])
+            for (key, status) in [("one", 0), ("other", 64), ("curve", 64)] {
+                let outcome = try Program.mediaToken.run([
+                    "serve", "--check", "--keys", place.key, "--listen", "tls:127.0.0.1:1", "--tls-certificate",
+                    "\(folder)/one.pem", "--tls-key", "\(folder)/\(key).key",
+                ])
+                #expect(outcome.status == status, "\(key): \(outcome.errors)")
+                #expect(status == 0 || outcome.errors.contains("\(folder)/\(key).key: expected the key of"))
+            }
+        }
+
         @Test("systemd's sockets are served by name, and by TLS where that is asked for")
         func socketActivation() throws {
             try makeCertificate("server")

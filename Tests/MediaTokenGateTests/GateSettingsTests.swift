@@ -49,6 +49,25 @@ struct GateSettingsTests {
         #expect(settings.clockSkew == .seconds(10) && settings.routes.count == 1)
     }
 
+    @Test("what would refuse everybody, or could be nothing, is told")
+    func useless() throws {
+        for (json, problem) in [
+            (#""listen": []"#, "listen: names no place"),
+            (#""listen": "localhost:80""#, "listen[0]: is 'localhost:80'"),
+            ("\"listen\": \"unix:/\(String(repeating: "x", count: 120))\"", "listen[0]: is 'unix:/xxx"),
+            (#""replays": "nonsense:secret""#, "replays: no replay store of the kind 'nonsense'"),
+            (#""replays": "redis://""#, "replays: the URL of the redis store"),
+            (#""token-header": "a b""#, "token-header: is 'a b'"),
+            (#""token-cookie": "a=b""#, "token-cookie: is 'a=b'"),
+            (#""mvpds": {"MML": []}"#, "mvpds.MML: is an empty list"),
+            (#""routes": [{"path": "/a", "requestor": "", "resource": "T"}]"#, "routes[0].requestor: is empty"),
+            (#""routes": [{"path": "/a", "requestor": "M", "resource": []}]"#, "routes[0].resource: is empty"),
+        ] {
+            let problems = try read("{\"keys\": \"Keys\", \(json)}").problems
+            #expect(problems.count == 1 && problems[0].hasPrefix(problem), "\(problems)")
+        }
+    }
+
     @Test("what TLS needs is there, or is told")
     func tls() throws {
         for (json, problem) in [
@@ -58,6 +77,7 @@ struct GateSettingsTests {
             (#""tls-certificate": "c""#, "tls-key: is missing beside tls-certificate"),
             (#""tls-client-ca": "a""#, "tls-client-ca: is given without"),
             (#""unix-mode": "668""#, "unix-mode: is '668'; expected permissions"),
+            (#""tls-certificate": "c", "tls-key": "k""#, "tls-certificate: is given, and no listener speaks TLS"),
         ] {
             let problems = try read("{\"keys\": \"Keys\", \(json)}").problems
             #expect(problems.count == 1 && problems[0].hasPrefix(problem), "\(problems)")

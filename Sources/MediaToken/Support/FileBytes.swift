@@ -34,6 +34,12 @@ package enum FileBytes {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EAGAIN {
+                // A pipe that somebody else has made non-blocking.
+                var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = poll(&wanted, 1, -1)
+                continue
+            }
             guard count > 0 else { return false }
             rest = rest.dropFirst(count)
         }

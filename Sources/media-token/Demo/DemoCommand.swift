@@ -4,6 +4,7 @@ internal import HTTPClient
 internal import HTTPServer
 internal import MediaToken
 internal import MediaTokenGate
+internal import ReplayStores
 internal import TokenIssuer
 
 /// `media-token demo`: a gate on this machine, and a tour of what it answers.
@@ -50,7 +51,7 @@ enum DemoCommand {
                     : Style.bad("At least one answer was not the right one."))
             if !task.endsAfterTour {
                 try invite(folder, gate, address)
-                while process.nextSignal() == SIGHUP {}
+                _ = process.nextSignal()
             }
             try gate.stop()
             return isRight ? .success : .rejected
@@ -62,7 +63,7 @@ enum DemoCommand {
         settings.listen = [HTTPListener(.tcp(host: "127.0.0.1", port: port))]
         settings.admin = [HTTPListener(.tcp(host: "127.0.0.1", port: 0))]
         settings.keys = [folder.publicKey]
-        settings.replays = "lmdb:\(folder.path)/replays"
+        settings.replays = .lmdb(path: "\(folder.path)/replays")
         // Tokens and gate go by one clock. With an allowance, tokens of the first half minute would predate the store.
         settings.clockSkew = .zero
         settings.routes = [

@@ -4,7 +4,8 @@ internal import MediaToken
 internal import TokenCrypto
 internal import TokenIssuer
 
-/// A temporary folder with a throwaway key, and tokens that it has signed. It is removed with its owner.
+/// A temporary folder with a throwaway key, and tokens that it has signed. It is removed with its owner, and at the latest when
+/// the program ends, by whatever way: whoever reads its output may be gone.
 final class DemoFolder {
     let path: String
     /// The public half, as a gate loads it.
@@ -22,6 +23,7 @@ final class DemoFolder {
             throw CommandFailure("\(Self.parent): cannot make a folder: \(String(cString: strerror(errno)))")
         }
         path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+        Self.removal.path = path
         (publicKey, signingKey) = (path + "/demo.pem", path + "/demo.key")
         let (privateText, publicText): (String, String)
         do {
@@ -35,9 +37,11 @@ final class DemoFolder {
         try NewFile.write(privateText, to: signingKey, mode: 0o600)
     }
 
-    deinit {
-        try? FileManager.default.removeItem(atPath: path)
-    }
+    deinit { Self.removal.remove() }
+
+    fileprivate static func removeAtExit() { removal.remove() }
+
+    private static let removal = Removal()
 
     private static var parent: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp" }
 
@@ -71,4 +75,18 @@ final class DemoFolder {
 struct DemoToken {
     let text: String
     let file: String
+}
+
+/// The folder that is to be gone when the program is. `@unchecked Sendable`: touched by the main thread only.
+private final class Removal: @unchecked Sendable {
+    var path: String?
+
+    init() {
+        atexit { DemoFolder.removeAtExit() }
+    }
+
+    func remove() {
+        if let path { try? FileManager.default.removeItem(atPath: path) }
+        path = nil
+    }
 }
