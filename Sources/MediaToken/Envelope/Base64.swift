@@ -21,22 +21,65 @@ enum Base64 {
     ) throws(Problem) -> [UInt8] {
         let digits = try withoutPadding(text, padding)
         let values = alphabet == .standard ? standardValues : urlSafeValues
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(digits.count / 4 * 3 + 2)
-        var pending: UInt32 = 0
-        var pendingBits = 0
-        for index in digits.indices {
-            let value = values[Int(digits[index])]
-            guard value != noValue else { throw .strayByte(offset: index - text.startIndex) }
-            pending = pending << 6 | UInt32(value)
-            pendingBits += 6
-            if pendingBits >= 8 {
-                pendingBits -= 8
-                decoded.append(UInt8(truncatingIfNeeded: pending >> UInt32(pendingBits)))
+        var (stray, left) = (Int?.none, BitsLeft())
+        let decoded = [UInt8](unsafeUninitializedCapacity: digits.count / 4 * 3 + 2) { decoded, count in
+            digits.withUnsafeBufferPointer { digits in
+                var next = decodeGroups(digits, values, into: decoded, &count)
+                while next < digits.count {
+                    let value = values[Int(digits[next])]
+                    guard value != noValue else { return stray = next }
+                    if let byte = left.add(value) {
+                        decoded[count] = byte
+                        count += 1
+                    }
+                    next += 1
+                }
             }
         }
-        guard pending & (1 << UInt32(pendingBits) - 1) == 0 else { throw .nonZeroPadBits }
+        if let stray { throw .strayByte(offset: stray) }
+        guard left.areZero else { throw .nonZeroPadBits }
         return decoded
+    }
+
+    /// Decodes whole groups of four digits, up to one that holds a stray byte.
+    ///
+    /// - Returns: how many digits those are.
+    private static func decodeGroups(
+        _ digits: UnsafeBufferPointer<UInt8>, _ values: [UInt8], into decoded: UnsafeMutableBufferPointer<UInt8>,
+        _ count: inout Int
+    ) -> Int {
+        values.withUnsafeBufferPointer { values in
+            var next = 0
+            while next + 4 <= digits.count {
+                let (first, second) = (values[Int(digits[next])], values[Int(digits[next + 1])])
+                let (third, fourth) = (values[Int(digits[next + 2])], values[Int(digits[next + 3])])
+                // A digit has six bits, and `noValue` has eight.
+                guard (first | second | third | fourth) & 0xC0 == 0 else { break }
+                decoded[count] = first << 2 | second >> 4
+                decoded[count + 1] = second << 4 | third >> 2
+                decoded[count + 2] = third << 6 | fourth
+                count += 3
+                next += 4
+            }
+            return next
+        }
+    }
+
+    /// What is left of the digits of a group that is not whole.
+    private struct BitsLeft {
+        private var bits: UInt32 = 0
+        private var count: UInt32 = 0
+
+        var areZero: Bool { bits & (1 << count - 1) == 0 }
+
+        /// The next byte, once there are eight bits.
+        mutating func add(_ value: UInt8) -> UInt8? {
+            bits = bits << 6 | UInt32(value)
+            count += 6
+            guard count >= 8 else { return nil }
+            count -= 8
+            return UInt8(truncatingIfNeeded: bits >> count)
+        }
     }
 
     private static func withoutPadding(

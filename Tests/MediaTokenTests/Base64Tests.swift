@@ -1,0 +1,51 @@
+import Foundation
+import Testing
+
+@testable import MediaToken
+
+@Suite("Base64")
+struct Base64Tests {
+    private func decode(_ text: some Collection<UInt8>, _ padding: Base64.Padding = .required) throws -> [UInt8] {
+        // In the middle of something, as in a token.
+        let bytes = [0] + Array(text) + [0]
+        return try Base64.decode(bytes[1..<bytes.count - 1], alphabet: .standard, padding: padding)
+    }
+
+    @Test("every length comes back as another encoder has written it, with and without padding")
+    func roundTrip() throws {
+        for length in 0...70 {
+            let bytes = (0..<length).map { _ in UInt8.random(in: 0...255) }
+            let text = Data(bytes).base64EncodedString()
+            #expect(try decode(text.utf8) == bytes)
+            #expect(try decode(text.utf8.filter { $0 != UInt8(ascii: "=") }, .optional) == bytes)
+        }
+    }
+
+    @Test("another spelling of the same bytes is none, and a stray byte is told by its place")
+    func oneSpelling() throws {
+        for length in [1, 2, 3, 4, 5, 6, 9, 10] {
+            let bytes = (0..<length).map { _ in UInt8.random(in: 0...255) }
+            let text = Array(Data(bytes).base64EncodedString().utf8)
+            for place in text.indices {
+                for other in UInt8.min...UInt8.max where other != text[place] {
+                    var changed = text
+                    changed[place] = other
+                    let result = Result { try decode(changed) }
+                    // What is taken says something else; Foundation agrees.
+                    if case .success(let taken) = result {
+                        #expect(taken != bytes && Data(taken) == Data(base64Encoded: Data(changed)))
+                    } else if Data(base64Encoded: Data([other, 65, 65, 65])) == nil, other != UInt8(ascii: "=") {
+                        let isTold = text[place] == UInt8(ascii: "=")
+                        #expect(isTold || (result.failure as? Base64.Problem) == .strayByte(offset: place))
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        if case .failure(let failure) = self { failure } else { nil }
+    }
+}
