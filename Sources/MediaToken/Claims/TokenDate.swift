@@ -41,32 +41,34 @@ public struct TokenDate: Hashable, Sendable, CustomStringConvertible {
     /// In the given form.
     public func written(as form: Form) -> String {
         let time = CivilTime(timestamp, offset: offset)
-        let mark = form == .issueTime ? "-" : "/"
-        var text = ""
-        text.append(time.year / 100, time.year % 100, separator: "")
-        text += mark
-        text.append(time.month, time.day, separator: mark)
-        text += " "
-        text.append(time.hour, time.minute, separator: ":")
-        text += ":"
-        text.append(time.second)
-        text += (form == .issueTime ? " " : " GMT ") + (offset < 0 ? "-" : "+")
-        text.append(abs(offset) / 60, abs(offset) % 60, separator: "")
-        return text
+        let mark = UInt8(ascii: form == .issueTime ? "-" : "/")
+        var text: [UInt8] = []
+        text.reserveCapacity(32)
+        // Any moment has a year, also one that no date of a token can have.
+        let year = String(time.year)
+        text += repeatElement(UInt8(ascii: "0"), count: max(0, 4 - year.utf8.count))
+        text += year.utf8
+        for (mark, number) in [(mark, time.month), (mark, time.day), (UInt8(ascii: " "), time.hour)] {
+            text.append(mark)
+            text.append(number: number)
+        }
+        for number in [time.minute, time.second] {
+            text.append(UInt8(ascii: ":"))
+            text.append(number: number)
+        }
+        text += (form == .issueTime ? " " : " GMT ").utf8
+        text.append(UInt8(ascii: offset < 0 ? "-" : "+"))
+        text.append(number: abs(offset) / 60)
+        text.append(number: abs(offset) % 60)
+        return String(decoding: text, as: UTF8.self)
     }
 }
 
-extension String {
+extension [UInt8] {
     /// Two digits.
-    fileprivate mutating func append(_ number: Int) {
-        if number < 10 { self += "0" }
-        self += String(number)
-    }
-
-    fileprivate mutating func append(_ first: Int, _ second: Int, separator: String) {
-        append(first)
-        self += separator
-        append(second)
+    fileprivate mutating func append(number: Int) {
+        append(UInt8(ascii: "0") + UInt8(number / 10))
+        append(UInt8(ascii: "0") + UInt8(number % 10))
     }
 }
 
