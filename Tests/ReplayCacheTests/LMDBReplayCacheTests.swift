@@ -329,7 +329,13 @@ extension ReplayCacheTests {
             #expect(status.entries <= 14)
             #expect(status.bytes ?? 0 <= 5 << 20)
             #expect(try FileManager.default.contentsOfDirectory(atPath: path).count <= 2 * 14 + 3)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count < 500)
+            // Its own: other tests of this process have open what they like.
+            let files = FileManager.default
+            let descriptors = try files.contentsOfDirectory(atPath: "/proc/self/fd").filter {
+                // One that is closed meanwhile was another's.
+                (try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)").hasPrefix(path)) ?? false
+            }
+            #expect(!descriptors.isEmpty && descriptors.count <= 2 * 14 + 3)
             try store.close()
         }
 
