@@ -99,7 +99,7 @@ enum ServeCommand {
         if geteuid() == 0 {
             Console.printError("warning: runs as root, and stays so; start it as a user of its own, as the unit does")
         }
-        // Two for each worker's loop and store, and some for files.
+        // For what is open beside connections: loops, wakers, files of the store, the log.
         let spare = 64 + settings.workers * 16
         if settings.limits.connections + spare > descriptors {
             Console.printError(
