@@ -73,6 +73,7 @@ final class HTTPWorker {
         guard let buffer = secured ?? bufferevent_socket_new(base, -1, Int32(BEV_OPT_CLOSE_ON_FREE.rawValue)) else {
             return nil
         }
+        // More than a request may have, and no more: a peer that only sends would else fill the memory.
         bufferevent_setwatermark(buffer, Int16(EV_READ), 0, HTTPFront.mostBytes(limits) + limits.bodyBytes + 65_536)
         // evhttp would talk in the clear where TLS cannot be had.
         connections.accepted(buffer, isTLS: isTLS, isLost: isTLS && secured == nil)

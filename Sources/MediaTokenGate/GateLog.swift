@@ -43,8 +43,9 @@ package final class GateLog: @unchecked Sendable {
     private let every: Int
     // Under the lock, all of them.
     private var entries: [Entry] = []
-    private var dropped = 0
-    private var droppedBefore = 0
+    private var lost = 0
+    /// Of those that are lost, how many the log has not told of yet.
+    private var untold = 0
     private var seen = 0
     private var isClosed = false
     private var hasEnded = false
@@ -65,14 +66,17 @@ package final class GateLog: @unchecked Sendable {
     }
 
     /// Lines that are lost.
-    var lostLines: Int { lock.withLock { droppedBefore + dropped } }
+    var lostLines: Int { lock.withLock { lost } }
+
+    /// Under the lock.
+    private func lose(_ count: Int) { (lost, untold) = (lost + count, untold + count) }
 
     package func add(_ entry: @autoclosure () -> Entry) {
         guard every > 0 else { return }
         let isWanted = lock.withLock { () -> Bool in
             seen += 1
             if seen % every != 0 { return false }
-            if entries.count >= Self.capacity { dropped += 1 }
+            if entries.count >= Self.capacity { lose(1) }
             return entries.count < Self.capacity
         }
         guard isWanted else { return }
@@ -98,20 +102,22 @@ package final class GateLog: @unchecked Sendable {
             while sem_wait(arrival) != 0, errno == EINTR {}
             // What comes meanwhile is written with it. Waking up for each line would cost more than the verdicts.
             if !lock.withLock({ isClosed }) { usleep(Self.gatheringMicroseconds) }
-            let (batch, lost, ends) = lock.withLock { () -> ([Entry], Int, Bool) in
-                defer { (entries, dropped) = ([], 0) }
-                return (entries, dropped, isClosed)
+            let (batch, missing, ends) = lock.withLock { () -> ([Entry], Int, Bool) in
+                defer { (entries, untold) = ([], 0) }
+                return (entries, untold, isClosed)
             }
             var lines = lineBreak
             for entry in batch { lines += entry.line(at: &clock) }
-            if lost > 0 { lines += Array("{\"dropped\":\(lost)}\n".utf8) }
-            if !lines.isEmpty, !FileBytes.write(lines, to: descriptor) {
-                // Told with the next line that can be written, which begins on a line of its own.
-                lock.withLock { dropped += batch.count + lost }
-                lineBreak = [UInt8(ascii: "\n")]
-            } else {
-                lock.withLock { droppedBefore += lost }
+            if missing > 0 { lines += Array("{\"dropped\":\(missing)}\n".utf8) }
+            if lines.isEmpty || FileBytes.write(lines, to: descriptor) {
                 lineBreak = []
+            } else {
+                // Told with the next line that can be written, which begins on a line of its own.
+                lock.withLock {
+                    lose(batch.count)
+                    untold += missing
+                }
+                lineBreak = [UInt8(ascii: "\n")]
             }
             if ends { return lock.withLock { hasEnded = true } }
         }
