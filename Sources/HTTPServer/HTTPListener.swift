@@ -29,7 +29,7 @@ package struct HTTPListener: Sendable, Equatable, CustomStringConvertible {
             place = .systemd(name: nil)
         } else if let name = text.behind("systemd:") {
             place = .systemd(name: name)
-        } else if let path = text.behind("unix:"), path.utf8.count <= Self.longestPath {
+        } else if let path = text.behind("unix:"), path.utf8.count <= sockaddr_un.longestName {
             place = .unix(path)
         } else if let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) {
             var host = text[..<colon]
@@ -41,9 +41,6 @@ package struct HTTPListener: Sendable, Equatable, CustomStringConvertible {
             return nil
         }
     }
-
-    /// Bytes of a Unix socket's path (unix(7)).
-    static let longestPath = MemoryLayout<sockaddr_un>.size - MemoryLayout<sa_family_t>.size - 1
 
     private static func isAddress(_ text: String) -> Bool {
         var address = in6_addr()

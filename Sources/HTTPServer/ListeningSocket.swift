@@ -91,15 +91,11 @@ final class ListeningSocket: Sendable {
     private static func open(
         _ listener: HTTPListener, _ path: String, _ mode: mode_t, _ workers: Int
     ) throws(HTTPServer.Failure) -> ListeningSocket {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        let capacity = MemoryLayout.size(ofValue: address.sun_path) - 1
-        guard bytes.count <= capacity else {
-            throw HTTPServer.Failure("cannot listen on \(listener): the path is longer than \(capacity) bytes")
+        guard let address = sockaddr_un(name: Array(path.utf8)) else {
+            throw HTTPServer.Failure(
+                "cannot listen on \(listener): the path is longer than \(sockaddr_un.longestName) bytes")
         }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        let socket = try withUnsafePointer(to: &address) { pointer throws(HTTPServer.Failure) in
+        let socket = try withUnsafePointer(to: address) { pointer throws(HTTPServer.Failure) in
             try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address throws(HTTPServer.Failure) in
                 let length = socklen_t(MemoryLayout<sockaddr_un>.size)
                 try removeLeftOver(path, address, length, listener)
@@ -190,5 +186,18 @@ private struct SocketFile {
     private static func identity(of path: String) -> (device: dev_t, file: ino_t)? {
         var status = Glibc.stat()
         return lstat(path, &status) == 0 ? (status.st_dev, status.st_ino) : nil
+    }
+}
+
+extension sockaddr_un {
+    /// Bytes of a path, with room for the zero behind it (unix(7)).
+    static let longestName = MemoryLayout<sockaddr_un>.size - MemoryLayout<sa_family_t>.size - 1
+
+    /// - Parameter name: a path, or an abstract name; `nil` results from one that is too long.
+    init?(name: [UInt8]) {
+        guard name.count <= Self.longestName else { return nil }
+        self.init()
+        sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &sun_path) { $0.copyBytes(from: name) }
     }
 }

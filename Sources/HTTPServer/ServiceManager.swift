@@ -7,19 +7,16 @@ package enum ServiceManager {
     /// Tells that the service is where `state` says, such as `READY=1`. Without a manager nobody is told.
     package static func notify(_ state: String) {
         guard let path = getenv("NOTIFY_SOCKET").map({ String(cString: $0) }), !path.isEmpty else { return }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
         var name = Array(path.utf8)
-        guard name.count < MemoryLayout.size(ofValue: address.sun_path) else { return }
         // A name that is no path (unix(7), abstract).
         if name[0] == UInt8(ascii: "@") { name[0] = 0 }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+        guard let address = sockaddr_un(name: name) else { return }
         let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
         let socket = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { return }
         defer { close(socket) }
         let message = Array(state.utf8)
-        withUnsafePointer(to: &address) { pointer in
+        withUnsafePointer(to: address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 _ = sendto(socket, message, message.count, Int32(MSG_NOSIGNAL), $0, length)
             }

@@ -70,9 +70,8 @@ package struct GateAdmin: Sendable {
             "media_token_key_expiry_seconds", .gauge,
             "When each loaded key's certificate ends, in seconds since 1970; +Inf for a bare key.")
         for key in service.keys.keys {
-            let end = key.validity.map { Double($0.upperBound.milliseconds) / 1000 } ?? .infinity
-            let value = end.isInfinite ? "+Inf" : "\(Int(end))"
-            family.add(value, ["key": key.name, "fingerprint": key.fingerprint])
+            let end = key.validity.map { "\($0.upperBound.milliseconds / 1000)" } ?? "+Inf"
+            family.add(end, ["key": key.name, "fingerprint": key.fingerprint])
         }
         return family
     }

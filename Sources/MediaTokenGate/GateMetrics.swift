@@ -32,8 +32,13 @@ package final class GateMetrics: Sendable {
         let seconds = Double(microseconds) / 1e6
         lock.withLock {
             var requestor = requestor ?? ""
-            if state.requestors.count < Self.mostRequestors { state.requestors.insert(requestor) }
-            if !state.requestors.contains(requestor) { requestor = "other" }
+            if !state.requestors.contains(requestor) {
+                if state.requestors.count < Self.mostRequestors {
+                    state.requestors.insert(requestor)
+                } else {
+                    requestor = "other"
+                }
+            }
             state.verdicts[Label(status: status, requestor: requestor), default: 0] += 1
             state.buckets[Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count] += 1
             state.seconds += seconds

@@ -20,6 +20,14 @@ package struct TokenRecipe: Sendable {
         self.issued = issued
     }
 
+    /// 128 random bits in hexadecimal, as real tokens have.
+    package static func freshSessionGUID() -> String {
+        (0..<4).map { _ in
+            let digits = String(UInt32.random(in: 0 ... .max), radix: 16)
+            return String(repeating: "0", count: 8 - digits.count) + digits
+        }.joined()
+    }
+
     /// The bytes to be signed.
     package var payload: String {
         switch kind {

@@ -97,7 +97,7 @@ enum IssueCommand {
             let pem = try FileBytes.read(task.signingKey, limit: KeyFile.sizeLimit)
             let signer = TokenSigner(key: try RSASigningKey(pem: pem))
             for number in 1...task.count {
-                recipe.sessionGUID = freshSessionGUID()
+                recipe.sessionGUID = TokenRecipe.freshSessionGUID()
                 Console.print(task.wrapping.wrap(try signer.sign(recipe.payload), recipe))
                 progress.update(number)
             }
@@ -109,14 +109,6 @@ enum IssueCommand {
             throw CommandFailure("\(error)")
         }
         return .success
-    }
-
-    /// 128 random bits in hexadecimal, as real tokens have.
-    static func freshSessionGUID() -> String {
-        (0..<4).map { _ in
-            let digits = String(UInt32.random(in: 0 ... .max), radix: 16)
-            return String(repeating: "0", count: 8 - digits.count) + digits
-        }.joined()
     }
 }
 

@@ -79,23 +79,23 @@ struct GateFiles {
     init(_ settings: GateSettings) throws(CommandFailure) {
         keys = try KeyOptions.load(settings)
         tls = try Self.loadTLS(settings)
-        if let certificate = settings.tls?.certificate, tls?.isValidNow == false {
-            Console.printError("warning: \(certificate): is not valid today; clients will refuse it")
-        }
     }
 
     /// Everything that is wrong with them.
     static func problems(_ settings: GateSettings) -> [String] {
         var problems: [String] = []
-        do throws(CommandFailure) { _ = try GateFiles(settings) } catch { problems.append(error.message) }
-        // The keys come first, and hide what is wrong behind them.
-        do throws(CommandFailure) { _ = try loadTLS(settings) } catch {
-            if !problems.contains(error.message) { problems.append(error.message) }
-        }
+        do throws(CommandFailure) { _ = try KeyOptions.load(settings) } catch { problems.append(error.message) }
+        do throws(CommandFailure) { _ = try loadTLS(settings) } catch { problems.append(error.message) }
         return problems
     }
 
     private static func loadTLS(_ settings: GateSettings) throws(CommandFailure) -> TLSContext? {
-        do { return try settings.tls.map { try TLSContext($0) } } catch { throw CommandFailure("\(error)") }
+        guard let files = settings.tls else { return nil }
+        let tls: TLSContext
+        do { tls = try TLSContext(files) } catch { throw CommandFailure("\(error)") }
+        if !tls.isValidNow {
+            Console.printError("warning: \(files.certificate): is not valid today; clients will refuse it")
+        }
+        return tls
     }
 }

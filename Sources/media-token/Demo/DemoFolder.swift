@@ -23,7 +23,8 @@ final class DemoFolder {
             throw CommandFailure("\(Self.parent): cannot make a folder: \(String(cString: strerror(errno)))")
         }
         path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
-        Self.removal.path = path
+        Self.made = path
+        atexit { DemoFolder.remove() }
         (publicKey, signingKey) = (path + "/demo.pem", path + "/demo.key")
         let (privateText, publicText): (String, String)
         do {
@@ -37,11 +38,15 @@ final class DemoFolder {
         try NewFile.write(privateText, to: signingKey, mode: 0o600)
     }
 
-    deinit { Self.removal.remove() }
+    deinit { Self.remove() }
 
-    fileprivate static func removeAtExit() { removal.remove() }
+    // Touched by the main thread only.
+    private nonisolated(unsafe) static var made: String?
 
-    private static let removal = Removal()
+    private static func remove() {
+        if let made { try? FileManager.default.removeItem(atPath: made) }
+        made = nil
+    }
 
     private static var parent: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp" }
 
@@ -62,7 +67,7 @@ final class DemoFolder {
     ) throws(CommandFailure) -> DemoToken {
         var recipe = TokenRecipe(issued: TokenDate(issued))
         (recipe.requestor, recipe.resource) = (Self.requestor, Self.resource)
-        recipe.sessionGUID = IssueCommand.freshSessionGUID()
+        recipe.sessionGUID = TokenRecipe.freshSessionGUID()
         change(&recipe)
         let clearText: String
         do { clearText = try signer.sign(recipe.payload) } catch { throw CommandFailure("\(error)") }
@@ -75,18 +80,4 @@ final class DemoFolder {
 struct DemoToken {
     let text: String
     let file: String
-}
-
-/// The folder that is to be gone when the program is. `@unchecked Sendable`: touched by the main thread only.
-private final class Removal: @unchecked Sendable {
-    var path: String?
-
-    init() {
-        atexit { DemoFolder.removeAtExit() }
-    }
-
-    func remove() {
-        if let path { try? FileManager.default.removeItem(atPath: path) }
-        path = nil
-    }
 }
