@@ -40,8 +40,23 @@ public final class MediaTokenVerifier: Sendable {
     /// The whole way of a token is here; nothing in it goes back, and no step can be left out, since each takes what only
     /// the step before it makes.
     public func verify(_ group: [VerificationRequest], at now: Timestamp) -> [Result<Verdict, CannotTell>] {
-        let undecided = approve(group, at: now)
-        return undecided.verdicts(for: undecided.claims.isEmpty ? [] : replays.claim(undecided.claims, at: now))
+        var nobody = NobodyWatching()
+        return verify(group, at: now, watch: &nobody)
+    }
+
+    /// The same, and adds up how long each stage took.
+    package func verify(
+        _ group: [VerificationRequest], at now: Timestamp, timing times: inout StageTimes
+    ) -> [Result<Verdict, CannotTell>] {
+        verify(group, at: now, watch: &times)
+    }
+
+    private func verify(
+        _ group: [VerificationRequest], at now: Timestamp, watch: inout some StageWatch
+    ) -> [Result<Verdict, CannotTell>] {
+        let undecided = approve(group, at: now, watch: &watch)
+        guard !undecided.claims.isEmpty else { return undecided.verdicts(for: []) }
+        return undecided.verdicts(for: watch.during(.replay) { replays.claim(undecided.claims, at: now) })
     }
 
     /// The same with a store that answers later.
@@ -53,20 +68,33 @@ public final class MediaTokenVerifier: Sendable {
         _ group: [VerificationRequest], at now: Timestamp, claimingIn pipeline: any PipelinedReplayCache,
         _ completion: @escaping ([Result<Verdict, CannotTell>]) -> Void
     ) {
-        let undecided = approve(group, at: now)
+        var nobody = NobodyWatching()
+        let undecided = approve(group, at: now, watch: &nobody)
         guard !undecided.claims.isEmpty else { return completion(undecided.verdicts(for: [])) }
         pipeline.claim(undecided.claims, at: now) { completion(undecided.verdicts(for: $0)) }
     }
 
     /// The way up to the replay store.
-    private func approve(_ group: [VerificationRequest], at now: Timestamp) -> UndecidedGroup {
+    private func approve(
+        _ group: [VerificationRequest], at now: Timestamp, watch: inout some StageWatch
+    ) -> UndecidedGroup {
         do {
             let approved: [Step<ApprovedToken>] = try workspaces.withWorkspace { workspace in
-                let envelopes = group.map { $0.openEnvelope() }
-                let authentic = keys.authenticate(envelopes, with: workspace)
-                let signed = authentic.map { $0.flatMap { SignedClaims.read(from: $0, with: workspace.reader) } }
-                return zip(signed, group).map { signed, request in
-                    signed.flatMap { policy.approve($0, for: request.expectation, at: now) }
+                let digested = group.indices.map { index in
+                    let text = watch.during(.unwrap) { group[index].clearText() }
+                    let envelope = watch.during(.envelope) { text.flatMap { TokenEnvelope.split($0) } }
+                    return watch.during(.digest) {
+                        envelope.flatMap { DigestedEnvelope.make(of: $0, with: workspace.hasher) }
+                    }
+                }
+                let authentic = watch.during(.signature) { keys.authenticate(digested, with: workspace) }
+                return group.indices.map { index in
+                    let signed = watch.during(.claims) {
+                        authentic[index].flatMap { SignedClaims.read(from: $0, with: workspace.reader) }
+                    }
+                    return watch.during(.policy) {
+                        signed.flatMap { policy.approve($0, for: group[index].expectation, at: now) }
+                    }
                 }
             }
             return UndecidedGroup(approved)
@@ -89,20 +117,7 @@ public struct VerificationRequest: Sendable {
         self.expectation = expectation
     }
 
-    fileprivate func openEnvelope() -> Step<TokenEnvelope> {
-        token.openEnvelope(choosing: expectation.resource)
-    }
-}
-
-extension RawToken {
-    /// Un-wraps and splits.
-    ///
-    /// - Parameter resource: which decision to take from a REST v2 answer that holds several.
-    func openEnvelope(choosing resource: ResourceRule?) -> Step<TokenEnvelope> {
-        do {
-            return .success(try TokenEnvelope(splitting: clearText(choosing: resource)))
-        } catch {
-            return .failure(Stop(error))
-        }
+    fileprivate func clearText() -> Step<ClearText> {
+        token.clearText(choosing: expectation.resource)
     }
 }

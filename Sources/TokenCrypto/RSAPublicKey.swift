@@ -59,11 +59,19 @@ package final class RSAPublicKey: Sendable {
         }
     }
 
+    /// A copy of the modulus; `nil` where libcrypto does not give it.
+    func modulus() -> BigNumber? { Self.parameter(OSSL_PKEY_PARAM_RSA_N, of: pointer) }
+
     private static func exponent(of pointer: OpaquePointer) -> UInt64? {
+        guard let number = parameter(OSSL_PKEY_PARAM_RSA_E, of: pointer), BN_num_bits(number.pointer) <= 64 else {
+            return nil
+        }
+        return UInt64(BN_get_word(number.pointer))
+    }
+
+    private static func parameter(_ name: String, of pointer: OpaquePointer) -> BigNumber? {
         var number: OpaquePointer?
-        guard EVP_PKEY_get_bn_param(pointer, OSSL_PKEY_PARAM_RSA_E, &number) == 1, let number else { return nil }
-        defer { BN_free(number) }
-        guard BN_num_bits(number) <= 64 else { return nil }
-        return UInt64(BN_get_word(number))
+        guard EVP_PKEY_get_bn_param(pointer, name, &number) == 1 else { return nil }
+        return number.map(BigNumber.init(takingOwnership:))
     }
 }

@@ -1,43 +1,77 @@
 internal import COpenSSL
 
-/// Verifies RSASSA-PKCS1-v1_5 signatures over SHA-256 (RFC 8017, 8.2.2) with one key and a kept context.
+/// Verifies RSASSA-PKCS1-v1_5 signatures over SHA-256 (RFC 8017, 8.2.2) with one key.
+///
+/// libcrypto does the arithmetic. What its general interface makes anew for each signature (a dozen objects, the number for
+/// Montgomery's form, tables for long exponents) is made once here. As the RFC has it, the message that the signature
+/// stands for is not taken apart: the one message that it may stand for is built, and the two are compared as a whole.
 ///
 /// Not thread-safe: one caller at a time.
 package final class SignatureVerifier {
     private let key: RSAPublicKey
-    private let context: OpaquePointer
+    private let exponent: UInt64
+    private let multiplier: ModularMultiplier
+    private let signature: BigNumber
+    private let base: BigNumber
+    private let power: BigNumber
+    private let expected: BigNumber
+    private var encodedMessage: [UInt8]
 
+    /// - Throws: where the key's exponent is even or above 64 bits, or its modulus is even or too short.
     package init(key: RSAPublicKey) throws(CryptoError) {
-        guard let context = EVP_PKEY_CTX_new(key.pointer, nil) else { throw .libcrypto("cannot make a key context") }
-        guard EVP_PKEY_verify_init(context) == 1,
-            EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING) == 1,
-            EVP_PKEY_CTX_set_signature_md(context, EVP_sha256()) == 1
-        else {
-            EVP_PKEY_CTX_free(context)
-            throw .libcrypto("cannot set up RSA verification (\(CryptoError.drainQueue()))")
+        guard let exponent = key.exponent, exponent > 1, exponent % 2 == 1, let modulus = key.modulus() else {
+            throw .libcrypto("cannot verify with a public exponent that is even or needs more than 64 bits")
         }
         self.key = key
-        self.context = context
-    }
-
-    deinit {
-        EVP_PKEY_CTX_free(context)
+        self.exponent = exponent
+        multiplier = try ModularMultiplier(modulus: modulus)
+        (signature, base) = (try BigNumber(), try BigNumber())
+        (power, expected) = (try BigNumber(), try BigNumber())
+        encodedMessage = try Self.encodedMessage(length: key.signatureLength)
     }
 
     /// Whether `signature` is this key's over `digest`. Every failure of libcrypto's is a no.
     package func isValid(_ signature: [UInt8], over digest: SHA256Digest) -> Bool {
-        guard signature.count == key.signatureLength else { return false }
-        let outcome = digest.withUnsafeBytes { digestBytes in
-            signature.withUnsafeBufferPointer {
-                EVP_PKEY_verify(
-                    context, $0.baseAddress, $0.count,
-                    digestBytes.baseAddress?.assumingMemoryBound(to: UInt8.self), digestBytes.count)
-            }
-        }
-        guard outcome == 1 else {
-            ERR_clear_error()
-            return false
+        guard signature.count == key.signatureLength, self.signature.read(signature),
+            self.signature < multiplier.modulus, raise(), expect(digest)
+        else { return false }
+        return power == expected
+    }
+
+    /// Raises the signature to the public exponent, from its highest bit down to the lowest: square, and multiply where
+    /// there is a one. The lowest is a one, as the exponent is odd, and is where Montgomery's form is left again.
+    private func raise() -> Bool {
+        guard multiplier.toMontgomery(base, signature) else { return false }
+        var reached = base
+        let highest = UInt64.bitWidth - 1 - exponent.leadingZeroBitCount
+        for bit in (0..<highest).reversed() {
+            guard multiplier.multiply(power, reached, reached) else { return false }
+            reached = power
+            guard exponent >> bit & 1 == 1 else { continue }
+            guard multiplier.multiply(power, power, bit == 0 ? signature : base) else { return false }
         }
         return true
+    }
+
+    /// The number that a valid signature over `digest` stands for.
+    private func expect(_ digest: SHA256Digest) -> Bool {
+        digest.withUnsafeBytes {
+            encodedMessage.replaceSubrange(encodedMessage.count - $0.count..<encodedMessage.count, with: $0)
+        }
+        return expected.read(encodedMessage)
+    }
+
+    /// EMSA-PKCS1-v1_5 (RFC 8017, 9.2) with zeros for the digest.
+    private static func encodedMessage(length: Int) throws(CryptoError) -> [UInt8] {
+        let digestLength = 32
+        // DER of the DigestInfo for SHA-256, up to the digest: RFC 8017, 9.2, note 1.
+        let digestInfo: [UInt8] = [
+            0x30, 0x31, 0x30, 0x0D, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05, 0x00, 0x04,
+            0x20,
+        ]
+        let padding = length - 3 - digestInfo.count - digestLength
+        guard padding >= 8 else { throw .libcrypto("the modulus is too short for SHA-256") }
+        return [0x00, 0x01] + repeatElement(0xFF, count: padding) + [0x00] + digestInfo
+            + repeatElement(0, count: digestLength)
     }
 }

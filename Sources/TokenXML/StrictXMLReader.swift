@@ -1,4 +1,5 @@
 internal import CLibXML2
+internal import Glibc
 
 /// Reads small documents made of elements and text, and refuses whatever else XML has to offer: a DOCTYPE, entities
 /// beyond the predefined five and numeric ones, comments, processing instructions. It never opens a file or a socket.
@@ -20,11 +21,13 @@ package final class StrictXMLReader {
     private static let options = XMLLibrary.options | Int32(bitPattern: XML_PARSE_PEDANTIC.rawValue)
 
     private let context: xmlParserCtxtPtr
+    private var events: XMLEvents
 
     package init() throws(XMLRefusal) {
         XMLLibrary.initialize()
         guard let context = xmlNewParserCtxt() else { throw .outOfMemory }
         self.context = context
+        events = XMLEvents(context: context)
         context.pointee.sax.pointee = SAXHandlers.table
     }
 
@@ -38,21 +41,38 @@ package final class StrictXMLReader {
     ///   bytes are UTF-8 or the document is refused.
     package func read(
         _ bytes: UnsafeBufferPointer<UInt8>, allowsDeclaration: Bool = false
-    ) throws(XMLRefusal) -> [XMLElement] {
+    ) throws(XMLRefusal) -> XMLElements {
         try DocumentBytes.check(bytes, allowsDeclaration: allowsDeclaration)
-        let events = XMLEvents(context: context)
-        let wellFormed = withExtendedLifetime(events) {
-            context.pointee.userData = Unmanaged.passUnretained(events).toOpaque()
-            defer { context.pointee.userData = nil }
-            bytes.withMemoryRebound(to: CChar.self) {
-                // Returns the tree, of which our handlers build none: the context knows how it went.
-                _ = xmlCtxtReadMemory(context, $0.baseAddress, Int32($0.count), nil, nil, Self.options)
-            }
-            return context.pointee.wellFormed == 1 && context.pointee.nsWellFormed == 1
+        guard DocumentBytes.hold(DocumentBytes.carriageReturn, bytes) else { return try readLines(bytes) }
+        return try DocumentBytes.withLineFeeds(bytes).withUnsafeBufferPointer {
+            (bytes) throws(XMLRefusal) in
+            try readLines(bytes)
         }
-        if let refusal = events.refusal { throw refusal }
-        guard wellFormed, events.isComplete else { throw events.malformed }
-        return events.elements
+    }
+
+    private func readLines(_ bytes: UnsafeBufferPointer<UInt8>) throws(XMLRefusal) -> XMLElements {
+        try withUnsafeMutablePointer(to: &events) { (events) throws(XMLRefusal) in
+            events.pointee.reset()
+            context.pointee.userData = UnsafeMutableRawPointer(events)
+            defer { context.pointee.userData = nil }
+            try parse(bytes)
+            if let refusal = events.pointee.refusal { throw refusal }
+            let isWellFormed = context.pointee.wellFormed == 1 && context.pointee.nsWellFormed == 1
+            guard isWellFormed, events.pointee.isComplete else { throw events.pointee.malformed }
+            return events.pointee.elements
+        }
+    }
+
+    /// Pushes the whole document at once. The parser then takes half the instructions that it takes when it asks for more
+    /// by itself, which it does near the end at each character, and it checks a CDATA section in one go.
+    private func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(XMLRefusal) {
+        guard xmlCtxtResetPush(context, nil, 0, nil, nil) == 0 else { throw .outOfMemory }
+        xmlCtxtUseOptions(context, Self.options)
+        let isLast: Int32 = 1
+        bytes.withMemoryRebound(to: CChar.self) { bytes in
+            // What it returns is an error number; the context knows whether the whole was well-formed.
+            _ = xmlParseChunk(context, bytes.baseAddress, Int32(bytes.count), isLast)
+        }
     }
 }
 
@@ -73,11 +93,30 @@ enum XMLLibrary {
 
 /// What is checked before a C parser sees the bytes.
 enum DocumentBytes {
+    static let carriageReturn: UInt8 = 0x0D
+    private static let lineFeed: UInt8 = 0x0A
+
     static func check(_ bytes: UnsafeBufferPointer<UInt8>, allowsDeclaration: Bool) throws(XMLRefusal) {
-        guard !bytes.contains(0) else { throw .holdsNUL }
+        guard !hold(0, bytes) else { throw .holdsNUL }
         guard isUTF8(bytes) else { throw .notUTF8 }
         guard bytes.count >= 2, bytes[0] == UInt8(ascii: "<") else { throw .doesNotBeginWithTag }
         guard allowsDeclaration || bytes[1] != UInt8(ascii: "?") else { throw .declaration }
+    }
+
+    static func hold(_ byte: UInt8, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        bytes.baseAddress.map { memchr($0, Int32(byte), bytes.count) != nil } ?? false
+    }
+
+    /// With each line break as one line feed, as XML 1.0, 2.11 has it. libxml2 leaves that out in a CDATA section that is
+    /// pushed.
+    static func withLineFeeds(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+        var lines: [UInt8] = []
+        lines.reserveCapacity(bytes.count)
+        for (index, byte) in bytes.enumerated() {
+            if byte == lineFeed, index > 0, bytes[index - 1] == carriageReturn { continue }
+            lines.append(byte == carriageReturn ? lineFeed : byte)
+        }
+        return lines
     }
 
     private static func isUTF8(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {

@@ -1,31 +1,39 @@
 internal import CLibXML2
 
 /// Collects one document's elements from libxml2's SAX2 calls, and stops the parser at the first thing refused.
-final class XMLEvents {
+struct XMLEvents {
     private let context: xmlParserCtxtPtr
-    private(set) var elements: [XMLElement] = []
+    private(set) var elements = XMLElements()
     private(set) var refusal: XMLRefusal?
-    private(set) var malformed = XMLRefusal.malformed(code: 0, line: 0, column: 0)
+    private(set) var malformed = Self.noComplaint
     private var open: [Int] = []
     private var attributes = 0
     private var namespaces = 0
 
+    private static let noComplaint = XMLRefusal.malformed(code: 0, line: 0, column: 0)
+
     init(context: xmlParserCtxtPtr) {
         self.context = context
-        elements.reserveCapacity(8)
-        open.reserveCapacity(4)
+    }
+
+    /// Forgets the last document, and keeps the room that it took.
+    mutating func reset() {
+        elements.removeAll()
+        open.removeAll(keepingCapacity: true)
+        (refusal, malformed) = (nil, Self.noComplaint)
+        (attributes, namespaces) = (0, 0)
     }
 
     /// Whether every element that was opened was closed again, and there was one.
-    var isComplete: Bool { !elements.isEmpty && open.isEmpty }
+    var isComplete: Bool { !elements.list.isEmpty && open.isEmpty }
 
-    func begin(name: String, isPrefixed: Bool, attributes: Int, namespaces: Int) {
+    mutating func begin(name: UnsafeBufferPointer<UInt8>, isPrefixed: Bool, attributes: Int, namespaces: Int) {
         self.attributes += attributes
         self.namespaces += namespaces
         guard open.count < StrictXMLReader.depthLimit else {
             return refuse(.tooDeep(limit: StrictXMLReader.depthLimit))
         }
-        guard elements.count < StrictXMLReader.elementLimit else {
+        guard elements.list.count < StrictXMLReader.elementLimit else {
             return refuse(.tooManyElements(limit: StrictXMLReader.elementLimit))
         }
         guard self.attributes <= StrictXMLReader.attributeLimit else {
@@ -35,33 +43,26 @@ final class XMLEvents {
             return refuse(.tooManyNamespaces(limit: StrictXMLReader.namespaceLimit))
         }
         let isDecorated = isPrefixed || attributes > 0 || namespaces > 0
-        let element = XMLElement(name: name, depth: open.count, isDecorated: isDecorated, text: "")
-        open.append(elements.count)
-        elements.append(element)
+        elements.append(name: name, in: open.last, depth: open.count, isDecorated: isDecorated)
+        open.append(elements.list.count - 1)
     }
 
-    func end() {
+    mutating func end() {
         _ = open.popLast()
     }
 
-    func append(_ text: UnsafeBufferPointer<UInt8>) {
+    mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
         guard let innermost = open.last else { return }
-        let text = String(decoding: text, as: UTF8.self)
-        // Nearly always in one piece.
-        if elements[innermost].text.isEmpty {
-            elements[innermost].text = text
-        } else {
-            elements[innermost].text += text
-        }
+        elements.append(text, at: innermost)
     }
 
-    func refuse(_ refusal: XMLRefusal) {
+    mutating func refuse(_ refusal: XMLRefusal) {
         if self.refusal == nil { self.refusal = refusal }
         xmlStopParser(context)
     }
 
     /// The first of libxml2's complaints counts; those after it follow from it.
-    func note(code: Int, line: Int, column: Int) {
+    mutating func note(code: Int, line: Int, column: Int) {
         if case .malformed(0, _, _) = malformed { malformed = .malformed(code: code, line: line, column: column) }
     }
 }
@@ -74,31 +75,34 @@ enum SAXHandlers {
         handlers.initialized = XML_SAX2_MAGIC
         handlers.startElementNs = { user, name, prefix, uri, namespaceCount, _, attributeCount, _, _ in
             guard let name else { return }
-            events(user)?.begin(
-                name: String(cString: name), isPrefixed: prefix != nil || uri != nil,
+            let bytes = UnsafeBufferPointer(start: name, count: Int(xmlStrlen(name)))
+            events(user)?.pointee.begin(
+                name: bytes, isPrefixed: prefix != nil || uri != nil,
                 attributes: Int(attributeCount), namespaces: Int(namespaceCount))
         }
-        handlers.endElementNs = { user, _, _, _ in events(user)?.end() }
+        handlers.endElementNs = { user, _, _, _ in events(user)?.pointee.end() }
         handlers.characters = { user, start, count in
-            events(user)?.append(UnsafeBufferPointer(start: start, count: Int(count)))
+            events(user)?.pointee.append(UnsafeBufferPointer(start: start, count: Int(count)))
         }
         handlers.ignorableWhitespace = handlers.characters
         handlers.cdataBlock = handlers.characters
-        handlers.comment = { user, _ in events(user)?.refuse(.comment) }
-        handlers.processingInstruction = { user, _, _ in events(user)?.refuse(.processingInstruction) }
-        handlers.internalSubset = { user, _, _, _ in events(user)?.refuse(.documentType) }
+        handlers.comment = { user, _ in events(user)?.pointee.refuse(.comment) }
+        handlers.processingInstruction = { user, _, _ in events(user)?.pointee.refuse(.processingInstruction) }
+        handlers.internalSubset = { user, _, _, _ in events(user)?.pointee.refuse(.documentType) }
         handlers.serror = { user, error in
             guard let error = error?.pointee else { return }
             if error.code == XML_WAR_NS_URI.rawValue || error.code == XML_WAR_NS_URI_RELATIVE.rawValue {
-                events(user)?.refuse(.relativeNamespace)
+                events(user)?.pointee.refuse(.relativeNamespace)
+            } else if error.code == XML_ERR_NO_MEMORY.rawValue {
+                events(user)?.pointee.refuse(.outOfMemory)
             } else if error.level != XML_ERR_WARNING {
-                events(user)?.note(code: Int(error.code), line: Int(error.line), column: Int(error.int2))
+                events(user)?.pointee.note(code: Int(error.code), line: Int(error.line), column: Int(error.int2))
             }
         }
         return handlers
     }()
 
-    private static func events(_ user: UnsafeMutableRawPointer?) -> XMLEvents? {
-        user.map { Unmanaged<XMLEvents>.fromOpaque($0).takeUnretainedValue() }
+    private static func events(_ user: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<XMLEvents>? {
+        user?.assumingMemoryBound(to: XMLEvents.self)
     }
 }

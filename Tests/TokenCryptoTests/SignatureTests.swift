@@ -52,6 +52,81 @@ struct SignatureTests {
         #expect(verifier.isValid(good, over: digest))
     }
 
+    @Test("says what libcrypto's own verification says", arguments: [1024, 1031, 2048, 3072])
+    func judgedByLibcrypto(bits: Int) throws {
+        let key = try RSASigningKey.generate(bits: bits)
+        let (verifier, judge) = (try SignatureVerifier(key: key.publicKey), try GeneralVerifier(key: key.publicKey))
+        var (valid, invalid) = (0, 0)
+        for number in 0..<64 {
+            let message = Array("message \(number)".utf8)
+            let digest = try SHA256Hasher.digest(message)
+            var signature = try key.sign(message)
+            // Half of them as they are, the others with one bit changed somewhere.
+            if number % 2 == 1 { signature[number * signature.count / 64] ^= 1 << UInt8(number % 8) }
+            let verdict = judge.isValid(signature, over: digest)
+            #expect(verifier.isValid(signature, over: digest) == verdict)
+            if verdict { valid += 1 } else { invalid += 1 }
+        }
+        #expect((valid, invalid) == (32, 32))
+    }
+
+    @Test(
+        "only the one encoding of PKCS #1 is accepted (RFC 8017, 9.2)",
+        arguments: EncodedMessageFault.allCases)
+    func encodedMessage(fault: EncodedMessageFault) throws {
+        let digest = try SHA256Hasher.digest(Array("message".utf8))
+        let message = fault.encodedMessage(of: digest.bytes, length: 256)
+        let signature = try rawSignature(of: message)
+        #expect(
+            try SignatureVerifier(key: TestKeys.standard.publicKey).isValid(signature, over: digest) == (fault == .none)
+        )
+        #expect(
+            try GeneralVerifier(key: TestKeys.standard.publicKey).isValid(signature, over: digest) == (fault == .none))
+    }
+
+    @Test("a signature that is a multiple of the modulus away from a valid one is none")
+    func beyondTheModulus() throws {
+        // With a modulus that leaves room at the top, valid + modulus has as many bytes.
+        let key = try RSASigningKey.generate(bits: 2041)
+        let digest = try SHA256Hasher.digest(Array("message".utf8))
+        let valid = try key.sign(Array("message".utf8))
+        let verifier = try SignatureVerifier(key: key.publicKey)
+        #expect(verifier.isValid(valid, over: digest))
+        let modulus = try self.modulus(of: key)
+        var carry = 0
+        let sum: [UInt8] = zip(valid, modulus).reversed().map { digits in
+            let digit = Int(digits.0) + Int(digits.1) + carry
+            carry = digit >> 8
+            return UInt8(digit & 0xFF)
+        }
+        let beyond = Array(sum.reversed())
+        #expect(carry == 0 && beyond != valid)
+        #expect(!verifier.isValid(beyond, over: digest))
+    }
+
+    /// The RSA operation alone, with the standard key's private half.
+    private func rawSignature(of message: [UInt8]) throws -> [UInt8] {
+        let directory = try TemporaryDirectory()
+        let key = try directory.write(try TestKeys.standard.pemText(), to: "key.pem")
+        let input = try directory.write(Data(message), to: "message")
+        let output = "\(directory.path)/signature"
+        try Program("openssl").succeed([
+            "pkeyutl", "-decrypt", "-inkey", key, "-in", input, "-out", output, "-pkeyopt", "rsa_padding_mode:none",
+        ])
+        return Array(try Data(contentsOf: URL(filePath: output)))
+    }
+
+    private func modulus(of key: RSASigningKey) throws -> [UInt8] {
+        let directory = try TemporaryDirectory()
+        let file = try directory.write(try key.publicKey.pemText(), to: "key.pem")
+        let shown = try Program("openssl").succeed(["rsa", "-pubin", "-in", file, "-noout", "-modulus"])
+        var digits = shown.split(separator: "=")[1].filter { $0.isHexDigit }[...]
+        if digits.count % 2 == 1 { digits = "0" + digits }
+        return stride(from: 0, to: digits.count, by: 2).map { offset in
+            UInt8(digits.dropFirst(offset).prefix(2), radix: 16) ?? 0
+        }
+    }
+
     @Test("what is signed here is verified by openssl")
     func otherDirection() throws {
         let directory = try TemporaryDirectory()

@@ -9,21 +9,49 @@ struct StrictXMLReaderTests {
         reader = try StrictXMLReader()
     }
 
-    private func read(_ text: String, allowsDeclaration: Bool = false) throws -> [XMLElement] {
+    private func read(_ text: String, allowsDeclaration: Bool = false) throws -> XMLElements {
         try read(Array(text.utf8), allowsDeclaration: allowsDeclaration)
     }
 
-    private func read(_ bytes: [UInt8], allowsDeclaration: Bool = false) throws -> [XMLElement] {
+    private func read(_ bytes: [UInt8], allowsDeclaration: Bool = false) throws -> XMLElements {
         try bytes.withUnsafeBufferPointer { try reader.read($0, allowsDeclaration: allowsDeclaration) }
+    }
+
+    /// The text of each element.
+    private func texts(_ text: String, allowsDeclaration: Bool = false) throws -> [String] {
+        let elements = try read(text, allowsDeclaration: allowsDeclaration)
+        return elements.list.map { elements.text(of: $0) }
     }
 
     @Test("elements come in document order, with their own text")
     func elements() throws {
         let elements = try read("<a>1<b x='y'>2<![CDATA[3]]>&amp;&#x34;</b><p:c xmlns:p='urn:x'/>5</a>")
-        #expect(elements.map(\.name) == ["a", "b", "c"])
-        #expect(elements.map(\.depth) == [0, 1, 1])
-        #expect(elements.map(\.text) == ["15", "23&4", ""])
-        #expect(elements.map(\.isDecorated) == [false, true, true])
+        #expect(elements.list.map { elements.name(of: $0) } == ["a", "b", "c"])
+        #expect(elements.list.map(\.depth) == [0, 1, 1])
+        #expect(elements.list.map { elements.text(of: $0) } == ["1", "23&4", ""])
+        #expect(elements.list.map(\.isDecorated) == [false, true, true])
+        #expect(elements.list.map(\.hasChildren) == [true, false, false])
+    }
+
+    @Test(
+        "text between the children of an element shows, wherever it is",
+        arguments: [
+            ("<a> <b/>\r\n</a>", true), ("<a>x<b/></a>", false), ("<a><b/>x</a>", false), ("<a><b/> &#32;</a>", true),
+        ])
+    func blank(text: String, isBlank: Bool) throws {
+        #expect(try read(text).root.isBlank == isBlank)
+    }
+
+    @Test("a line break is one line feed, in CDATA too; a carriage return that is written as a reference stays")
+    func lineBreaks() throws {
+        #expect(try texts("<a>1\r\n2\r3<![CDATA[\r\n4\r\r\n]]>&#13;</a>") == ["1\n2\n3\n4\n\n\r"])
+    }
+
+    @Test("names are told apart by every byte")
+    func names() throws {
+        let elements = try read("<ttl/>")
+        #expect(elements.isNamed("ttl", elements.root))
+        #expect((["ttL", "tt", "ttl ", ""] as [StaticString]).allSatisfy { !elements.isNamed($0, elements.root) })
     }
 
     @Test(
@@ -66,7 +94,7 @@ struct StrictXMLReaderTests {
     @Test("an encoding that is declared is not believed")
     func declaredEncoding() throws {
         let text = "<?xml version='1.0' encoding='ISO-8859-1'?><a>é</a>"
-        #expect(try read(text, allowsDeclaration: true).map(\.text) == ["é"])
+        #expect(try texts(text, allowsDeclaration: true) == ["é"])
     }
 
     @Test("depth and number of elements have limits")
@@ -74,19 +102,19 @@ struct StrictXMLReaderTests {
         func nested(_ depth: Int) -> String {
             String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)
         }
-        #expect(try read(nested(StrictXMLReader.depthLimit)).count == StrictXMLReader.depthLimit)
+        #expect(try read(nested(StrictXMLReader.depthLimit)).list.count == StrictXMLReader.depthLimit)
         #expect(throws: XMLRefusal.tooDeep(limit: StrictXMLReader.depthLimit)) {
             try read(nested(StrictXMLReader.depthLimit + 1))
         }
         let many = "<a>" + String(repeating: "<b/>", count: StrictXMLReader.elementLimit) + "</a>"
         #expect(throws: XMLRefusal.tooManyElements(limit: StrictXMLReader.elementLimit)) { try read(many) }
         func attributes(_ count: Int) -> String { (0..<count).map { " a\($0)=''" }.joined() }
-        #expect(try read("<a\(attributes(StrictXMLReader.attributeLimit))/>").count == 1)
+        #expect(try read("<a\(attributes(StrictXMLReader.attributeLimit))/>").list.count == 1)
         #expect(throws: XMLRefusal.tooManyAttributes(limit: StrictXMLReader.attributeLimit)) {
             try read("<a\(attributes(StrictXMLReader.attributeLimit))><b c=''/></a>")
         }
         func namespaces(_ count: Int) -> String { (0..<count).map { " xmlns:a\($0)='urn:x'" }.joined() }
-        #expect(try read("<a\(namespaces(StrictXMLReader.namespaceLimit))/>").count == 1)
+        #expect(try read("<a\(namespaces(StrictXMLReader.namespaceLimit))/>").list.count == 1)
         #expect(throws: XMLRefusal.tooManyNamespaces(limit: StrictXMLReader.namespaceLimit)) {
             try read("<a\(namespaces(StrictXMLReader.namespaceLimit))><b xmlns='urn:x'/></a>")
         }
@@ -96,7 +124,7 @@ struct StrictXMLReaderTests {
     func reuse() throws {
         for refused in ["<a><b>", "<!DOCTYPE a><a/>", "<a>&x;</a>", "<a><!-- --></a>", "<a/>x", ""] {
             #expect(throws: XMLRefusal.self) { try read(refused) }
-            #expect(try read("<a><b>1</b></a>").map(\.text) == ["", "1"])
+            #expect(try texts("<a><b>1</b></a>") == ["", "1"])
         }
     }
 
@@ -104,7 +132,7 @@ struct StrictXMLReaderTests {
     func longText() throws {
         let text = String(repeating: "0123456789<![CDATA[&é]]>\n", count: 2500)
         let plain = text.replacing("<![CDATA[", with: "").replacing("]]>", with: "")
-        #expect(try read("<a>\(text)</a>").map(\.text) == [plain])
+        #expect(try texts("<a>\(text)</a>") == [plain])
     }
 }
 

@@ -9,14 +9,14 @@ struct DeviceBoundClaims: Sendable {
     let fingerprint: String?
 
     init(_ elements: TokenElements) throws(FormatProblem) {
-        requestor = try elements.fields.filledText("simpleTokenRequestorID").map(RequestorID.init)
-        resource = try elements.fields.filledText("simpleTokenResourceID").map(ResourceID.init)
-        mvpd = try elements.fields.filledText("simpleTokenMsoID").map(MVPDID.init)
+        requestor = try elements.fields.filledText("simpleTokenRequestorID").map { RequestorID($0) }
+        resource = try elements.fields.filledText("simpleTokenResourceID").map { ResourceID($0) }
+        mvpd = try elements.fields.filledText("simpleTokenMsoID").map { MVPDID($0) }
         fingerprint = try elements.fields.filledText("simpleTokenDeviceID", child: "simpleTokenFingerprint")
-        let expiryField = elements.kind == .authentication ? "simpleTokenExpires" : "simpleTokenTTL"
+        let expiryField: StaticString = elements.kind == .authentication ? "simpleTokenExpires" : "simpleTokenTTL"
         expiry = try elements.fields.filledText(expiryField).map { (text) throws(FormatProblem) in
             guard let date = TokenDate(text, form: .expiry) else {
-                throw .field(expiryField, .date(form: TokenDate.Form.expiry.rawValue))
+                throw .field("\(expiryField)", .date(form: TokenDate.Form.expiry.rawValue))
             }
             return date
         }
@@ -25,7 +25,7 @@ struct DeviceBoundClaims: Sendable {
 
 extension FieldElements {
     /// The text of a field; `nil` where it is missing or empty, which makes no difference to a token that opens nothing.
-    fileprivate func filledText(_ name: String, child: String? = nil) throws(FormatProblem) -> String? {
+    fileprivate func filledText(_ name: StaticString, child: StaticString? = nil) throws(FormatProblem) -> String? {
         do {
             return try text(name, child: child)
         } catch .field(_, .empty) {

@@ -2,7 +2,7 @@ internal import TokenXML
 
 /// A strictly read document whose fields are elements with text: a token's signed XML, or a REST v1 `<play>`.
 struct FieldElements: Sendable {
-    private let elements: [XMLElement]
+    let elements: XMLElements
 
     init(reading bytes: ArraySlice<UInt8>, with reader: StrictXMLReader, allowsDeclaration: Bool = false)
         throws(XMLRefusal)
@@ -12,58 +12,61 @@ struct FieldElements: Sendable {
         }
     }
 
-    var root: XMLElement { elements[0] }
+    var root: XMLElement { elements.root }
+
+    var rootName: String { elements.name(of: root) }
+
+    func isRootNamed(_ name: StaticString) -> Bool { elements.isNamed(name, root) }
 
     /// The text of the one element of that name right below the root, or of `child` below that; `nil` where there is none.
     ///
     /// Elements deeper down never count: an extra element cannot smuggle a field in.
-    func text(_ name: String, child: String? = nil) throws(FormatProblem) -> String? {
-        var found: Int?
-        var parent: String?
-        for (index, element) in elements.enumerated() {
-            if element.depth == 1 { parent = element.name }
+    func text(_ name: StaticString, child: StaticString? = nil) throws(FormatProblem) -> String? {
+        var found: XMLElement?
+        var isInParent = false
+        for element in elements.list {
+            if element.depth == 1 { isInParent = elements.isNamed(name, element) }
             let matches =
-                if let child { element.depth == 2 && parent == name && element.name == child } else {
-                    element.depth == 1 && element.name == name
+                if let child { element.depth == 2 && isInParent && elements.isNamed(child, element) } else {
+                    element.depth == 1 && isInParent
                 }
             guard matches else { continue }
-            guard found == nil else { throw .field(child ?? name, .duplicate) }
-            found = index
+            guard found == nil else { throw .field("\(child ?? name)", .duplicate) }
+            found = element
         }
-        return try found.map { (index) throws(FormatProblem) in try plainText(at: index) }
+        guard let found else { return nil }
+        try check(found, named: child ?? name)
+        return elements.text(of: found)
     }
 
     /// The same, for a field that has to be there.
-    func requiredText(_ name: String) throws(FormatProblem) -> String {
-        guard let text = try text(name) else { throw .field(name, .missing) }
+    func requiredText(_ name: StaticString) throws(FormatProblem) -> String {
+        guard let text = try text(name) else { throw .field("\(name)", .missing) }
         return text
     }
 
-    private func plainText(at index: Int) throws(FormatProblem) -> String {
-        let element = elements[index]
-        guard !element.isDecorated else { throw .field(element.name, .decorated) }
-        guard !hasChildren(at: index) else { throw .field(element.name, .nested) }
-        guard !element.text.isEmpty else { throw .field(element.name, .empty) }
-        return element.text
-    }
-
-    private func hasChildren(at index: Int) -> Bool {
-        index + 1 < elements.count && elements[index + 1].depth > elements[index].depth
+    /// That an element holds text, and nothing else.
+    func check(_ element: XMLElement, named name: StaticString) throws(FormatProblem) {
+        guard !element.isDecorated else { throw .field("\(name)", .decorated) }
+        guard !element.hasChildren else { throw .field("\(name)", .nested) }
+        guard !element.isEmpty else { throw .field("\(name)", .empty) }
     }
 
     /// Every element that holds text rather than elements, to be shown. Its name is the path below the root.
-    var fields: [TokenField] { fields { _ in true } }
+    var fields: [TokenField] { fields(except: []) }
 
-    /// The same for those whose name `isWanted`.
-    func fields(where isWanted: (String) -> Bool) -> [TokenField] {
+    /// The same without those right below the root that have one of these names.
+    func fields(except known: [StaticString]) -> [TokenField] {
+        func isKnown(_ element: XMLElement) -> Bool {
+            element.depth == 1 && known.contains { elements.isNamed($0, element) }
+        }
         var path: [String] = []
         var fields: [TokenField] = []
-        for (index, element) in elements.enumerated() where element.depth > 0 {
+        for element in elements.list where element.depth > 0 {
             path.removeLast(max(0, path.count - element.depth + 1))
-            path.append(element.name)
-            guard !hasChildren(at: index) else { continue }
-            let name = path.count == 1 ? element.name : path.joined(separator: "/")
-            if isWanted(name) { fields.append(TokenField(name: name, text: element.text)) }
+            path.append(elements.name(of: element))
+            guard !element.hasChildren, !isKnown(element) else { continue }
+            fields.append(TokenField(name: path.joined(separator: "/"), text: elements.text(of: element)))
         }
         return fields
     }

@@ -1,10 +1,5 @@
 /// What a short media token says. That it is true is for ``VerifiedToken`` to say.
 public struct MediaTokenClaims: Sendable {
-    /// The fields that are read; each may be there once at the most.
-    enum Field: String, CaseIterable {
-        case sessionGUID, requestorID, resourceID, ttl, issueTime, mvpdId, proxyMvpdId
-    }
-
     /// The viewer, anonymised by the MVPD. Personal data.
     public let sessionGUID: SessionGUID
     /// The programmer that the token was issued to.
@@ -29,17 +24,21 @@ public struct MediaTokenClaims: Sendable {
 
     init(_ elements: TokenElements) throws(FormatProblem) {
         guard elements.kind == .media else { throw .otherKind(elements.kind) }
-        sessionGUID = SessionGUID(try elements.required(.sessionGUID))
-        requestor = RequestorID(try elements.required(.requestorID))
-        resource = ResourceID(try elements.required(.resourceID))
-        timeToLive = try Self.timeToLive(try elements.optional(.ttl))
-        issueTime = try Self.issueTime(try elements.required(.issueTime))
-        mvpd = MVPDID(try elements.required(.mvpdId))
-        proxyMVPD = try elements.optional(.proxyMvpdId).map(MVPDID.init)
-        extraFields = elements.fields.fields { Field(rawValue: $0) == nil }
+        let fields = elements.fields
+        let places = MediaTokenFieldPlaces(in: fields)
+        sessionGUID = SessionGUID(try fields.required(.sessionGUID, places))
+        requestor = RequestorID(try fields.required(.requestorID, places))
+        resource = ResourceID(try fields.required(.resourceID, places))
+        timeToLive = try Self.timeToLive(try fields.optional(.ttl, places))
+        issueTime = try fields.requiredDate(.issueTime, places, form: .issueTime)
+        mvpd = MVPDID(try fields.required(.mvpdID, places))
+        proxyMVPD = try fields.optional(.proxyMVPDID, places).map { MVPDID($0) }
+        extraFields = places.hasOthers ? fields.fields(except: MediaTokenField.names) : []
         replayExpiry = issueTime.timestamp.advanced(
             byMilliseconds: timeToLive ?? VerificationPolicy.longestDefaultTTLMilliseconds)
-        guard replayExpiry < Timestamp.endOfDates else { throw .field(Field.ttl.rawValue, .overflowingExpiry) }
+        guard replayExpiry < Timestamp.endOfDates else {
+            throw .field("\(MediaTokenField.ttl.name)", .overflowingExpiry)
+        }
     }
 
     /// Digits only: no sign, no exponent, no white space, no leading zero.
@@ -47,24 +46,7 @@ public struct MediaTokenClaims: Sendable {
         guard let text else { return nil }
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), text.utf8.first != UInt8(ascii: "0"),
             let milliseconds = Int64(text)
-        else { throw .field(Field.ttl.rawValue, .timeToLive) }
+        else { throw .field("\(MediaTokenField.ttl.name)", .timeToLive) }
         return milliseconds
-    }
-
-    private static func issueTime(_ text: String) throws(FormatProblem) -> TokenDate {
-        guard let date = TokenDate(text) else {
-            throw .field(Field.issueTime.rawValue, .date(form: TokenDate.Form.issueTime.rawValue))
-        }
-        return date
-    }
-}
-
-extension TokenElements {
-    fileprivate func required(_ field: MediaTokenClaims.Field) throws(FormatProblem) -> String {
-        try fields.requiredText(field.rawValue)
-    }
-
-    fileprivate func optional(_ field: MediaTokenClaims.Field) throws(FormatProblem) -> String? {
-        try fields.text(field.rawValue)
     }
 }

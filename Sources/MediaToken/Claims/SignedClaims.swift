@@ -1,13 +1,18 @@
+internal import TokenCrypto
 internal import TokenXML
 
 /// Claims that were read from signed bytes: only ``read(from:with:)`` makes them, and only from an ``AuthenticPayload``.
-struct SignedClaims: Sendable {
+///
+/// A class, so that the rest of the way hands on one reference and not a dozen texts.
+final class SignedClaims: Sendable {
     let claims: MediaTokenClaims
-    let payload: AuthenticPayload
+    /// SHA-256 of the signed bytes.
+    let digest: SHA256Digest
+    let key: VerificationKey
 
     private init(claims: MediaTokenClaims, payload: AuthenticPayload) {
         self.claims = claims
-        self.payload = payload
+        (digest, key) = (payload.digest, payload.key)
     }
 
     static func read(from payload: AuthenticPayload, with reader: StrictXMLReader) -> Step<SignedClaims> {

@@ -19,23 +19,29 @@ extension Timestamp {
 
     /// ISO 8601's extended form as RFC 3339 narrows it, where seconds may be left out and fractions go to milliseconds.
     private static func readISO8601(_ text: String) -> Timestamp? {
-        var scanner = DateScanner(text)
-        guard let (year, month, day) = scanner.date(separator: "-"), scanner.skip("T") || scanner.skip(" "),
-            let (hour, minute) = scanner.hourAndMinute()
+        var text = text
+        return text.withUTF8 { DateScanner.scan($0) { $0.time() } }?.timestamp
+    }
+}
+
+extension DateScanner {
+    fileprivate mutating func time() -> CivilTime? {
+        guard let (year, month, day) = date(separator: "-"), skip("T") || skip(" "),
+            let (hour, minute) = hourAndMinute()
         else { return nil }
         var time = CivilTime(year: year, month: month, day: day, hour: hour, minute: minute, second: 0, offset: 0)
-        if scanner.skip(":") {
-            guard let second = scanner.number(digits: 2) else { return nil }
+        if skip(":") {
+            guard let second = number(digits: 2) else { return nil }
             time.second = second
-            if scanner.skip(".") {
-                guard let millisecond = scanner.number(digits: 3) else { return nil }
+            if skip(".") {
+                guard let millisecond = number(digits: 3) else { return nil }
                 time.millisecond = millisecond
             }
         }
-        if !scanner.skip("Z") {
-            guard let offset = scanner.offset(separator: ":") else { return nil }
+        if !skip("Z") {
+            guard let offset = offset(separator: ":") else { return nil }
             time.offset = offset
         }
-        return scanner.isAtEnd ? time.timestamp : nil
+        return time
     }
 }

@@ -22,17 +22,14 @@ public struct TokenDate: Hashable, Sendable, CustomStringConvertible {
     /// Reads exactly the given form: every digit in its place, an offset, nothing before or behind. `nil` otherwise,
     /// and for a time that the calendar does not have.
     public init?(_ text: String, form: Form = .issueTime) {
-        let dateMark = form == .issueTime ? "-" : "/"
-        var scanner = DateScanner(text)
-        guard let (year, month, day) = scanner.date(separator: dateMark), scanner.skip(" "),
-            let (hour, minute) = scanner.hourAndMinute(), scanner.skip(":"), let second = scanner.number(digits: 2),
-            scanner.skip(form == .issueTime ? " " : " GMT "),
-            let offset = scanner.offset(separator: ""), scanner.isAtEnd
-        else { return nil }
-        let time = CivilTime(
-            year: year, month: month, day: day, hour: hour, minute: minute, second: second, offset: offset)
-        guard let timestamp = time.timestamp else { return nil }
-        self.init(timestamp, offset: offset)
+        var text = text
+        guard let date = text.withUTF8({ Self($0, form: form) }) else { return nil }
+        self = date
+    }
+
+    init?(_ text: UnsafeBufferPointer<UInt8>, form: Form) {
+        guard let time = DateScanner.scan(text, { $0.time(form) }), let timestamp = time.timestamp else { return nil }
+        self.init(timestamp, offset: time.offset)
     }
 
     /// In the form of a token's issue time, at the offset it came with.
@@ -74,33 +71,54 @@ extension [UInt8] {
 
 /// Takes the parts of a date off the front of a text.
 struct DateScanner {
-    private let bytes: [UInt8]
+    private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
 
-    init(_ text: String) {
-        bytes = Array(text.utf8)
+    private init(_ bytes: UnsafeBufferPointer<UInt8>) {
+        self.bytes = bytes
     }
 
-    var isAtEnd: Bool { position == bytes.count }
+    /// What `read` makes of `text`, if it reads all of it. The scanner must not outlive the call.
+    static func scan<Made>(_ text: UnsafeBufferPointer<UInt8>, _ read: (inout DateScanner) -> Made?) -> Made? {
+        var scanner = DateScanner(text)
+        guard let made = read(&scanner), scanner.position == text.count else { return nil }
+        return made
+    }
 
-    mutating func skip(_ literal: String) -> Bool {
-        guard bytes[position...].starts(with: literal.utf8) else { return false }
-        position += literal.utf8.count
+    @inline(__always)
+    mutating func skip(_ literal: StaticString) -> Bool {
+        let end = position + literal.utf8CodeUnitCount
+        guard end <= bytes.count else { return false }
+        for index in position..<end where bytes[index] != literal.utf8Start[index - position] { return false }
+        position = end
         return true
     }
 
+    @inline(__always)
     mutating func number(digits: Int) -> Int? {
-        guard position + digits <= bytes.count else { return nil }
+        let end = position + digits
+        guard end <= bytes.count else { return nil }
         var number = 0
-        for byte in bytes[position..<position + digits] {
-            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-            number = number * 10 + Int(byte - UInt8(ascii: "0"))
+        for index in position..<end {
+            let digit = bytes[index] &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            number = number * 10 + Int(digit)
         }
-        position += digits
+        position = end
         return number
     }
 
-    mutating func date(separator: String) -> (year: Int, month: Int, day: Int)? {
+    /// A date of a token.
+    fileprivate mutating func time(_ form: TokenDate.Form) -> CivilTime? {
+        guard let (year, month, day) = date(separator: form == .issueTime ? "-" : "/"), skip(" "),
+            let (hour, minute) = hourAndMinute(), skip(":"), let second = number(digits: 2),
+            skip(form == .issueTime ? " " : " GMT "), let offset = offset(separator: "")
+        else { return nil }
+        return CivilTime(
+            year: year, month: month, day: day, hour: hour, minute: minute, second: second, offset: offset)
+    }
+
+    mutating func date(separator: StaticString) -> (year: Int, month: Int, day: Int)? {
         guard let year = number(digits: 4), skip(separator), let month = number(digits: 2), skip(separator),
             let day = number(digits: 2)
         else { return nil }
@@ -113,7 +131,7 @@ struct DateScanner {
     }
 
     /// Minutes east of Greenwich, from a sign, two digits of hours and two of minutes below 60.
-    mutating func offset(separator: String) -> Int? {
+    mutating func offset(separator: StaticString) -> Int? {
         let isNegative = skip("-")
         guard isNegative || skip("+"), let hours = number(digits: 2), skip(separator),
             let minutes = number(digits: 2), minutes < 60

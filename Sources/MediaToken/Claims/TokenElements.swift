@@ -6,15 +6,12 @@ struct TokenElements: Sendable {
     let fields: FieldElements
 
     init(reading payload: ArraySlice<UInt8>, with reader: StrictXMLReader) throws(FormatProblem) {
-        do {
-            fields = try FieldElements(reading: payload, with: reader)
-        } catch {
-            throw .xml(error)
-        }
-        guard let kind = TokenKind(root: fields.root.name) else { throw .unknownRoot(fields.root.name) }
+        let fields: FieldElements
+        do { fields = try FieldElements(reading: payload, with: reader) } catch { throw .xml(error) }
+        guard let kind = TokenKind(rootOf: fields) else { throw .unknownRoot(fields.rootName) }
         guard !fields.root.isDecorated else { throw .decoratedRoot }
-        guard fields.root.text.utf8.allSatisfy(\.isASCIIWhiteSpace) else { throw .strayText }
-        self.kind = kind
+        guard fields.root.isBlank else { throw .strayText }
+        (self.kind, self.fields) = (kind, fields)
     }
 
     /// Reads with a parser of its own: the names in bytes that nobody signed stay out of the kept ones' dictionaries.

@@ -9,11 +9,13 @@ public enum TokenKind: String, Sendable, CaseIterable {
 
     /// The root elements that mark this kind. Both names of a media token are Adobe's: real tokens carry the first,
     /// the documents the second.
-    package var roots: [String] {
+    package var roots: [String] { [rootNames.0, rootNames.1].compactMap { $0.map { "\($0)" } } }
+
+    private var rootNames: (StaticString, StaticString?) {
         switch self {
-        case .media: ["authToken", "shortAuthorizationToken"]
-        case .authentication: ["simpleAuthenticationToken"]
-        case .authorization: ["simpleAuthorizationToken"]
+        case .media: ("authToken", "shortAuthorizationToken")
+        case .authentication: ("simpleAuthenticationToken", nil)
+        case .authorization: ("simpleAuthorizationToken", nil)
         }
     }
 
@@ -26,8 +28,15 @@ public enum TokenKind: String, Sendable, CaseIterable {
         }
     }
 
-    init?(root: String) {
-        guard let kind = Self.allCases.first(where: { $0.roots.contains(root) }) else { return nil }
-        self = kind
+    /// `nil` where the root's name is that of no kind.
+    init?(rootOf fields: FieldElements) {
+        for kind in Self.allCases {
+            let (name, other) = kind.rootNames
+            guard !fields.isRootNamed(name), !(other.map { fields.isRootNamed($0) } ?? false) else {
+                self = kind
+                return
+            }
+        }
+        return nil
     }
 }

@@ -1,9 +1,5 @@
 /// Base64 (RFC 4648), read so strictly that every sequence of bytes has exactly one spelling in each alphabet.
 enum Base64 {
-    enum Alphabet: Sendable {
-        case standard, urlSafe
-    }
-
     enum Padding: Sendable {
         case required, optional
     }
@@ -17,17 +13,17 @@ enum Base64 {
     }
 
     static func decode(
-        _ text: ArraySlice<UInt8>, alphabet: Alphabet, padding: Padding
+        _ text: ArraySlice<UInt8>, alphabet: Base64Alphabet, padding: Padding
     ) throws(Problem) -> [UInt8] {
         let digits = try withoutPadding(text, padding)
-        let values = alphabet == .standard ? standardValues : urlSafeValues
         var (stray, left) = (Int?.none, BitsLeft())
-        let decoded = [UInt8](unsafeUninitializedCapacity: digits.count / 4 * 3 + 2) { decoded, count in
+        let capacity = digits.count / 4 * 3 + 2 + bytesWrittenBeyond
+        let decoded = [UInt8](unsafeUninitializedCapacity: capacity) { decoded, count in
             digits.withUnsafeBufferPointer { digits in
-                var next = decodeGroups(digits, values, into: decoded, &count)
+                var next = alphabet.values.withUnsafeBufferPointer { decodeGroups(digits, $0, into: decoded, &count) }
                 while next < digits.count {
-                    let value = values[Int(digits[next])]
-                    guard value != noValue else { return stray = next }
+                    let value = alphabet.values[Int(digits[next])]
+                    guard value != Base64Alphabet.noValue else { return stray = next }
                     if let byte = left.add(value) {
                         decoded[count] = byte
                         count += 1
@@ -41,29 +37,29 @@ enum Base64 {
         return decoded
     }
 
-    /// Decodes whole groups of four digits, up to one that holds a stray byte.
+    /// Decodes groups of four digits, up to one that is not whole or holds a stray byte.
     ///
     /// - Returns: how many digits those are.
     private static func decodeGroups(
-        _ digits: UnsafeBufferPointer<UInt8>, _ values: [UInt8], into decoded: UnsafeMutableBufferPointer<UInt8>,
-        _ count: inout Int
+        _ digits: UnsafeBufferPointer<UInt8>, _ values: UnsafeBufferPointer<UInt32>,
+        into decoded: UnsafeMutableBufferPointer<UInt8>, _ count: inout Int
     ) -> Int {
-        values.withUnsafeBufferPointer { values in
-            var next = 0
-            while next + 4 <= digits.count {
-                let (first, second) = (values[Int(digits[next])], values[Int(digits[next + 1])])
-                let (third, fourth) = (values[Int(digits[next + 2])], values[Int(digits[next + 3])])
-                // A digit has six bits, and `noValue` has eight.
-                guard (first | second | third | fourth) & 0xC0 == 0 else { break }
-                decoded[count] = first << 2 | second >> 4
-                decoded[count + 1] = second << 4 | third >> 2
-                decoded[count + 2] = third << 6 | fourth
-                count += 3
-                next += 4
-            }
-            return next
+        let output = UnsafeMutableRawBufferPointer(decoded)
+        var next = 0
+        while next + 4 <= digits.count {
+            let (first, second) = (values[Int(digits[next])], values[Int(digits[next + 1])])
+            let (third, fourth) = (values[Int(digits[next + 2])], values[Int(digits[next + 3])])
+            guard (first | second | third | fourth) & Base64Alphabet.noValue == 0 else { break }
+            let group = first << 26 | second << 20 | third << 14 | fourth << 8
+            output.storeBytes(of: group.bigEndian, toByteOffset: count, as: UInt32.self)
+            count += 3
+            next += 4
         }
+        return next
     }
+
+    /// A group is written as four bytes, of which it has three.
+    private static let bytesWrittenBeyond = 1
 
     /// What is left of the digits of a group that is not whole.
     private struct BitsLeft {
@@ -73,8 +69,8 @@ enum Base64 {
         var areZero: Bool { bits & (1 << count - 1) == 0 }
 
         /// The next byte, once there are eight bits.
-        mutating func add(_ value: UInt8) -> UInt8? {
-            bits = bits << 6 | UInt32(value)
+        mutating func add(_ value: UInt32) -> UInt8? {
+            bits = bits << 6 | value
             count += 6
             guard count >= 8 else { return nil }
             count -= 8
@@ -85,24 +81,32 @@ enum Base64 {
     private static func withoutPadding(
         _ text: ArraySlice<UInt8>, _ padding: Padding
     ) throws(Problem) -> ArraySlice<UInt8> {
-        let pad = UInt8(ascii: "=")
-        var digits = text
-        while digits.last == pad, text.count - digits.count < 2 { digits = digits.dropLast() }
-        let isPadded = digits.count < text.count
-        guard digits.count % 4 != 1, !(isPadded || padding == .required) || text.count % 4 == 0 else {
+        let pads = text.last != pad ? 0 : text.dropLast().last != pad ? 1 : 2
+        let digits = text.dropLast(pads)
+        guard digits.count % 4 != 1, !(pads > 0 || padding == .required) || text.count % 4 == 0 else {
             throw .wrongLength(text.count)
         }
         return digits
     }
 
-    private static let noValue: UInt8 = 0xFF
-    private static let standardValues = values(of: "+/")
-    private static let urlSafeValues = values(of: "-_")
+    private static let pad = UInt8(ascii: "=")
+}
 
-    private static func values(of lastTwo: String) -> [UInt8] {
-        let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + lastTwo
-        var values = [UInt8](repeating: noValue, count: 256)
-        for (value, digit) in alphabet.utf8.enumerated() { values[Int(digit)] = UInt8(value) }
-        return values
+/// The digits of Base64, which differ in the last two.
+struct Base64Alphabet: Sendable {
+    static let standard = Base64Alphabet(lastTwo: "+/")
+    static let urlSafe = Base64Alphabet(lastTwo: "-_")
+
+    /// A bit that no value has.
+    static let noValue: UInt32 = 0x8000_0000
+
+    /// For each byte what it stands for.
+    let values: [UInt32]
+
+    private init(lastTwo: String) {
+        let digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + lastTwo
+        var values = [UInt32](repeating: Self.noValue, count: 256)
+        for (value, digit) in digits.utf8.enumerated() { values[Int(digit)] = UInt32(value) }
+        self.values = values
     }
 }

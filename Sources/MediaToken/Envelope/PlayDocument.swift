@@ -13,7 +13,7 @@ enum PlayDocument {
         } catch {
             throw .document("a REST v1 <play>", .xml(error))
         }
-        guard fields.root.name == root, !fields.root.isDecorated else {
+        guard fields.rootName == root, !fields.root.isDecorated else {
             throw .document("XML", .unexpected("a root other than <play>"))
         }
         return Array(try fields.requiredText("serializedToken").utf8)[...]

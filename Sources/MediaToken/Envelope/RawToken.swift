@@ -6,7 +6,7 @@ public struct RawToken: Sendable, CustomStringConvertible, CustomReflectable {
     /// Bytes accepted at the most. A real token has about 430; one for a long MRSS resource a few thousand.
     public static let sizeLimit = 65_536
 
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// Takes the bytes as they arrived.
     public init(_ bytes: [UInt8]) {

@@ -1,21 +1,30 @@
+internal import TokenXML
+
 /// The two parts of a token's clear text: the signature, and the bytes that it signs.
 ///
 /// `<signatureInfo>BASE64<signatureInfo><authToken>…</authToken>`, where the second tag is an opening one again in every
 /// token that Adobe Pass was seen to issue; `</signatureInfo>` is accepted there too. As a whole it is not XML, so
 /// it is split before anything is parsed.
 struct TokenEnvelope: Sendable {
-    static let openingTag = Array("<signatureInfo>".utf8)
-    private static let closingTag = Array("</signatureInfo>".utf8)
+    static let openingTag: StaticString = "<signatureInfo>"
+    private static let closingTag: StaticString = "</signatureInfo>"
 
     let signature: [UInt8]
     /// Exactly the bytes behind the second tag, to the end, as they arrived.
     let payload: ArraySlice<UInt8>
 
+    static func split(_ text: ClearText) -> Step<TokenEnvelope> {
+        do {
+            return .success(try TokenEnvelope(splitting: text.bytes))
+        } catch {
+            return .failure(Stop(error))
+        }
+    }
+
     /// Splits at the first `<` behind the opening tag. Base64 has no `<`, so there is no second way to read it.
-    init(splitting text: ArraySlice<UInt8>) throws(FormatProblem) {
-        guard text.starts(with: Self.openingTag) else { throw .unrecognised(firstBytes: Array(text.prefix(4))) }
-        let rest = text.dropFirst(Self.openingTag.count)
-        guard let separator = rest.firstIndex(of: UInt8(ascii: "<")) else { throw .envelope(.noSecondTag) }
+    private init(splitting text: ArraySlice<UInt8>) throws(FormatProblem) {
+        guard let rest = text.dropping(Self.openingTag) else { throw .unrecognised(firstBytes: Array(text.prefix(4))) }
+        guard let separator = rest.position(of: UInt8(ascii: "<")) else { throw .envelope(.noSecondTag) }
         guard let payload = Self.dropTag(from: rest[separator...]) else { throw .envelope(.noSecondTag) }
         guard payload.first == UInt8(ascii: "<") else { throw .envelope(.noPayload) }
         guard Self.dropTag(from: payload) == nil else { throw .envelope(.secondSignature) }
@@ -24,10 +33,7 @@ struct TokenEnvelope: Sendable {
     }
 
     private static func dropTag(from text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        for tag in [openingTag, closingTag] where text.starts(with: tag) {
-            return text.dropFirst(tag.count)
-        }
-        return nil
+        text.dropping(openingTag) ?? text.dropping(closingTag)
     }
 
     private static func decodeSignature(_ text: ArraySlice<UInt8>) throws(FormatProblem) -> [UInt8] {

@@ -1,3 +1,5 @@
+internal import TokenXML
+
 /// The layers in which a token travels.
 enum WrappingLayer: String, Sendable {
     case document
@@ -5,14 +7,31 @@ enum WrappingLayer: String, Sendable {
     case base64 = "Base64"
 }
 
+/// A token without its wrapping: `<signatureInfo>…`. Only ``RawToken/clearText(choosing:)`` makes one.
+struct ClearText: Sendable {
+    let bytes: ArraySlice<UInt8>
+
+    fileprivate init(_ bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+    }
+}
+
 extension RawToken {
-    /// The clear text, `<signatureInfo>…`, with every layer taken off.
+    /// The clear text, with every layer taken off.
     ///
     /// Each step looks at the first bytes and knows what it has; nothing is tried to see whether it works. A kind of
     /// layer that comes a second time is refused, so this ends after three steps at the most.
     ///
     /// - Parameter resource: which decision to take from a REST v2 answer that holds several.
-    func clearText(choosing resource: ResourceRule?) throws(FormatProblem) -> ArraySlice<UInt8> {
+    func clearText(choosing resource: ResourceRule?) -> Step<ClearText> {
+        do {
+            return .success(ClearText(try unwrap(choosing: resource)))
+        } catch {
+            return .failure(Stop(error))
+        }
+    }
+
+    private func unwrap(choosing resource: ResourceRule?) throws(FormatProblem) -> ArraySlice<UInt8> {
         guard bytes.count <= Self.sizeLimit else { throw .tooLarge(bytes.count) }
         var text = bytes[...].trimmingWhiteSpace()
         var removed: [WrappingLayer] = []
@@ -30,23 +49,23 @@ private enum Wrapping {
     case xmlDocument, jsonDocument, percent, base64
 
     /// `<signatureInfo` in Base64. The next character, `+` or `-`, carries the `>` and tells the alphabet.
-    private static let base64Marker = Array("PHNpZ25hdHVyZUluZm8".utf8)
+    private static let base64Marker: StaticString = "PHNpZ25hdHVyZUluZm8"
 
     /// `nil` for clear text.
     init?(outermostOf text: ArraySlice<UInt8>) throws(FormatProblem) {
         switch text.first {
         case nil:
             throw .empty
-        case UInt8(ascii: "<") where text.starts(with: TokenEnvelope.openingTag):
+        case UInt8(ascii: "<") where text.begins(with: TokenEnvelope.openingTag):
             return nil
-        case UInt8(ascii: "<") where text.starts(with: "<play".utf8) || text.starts(with: "<?xml".utf8):
+        case UInt8(ascii: "<") where text.begins(with: "<play") || text.begins(with: "<?xml"):
             self = .xmlDocument
         case UInt8(ascii: "{"):
             self = .jsonDocument
         case UInt8(ascii: "%"):
             self = .percent
-        case UInt8(ascii: "P") where text.starts(with: Self.base64Marker):
-            self = text.contains(UInt8(ascii: "%")) ? .percent : .base64
+        case UInt8(ascii: "P") where text.begins(with: Self.base64Marker):
+            self = text.position(of: UInt8(ascii: "%")) != nil ? .percent : .base64
         default:
             throw .unrecognised(firstBytes: Array(text.prefix(4)))
         }
@@ -66,14 +85,14 @@ private enum Wrapping {
         switch self {
         case .xmlDocument: try PlayDocument.serializedToken(inXML: text)
         case .jsonDocument: try EntitlementAnswer.serializedToken(inJSON: text, choosing: resource)
-        case .percent: try PercentEncoding.decode(text, holdsSpaces: !text.starts(with: Self.base64Marker))
+        case .percent: try PercentEncoding.decode(text, holdsSpaces: !text.begins(with: Self.base64Marker))
         case .base64: try Self.decodeBase64(text)
         }
     }
 
     private static func decodeBase64(_ text: ArraySlice<UInt8>) throws(FormatProblem) -> ArraySlice<UInt8> {
-        let afterMarker = text.dropFirst(base64Marker.count).first
-        let alphabet: Base64.Alphabet = afterMarker == UInt8(ascii: "-") ? .urlSafe : .standard
+        let afterMarker = text.dropping(base64Marker)?.first
+        let alphabet: Base64Alphabet = afterMarker == UInt8(ascii: "-") ? .urlSafe : .standard
         do {
             return try Base64.decode(text, alphabet: alphabet, padding: .optional)[...]
         } catch {

@@ -11,7 +11,7 @@ struct ApprovedToken: Sendable {
     /// What the replay store is asked.
     var replayClaim: ReplayClaim {
         ReplayClaim(
-            key: ReplayKey(signed.payload.digest), issued: signed.claims.issueTime.timestamp,
+            key: ReplayKey(signed.digest), issued: signed.claims.issueTime.timestamp,
             until: signed.claims.replayExpiry)
     }
 }
@@ -21,7 +21,7 @@ extension VerificationPolicy {
     func approve(
         _ signed: SignedClaims, for expectation: Expectation, at now: Timestamp
     ) -> Step<ApprovedToken> {
-        for check in PolicyCheck.allCases {
+        for check in PolicyCheck.inOrder {
             if let rejection = refusal(check, of: signed.claims, for: expectation, at: now) {
                 return .failure(.rejected(rejection))
             }

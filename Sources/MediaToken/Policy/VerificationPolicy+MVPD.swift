@@ -4,10 +4,10 @@ extension VerificationPolicy {
     /// In Adobe's words, a token is valid only if "its issuer is among the allowed identity providers".
     func mvpdRefusal(of claims: MediaTokenClaims) -> Rejection? {
         guard let allowed = allowedMVPDs[claims.requestor] else { return nil }
-        func refusal(_ field: MediaTokenClaims.Field, _ signed: MVPDID?) -> Rejection? {
+        func refusal(_ field: MediaTokenField, _ signed: MVPDID?) -> Rejection? {
             guard let signed, !allowed.contains(signed) else { return nil }
-            return Rejection(.mvpd(field: field.rawValue, signed: signed, allowed: allowed, for: claims.requestor))
+            return Rejection(.mvpd(field: "\(field.name)", signed: signed, allowed: allowed, for: claims.requestor))
         }
-        return refusal(.mvpdId, claims.mvpd) ?? refusal(.proxyMvpdId, claims.proxyMVPD)
+        return refusal(.mvpdID, claims.mvpd) ?? refusal(.proxyMVPDID, claims.proxyMVPD)
     }
 }

@@ -64,6 +64,9 @@ public struct VerificationPolicy: Sendable {
 enum PolicyCheck: CaseIterable {
     case window, requestor, resource, mvpd
 
+    /// Made once: `allCases` would make it for each token.
+    static let inOrder = allCases
+
     var check: Check {
         switch self {
         case .window: .window

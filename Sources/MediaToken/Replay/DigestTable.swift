@@ -9,6 +9,9 @@ struct DigestTable: Sendable {
     private var slots: [Slot]
     private(set) var count = 0
 
+    /// Of the block.
+    var bytes: Int { slots.count * MemoryLayout<Slot>.stride }
+
     init() {
         slots = Array(repeating: Self.empty, count: Self.initialCapacity)
     }

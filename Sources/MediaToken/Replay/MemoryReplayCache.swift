@@ -13,7 +13,7 @@ public final class MemoryReplayCache: ReplayCache {
     /// Tokens issued up to this moment are refused, as they may have been used before; `nil` for none.
     public let fence: Timestamp?
 
-    private let shards: [MemoryReplayShard]
+    private let shards: [Guarded<MemoryReplayShard>]
     private let liveEntries = Atomic<Int>(0)
 
     /// An empty store.
@@ -26,7 +26,7 @@ public final class MemoryReplayCache: ReplayCache {
     public init(capacity: Int = 20_000_000, fencedAt fence: Timestamp? = nil) {
         self.capacity = capacity
         self.fence = fence
-        shards = (0..<256).map { _ in MemoryReplayShard() }
+        shards = (0..<256).map { _ in Guarded(MemoryReplayShard()) }
     }
 
     /// Entries held now, those included that have expired and are not dropped yet.
@@ -35,26 +35,32 @@ public final class MemoryReplayCache: ReplayCache {
     /// Decides the claims of a group, in order; see ``ReplayCache``.
     public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>] {
         let lastPassed = ReplayBucket(lastPassedAt: now)
-        return group.map { claim in
+        return group.indices.map { index in
+            let claim = group[index]
             if let fence, claim.issued <= fence {
                 return .success(.predatesStore(since: fence))
             }
             let shard = shards[Int(claim.key.words.0 >> 56)]
-            return shard.claim(claim, lastPassed: lastPassed, counter: self)
+            return shard.withLock { $0.claim(claim, lastPassed: lastPassed, counter: self) }
         }
     }
 
     /// Drops what has passed. Claims do so by the way; this is for a store that nobody asks any more.
     public func sweep(at now: Timestamp) {
         let lastPassed = ReplayBucket(lastPassedAt: now)
-        for shard in shards { shard.sweep(through: lastPassed, counter: self) }
+        for shard in shards { shard.withLock { $0.drop(through: lastPassed, counter: self) } }
     }
 
-    /// What it holds; its memory is not counted.
+    /// What it holds; the bytes are those of its tables.
     public func status() -> ReplayStoreStatus {
         var counts: [ReplayBucket: Int] = [:]
-        for shard in shards { counts.merge(shard.counts(), uniquingKeysWith: +) }
-        return ReplayStoreStatus(buckets: counts.map { ($0.key, $0.value) }, bytes: nil, fence: fence)
+        var bytes = 0
+        for shard in shards {
+            let sizes = shard.withLock { $0.sizes }
+            counts.merge(sizes.mapValues(\.count), uniquingKeysWith: +)
+            bytes += sizes.values.reduce(0) { $0 + $1.bytes }
+        }
+        return ReplayStoreStatus(buckets: counts.map { ($0.key, $0.value) }, bytes: bytes, fence: fence)
     }
 
     /// Takes room for one more entry; `false` where there is none.
@@ -72,37 +78,33 @@ public final class MemoryReplayCache: ReplayCache {
 }
 
 /// The buckets of one 256th of all digests.
-///
-/// `@unchecked Sendable`: everything in it is touched under its lock only.
-private final class MemoryReplayShard: @unchecked Sendable {
-    private let lock = Lock()
+private struct MemoryReplayShard {
     private var buckets: [ReplayBucket: DigestTable] = [:]
     /// Everything up to this bucket has been dropped. What falls into it can no longer be shown unused.
     private var dropped = ReplayBucket(index: .min)
 
-    func claim(
+    mutating func claim(
         _ claim: ReplayClaim, lastPassed: ReplayBucket, counter: MemoryReplayCache
     ) -> Result<ReplayAnswer, ReplayCacheError> {
-        lock.withLock {
-            drop(through: lastPassed, counter)
-            let bucket = ReplayBucket(expiring: claim.until)
-            guard bucket > dropped else { return .success(.predatesStore(since: dropped.end)) }
-            guard buckets[bucket]?.contains(claim.key) != true else { return .success(.alreadyUsed) }
-            guard counter.reserve() else { return .failure(.full("it may hold \(counter.capacity) live entries")) }
-            _ = buckets[bucket, default: DigestTable()].insert(claim.key)
-            return .success(.first)
+        drop(through: lastPassed, counter: counter)
+        let bucket = ReplayBucket(expiring: claim.until)
+        guard bucket > dropped else { return .success(.predatesStore(since: dropped.end)) }
+        guard counter.reserve() else {
+            let isUsed = buckets[bucket]?.contains(claim.key) ?? false
+            return isUsed ? .success(.alreadyUsed) : .failure(.full("it may hold \(counter.capacity) live entries"))
         }
+        guard buckets[bucket, default: DigestTable()].insert(claim.key) else {
+            counter.release(1)
+            return .success(.alreadyUsed)
+        }
+        return .success(.first)
     }
 
-    func sweep(through lastPassed: ReplayBucket, counter: MemoryReplayCache) {
-        lock.withLock { drop(through: lastPassed, counter) }
+    var sizes: [ReplayBucket: (count: Int, bytes: Int)] {
+        buckets.mapValues { ($0.count, $0.bytes) }
     }
 
-    func counts() -> [ReplayBucket: Int] {
-        lock.withLock { buckets.mapValues(\.count) }
-    }
-
-    private func drop(through last: ReplayBucket, _ counter: MemoryReplayCache) {
+    mutating func drop(through last: ReplayBucket, counter: MemoryReplayCache) {
         guard last > dropped else { return }
         dropped = last
         for (bucket, table) in buckets where bucket <= last {

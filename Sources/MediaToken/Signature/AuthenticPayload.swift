@@ -17,20 +17,15 @@ struct AuthenticPayload: Sendable {
 extension KeyRing {
     /// Verifies the signature of each envelope of a group, over exactly the bytes that arrived.
     func authenticate(
-        _ envelopes: [Step<TokenEnvelope>], with workspace: VerificationWorkspace
+        _ group: [Step<DigestedEnvelope>], with workspace: VerificationWorkspace
     ) -> [Step<AuthenticPayload>] {
-        envelopes.map { $0.flatMap { authenticate($0, with: workspace) } }
+        group.indices.map { group[$0].flatMap { authenticate($0, with: workspace) } }
     }
 
-    private func authenticate(_ envelope: TokenEnvelope, with workspace: VerificationWorkspace) -> Step<
-        AuthenticPayload
-    > {
-        let digest: SHA256Digest
-        do {
-            digest = try workspace.hasher.digest(envelope.payload)
-        } catch {
-            return .failure(.cannotTell(.outOfResources("\(error)")))
-        }
+    private func authenticate(
+        _ digested: DigestedEnvelope, with workspace: VerificationWorkspace
+    ) -> Step<AuthenticPayload> {
+        let (envelope, digest) = (digested.envelope, digested.digest)
         guard let index = indexOfKey(verifying: envelope.signature, over: digest, with: workspace) else {
             return .failure(.rejected(Rejection(.signature(length: envelope.signature.count, keys: keys))))
         }
@@ -40,7 +35,7 @@ extension KeyRing {
 
     /// Tokens name no key. The one that verified last is tried first, then the others in order; a key whose modulus is
     /// not as long as the signature says no at once.
-    private func indexOfKey(
+    func indexOfKey(
         verifying signature: [UInt8], over digest: SHA256Digest, with workspace: VerificationWorkspace
     ) -> Int? {
         let first = lastSuccessful

@@ -1,5 +1,5 @@
 internal import Synchronization
-internal import TokenCrypto
+package import TokenCrypto
 
 /// The keys that tokens may be signed with, loaded and checked once, at start.
 ///
@@ -46,11 +46,21 @@ public final class KeyRing: Sendable {
     ///   - requirements: what a key must fulfil.
     ///   - now: the moment at which certificates must be valid.
     /// - Throws: ``KeyRingError``; above all where no key is usable.
-    public init(
+    public convenience init(
         loading paths: [String], password: String? = nil, requirements: KeyRequirements = KeyRequirements(),
         at now: Timestamp = .now
     ) throws(KeyRingError) {
+        try self.init(loading: paths, unsafelyTrusting: nil, password: password, requirements: requirements, at: now)
+    }
+
+    /// The same beside a key of whoever signs tokens itself: a load test. Nothing is asked of that one.
+    package init(
+        loading paths: [String], unsafelyTrusting own: RSAPublicKey?, password: String? = nil,
+        requirements: KeyRequirements,
+        at now: Timestamp = .now
+    ) throws(KeyRingError) {
         var loader = KeyLoader(password: password, requirements: requirements, now: now)
+        if let own { loader.unsafelyTrust(own) }
         for path in paths { try loader.load(path) }
         guard !loader.accepted.isEmpty else { throw .noKeys(places: paths, refused: loader.refused) }
         keys = loader.accepted

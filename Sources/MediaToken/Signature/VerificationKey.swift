@@ -1,7 +1,7 @@
 internal import TokenCrypto
 
-/// A public key that tokens may be signed with.
-public struct VerificationKey: Sendable {
+/// A public key that tokens may be signed with. Immutable; a class, since every verdict holds on to one.
+public final class VerificationKey: Sendable {
     /// What verdicts call it: the subject of its certificate, or the name of its file.
     public let name: String
     /// The file that it was read from.

@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import Threading
 internal import TokenCrypto
 internal import TokenXML
@@ -19,23 +20,41 @@ final class VerificationWorkspace {
 }
 
 /// Lends workspaces out. It holds as many as were ever in use at once.
-///
-/// `@unchecked Sendable`: the idle ones are touched under the lock only, and a lent one belongs to its borrower.
-final class WorkspacePool: @unchecked Sendable {
+final class WorkspacePool: Sendable {
     private let keys: [VerificationKey]
-    private let lock = Lock()
-    private var idle: [VerificationWorkspace] = []
+    /// The one that was given back last, as an address: taken and put back with one instruction each, since that is all that
+    /// a verifier with one thread ever does. 0 for none.
+    private let latest = Atomic<UInt>(0)
+    private let idle = Guarded<[VerificationWorkspace]>([])
 
     init(keys: [VerificationKey]) {
         self.keys = keys
     }
 
+    deinit {
+        _ = takeLatest()
+    }
+
     func withWorkspace<Result>(
         _ body: (VerificationWorkspace) -> Result
     ) throws(CryptoError) -> Result {
-        let kept = lock.withLock { idle.popLast() }
+        let kept = takeLatest() ?? idle.withLock { $0.popLast() }
         let workspace = if let kept { kept } else { try VerificationWorkspace(keys: keys) }
-        defer { lock.withLock { idle.append(workspace) } }
+        defer { putBack(workspace) }
         return body(workspace)
+    }
+
+    private func takeLatest() -> VerificationWorkspace? {
+        UnsafeRawPointer(bitPattern: latest.exchange(0, ordering: .acquiring)).map {
+            Unmanaged<VerificationWorkspace>.fromOpaque($0).takeRetainedValue()
+        }
+    }
+
+    private func putBack(_ workspace: VerificationWorkspace) {
+        let retained = Unmanaged.passRetained(workspace)
+        let address = UInt(bitPattern: retained.toOpaque())
+        guard !latest.compareExchange(expected: 0, desired: address, ordering: .releasing).exchanged else { return }
+        retained.release()
+        idle.withLock { $0.append(workspace) }
     }
 }

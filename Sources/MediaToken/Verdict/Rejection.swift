@@ -4,7 +4,8 @@ internal import TokenCrypto
 ///
 /// No text of it holds the token, its signature or the viewer's session GUID.
 public struct Rejection: Error, Sendable, CustomStringConvertible {
-    enum Reason: Sendable {
+    /// Indirect, so that a verdict is as small as a reference: most are no rejections.
+    indirect enum Reason: Sendable {
         case format(FormatProblem)
         case signature(length: Int, keys: [VerificationKey])
         case notYetValid(TimeWindow)

@@ -1,7 +1,9 @@
 internal import TokenXML
 
 /// Why a token gets no further. What goes wrong with one token of a group stays with that token.
-enum Stop: Error, Sendable {
+///
+/// Indirect, so that a step which goes well moves no more than it made.
+indirect enum Stop: Error, Sendable {
     /// It is refused.
     case rejected(Rejection)
     /// Nothing can be said about it.

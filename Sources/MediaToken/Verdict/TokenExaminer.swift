@@ -16,7 +16,7 @@ struct TokenExaminer {
     ) -> Examination {
         let unread = checks.map { CheckReport.notChecked($0, "the token could not be read") }
         let envelope: TokenEnvelope
-        switch token.openEnvelope(choosing: resource) {
+        switch token.clearText(choosing: resource).flatMap(TokenEnvelope.split) {
         case .success(let opened): envelope = opened
         case .failure(let stop):
             let reports = [.failed(.format, stop), .notChecked(.signature, "the token could not be read")] + unread
@@ -47,7 +47,7 @@ struct TokenExaminer {
         do { workspace = try VerificationWorkspace(keys: keys.keys) } catch {
             return (.cannotTell(.signature, .outOfResources("\(error)")), nil)
         }
-        switch keys.authenticate([.success(envelope)], with: workspace)[0] {
+        switch keys.authenticate([DigestedEnvelope.make(of: envelope, with: workspace.hasher)], with: workspace)[0] {
         case .success(let payload):
             let detail = "verified by \(payload.key.name) (RSA with \(payload.key.bits) bits, SHA-256)"
             return (.passed(.signature, detail), payload.key.name)

@@ -16,17 +16,17 @@ public enum Verdict: Sendable {
 
 /// A media token that passed every check and was claimed. Nobody but a verifier can make one: having it is the proof.
 public struct VerifiedToken: Sendable {
-    /// What it says, all of it signed.
-    public let claims: MediaTokenClaims
-    /// Name of the key that verified it.
-    public let key: String
-    /// Its identity in the replay store.
-    public let replayKey: ReplayKey
+    private let signed: SignedClaims
 
-    fileprivate init(_ approved: ApprovedToken, replayKey: ReplayKey) {
-        claims = approved.signed.claims
-        key = approved.signed.payload.key.name
-        self.replayKey = replayKey
+    /// What it says, all of it signed.
+    public var claims: MediaTokenClaims { signed.claims }
+    /// Name of the key that verified it.
+    public var key: String { signed.key.name }
+    /// Its identity in the replay store.
+    public var replayKey: ReplayKey { ReplayKey(signed.digest) }
+
+    fileprivate init(_ approved: ApprovedToken) {
+        signed = approved.signed
     }
 }
 
@@ -54,19 +54,24 @@ struct UndecidedGroup: Sendable {
 
     init(_ members: [Step<ApprovedToken>]) {
         self.members = members
-        claims = members.compactMap { try? $0.get().replayClaim }
+        var claims: [ReplayClaim] = []
+        claims.reserveCapacity(members.count)
+        for case .success(let approved) in members { claims.append(approved.replayClaim) }
+        self.claims = claims
     }
 
     /// Turns approved tokens into verified ones, where this is their first use.
     func verdicts(for answers: [Result<ReplayAnswer, ReplayCacheError>]) -> [Result<Verdict, CannotTell>] {
-        var answers = answers[...]
         let miscount: ReplayCacheError? =
             answers.count == claims.count
             ? nil : .unavailable("it gave \(answers.count) answers to \(claims.count) claims")
-        return members.map { member in
-            switch member {
-            case .failure(let stop): stop.outcome
-            case .success(let approved): approved.verdict(for: miscount.map { .failure($0) } ?? answers.removeFirst())
+        var claimed = 0
+        return members.indices.map { index in
+            switch members[index] {
+            case .failure(let stop): return stop.outcome
+            case .success(let approved):
+                defer { claimed += 1 }
+                return approved.verdict(for: miscount.map { .failure($0) } ?? answers[claimed])
             }
         }
     }
@@ -76,7 +81,7 @@ extension ApprovedToken {
     fileprivate func verdict(for answer: Result<ReplayAnswer, ReplayCacheError>) -> Result<Verdict, CannotTell> {
         switch answer {
         case .success(.first):
-            .success(.accepted(VerifiedToken(self, replayKey: replayClaim.key)))
+            .success(.accepted(VerifiedToken(self)))
         case .success(.alreadyUsed):
             .success(.rejected(Rejection(.alreadyUsed)))
         case .success(.predatesStore(let since)):

@@ -1,15 +1,3 @@
-/// One element of a strictly read document.
-package struct XMLElement: Equatable, Sendable {
-    /// The local name.
-    package let name: String
-    /// 0 for the root, 1 for its children.
-    package let depth: Int
-    /// Whether the start tag carries more than a plain name: an attribute, a prefix or a namespace.
-    package let isDecorated: Bool
-    /// The element's own text and CDATA runs, concatenated. Text of its children is not part of it.
-    package internal(set) var text: String
-}
-
 /// Why a document was refused. Says what and, from libxml2, where; never quotes the document.
 package enum XMLRefusal: Error, Equatable, Sendable {
     case notUTF8

@@ -1,0 +1,68 @@
+internal import COpenSSL
+
+/// One of libcrypto's large whole numbers, which are never negative here. Owns its memory, and keeps it from use to use.
+final class BigNumber {
+    let pointer: OpaquePointer
+
+    init() throws(CryptoError) {
+        guard let pointer = BN_new() else { throw .libcrypto("out of memory") }
+        self.pointer = pointer
+    }
+
+    /// Takes `pointer` over.
+    init(takingOwnership pointer: OpaquePointer) {
+        self.pointer = pointer
+    }
+
+    deinit {
+        BN_free(pointer)
+    }
+
+    /// Becomes the number that `bytes` are, the most significant first (OS2IP of RFC 8017, 4.2). `false` where that fails.
+    func read(_ bytes: [UInt8]) -> Bool {
+        BN_bin2bn(bytes, Int32(bytes.count), pointer) != nil
+    }
+
+    static func == (left: BigNumber, right: BigNumber) -> Bool { BN_ucmp(left.pointer, right.pointer) == 0 }
+
+    static func < (left: BigNumber, right: BigNumber) -> Bool { BN_ucmp(left.pointer, right.pointer) < 0 }
+}
+
+/// Multiplies modulo one odd number, with what libcrypto has computed for that beforehand.
+///
+/// Not thread-safe: one caller at a time.
+final class ModularMultiplier {
+    let modulus: BigNumber
+    private let montgomery: OpaquePointer
+    private let scratch: OpaquePointer
+
+    init(modulus: BigNumber) throws(CryptoError) {
+        guard let scratch = BN_CTX_new() else { throw .libcrypto("out of memory") }
+        guard let montgomery = BN_MONT_CTX_new() else {
+            BN_CTX_free(scratch)
+            throw .libcrypto("out of memory")
+        }
+        guard BN_MONT_CTX_set(montgomery, modulus.pointer, scratch) == 1 else {
+            BN_MONT_CTX_free(montgomery)
+            BN_CTX_free(scratch)
+            throw .libcrypto("cannot compute with this modulus (\(CryptoError.drainQueue()))")
+        }
+        (self.modulus, self.montgomery, self.scratch) = (modulus, montgomery, scratch)
+    }
+
+    deinit {
+        BN_MONT_CTX_free(montgomery)
+        BN_CTX_free(scratch)
+    }
+
+    /// Makes `result` the Montgomery form of `number`, which is below the modulus. `false` where that fails.
+    func toMontgomery(_ result: BigNumber, _ number: BigNumber) -> Bool {
+        BN_to_montgomery(result.pointer, number.pointer, montgomery, scratch) == 1
+    }
+
+    /// Makes `result` the product of two numbers below the modulus. It has Montgomery form where both have it, and is a
+    /// plain number where one of them is. `false` where that fails.
+    func multiply(_ result: BigNumber, _ left: BigNumber, _ right: BigNumber) -> Bool {
+        BN_mod_mul_montgomery(result.pointer, left.pointer, right.pointer, montgomery, scratch) == 1
+    }
+}
