@@ -51,11 +51,15 @@ let package = Package(
             dependencies: ["EventLoop", "HTTPServer", "MediaToken", "ReplayRedis", "ReplayStores", "Threading"],
             swiftSettings: strict),
         .target(name: "TokenIssuer", dependencies: ["MediaToken", "TokenCrypto"], swiftSettings: strict),
+        .target(
+            name: "LoadTest",
+            dependencies: ["EventLoop", "HTTPClient", "MediaToken", "Threading", "TokenCrypto", "TokenIssuer"],
+            swiftSettings: strict),
         .executableTarget(
             name: "media-token",
             dependencies: [
-                "EventLoop", "HTTPClient", "HTTPServer", "MediaToken", "MediaTokenGate", "ReplayStores", "TokenCrypto",
-                "TokenIssuer", "CArgp",
+                "EventLoop", "HTTPClient", "HTTPServer", "LoadTest", "MediaToken", "MediaTokenGate", "ReplayStores",
+                "TokenCrypto", "TokenIssuer", "CArgp",
             ],
             swiftSettings: strict),
 
@@ -79,6 +83,11 @@ let package = Package(
             name: "replay-benchmark",
             dependencies: ["EventLoop", "MediaToken", "ReplayRedis", "ReplayStores"],
             path: "Tests/Benchmarks/ReplayBenchmark",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "verify-workload",
+            dependencies: ["LoadTest", "MediaToken"],
+            path: "Tests/Benchmarks/VerifyWorkload",
             swiftSettings: strict),
         .testTarget(
             name: "ReplayCacheTests",

@@ -1,5 +1,6 @@
 internal import MediaToken
 internal import MediaTokenGate
+internal import TokenCrypto
 
 /// The options that name verification keys, for every command that takes some.
 struct KeyOptions {
@@ -36,10 +37,14 @@ struct KeyOptions {
     }
 
     /// Loads the keys; those of a directory that are refused are named on standard error.
-    func load() throws(CommandFailure) -> KeyRing {
+    ///
+    /// - Parameter own: a key of this process, to be trusted beside them whatever it is like.
+    func load(unsafelyTrusting own: RSAPublicKey? = nil) throws(CommandFailure) -> KeyRing {
         let password = try readPassword()
         let keys: KeyRing
-        do { keys = try KeyRing(loading: paths, password: password, requirements: requirements) } catch {
+        do {
+            keys = try KeyRing(loading: paths, unsafelyTrusting: own, password: password, requirements: requirements)
+        } catch {
             throw CommandFailure("\(error)")
         }
         for key in keys.refused { Console.printError("warning: \(key)") }

@@ -20,12 +20,5 @@ enum KeysCommand {
             """,
         groups: [], stopsAtOperand: true)
 
-    static func run(_ arguments: [String]) -> ExitStatus {
-        ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
-            guard let command = commands.first(where: { $0.name == given.operands.first }) else {
-                throw UsageError("expected one of \(commands.map(\.name).joined(separator: ", "))")
-            }
-            return command.run(Array(given.operands.dropFirst()))
-        }
-    }
+    static func run(_ arguments: [String]) -> ExitStatus { Subcommands.run(commands, syntax, arguments) }
 }

@@ -9,7 +9,7 @@ enum MediaTokenCommand {
     private static let commands: [Subcommand] = [
         ("verify", VerifyCommand.run), ("inspect", InspectCommand.run), ("issue", IssueCommand.run),
         ("keys", KeysCommand.run), ("replays", ReplaysCommand.run), ("serve", ServeCommand.run),
-        ("demo", DemoCommand.run),
+        ("demo", DemoCommand.run), ("bench", BenchCommand.run),
     ]
 
     private static let syntax = CommandSyntax(
@@ -24,6 +24,7 @@ enum MediaTokenCommand {
               replays    show or sweep a store of used tokens
               serve      answer over HTTP whether a stream may play
               demo       see a gate at work on this machine
+              bench      measure verifications, or a running gate
 
             'media-token COMMAND --help' tells more of each.
 
@@ -60,6 +61,18 @@ enum MediaTokenCommand {
 
 /// A command's name and the function that runs it with the arguments behind its name.
 typealias Subcommand = (name: String, run: @Sendable ([String]) -> ExitStatus)
+
+/// A command that hands on to its own subcommands.
+enum Subcommands {
+    static func run(_ commands: [Subcommand], _ syntax: CommandSyntax, _ arguments: [String]) -> ExitStatus {
+        ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
+            guard let command = commands.first(where: { $0.name == given.operands.first }) else {
+                throw UsageError("expected one of \(commands.map(\.name).joined(separator: ", "))")
+            }
+            return command.run(Array(given.operands.dropFirst()))
+        }
+    }
+}
 
 /// How a command ends, for scripts. ``UsageError`` ends it with 64 (`EX_USAGE`).
 enum ExitStatus: Int32, Comparable {

@@ -13,6 +13,9 @@ struct ReplayOptions {
 
     private let url: String
 
+    /// The kind of store, for a report: what is behind the colon may hold a password.
+    var kind: String { printable(String(url.prefix { $0 != ":" })) }
+
     init(_ given: Arguments, time: TimeOptions) throws(UsageError) {
         url = try given.one("replays") ?? "memory"
         // A store forgets what has passed: asked about the future, it would forget what is alive for everybody else.

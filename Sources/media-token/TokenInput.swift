@@ -12,6 +12,11 @@ struct TokenInput {
         operand = operands.first == "-" ? nil : operands.first
     }
 
+    /// The tokens of a file; `nil` for standard input.
+    init(file: String?) {
+        operand = file.map { "@" + $0 }
+    }
+
     /// Hands the tokens to `body` in groups: all that one read brought, so that a pipe that trickles is answered at once.
     ///
     /// An input without any token is handed on as one that is empty.

@@ -1,0 +1,25 @@
+package import MediaToken
+
+/// Fills a replay store, so that it is as large as it would be on a busy evening.
+package enum ReplayFilling {
+    private static let group = 256
+
+    /// Claims `count` keys that no token has, to be remembered until `until`.
+    ///
+    /// - Parameter progress: called with how many are done.
+    /// - Throws: `ReplayCacheError`.
+    package static func fill(
+        _ store: any ReplayCache, with count: Int, until: Timestamp, at now: Timestamp,
+        progress: (Int) -> Void
+    ) throws(ReplayCacheError) {
+        var random = SystemRandomNumberGenerator()
+        for done in stride(from: 0, to: count, by: group) {
+            let claims = (0..<min(group, count - done)).map { _ in
+                let key = ReplayKey(words: (random.next(), random.next(), random.next(), random.next()))
+                return ReplayClaim(key: key, issued: until, until: until)
+            }
+            for answer in store.claim(claims, at: now) { _ = try answer.get() }
+            progress(min(count, done + group))
+        }
+    }
+}

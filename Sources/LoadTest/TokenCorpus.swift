@@ -1,0 +1,82 @@
+package import MediaToken
+internal import Synchronization
+internal import Threading
+package import TokenCrypto
+package import TokenIssuer
+
+/// Tokens to be verified in a load test, and what each was issued for.
+package struct TokenCorpus: Sendable {
+    /// One token as it arrives, and what its own claims say that it is for.
+    package struct Item: Sendable {
+        package let token: RawToken
+        package let requestor: String
+        package let resource: String
+    }
+
+    package let items: [Item]
+
+    /// The resource that tokens are made for unless another is asked for: MRSS, as real programmers send it.
+    package static let resource = """
+        <rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/"><channel><title>TNT</title><item>\
+        <title>Game 7</title><guid>2847811</guid><media:rating scheme="urn:v-chip">tv-pg</media:rating></item>\
+        </channel></rss>
+        """
+
+    /// Takes captured tokens. What each is for is read from it, unverified; from one that cannot be read, nothing.
+    package init(captured tokens: [RawToken]) {
+        let inspector = TokenInspector(keys: nil)
+        items = tokens.map { token in
+            let fields = inspector.inspect(token, asking: TokenInspector.Questions()).fields
+            func field(_ name: String) -> String { fields.first { $0.name == name }?.text ?? "" }
+            return Item(token: token, requestor: field("requestorID"), resource: field("resourceID"))
+        }
+    }
+
+    /// Signs `count` tokens that differ in their session GUID, on `threads` threads.
+    ///
+    /// - Parameter progress: called on the caller's thread with how many are done.
+    package init(
+        signing count: Int, of recipe: TokenRecipe, with key: RSASigningKey, threads: Int,
+        progress: (Int) -> Void
+    ) throws {
+        let signer = TokenSigner(key: key)
+        let work = SharedWork(count: count)
+        let parts = try Workers.run(threads, progress: { progress(work.taken) }) { _ in
+            var (recipe, items) = (recipe, [Item]())
+            while work.takeOne() {
+                recipe.sessionGUID = TokenRecipe.freshSessionGUID()
+                let token = RawToken(try signer.sign(recipe.payload))
+                items.append(Item(token: token, requestor: recipe.requestor, resource: recipe.resource))
+            }
+            return items
+        }
+        items = parts.flatMap(\.self)
+    }
+
+    /// Questions about all tokens, in groups of `size` and in order.
+    package func groups(of size: Int) -> [[VerificationRequest]] {
+        stride(from: 0, to: items.count, by: size).map { first in
+            items[first..<min(first + size, items.count)].map { item in
+                let expectation = Expectation(requestor: item.requestor, resource: item.resource)
+                return VerificationRequest(token: item.token, expectation: expectation)
+            }
+        }
+    }
+
+    /// Bytes of a token on average.
+    package var averageSize: Int {
+        items.isEmpty ? 0 : items.reduce(0) { $0 + $1.token.bytes.count } / items.count
+    }
+}
+
+/// A number of like pieces of work, from which threads take theirs.
+private final class SharedWork: Sendable {
+    private let count: Int
+    private let next = Atomic<Int>(0)
+
+    init(count: Int) { self.count = count }
+
+    var taken: Int { min(next.load(ordering: .relaxed), count) }
+
+    func takeOne() -> Bool { next.add(1, ordering: .relaxed).oldValue < count }
+}

@@ -1,0 +1,64 @@
+package import MediaToken
+
+/// What a load test of the verification has measured.
+package struct VerifyFigures: Sendable {
+    /// One turn of the time line: what all threads did in a second then.
+    package struct Turn: Sendable {
+        package let verificationsPerSecond: Double
+        package let bareSignaturesPerSecond: Double
+    }
+
+    package let threads: Int
+    package let verifications: Int
+    package let verificationsPerSecond: Double
+    /// The ceiling: bare RSA verifications a second on the same threads; `nil` where no token has a valid signature.
+    package let bareSignaturesPerSecond: Double?
+    /// Of one call each.
+    package let latency: LatencyHistogram
+    /// Nanoseconds a token, by stage.
+    package let stages: [(stage: VerificationStage, nanoseconds: Double)]
+    package let statuses: [VerdictStatus: Int]
+    package let turns: [Turn]
+    package let before: ProcessMemory
+    package let after: ProcessMemory
+
+    /// What a token costs beyond its RSA operation, as a part of the ceiling.
+    package var ratio: Double? { bareSignaturesPerSecond.map { verificationsPerSecond / $0 } }
+
+    init(of parts: [ThreadFigures], before: ProcessMemory, after: ProcessMemory) {
+        threads = parts.count
+        let all = parts.map { $0.turns.reduce(into: ThreadFigures.Turn()) { $0.add($1) } }
+        verifications = all.reduce(0) { $0 + $1.verifications }
+        verificationsPerSecond = all.reduce(0) { $0 + $1.verificationsPerSecond }
+        let bare = all.reduce(0) { $0 + $1.bareSignaturesPerSecond }
+        bareSignaturesPerSecond = bare > 0 ? bare : nil
+        latency = parts.reduce(into: LatencyHistogram()) { $0.add($1.latency) }
+        let times = parts.reduce(into: StageTimes()) { $0.add($1.stages) }
+        let timed = max(1, parts.reduce(0) { $0 + $1.timedTokens })
+        stages = VerificationStage.allCases.map { ($0, Double(times[$0]) / Double(timed)) }
+        statuses = parts.reduce(into: [:]) { $0.merge($1.statusCounts, uniquingKeysWith: +) }
+        let turnCount = parts.map(\.turns.count).min() ?? 0
+        turns = (0..<turnCount).map { turn in
+            Turn(
+                verificationsPerSecond: parts.reduce(0) { $0 + $1.turns[turn].verificationsPerSecond },
+                bareSignaturesPerSecond: parts.reduce(0) { $0 + $1.turns[turn].bareSignaturesPerSecond })
+        }
+        (self.before, self.after) = (before, after)
+    }
+}
+
+extension ThreadFigures.Turn {
+    fileprivate var verificationsPerSecond: Double { Self.rate(verifications, verificationNanoseconds) }
+    fileprivate var bareSignaturesPerSecond: Double { Self.rate(bareSignatures, bareNanoseconds) }
+
+    private static func rate(_ count: Int, _ nanoseconds: UInt64) -> Double {
+        nanoseconds == 0 ? 0 : Double(count) * 1e9 / Double(nanoseconds)
+    }
+
+    fileprivate mutating func add(_ other: Self) {
+        verifications += other.verifications
+        verificationNanoseconds += other.verificationNanoseconds
+        bareSignatures += other.bareSignatures
+        bareNanoseconds += other.bareNanoseconds
+    }
+}

@@ -1,0 +1,112 @@
+internal import MediaToken
+internal import Threading
+
+/// One thread of a load test.
+struct VerifyWorker {
+    /// One call of so many is timed stage by stage, which costs a reading of the clock for each stage.
+    private static let timedCalls = 64
+
+    private let groups: [[VerificationRequest]]
+    private let verifiers: PassVerifiers
+    private let time: Timestamp?
+    private let ceiling: BareSignatures?
+    private(set) var figures = ThreadFigures()
+
+    private var pass: UInt64 = 0
+    private var next = 0
+    private var calls = 0
+    private var verifier: MediaTokenVerifier
+
+    init(
+        _ groups: [[VerificationRequest]], verifiers: PassVerifiers, time: Timestamp?, ceiling: BareSignatures?
+    ) {
+        (self.groups, self.verifiers, self.time, self.ceiling) = (groups, verifiers, time, ceiling)
+        verifier = verifiers.verifier(of: 0)
+    }
+
+    mutating func run(_ turns: Turns, isCancelled: () -> Bool) {
+        guard !groups.isEmpty else { return }
+        for turn in 0..<turns.count {
+            let ends = turns.ends(of: turn)
+            var point = ThreadFigures.Turn()
+            verify(until: ceiling == nil ? ends.ceiling : ends.verification, isCancelled, &point)
+            bareSignatures(until: ends.ceiling, isCancelled, &point)
+            figures.turns.append(point)
+            if isCancelled() { return }
+        }
+    }
+
+    private mutating func verify(until end: UInt64, _ isCancelled: () -> Bool, _ point: inout ThreadFigures.Turn) {
+        let begin = MonotonicTime.nanoseconds
+        var now = begin
+        while now < end, !isCancelled() {
+            let group = groups[next]
+            figures.count(verify(group))
+            let done = MonotonicTime.nanoseconds
+            figures.latency.record(done - now)
+            point.verifications += group.count
+            now = done
+            advance()
+        }
+        point.verificationNanoseconds = now - begin
+    }
+
+    private mutating func verify(_ group: [VerificationRequest]) -> [Result<Verdict, CannotTell>] {
+        calls += 1
+        guard calls % Self.timedCalls == 0 else { return verifier.verify(group, at: time ?? .now) }
+        figures.timedTokens += group.count
+        return verifier.verify(group, at: time ?? .now, timing: &figures.stages)
+    }
+
+    private mutating func advance() {
+        next += 1
+        guard next == groups.count else { return }
+        (next, pass) = (0, pass + 1)
+        verifier = verifiers.verifier(of: pass)
+    }
+
+    private func bareSignatures(until end: UInt64, _ isCancelled: () -> Bool, _ point: inout ThreadFigures.Turn) {
+        guard let ceiling else { return }
+        let begin = MonotonicTime.nanoseconds
+        var now = begin
+        while now < end, !isCancelled() {
+            point.bareSignatures += ceiling.verifyAll()
+            now = MonotonicTime.nanoseconds
+        }
+        point.bareNanoseconds = now - begin
+    }
+}
+
+/// What one thread has measured.
+struct ThreadFigures: Sendable {
+    struct Turn: Sendable {
+        var verifications = 0
+        var verificationNanoseconds: UInt64 = 0
+        var bareSignatures = 0
+        var bareNanoseconds: UInt64 = 0
+    }
+
+    var turns: [Turn] = []
+    var latency = LatencyHistogram()
+    var stages = StageTimes()
+    /// Tokens whose stages were timed.
+    var timedTokens = 0
+    private(set) var statuses: [VerdictStatus: Int] = [:]
+    /// Nearly all that is counted; a dictionary takes longer than some of the stages.
+    private var accepted = 0
+
+    /// How many tokens came to each status.
+    var statusCounts: [VerdictStatus: Int] {
+        accepted == 0 ? statuses : statuses.merging([.validToken: accepted], uniquingKeysWith: +)
+    }
+
+    mutating func count(_ outcomes: [Result<Verdict, CannotTell>]) {
+        for outcome in outcomes {
+            switch outcome {
+            case .success(.accepted): accepted += 1
+            case .success(let verdict): statuses[verdict.status, default: 0] += 1
+            case .failure: statuses[.errorUnknown, default: 0] += 1
+            }
+        }
+    }
+}

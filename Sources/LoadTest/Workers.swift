@@ -1,0 +1,45 @@
+internal import Glibc
+internal import Synchronization
+internal import Threading
+
+/// Does the same work on several threads.
+package enum Workers {
+    /// A thread could not be started.
+    package struct NoThread: Error, CustomStringConvertible {
+        package var description: String { "the process may have no more threads" }
+    }
+
+    /// Runs `work` once on each of `count` threads, and gives what each made, in order.
+    ///
+    /// - Parameter progress: called some fifty times a second on this thread, and once at the end.
+    /// - Throws: what `work` throws, and ``NoThread``.
+    package static func run<Made: Sendable>(
+        _ count: Int, progress: () -> Void = {}, _ work: @escaping @Sendable (Int) throws -> Made
+    ) throws -> [Made] {
+        let slots = (0..<count).map { _ in Slot<Made>() }
+        let threads = slots.enumerated().map { index, slot in
+            ServiceThread { slot.finish(Result { try work(index) }) }
+        }
+        while !zip(threads, slots).allSatisfy({ $0 == nil || $1.isDone }) {
+            progress()
+            usleep(20_000)
+        }
+        for thread in threads { thread?.join() }
+        progress()
+        guard !threads.contains(where: { $0 == nil }) else { throw NoThread() }
+        return try slots.compactMap { try $0.result?.get() }
+    }
+
+    /// What one thread makes. `@unchecked Sendable`: written once, by it, before it says that it is done.
+    private final class Slot<Made: Sendable>: @unchecked Sendable {
+        private let done = Atomic<Bool>(false)
+        private(set) var result: Result<Made, any Error>?
+
+        var isDone: Bool { done.load(ordering: .acquiring) }
+
+        func finish(_ result: Result<Made, any Error>) {
+            self.result = result
+            done.store(true, ordering: .releasing)
+        }
+    }
+}

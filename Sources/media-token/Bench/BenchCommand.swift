@@ -1,0 +1,21 @@
+/// `media-token bench`: hands on to its own subcommands.
+enum BenchCommand {
+    private static let commands: [Subcommand] = [("verify", BenchVerifyCommand.run), ("gate", BenchGateCommand.run)]
+
+    private static let syntax = CommandSyntax(
+        name: "media-token bench", operands: "verify|gate [ARG...]",
+        summary: "Measure how many tokens a machine can verify, or a gate can answer for.",
+        details: """
+            Commands:
+              verify     verify tokens in this process, beside the bare RSA operations that are the ceiling
+              gate       ask a running gate about tokens, flat out or at a set rate
+
+            'media-token bench COMMAND --help' tells more of each.
+
+            Example:
+              media-token bench verify --threads 2 --seconds 10
+            """,
+        groups: [], stopsAtOperand: true)
+
+    static func run(_ arguments: [String]) -> ExitStatus { Subcommands.run(commands, syntax, arguments) }
+}

@@ -1,0 +1,3 @@
+enum BenchGateCommand {
+    static func run(_ arguments: [String]) -> ExitStatus { .success }
+}

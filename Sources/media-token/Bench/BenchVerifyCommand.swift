@@ -1,0 +1,125 @@
+internal import LoadTest
+internal import MediaToken
+internal import ReplayStores
+internal import TokenCrypto
+
+/// `media-token bench verify`: how many tokens this machine verifies in a second, beside what its RSA operation allows.
+enum BenchVerifyCommand {
+    private static let syntax = CommandSyntax(
+        name: "media-token bench verify", operands: "",
+        summary: "Measure verification in this process, beside the bare RSA operations that are its ceiling.",
+        details: """
+            Distinct tokens are signed, or read from a file, and verified over and over; each pass counts as new tokens for \
+            the replay store. In turns with that, the same threads verify bare signatures of the same key with libcrypto, so \
+            that both see the same machine and their ratio means something. What tokens of a file are for is read from \
+            themselves.
+
+            Exit status: 0 done, 1 a token came to another status than expected, 2 could not measure, 64 usage.
+
+            Examples:
+              media-token bench verify --bits 2048 --threads 2 --seconds 10 --report report.html
+              media-token bench verify --tokens captured.txt --keys Keys --at '2016-03-17 15:02:00 -0700'
+            """,
+        groups: [
+            CorpusOptions.group,
+            OptionGroup(
+                heading: "How to measure:",
+                options: [
+                    CommandOption("bits", "N", "Length of the key to sign with, where none is named (default 2048)"),
+                    CommandOption("threads", "N", "Threads that verify (default 1)"),
+                    CommandOption("seconds", "S", "How long (default 5)"),
+                    CommandOption("group", "N", "Tokens that are verified in one call (default 1)"),
+                    CommandOption("live", "N", "Live tokens in the replay store before it begins (default 0)"),
+                    CommandOption("expect", "STATUS", "What every token must come to (default VALID_TOKEN)"),
+                ]),
+            KeyOptions.group, TimeOptions.group, ReplayOptions.group, BenchOutput.group,
+        ])
+
+    struct Task {
+        let corpus: CorpusOptions
+        let keys: KeyOptions
+        let time: TimeOptions
+        let replays: ReplayOptions
+        let output: BenchOutput
+        let bits: Int
+        let live: Int
+        let expected: VerdictStatus
+        var load = VerifyLoad.Settings()
+
+        init(_ given: Arguments) throws(UsageError) {
+            guard given.operands.isEmpty else {
+                throw UsageError("'\(given.operands[0])' is given; expected options only")
+            }
+            corpus = try CorpusOptions(given)
+            keys = try KeyOptions(given)
+            time = try TimeOptions(given)
+            replays = try ReplayOptions(given, time: time)
+            output = try BenchOutput(given)
+            bits = Int(try given.number("bits", in: 1024...8192) ?? 2048)
+            live = Int(try given.number("live", in: 0...100_000_000) ?? 0)
+            expected = try given.status("expect") ?? .validToken
+            load.threads = Int(try given.number("threads", in: 1...1024) ?? 1)
+            load.seconds = Double(try given.number("seconds", in: 1...86_400) ?? 5)
+            load.group = Int(try given.number("group", in: 1...4096) ?? 1)
+            load.time = time.time
+            guard corpus.file == nil || !keys.paths.isEmpty else {
+                throw UsageError("--tokens is given without their key; expected --keys DIR or --key FILE")
+            }
+        }
+    }
+
+    static func run(_ arguments: [String]) -> ExitStatus {
+        let task = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Task(given) }
+        Interruption.note()
+        return CommandFailure.report { () throws(CommandFailure) in try measure(task) }
+    }
+
+    private static func measure(_ task: Task) throws(CommandFailure) -> ExitStatus {
+        // The store before the tokens: what was issued before it would predate it.
+        let store = try task.replays.open(clockSkew: .zero)
+        let corpus: TokenCorpus
+        let keys: KeyRing
+        if let captured = try task.corpus.captured() {
+            (corpus, keys) = (captured, try task.keys.load())
+        } else {
+            let key = try task.corpus.key(generating: task.bits)
+            keys = try task.keys.load(unsafelyTrusting: key.publicKey)
+            corpus = try task.corpus.sign(with: key, threads: task.load.threads)
+        }
+        let figures: VerifyFigures
+        let status: ReplayStoreStatus
+        do {
+            try fill(store, task)
+            let load = VerifyLoad(
+                corpus, keys: keys, policy: task.time.policy(), replays: store.cache, settings: task.load)
+            var progress = ProgressBar("verifying", total: 100)
+            figures = try load.run(
+                isCancelled: { Interruption.isRequested }, progress: { progress.update(Int($0 * 100)) })
+            status = try store.status()
+            try store.close()
+        } catch { throw CommandFailure("\(error)") }
+        let report = VerifyReport(figures, task, corpus, keys, status)
+        try task.output.show(report)
+        return figures.statuses.keys.allSatisfy { $0 == task.expected } ? .success : .rejected
+    }
+
+    private static func fill(_ store: ReplayStore, _ task: Task) throws(ReplayCacheError) {
+        guard task.live > 0 else { return }
+        let now = Timestamp.now
+        let until = Timestamp(milliseconds: now.milliseconds + 900_000)
+        var progress = ProgressBar("filling the store", total: task.live)
+        try ReplayFilling.fill(store.cache, with: task.live, until: until, at: now) { progress.update($0) }
+    }
+}
+
+extension Arguments {
+    /// A status by its name.
+    func status(_ option: String) throws(UsageError) -> VerdictStatus? {
+        guard let text = try one(option) else { return nil }
+        guard let status = VerdictStatus(rawValue: text) else {
+            let names = VerdictStatus.allCases.map(\.rawValue).joined(separator: ", ")
+            throw UsageError("--\(option) is '\(printable(text))'; expected one of \(names)")
+        }
+        return status
+    }
+}

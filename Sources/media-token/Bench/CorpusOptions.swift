@@ -1,0 +1,75 @@
+internal import LoadTest
+internal import MediaToken
+internal import TokenCrypto
+internal import TokenIssuer
+
+/// The options that say which tokens a load test is made with.
+struct CorpusOptions {
+    static let group = OptionGroup(
+        heading: "Tokens:",
+        options: [
+            CommandOption("tokens", "FILE", "Captured tokens, as verify reads them; - for standard input"),
+            CommandOption("count", "N", "How many distinct tokens to sign, where none are given (default 20000)"),
+            CommandOption("signing-key", "FILE", "PEM private key to sign them with"),
+            CommandOption("requestor", "ID", "Requestor that they are signed for (default MML)"),
+            CommandOption("resource-file", "F", "Resource that they are signed for (default an MRSS item)"),
+        ])
+
+    private static let defaultCount: Int64 = 20_000
+
+    let file: String?
+    private let count: Int
+    private let signingKey: String?
+    private let requestor: String?
+    private let resourceFile: String?
+
+    init(_ given: Arguments) throws(UsageError) {
+        file = try given.one("tokens")
+        signingKey = try given.one("signing-key")
+        requestor = try given.one("requestor")
+        resourceFile = try given.one("resource-file")
+        let count = try given.number("count", in: 1...10_000_000)
+        self.count = Int(count ?? Self.defaultCount)
+        for (option, isGiven) in [
+            ("count", count != nil), ("signing-key", signingKey != nil), ("requestor", requestor != nil),
+            ("resource-file", resourceFile != nil),
+        ] where file != nil && isGiven {
+            throw UsageError("--tokens and --\(option) are given; captured tokens are what they are")
+        }
+    }
+
+    var namesSigningKey: Bool { signingKey != nil }
+
+    /// The key to sign with: the one that is named, or else a new one.
+    func key(generating bits: Int) throws(CommandFailure) -> RSASigningKey {
+        do {
+            guard let signingKey else { return try RSASigningKey.generate(bits: bits) }
+            return try RSASigningKey(pem: FileBytes.read(signingKey, limit: KeyFile.sizeLimit))
+        } catch {
+            throw CommandFailure("\(signingKey.map { $0 + ": " } ?? "")\(error)")
+        }
+    }
+
+    /// The captured tokens; `nil` where no file is named.
+    func captured() throws(CommandFailure) -> TokenCorpus? {
+        guard let file else { return nil }
+        var tokens: [RawToken] = []
+        try TokenInput(file: file == "-" ? nil : file).forEachGroup { tokens += $0 }
+        return TokenCorpus(captured: tokens)
+    }
+
+    /// Signs tokens with `key`. They are issued in the next second: a store that is made now does not remember this one.
+    func sign(with key: RSASigningKey, threads: Int) throws(CommandFailure) -> TokenCorpus {
+        let second = Timestamp.now.milliseconds / 1000 + 1
+        var recipe = TokenRecipe(issued: TokenDate(Timestamp(milliseconds: second * 1000)))
+        recipe.timeToLive = 900_000
+        recipe.requestor = requestor ?? recipe.requestor
+        recipe.resource = TokenCorpus.resource
+        if let resourceFile { recipe.resource = try ResourceFile.read(resourceFile) }
+        var progress = ProgressBar("signing", total: count)
+        do {
+            return try TokenCorpus(
+                signing: count, of: recipe, with: key, threads: threads, progress: { progress.update($0) })
+        } catch { throw CommandFailure("\(error)") }
+    }
+}

@@ -1,0 +1,154 @@
+internal import Glibc
+internal import LoadTest
+
+/// The area of a plot, in the units of its SVG.
+private enum Area {
+    static let width = 800.0
+    static let height = 240.0
+    static let left = 60.0
+    static let bottom = 24.0
+    static let top = 16.0
+
+    static func svg(height: Double = Area.height, _ content: [String]) -> String {
+        let size = "0 0 \(Figure.decimal(width, places: 0)) \(Figure.decimal(height, places: 0))"
+        return "<svg viewBox=\"\(size)\" role=\"img\">\(content.joined())</svg>"
+    }
+
+    static func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, _ style: String) -> String {
+        "<line x1=\"\(n(x1))\" y1=\"\(n(y1))\" x2=\"\(n(x2))\" y2=\"\(n(y2))\" class=\"\(style)\"/>"
+    }
+
+    static func text(_ x: Double, _ y: Double, _ text: String, anchor: String = "middle", style: String = "") -> String
+    {
+        "<text x=\"\(n(x))\" y=\"\(n(y))\" text-anchor=\"\(anchor)\" class=\"\(style)\">\(ReportPage.escaped(text))</text>"
+    }
+
+    static func box(_ x: Double, _ y: Double, _ width: Double, _ height: Double, _ style: String, _ title: String)
+        -> String
+    {
+        "<rect x=\"\(n(x))\" y=\"\(n(y))\" width=\"\(n(width))\" height=\"\(n(height))\" class=\"\(style)\">"
+            + "<title>\(ReportPage.escaped(title))</title></rect>"
+    }
+
+    static func n(_ number: Double) -> String { Figure.decimal(number, places: 2) }
+
+    /// Two lines across, with their values: half of the highest, and the highest.
+    static func heights(_ highest: Double) -> [String] {
+        [0, 0.5, 1].flatMap { part in
+            let y = y(of: part)
+            return [
+                line(left, y, width, y, "axis"),
+                text(left - 6, y + 4, Figure.count(highest * part), anchor: "end"),
+            ]
+        }
+    }
+
+    static func y(of part: Double) -> Double { height - bottom - part * (height - bottom - top) }
+}
+
+/// Counts by duration, on a logarithmic scale.
+struct HistogramPlot {
+    private static let bars = 72
+
+    private let histogram: LatencyHistogram
+    /// Powers of ten at which the scale begins and ends; halves, so that it ends near what was measured.
+    private let lowest: Double
+    private let highest: Double
+
+    init(_ histogram: LatencyHistogram) {
+        self.histogram = histogram
+        lowest = (Self.power(histogram.quantile(0)) * 2).rounded(.down) / 2
+        highest = max(lowest + 0.5, (Self.power(histogram.maximum) * 2).rounded(.up) / 2)
+    }
+
+    /// From 0 to 1 along the scale.
+    private func part(_ nanoseconds: UInt64) -> Double {
+        min(1, max(0, (Self.power(nanoseconds) - lowest) / (highest - lowest)))
+    }
+
+    private static func power(_ nanoseconds: UInt64) -> Double { log10(Double(max(nanoseconds, 1))) }
+
+    private static func x(_ part: Double) -> Double { Area.left + part * (Area.width - Area.left - 10) }
+
+    var svg: String {
+        var counts = [UInt64](repeating: 0, count: Self.bars)
+        for one in histogram.classes {
+            counts[min(Self.bars - 1, Int(part(one.upTo) * Double(Self.bars)))] += one.count
+        }
+        let most = Double(max(1, counts.max() ?? 1))
+        let width = Self.x(1 / Double(Self.bars)) - Self.x(0)
+        let bars = counts.enumerated().filter { $0.element > 0 }.map { index, count in
+            // What is rare is what matters: a bar is never too low to be seen.
+            let height = max(1.5, Double(count) / most * (Area.y(of: 0) - Area.top))
+            let x = Self.x(Double(index) / Double(Self.bars))
+            return Area.box(x, Area.y(of: 0) - height, width - 1, height, "c0", "\(Figure.count(Double(count))) calls")
+        }
+        return Area.svg(Area.heights(most) + bars + ticks + quantiles)
+    }
+
+    private var ticks: [String] {
+        var decades: [UInt64] = [1]
+        while let last = decades.last, last < 100_000_000_000 { decades.append(last * 10) }
+        return decades.filter { (lowest...highest).contains(Self.power($0)) }.map {
+            Area.text(Self.x(part($0)), Area.height - 6, Figure.time(nanoseconds: $0))
+        }
+    }
+
+    private var quantiles: [String] {
+        [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)].enumerated().flatMap { index, quantile in
+            let value = histogram.quantile(quantile.1)
+            let x = Self.x(part(value))
+            let label = "\(quantile.0) \(Figure.time(nanoseconds: value))"
+            return [
+                Area.line(x, Area.top, x, Area.y(of: 0), "mark"),
+                Area.text(x + 4, Area.top + 10 + Double(index) * 14, label, anchor: "start", style: "label"),
+            ]
+        }
+    }
+}
+
+/// Several series over time.
+struct LinePlot {
+    private let series: [(name: String, values: [Double])]
+
+    init(_ series: [(name: String, values: [Double])]) {
+        self.series = series
+    }
+
+    var svg: String {
+        let highest = max(1, series.flatMap(\.values).max() ?? 1)
+        let lines = series.enumerated().map { index, series in
+            let last = Double(max(1, series.values.count - 1))
+            let points = series.values.enumerated().map { position, value in
+                let x = Area.left + Double(position) / last * (Area.width - Area.left - 10)
+                return "\(Area.n(x)),\(Area.n(Area.y(of: value / highest)))"
+            }
+            let title = "<title>\(ReportPage.escaped(series.name))</title>"
+            return "<polyline points=\"\(points.joined(separator: " "))\" class=\"line l\(index)\">\(title)</polyline>"
+        }
+        return Area.svg(Area.heights(highest) + lines)
+    }
+}
+
+/// The parts of a whole, in one bar.
+struct PartsPlot {
+    private static let height = 40.0
+
+    private let parts: [(name: String, value: Double)]
+    private let names: [String]
+
+    init(_ parts: [(name: String, value: Double)], names: [String]) {
+        (self.parts, self.names) = (parts, names)
+    }
+
+    var svg: String {
+        let total = max(parts.reduce(0) { $0 + $1.value }, .leastNormalMagnitude)
+        var x = 0.0
+        let boxes = parts.enumerated().map { index, part in
+            let width = part.value / total * Area.width
+            defer { x += width }
+            return Area.box(x, 0, max(0, width - 1), Self.height, "c\(index)", names[index])
+        }
+        return Area.svg(height: Self.height, boxes)
+    }
+}
