@@ -100,6 +100,10 @@ let package = Package(
             dependencies: ["HTTPServer", "MediaToken", "MediaTokenGate", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
+            name: "LoadTestTests",
+            dependencies: ["LoadTest", "MediaToken", "TestSupport", "TokenIssuer"],
+            swiftSettings: strict),
+        .testTarget(
             name: "EndToEndTests",
             dependencies: ["MediaToken", "TestSupport", "TokenCrypto", "TokenIssuer", "media-token"],
             path: "Tests/EndToEnd",

@@ -11,10 +11,13 @@ package final class EventLoop {
     /// libevent's `event_base`, for libraries that attach themselves to it.
     package let base: OpaquePointer
 
-    package init() throws(Failure) {
+    /// - Parameter hasPreciseTimers: whether timers go by microseconds, at the price of a system call for each; else a
+    ///   timer of a millisecond may take two.
+    package init(hasPreciseTimers: Bool = false) throws(Failure) {
         guard Self.hasDescriptorsLeft, let settings = event_config_new() else { throw Failure() }
         defer { event_config_free(settings) }
         event_config_set_flag(settings, Int32(EVENT_BASE_FLAG_NOLOCK.rawValue))
+        if hasPreciseTimers { event_config_set_flag(settings, Int32(EVENT_BASE_FLAG_PRECISE_TIMER.rawValue)) }
         guard let base = event_base_new_with_config(settings) else { throw Failure() }
         self.base = base
     }
@@ -52,7 +55,12 @@ package final class EventLoop {
 
     /// Calls `action` once, after `milliseconds`, unless the timer is let go before.
     package func timer(afterMilliseconds milliseconds: Int, _ action: @escaping () -> Void) -> LoopTimer {
-        LoopTimer(self, milliseconds, action)
+        LoopTimer(self, microseconds: milliseconds * 1000, action)
+    }
+
+    /// The same by microseconds, for a loop that ``init(hasPreciseTimers:)`` has made precise.
+    package func timer(afterMicroseconds microseconds: Int, _ action: @escaping () -> Void) -> LoopTimer {
+        LoopTimer(self, microseconds: microseconds, action)
     }
 }
 
@@ -62,7 +70,7 @@ package final class LoopTimer {
     private let action: () -> Void
     private var event: OpaquePointer?
 
-    fileprivate init(_ loop: EventLoop, _ milliseconds: Int, _ action: @escaping () -> Void) {
+    fileprivate init(_ loop: EventLoop, microseconds: Int, _ action: @escaping () -> Void) {
         self.loop = loop
         self.action = action
         // Unretained: the event is freed with this object at the latest.
@@ -74,7 +82,7 @@ package final class LoopTimer {
                 let held = Unmanaged<LoopTimer>.fromOpaque(timer).takeUnretainedValue()
                 withExtendedLifetime(held) { held.action() }
             }, Unmanaged.passUnretained(self).toOpaque())
-        var delay = timeval(tv_sec: milliseconds / 1000, tv_usec: milliseconds % 1000 * 1000)
+        var delay = timeval(tv_sec: microseconds / 1_000_000, tv_usec: microseconds % 1_000_000)
         event_add(event, &delay)
     }
 

@@ -52,6 +52,6 @@ package struct LatencyHistogram: Sendable {
         guard index >= resolution else { return UInt64(index) }
         let exponent = UInt64(index / resolution - 1)
         let leading = UInt64(index % resolution + resolution)
-        return (leading << exponent) + (1 << exponent) - 1
+        return leading << exponent | ((1 << exponent) - 1)
     }
 }

@@ -65,26 +65,23 @@ package struct VerifyLoad: Sendable {
 
 /// The verifier of each pass over the corpus, for each of which its tokens are new. All threads share them, as those of a
 /// service share one.
-///
-/// `@unchecked Sendable`: what it has made is touched under the lock only.
-package final class PassVerifiers: @unchecked Sendable {
-    private let keys: KeyRing
-    private let policy: VerificationPolicy
+package final class PassVerifiers: Sendable {
+    private let first: MediaTokenVerifier
     private let replays: any ReplayCache
-    private let lock = Lock()
-    private var latest: (pass: UInt64, verifier: MediaTokenVerifier)?
+    private let latest: Guarded<(pass: UInt64, verifier: MediaTokenVerifier)>
 
     package init(keys: KeyRing, policy: VerificationPolicy, replays: any ReplayCache) {
-        (self.keys, self.policy, self.replays) = (keys, policy, replays)
+        self.replays = replays
+        first = MediaTokenVerifier(keys: keys, policy: policy, replays: replays)
+        latest = Guarded((0, first))
     }
 
     package func verifier(of pass: UInt64) -> MediaTokenVerifier {
-        lock.withLock {
-            if let latest, latest.pass == pass { return latest.verifier }
-            let made = MediaTokenVerifier(
-                keys: keys, policy: policy, replays: PassReplays(store: replays, pass: pass))
-            latest = (pass, made)
-            return made
+        latest.withLock { latest in
+            if latest.pass != pass {
+                latest = (pass, MediaTokenVerifier(first, replays: PassReplays(store: replays, pass: pass)))
+            }
+            return latest.verifier
         }
     }
 }

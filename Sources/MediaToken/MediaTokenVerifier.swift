@@ -21,6 +21,12 @@ public final class MediaTokenVerifier: Sendable {
         workspaces = WorkspacePool(keys: keys.keys)
     }
 
+    /// The same verifier with another replay store: it shares keys and contexts.
+    package init(_ other: MediaTokenVerifier, replays: any ReplayCache) {
+        (keys, policy, workspaces) = (other.keys, other.policy, other.workspaces)
+        self.replays = replays
+    }
+
     /// Verifies one token, and uses it up where it is accepted.
     ///
     /// - Parameters:

@@ -24,7 +24,8 @@ struct OtherCommandTests {
     @Test("help and version")
     func help() throws {
         let commands = [
-            [], ["verify"], ["inspect"], ["issue"], ["keys"], ["replays"], ["keys", "list"], ["keys", "import"],
+            [], ["verify"], ["inspect"], ["issue"], ["keys"], ["replays"], ["bench"], ["bench", "verify"],
+            ["bench", "gate"], ["keys", "list"], ["keys", "import"],
             ["keys", "generate"],
         ]
         for command in commands {

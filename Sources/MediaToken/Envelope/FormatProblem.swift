@@ -12,6 +12,7 @@ enum FormatProblem: Error, Equatable, Sendable {
 
     enum Envelope: Equatable, Sendable {
         case noSecondTag, noPayload, noSignature, secondSignature
+        case signatureTooLong(Int)
         case signatureBase64(Base64.Problem)
     }
 

@@ -26,39 +26,46 @@ package enum PercentEncoding {
     package static func decode(
         _ text: ArraySlice<UInt8>, plus: UInt8 = UInt8(ascii: "+")
     ) throws(BrokenEscape) -> ArraySlice<UInt8> {
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(text.count)
-        var index = text.startIndex
-        while index < text.endIndex {
-            let byte = text[index]
-            if byte == UInt8(ascii: "%") {
-                guard let escaped = escapedByte(in: text, at: index) else {
-                    throw BrokenEscape(offset: index - text.startIndex)
+        var broken: Int?
+        let decoded = [UInt8](unsafeUninitializedCapacity: text.count) { decoded, count in
+            text.withUnsafeBufferPointer { text in
+                var index = 0
+                while index < text.count {
+                    var byte = text[index]
+                    if byte == UInt8(ascii: "%") {
+                        guard let escaped = escapedByte(in: text, at: index) else { return broken = index }
+                        byte = escaped
+                        index += 2
+                    } else if byte == UInt8(ascii: "+") {
+                        byte = plus
+                    }
+                    decoded[count] = byte
+                    count += 1
+                    index += 1
                 }
-                decoded.append(escaped)
-                index += 3
-            } else {
-                decoded.append(byte == UInt8(ascii: "+") ? plus : byte)
-                index += 1
             }
         }
+        if let broken { throw BrokenEscape(offset: broken) }
         return decoded[...]
     }
 
     private static func spaceIsPlus(in text: ArraySlice<UInt8>) -> Bool {
-        var escapesSpace = false
-        for index in text.indices where text[index] == UInt8(ascii: "%") {
-            switch escapedByte(in: text, at: index) {
-            case UInt8(ascii: "+"): return true
-            case UInt8(ascii: " "): escapesSpace = true
-            default: continue
+        text.withUnsafeBufferPointer { text in
+            var escapesSpace = false
+            for index in 0..<text.count where text[index] == UInt8(ascii: "%") {
+                switch escapedByte(in: text, at: index) {
+                case UInt8(ascii: "+"): return true
+                case UInt8(ascii: " "): escapesSpace = true
+                default: continue
+                }
             }
+            return !escapesSpace
         }
-        return !escapesSpace
     }
 
-    private static func escapedByte(in text: ArraySlice<UInt8>, at index: Int) -> UInt8? {
-        guard index + 2 < text.endIndex, let high = hexadecimal(text[index + 1]), let low = hexadecimal(text[index + 2])
+    @inline(__always)
+    private static func escapedByte(in text: UnsafeBufferPointer<UInt8>, at index: Int) -> UInt8? {
+        guard index + 2 < text.count, let high = hexadecimal(text[index + 1]), let low = hexadecimal(text[index + 2])
         else { return nil }
         return high << 4 | low
     }

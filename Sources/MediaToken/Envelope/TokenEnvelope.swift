@@ -9,6 +9,9 @@ struct TokenEnvelope: Sendable {
     static let openingTag: StaticString = "<signatureInfo>"
     private static let closingTag: StaticString = "</signatureInfo>"
 
+    /// Characters of Base64 that the signature of the longest key that is ever loaded takes.
+    static let longestSignature = (KeyRequirements.maximumRSABits / 8 + 2) / 3 * 4
+
     let signature: [UInt8]
     /// Exactly the bytes behind the second tag, to the end, as they arrived.
     let payload: ArraySlice<UInt8>
@@ -38,6 +41,7 @@ struct TokenEnvelope: Sendable {
 
     private static func decodeSignature(_ text: ArraySlice<UInt8>) throws(FormatProblem) -> [UInt8] {
         guard !text.isEmpty else { throw .envelope(.noSignature) }
+        guard text.count <= longestSignature else { throw .envelope(.signatureTooLong(text.count)) }
         do {
             return try Base64.decode(text, alphabet: .standard, padding: .required)
         } catch {

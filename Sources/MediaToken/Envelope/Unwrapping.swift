@@ -104,9 +104,11 @@ private enum Wrapping {
 extension ArraySlice<UInt8> {
     /// Without ASCII white space at either end.
     fileprivate func trimmingWhiteSpace() -> ArraySlice<UInt8> {
-        guard let first = firstIndex(where: { !$0.isASCIIWhiteSpace }),
-            let last = lastIndex(where: { !$0.isASCIIWhiteSpace })
-        else { return [] }
-        return self[first...last]
+        withUnsafeBufferPointer { bytes in
+            var (first, end) = (0, bytes.count)
+            while first < end, bytes[first].isASCIIWhiteSpace { first += 1 }
+            while first < end, bytes[end - 1].isASCIIWhiteSpace { end -= 1 }
+            return self[(startIndex + first)..<(startIndex + end)]
+        }
     }
 }

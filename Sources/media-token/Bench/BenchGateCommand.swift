@@ -1,3 +1,116 @@
+internal import LoadTest
+internal import MediaToken
+internal import TokenCrypto
+
+/// `media-token bench gate`: what a running gate answers in a second, and how long it takes.
 enum BenchGateCommand {
-    static func run(_ arguments: [String]) -> ExitStatus { .success }
+    private static let syntax = CommandSyntax(
+        name: "media-token bench gate", operands: "URL",
+        summary: "Ask a running gate about distinct tokens, flat out or at a set rate.",
+        details: """
+            URL is http://HOST[:PORT][/PATH]; without a path, /v1/verify. Each token is sent once, with the requestor and \
+            the resource that it was issued for, and uses itself up in the gate's replay store. With --rate, requests are \
+            sent when they are due, and latency counts from then: a gate that stalls cannot hide it. Without, each \
+            connection sends the next request when the last one is answered. All is done by one thread.
+
+            Exit status: 0 every answer as expected, 1 some other answer or none, 2 could not measure, 64 usage.
+
+            Examples:
+              media-token bench gate http://127.0.0.1:8080 --signing-key dev/development.key --rate 2000 --seconds 30
+              media-token bench gate http://127.0.0.1:8080 --tokens used.txt --expect TOKEN_ALREADY_USED
+            """,
+        groups: [
+            CorpusOptions.group,
+            OptionGroup(
+                heading: "How to measure:",
+                options: [
+                    CommandOption("rate", "R", "Requests a second (default: as fast as they are answered)"),
+                    CommandOption("connections", "N", "Connections (default 32)"),
+                    CommandOption(
+                        "seconds", "S", "How long at the most; less where the tokens are used up (default 10)"),
+                    CommandOption("expect", "STATUS", "What every token must be answered with (default VALID_TOKEN)"),
+                ]),
+            BenchOutput.group,
+        ])
+
+    struct Task {
+        let url: String
+        let corpus: CorpusOptions
+        let output: BenchOutput
+        let expected: VerdictStatus
+        var load = GateLoad.Settings()
+
+        init(_ given: Arguments) throws(UsageError) {
+            guard given.operands.count == 1, let url = given.operands.first else {
+                throw UsageError("\(given.operands.count) URLs given; expected one, for example http://127.0.0.1:8080")
+            }
+            self.url = printable(url)
+            corpus = try CorpusOptions(given)
+            output = try BenchOutput(given)
+            expected = try given.status("expect") ?? .validToken
+            load.rate = try given.number("rate", in: 1...1_000_000).map(Double.init)
+            load.connections = Int(try given.number("connections", in: 1...10_000) ?? 32)
+            load.seconds = Double(try given.number("seconds", in: 1...86_400) ?? 10)
+            let place = try GateURL(url)
+            (load.address, load.port, load.path) = (place.host, place.port, place.path)
+            guard corpus.file != nil || corpus.namesSigningKey else {
+                throw UsageError(
+                    "no tokens; expected --tokens FILE, or --signing-key FILE of a key that the gate trusts")
+            }
+        }
+    }
+
+    static func run(_ arguments: [String]) -> ExitStatus {
+        let task = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Task(given) }
+        Interruption.note()
+        return CommandFailure.report { () throws(CommandFailure) in try measure(task) }
+    }
+
+    private static func measure(_ task: Task) throws(CommandFailure) -> ExitStatus {
+        let corpus: TokenCorpus
+        if let captured = try task.corpus.captured() {
+            corpus = captured
+        } else {
+            corpus = try task.corpus.sign(with: task.corpus.key(generating: 2048), threads: 2)
+        }
+        _ = ServiceProcess.raiseDescriptorLimit()
+        let load: GateLoad
+        do { load = try GateLoad(corpus, task.load) } catch {
+            throw CommandFailure("no file descriptors left; raise the limit (ulimit -n)")
+        }
+        var progress = ProgressBar("asking", total: 100)
+        let figures = load.run(
+            isCancelled: { Interruption.isRequested }, progress: { progress.update(Int($0 * 100)) })
+        guard figures.answers > 0 || Interruption.isRequested else {
+            throw CommandFailure("\(task.url): no answer; is a gate listening there?")
+        }
+        try task.output.show(GateReport(figures, task, corpus))
+        let isAsExpected = figures.statuses.keys.allSatisfy { $0 == task.expected.rawValue }
+        return isAsExpected && figures.unanswered == 0 ? .success : .rejected
+    }
+}
+
+/// Where a gate is asked: `http://HOST[:PORT][/PATH]`.
+struct GateURL {
+    let host: String
+    let port: UInt16
+    let path: String
+
+    init(_ text: String) throws(UsageError) {
+        let problem = UsageError(
+            "'\(printable(text))' is no URL of a gate; expected http://HOST[:PORT][/PATH], for example http://127.0.0.1:8080"
+        )
+        guard text.hasPrefix("http://"), !text.contains(where: { "?#@ ".contains($0) }) else { throw problem }
+        let rest = text.dropFirst("http://".count)
+        let authority = rest.prefix { $0 != "/" }
+        let path = rest.dropFirst(authority.count)
+        var (host, port) = (authority, Substring("80"))
+        if let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") {
+            (host, port) = (authority[..<colon], authority[authority.index(after: colon)...])
+        }
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        guard !host.isEmpty, let number = UInt16(port), number > 0 else { throw problem }
+        (self.host, self.port) = (String(host), number)
+        self.path = path.isEmpty || path == "/" ? "/v1/verify" : String(path)
+    }
 }

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import LoadTest
 internal import MediaToken
 internal import TokenCrypto
@@ -68,8 +69,11 @@ struct CorpusOptions {
         if let resourceFile { recipe.resource = try ResourceFile.read(resourceFile) }
         var progress = ProgressBar("signing", total: count)
         do {
-            return try TokenCorpus(
+            let corpus = try TokenCorpus(
                 signing: count, of: recipe, with: key, threads: threads, progress: { progress.update($0) })
+            // Nobody has to allow for a skew.
+            while Timestamp.now.milliseconds < second * 1000 { usleep(10_000) }
+            return corpus
         } catch { throw CommandFailure("\(error)") }
     }
 }

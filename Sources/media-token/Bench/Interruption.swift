@@ -13,5 +13,10 @@ enum Interruption {
             Interruption.requested.store(true, ordering: .relaxed)
             signal(number, SIG_DFL)
         }
+        // Whoever started us may have blocked it.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGINT)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     }
 }

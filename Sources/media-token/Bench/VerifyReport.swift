@@ -3,8 +3,6 @@ internal import MediaToken
 
 /// What `bench verify` shows.
 struct VerifyReport: BenchReport {
-    private static let quantiles = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)]
-
     private let figures: VerifyFigures
     private let group: Int
     private let tokens: Int
@@ -44,8 +42,7 @@ struct VerifyReport: BenchReport {
                 "ceiling         \(Figure.count(ceiling)) bare RSA verifications a second, same threads and key")
             lines.append("ratio           \(Style.strong(Figure.decimal(ratio, places: 3))) of the ceiling")
         }
-        lines.append(
-            "latency         " + latency.map { "\($0) \(Figure.time(nanoseconds: $1))" }.joined(separator: "  "))
+        lines.append("latency         " + LatencySummary(figures.latency).line)
         lines.append(
             "stages          " + stages.map { "\($0) \(Figure.time(nanoseconds: $1))" }.joined(separator: "  "))
         lines.append("statuses        " + statuses.map { "\($0) \(Figure.count($1))" }.joined(separator: "  "))
@@ -55,10 +52,6 @@ struct VerifyReport: BenchReport {
         lines.append(
             "resident        \(Figure.mebibytes(figures.after.resident)), grown by \(Figure.mebibytes(growth))")
         return lines
-    }
-
-    private var latency: [(String, UInt64)] {
-        Self.quantiles.map { ($0.0, figures.latency.quantile($0.1)) } + [("max", figures.latency.maximum)]
     }
 
     private var stages: [(String, Double)] { figures.stages.map { ($0.stage.rawValue, $0.nanoseconds) } }
@@ -100,7 +93,7 @@ struct VerifyReport: BenchReport {
             replays = report.store
             (verifications, verificationsPerSecond) = (figures.verifications, figures.verificationsPerSecond)
             (ceilingPerSecond, ratio) = (figures.bareSignaturesPerSecond, figures.ratio)
-            latencyNanoseconds = Dictionary(uniqueKeysWithValues: report.latency)
+            latencyNanoseconds = LatencySummary(figures.latency).object
             stageNanoseconds = Dictionary(uniqueKeysWithValues: report.stages)
             statuses = Dictionary(uniqueKeysWithValues: report.statuses)
             (liveTokens, storeBytes) = (report.status.entries, report.status.bytes)

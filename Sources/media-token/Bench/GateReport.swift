@@ -1,0 +1,82 @@
+internal import LoadTest
+
+/// What `bench gate` shows.
+struct GateReport: BenchReport {
+    private let figures: GateFigures
+    private let task: BenchGateCommand.Task
+    private let tokens: Int
+
+    init(_ figures: GateFigures, _ task: BenchGateCommand.Task, _ corpus: TokenCorpus) {
+        (self.figures, self.task, tokens) = (figures, task, corpus.items.count)
+    }
+
+    private var setting: String {
+        let rate = task.load.rate.map { "\(Figure.count($0)) requests a second" } ?? "flat out"
+        return "\(task.url), \(task.load.connections) connections, \(rate), \(Figure.count(tokens)) tokens"
+    }
+
+    private var statuses: [(String, Int)] {
+        figures.statuses.sorted { $0.value > $1.value }.map { ($0.key, $0.value) }
+            + (figures.unanswered > 0 ? [("no answer", figures.unanswered)] : [])
+    }
+
+    var lines: [String] {
+        [
+            setting,
+            "answers         \(Style.strong("\(Figure.count(figures.answersPerSecond)) a second")), "
+                + "\(Figure.count(figures.answers)) in all",
+            "latency         " + LatencySummary(figures.latency).line,
+            "statuses        " + statuses.map { "\($0) \(Figure.count($1))" }.joined(separator: "  "),
+        ]
+    }
+
+    var object: Object { Object(self) }
+
+    struct Object: Encodable {
+        let connections: Int
+        let rate: Double?
+        let seconds: Double
+        let answers: Int
+        let answersPerSecond: Double
+        let unanswered: Int
+        let latencyNanoseconds: [String: UInt64]
+        let statuses: [String: Int]
+
+        fileprivate init(_ report: GateReport) {
+            let figures = report.figures
+            (connections, rate) = (report.task.load.connections, report.task.load.rate)
+            (seconds, answers, answersPerSecond) = (figures.seconds, figures.answers, figures.answersPerSecond)
+            (unanswered, statuses) = (figures.unanswered, figures.statuses)
+            latencyNanoseconds = LatencySummary(figures.latency).object
+        }
+    }
+
+    var page: ReportPage {
+        var page = ReportPage(title: "Gate", setting: setting)
+        page.add(
+            facts: [("answers a second", Figure.count(figures.answersPerSecond))]
+                + statuses.map { ($0, Figure.count($1)) })
+        page.add(latency: figures.latency, of: "an answer")
+        page.add(timeLine: [("answers", figures.timeLine)], unit: "a second")
+        return page
+    }
+}
+
+/// The quantiles that are shown of every latency.
+struct LatencySummary {
+    private let values: [(name: String, nanoseconds: UInt64)]
+
+    init(_ histogram: LatencyHistogram) {
+        values =
+            [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)].map { ($0.0, histogram.quantile($0.1)) }
+            + [("max", histogram.maximum)]
+    }
+
+    var line: String {
+        values.map { "\($0.name) \(Figure.time(nanoseconds: $0.nanoseconds))" }.joined(separator: "  ")
+    }
+
+    var object: [String: UInt64] {
+        Dictionary(uniqueKeysWithValues: values.map { ($0.name, $0.nanoseconds) })
+    }
+}

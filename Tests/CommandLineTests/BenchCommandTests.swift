@@ -1,0 +1,110 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("media-token bench")
+struct BenchCommandTests {
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private func bench(_ arguments: [String], input: String = "") throws -> Program.Outcome {
+        try Program.mediaToken.run(["bench", "verify", "--seconds", "1"] + arguments, input: Data(input.utf8))
+    }
+
+    private struct Figures: Decodable {
+        let threads: Int
+        let verifications: Int
+        let verificationsPerSecond: Double
+        let ratio: Double?
+        let latencyNanoseconds: [String: UInt64]
+        let stageNanoseconds: [String: Double]
+        let statuses: [String: Int]
+        let liveTokens: Int
+        let storeBytes: Int?
+    }
+
+    private func figures(_ arguments: [String], input: String = "") throws -> Figures {
+        let outcome = try bench(["--json"] + arguments, input: input)
+        try #require(outcome.status == 0, "\(outcome.errors)")
+        return try JSONDecoder().decode(Figures.self, from: Data(outcome.output.utf8))
+    }
+
+    @Test("signs tokens, verifies them, and says how far from the ceiling that is")
+    func verify() throws {
+        let figures = try figures(["--count", "40", "--threads", "2"])
+        #expect(figures.threads == 2)
+        #expect(figures.statuses == ["VALID_TOKEN": figures.verifications])
+        #expect(figures.ratio ?? 0 > 0)
+        #expect(figures.liveTokens == figures.verifications)
+        #expect(figures.storeBytes ?? 0 > figures.liveTokens * 16)
+        #expect(Set(figures.latencyNanoseconds.keys) == ["p50", "p90", "p99", "p99.9", "max"])
+        #expect(
+            Set(figures.stageNanoseconds.keys)
+                == ["unwrap", "envelope", "digest", "signature", "claims", "policy", "replay"])
+    }
+
+    @Test("with a lasting store, and one that is full already", arguments: ["memory", "lmdb"])
+    func stores(kind: String) throws {
+        let url = kind == "lmdb" ? "lmdb:\(directory.path)/replays" : "memory"
+        let figures = try figures(["--count", "20", "--replays", url, "--live", "1000"])
+        #expect(figures.liveTokens == figures.verifications + 1000)
+    }
+
+    @Test("captured tokens are verified as of their time; a status that is not expected is exit 1")
+    func captured() throws {
+        let options = [
+            "--tokens", Fixtures.realTokenFile, "--keys", Fixtures.keys, "--min-rsa-bits", "1024", "--at",
+            "2016-03-17 15:02:00 -0700",
+        ]
+        #expect(try figures(options).statuses.keys.sorted() == ["VALID_TOKEN"])
+        #expect(try bench(options + ["--expect", "TOKEN_EXPIRED"]).status == 1)
+        #expect(
+            try figures(["--expect", "TOKEN_EXPIRED"] + options.dropLast(2)).statuses.keys.sorted() == ["TOKEN_EXPIRED"]
+        )
+        let junk = [
+            "--tokens", "-", "--key", Fixtures.keys, "--min-rsa-bits", "1024", "--expect", "INVALID_TOKEN_FORMAT",
+        ]
+        #expect(try figures(junk, input: "junk\n").ratio == nil)
+    }
+
+    @Test("the report is one page that asks nobody for anything")
+    func report() throws {
+        let file = "\(directory.path)/report.html"
+        for _ in 0..<2 {
+            let outcome = try bench(["--count", "20", "--report", file])
+            #expect(outcome.status == 0, "\(outcome.errors)")
+        }
+        let page = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(page.hasPrefix("<!DOCTYPE html>") && page.hasSuffix("</html>\n"))
+        #expect(page.components(separatedBy: "<svg").count == 4)
+        #expect(page.contains("prefers-color-scheme: dark"))
+        #expect(!page.contains("http") && !page.contains("src=") && !page.contains("<script"))
+        #expect(try bench(["--count", "20", "--report", "/nowhere/report.html"]).status == 2)
+    }
+
+    @Test("Ctrl-C prints what it has")
+    func interrupted() throws {
+        let command = [Program.mediaToken.executable, "bench", "verify", "--count", "20", "--seconds", "600", "--json"]
+        let outcome = try Program("timeout").run(["--preserve-status", "--signal", "INT", "3"] + command)
+        #expect(outcome.status == 0)
+        let figures = try JSONDecoder().decode(Figures.self, from: Data(outcome.output.utf8))
+        #expect(figures.verifications > 0)
+    }
+
+    @Test(
+        "what makes no sense is usage",
+        arguments: [
+            ["verify", "--tokens", "x"], ["verify", "--threads", "0"], ["verify", "--expect", "GOOD"], ["verify", "x"],
+            ["verify", "--tokens", "x", "--count", "3", "--key", "k"], ["gate"], ["gate", "http://127.0.0.1:1"],
+            ["gate", "https://127.0.0.1", "--tokens", "x"], ["gate", "http://:80", "--tokens", "x"],
+            ["gate", "http://h:99999", "--tokens", "x"], ["nonsense"],
+        ])
+    func usage(arguments: [String]) throws {
+        let outcome = try Program.mediaToken.run(["bench"] + arguments)
+        #expect(outcome.status == 64)
+        #expect(outcome.errors.contains("--help"))
+    }
+}
