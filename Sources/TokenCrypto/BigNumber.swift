@@ -19,8 +19,13 @@ final class BigNumber {
     }
 
     /// Becomes the number that `bytes` are, the most significant first (OS2IP of RFC 8017, 4.2). `false` where that fails.
-    func read(_ bytes: [UInt8]) -> Bool {
-        BN_bin2bn(bytes, Int32(bytes.count), pointer) != nil
+    func read(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        BN_bin2bn(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(bytes.count), pointer) != nil
+    }
+
+    /// Becomes the sum of the two. `false` where that fails.
+    func add(_ left: BigNumber, _ right: BigNumber) -> Bool {
+        BN_uadd(pointer, left.pointer, right.pointer) == 1
     }
 
     static func == (left: BigNumber, right: BigNumber) -> Bool { BN_ucmp(left.pointer, right.pointer) == 0 }

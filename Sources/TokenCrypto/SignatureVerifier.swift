@@ -15,7 +15,9 @@ package final class SignatureVerifier {
     private let base: BigNumber
     private let power: BigNumber
     private let expected: BigNumber
-    private var encodedMessage: [UInt8]
+    private let digest: BigNumber
+    /// What a valid signature stands for, but for the digest at its end.
+    private let encodedMessage: BigNumber
 
     /// - Throws: where the key's exponent is even or above 64 bits, or its modulus is even or too short.
     package init(key: RSAPublicKey) throws(CryptoError) {
@@ -27,13 +29,16 @@ package final class SignatureVerifier {
         multiplier = try ModularMultiplier(modulus: modulus)
         (signature, base) = (try BigNumber(), try BigNumber())
         (power, expected) = (try BigNumber(), try BigNumber())
-        encodedMessage = try Self.encodedMessage(length: key.signatureLength)
+        (digest, encodedMessage) = (try BigNumber(), try BigNumber())
+        let bytes = try Self.encodedMessage(length: key.signatureLength)
+        guard bytes.withUnsafeBytes(encodedMessage.read) else { throw .libcrypto("out of memory") }
     }
 
     /// Whether `signature` is this key's over `digest`. Every failure of libcrypto's is a no.
     package func isValid(_ signature: [UInt8], over digest: SHA256Digest) -> Bool {
-        guard signature.count == key.signatureLength, self.signature.read(signature),
-            self.signature < multiplier.modulus, raise(), expect(digest)
+        guard signature.count == key.signatureLength, signature.withUnsafeBytes(self.signature.read),
+            self.signature < multiplier.modulus, raise(),
+            digest.withUnsafeBytes(self.digest.read), expected.add(encodedMessage, self.digest)
         else { return false }
         return power == expected
     }
@@ -51,14 +56,6 @@ package final class SignatureVerifier {
             guard multiplier.multiply(power, power, bit == 0 ? signature : base) else { return false }
         }
         return true
-    }
-
-    /// The number that a valid signature over `digest` stands for.
-    private func expect(_ digest: SHA256Digest) -> Bool {
-        digest.withUnsafeBytes {
-            encodedMessage.replaceSubrange(encodedMessage.count - $0.count..<encodedMessage.count, with: $0)
-        }
-        return expected.read(encodedMessage)
     }
 
     /// EMSA-PKCS1-v1_5 (RFC 8017, 9.2) with zeros for the digest.

@@ -88,7 +88,8 @@ struct BenchCommandTests {
     @Test("Ctrl-C prints what it has")
     func interrupted() throws {
         let command = [Program.mediaToken.executable, "bench", "verify", "--count", "20", "--seconds", "600", "--json"]
-        let outcome = try Program("timeout").run(["--preserve-status", "--signal", "INT", "3"] + command)
+        let outcome = try Program("timeout").run(
+            ["--preserve-status", "--foreground", "--signal", "INT", "3"] + command)
         #expect(outcome.status == 0)
         let figures = try JSONDecoder().decode(Figures.self, from: Data(outcome.output.utf8))
         #expect(figures.verifications > 0)
