@@ -6,7 +6,8 @@ struct PassReplays: ReplayCache {
     let pass: UInt64
 
     func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>] {
-        store.claim(group.map(renamed), at: now)
+        // The first pass is over the tokens as they are.
+        pass == 0 ? store.claim(group, at: now) : store.claim(group.map(renamed), at: now)
     }
 
     private func renamed(_ claim: ReplayClaim) -> ReplayClaim {

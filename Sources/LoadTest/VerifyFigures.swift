@@ -19,13 +19,15 @@ package struct VerifyFigures: Sendable {
     package let stages: [(stage: VerificationStage, nanoseconds: Double)]
     package let statuses: [VerdictStatus: Int]
     package let turns: [Turn]
+    /// How long all turns took.
+    package let seconds: Double
     package let before: ProcessMemory
     package let after: ProcessMemory
 
     /// What a token costs beyond its RSA operation, as a part of the ceiling.
     package var ratio: Double? { bareSignaturesPerSecond.map { verificationsPerSecond / $0 } }
 
-    init(of parts: [ThreadFigures], before: ProcessMemory, after: ProcessMemory) {
+    init(of parts: [ThreadFigures], seconds: Double, before: ProcessMemory, after: ProcessMemory) {
         threads = parts.count
         let all = parts.map { $0.turns.reduce(into: ThreadFigures.Turn()) { $0.add($1) } }
         verifications = all.reduce(0) { $0 + $1.verifications }
@@ -43,7 +45,7 @@ package struct VerifyFigures: Sendable {
                 verificationsPerSecond: parts.reduce(0) { $0 + $1.turns[turn].verificationsPerSecond },
                 bareSignaturesPerSecond: parts.reduce(0) { $0 + $1.turns[turn].bareSignaturesPerSecond })
         }
-        (self.before, self.after) = (before, after)
+        (self.seconds, self.before, self.after) = (seconds, before, after)
     }
 }
 

@@ -50,7 +50,8 @@ package struct VerifyLoad: Sendable {
             worker.run(turns, isCancelled: isCancelled)
             return worker.figures
         }
-        return VerifyFigures(of: parts, before: before, after: .now)
+        let seconds = Double(MonotonicTime.nanoseconds - begin) / 1e9
+        return VerifyFigures(of: parts, seconds: seconds, before: before, after: .now)
     }
 
     /// Each thread's tokens, in groups: nothing is prepared while time is measured.

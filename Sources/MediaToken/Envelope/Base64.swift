@@ -20,7 +20,8 @@ enum Base64 {
         let capacity = digits.count / 4 * 3 + 2 + bytesWrittenBeyond
         let decoded = [UInt8](unsafeUninitializedCapacity: capacity) { decoded, count in
             digits.withUnsafeBufferPointer { digits in
-                var next = alphabet.values.withUnsafeBufferPointer { decodeGroups(digits, $0, into: decoded, &count) }
+                var next = alphabet.values.withUnsafeBufferPointer { decodeGroups(digits, $0, into: decoded) }
+                count = next / 4 * 3
                 while next < digits.count {
                     let value = alphabet.values[Int(digits[next])]
                     guard value != Base64Alphabet.noValue else { return stray = next }
@@ -42,10 +43,10 @@ enum Base64 {
     /// - Returns: how many digits those are.
     private static func decodeGroups(
         _ digits: UnsafeBufferPointer<UInt8>, _ values: UnsafeBufferPointer<UInt32>,
-        into decoded: UnsafeMutableBufferPointer<UInt8>, _ count: inout Int
+        into decoded: UnsafeMutableBufferPointer<UInt8>
     ) -> Int {
         let output = UnsafeMutableRawBufferPointer(decoded)
-        var next = 0
+        var (next, count) = (0, 0)
         while next + 4 <= digits.count {
             let (first, second) = (values[Int(digits[next])], values[Int(digits[next + 1])])
             let (third, fourth) = (values[Int(digits[next + 2])], values[Int(digits[next + 3])])

@@ -27,9 +27,9 @@ package enum PercentEncoding {
         _ text: ArraySlice<UInt8>, plus: UInt8 = UInt8(ascii: "+")
     ) throws(BrokenEscape) -> ArraySlice<UInt8> {
         var broken: Int?
-        let decoded = [UInt8](unsafeUninitializedCapacity: text.count) { decoded, count in
+        let decoded = [UInt8](unsafeUninitializedCapacity: text.count) { decoded, decodedCount in
             text.withUnsafeBufferPointer { text in
-                var index = 0
+                var (index, count) = (0, 0)
                 while index < text.count {
                     var byte = text[index]
                     if byte == UInt8(ascii: "%") {
@@ -43,6 +43,7 @@ package enum PercentEncoding {
                     count += 1
                     index += 1
                 }
+                decodedCount = count
             }
         }
         if let broken { throw BrokenEscape(offset: broken) }

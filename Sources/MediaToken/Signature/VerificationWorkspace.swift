@@ -19,42 +19,53 @@ final class VerificationWorkspace {
     }
 }
 
-/// Lends workspaces out. It holds as many as were ever in use at once.
+/// Lends workspaces out, to a thread the one that it had before: what a context holds is then still near its processor.
 final class WorkspacePool: Sendable {
+    /// Threads beyond these share what is left over.
+    private static let slotCount: UInt = 64
+
     private let keys: [VerificationKey]
-    /// The one that was given back last, as an address: taken and put back with one instruction each, since that is all that
-    /// a verifier with one thread ever does. 0 for none.
-    private let latest = Atomic<UInt>(0)
-    private let idle = Guarded<[VerificationWorkspace]>([])
+    private let slots = (0..<slotCount).map { _ in WorkspaceSlot() }
+    private let leftOver = Guarded<[VerificationWorkspace]>([])
 
     init(keys: [VerificationKey]) {
         self.keys = keys
     }
 
-    deinit {
-        _ = takeLatest()
-    }
-
     func withWorkspace<Result>(
         _ body: (VerificationWorkspace) -> Result
     ) throws(CryptoError) -> Result {
-        let kept = takeLatest() ?? idle.withLock { $0.popLast() }
+        let slot = slots[Int(ThreadNumber.current % Self.slotCount)]
+        let kept = slot.take() ?? leftOver.withLock { $0.popLast() }
         let workspace = if let kept { kept } else { try VerificationWorkspace(keys: keys) }
-        defer { putBack(workspace) }
+        defer { if !slot.put(workspace) { leftOver.withLock { $0.append(workspace) } } }
         return body(workspace)
     }
+}
 
-    private func takeLatest() -> VerificationWorkspace? {
-        UnsafeRawPointer(bitPattern: latest.exchange(0, ordering: .acquiring)).map {
+/// Room for one workspace, without a lock.
+private final class WorkspaceSlot: Sendable {
+    /// The address of a retained workspace; 0 for none.
+    private let address = Atomic<UInt>(0)
+    /// Fills the cache line up, so that threads with slots side by side do not wait for each other.
+    private let rest = InlineArray<6, UInt64>(repeating: 0)
+
+    deinit {
+        _ = take()
+    }
+
+    func take() -> VerificationWorkspace? {
+        UnsafeRawPointer(bitPattern: address.exchange(0, ordering: .acquiring)).map {
             Unmanaged<VerificationWorkspace>.fromOpaque($0).takeRetainedValue()
         }
     }
 
-    private func putBack(_ workspace: VerificationWorkspace) {
+    /// `false` where there is one already.
+    func put(_ workspace: VerificationWorkspace) -> Bool {
         let retained = Unmanaged.passRetained(workspace)
-        let address = UInt(bitPattern: retained.toOpaque())
-        guard !latest.compareExchange(expected: 0, desired: address, ordering: .releasing).exchanged else { return }
-        retained.release()
-        idle.withLock { $0.append(workspace) }
+        let added = UInt(bitPattern: retained.toOpaque())
+        let isFree = address.compareExchange(expected: 0, desired: added, ordering: .releasing).exchanged
+        if !isFree { retained.release() }
+        return isFree
     }
 }

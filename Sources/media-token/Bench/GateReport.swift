@@ -57,7 +57,7 @@ struct GateReport: BenchReport {
             facts: [("answers a second", Figure.count(figures.answersPerSecond))]
                 + statuses.map { ($0, Figure.count($1)) })
         page.add(latency: figures.latency, of: "an answer")
-        page.add(timeLine: [("answers", figures.timeLine)], unit: "a second")
+        page.add(timeLine: [("answers", figures.timeLine)], unit: "a second", seconds: figures.seconds)
         return page
     }
 }

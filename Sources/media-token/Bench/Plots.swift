@@ -8,6 +8,11 @@ private enum Area {
     static let left = 60.0
     static let bottom = 24.0
     static let top = 16.0
+    /// For what is written under the last point.
+    static let right = 30.0
+
+    /// From 0 at the left to 1 at the right.
+    static func x(of part: Double) -> Double { left + part * (width - left - right) }
 
     static func svg(height: Double = Area.height, _ content: [String]) -> String {
         let size = "0 0 \(Figure.decimal(width, places: 0)) \(Figure.decimal(height, places: 0))"
@@ -68,19 +73,17 @@ struct HistogramPlot {
 
     private static func power(_ nanoseconds: UInt64) -> Double { log10(Double(max(nanoseconds, 1))) }
 
-    private static func x(_ part: Double) -> Double { Area.left + part * (Area.width - Area.left - 10) }
-
     var svg: String {
         var counts = [UInt64](repeating: 0, count: Self.bars)
         for one in histogram.classes {
             counts[min(Self.bars - 1, Int(part(one.upTo) * Double(Self.bars)))] += one.count
         }
         let most = Double(max(1, counts.max() ?? 1))
-        let width = Self.x(1 / Double(Self.bars)) - Self.x(0)
+        let width = Area.x(of: 1 / Double(Self.bars)) - Area.x(of: 0)
         let bars = counts.enumerated().filter { $0.element > 0 }.map { index, count in
             // What is rare is what matters: a bar is never too low to be seen.
             let height = max(1.5, Double(count) / most * (Area.y(of: 0) - Area.top))
-            let x = Self.x(Double(index) / Double(Self.bars))
+            let x = Area.x(of: Double(index) / Double(Self.bars))
             return Area.box(x, Area.y(of: 0) - height, width - 1, height, "c0", "\(Figure.count(Double(count))) calls")
         }
         return Area.svg(Area.heights(most) + bars + ticks + quantiles)
@@ -90,14 +93,14 @@ struct HistogramPlot {
         var decades: [UInt64] = [1]
         while let last = decades.last, last < 100_000_000_000 { decades.append(last * 10) }
         return decades.filter { (lowest...highest).contains(Self.power($0)) }.map {
-            Area.text(Self.x(part($0)), Area.height - 6, Figure.time(nanoseconds: $0))
+            Area.text(Area.x(of: part($0)), Area.height - 6, Figure.time(nanoseconds: $0))
         }
     }
 
     private var quantiles: [String] {
         [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)].enumerated().flatMap { index, quantile in
             let value = histogram.quantile(quantile.1)
-            let x = Self.x(part(value))
+            let x = Area.x(of: part(value))
             let label = "\(quantile.0) \(Figure.time(nanoseconds: value))"
             return [
                 Area.line(x, Area.top, x, Area.y(of: 0), "mark"),
@@ -110,9 +113,10 @@ struct HistogramPlot {
 /// Several series over time.
 struct LinePlot {
     private let series: [(name: String, values: [Double])]
+    private let seconds: Double
 
-    init(_ series: [(name: String, values: [Double])]) {
-        self.series = series
+    init(_ series: [(name: String, values: [Double])], seconds: Double) {
+        (self.series, self.seconds) = (series, seconds)
     }
 
     var svg: String {
@@ -120,13 +124,16 @@ struct LinePlot {
         let lines = series.enumerated().map { index, series in
             let last = Double(max(1, series.values.count - 1))
             let points = series.values.enumerated().map { position, value in
-                let x = Area.left + Double(position) / last * (Area.width - Area.left - 10)
+                let x = Area.x(of: Double(position) / last)
                 return "\(Area.n(x)),\(Area.n(Area.y(of: value / highest)))"
             }
             let title = "<title>\(ReportPage.escaped(series.name))</title>"
             return "<polyline points=\"\(points.joined(separator: " "))\" class=\"line l\(index)\">\(title)</polyline>"
         }
-        return Area.svg(Area.heights(highest) + lines)
+        let ticks = [0, 0.5, 1].map { part in
+            Area.text(Area.x(of: part), Area.height - 6, Figure.decimal(seconds * part, places: 1) + " s")
+        }
+        return Area.svg(Area.heights(highest) + lines + ticks)
     }
 }
 

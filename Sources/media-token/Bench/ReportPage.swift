@@ -19,8 +19,10 @@ struct ReportPage {
         add("How long \(what) takes", note: "Logarithmic scale of time.", HistogramPlot(latency).svg)
     }
 
-    mutating func add(timeLine: [(name: String, values: [Double])], unit: String) {
-        add("Over time", note: Self.legend(timeLine.map(\.name)) + " \(Self.escaped(unit))", LinePlot(timeLine).svg)
+    mutating func add(timeLine: [(name: String, values: [Double])], unit: String, seconds: Double) {
+        add(
+            "Over time", note: Self.legend(timeLine.map(\.name)) + " \(Self.escaped(unit))",
+            LinePlot(timeLine, seconds: seconds).svg)
     }
 
     mutating func add(parts: [(name: String, value: Double)], title: String) {

@@ -120,7 +120,7 @@ struct VerifyReport: BenchReport {
             timeLine: [
                 ("verifications", figures.turns.map(\.verificationsPerSecond)),
                 ("bare RSA operations", figures.turns.map(\.bareSignaturesPerSecond)),
-            ], unit: "a second")
+            ], unit: "a second", seconds: figures.seconds)
         page.add(parts: stages, title: "Where the time of one token goes")
         return page
     }
