@@ -8,6 +8,8 @@ package struct GateFigures: Sendable {
     package private(set) var answers = 0
     /// Requests to which none came.
     package private(set) var unanswered = 0
+    /// Requests that were due when time was up, and still waited for a connection.
+    package internal(set) var unsent = 0
     /// How many answers had each status; one without is counted by its HTTP code.
     package private(set) var statuses: [String: Int] = [:]
     /// From when a request was due to its answer.

@@ -31,6 +31,7 @@ package final class GateLoad {
     private var sent = 0
     private var underWay = 0
     private var isEnding = false
+    private var ticker: LoopTimer?
 
     /// - Throws: where the process may have no more descriptors.
     package init(_ corpus: TokenCorpus, _ settings: Settings) throws {
@@ -48,22 +49,30 @@ package final class GateLoad {
     /// - Parameter progress: called with the part that is done, from 0 to 1.
     package func run(isCancelled: () -> Bool, progress: (Double) -> Void) -> GateFigures {
         begin = MonotonicTime.nanoseconds
-        var ticker: LoopTimer?
-        func tick() {
-            sendWhatIsDue()
-            ticker = isEnding ? nil : loop.timer(afterMicroseconds: microsecondsToNextRequest, tick)
-        }
         tick()
         loop.run {
             let elapsed = seconds(MonotonicTime.nanoseconds - begin)
             progress(min(1, elapsed / settings.seconds))
-            if elapsed >= settings.seconds || sent == items.count || isCancelled() || isUnreachable { isEnding = true }
+            if !isEnding, elapsed >= settings.seconds { end(after: elapsed) }
+            if sent == items.count || isCancelled() || isUnreachable { isEnding = true }
             return isEnding && underWay == 0
         }
-        withExtendedLifetime(ticker) {}
+        ticker = nil
         progress(1)
         figures.end(after: seconds(MonotonicTime.nanoseconds - begin))
         return figures
+    }
+
+    /// Sends no more. What was due by now and found no free connection is counted: it is what a stalled gate has kept waiting.
+    private func end(after elapsed: Double) {
+        isEnding = true
+        guard let rate = settings.rate else { return }
+        figures.unsent = max(0, min(items.count, Int(elapsed * rate)) - sent)
+    }
+
+    private func tick() {
+        sendWhatIsDue()
+        ticker = isEnding ? nil : loop.timer(afterMicroseconds: microsecondsToNextRequest) { [unowned self] in tick() }
     }
 
     /// Nobody has answered any of the connections: to go on would only use tokens up.
@@ -72,7 +81,7 @@ package final class GateLoad {
     private func seconds(_ nanoseconds: UInt64) -> Double { Double(nanoseconds) / 1e9 }
 
     private func sendWhatIsDue() {
-        while !isEnding, sent < items.count, let due = dueTime, let client = idle.popLast() {
+        while !isEnding, !isUnreachable, sent < items.count, let due = dueTime, let client = idle.popLast() {
             send(items[sent], by: client, due: due)
         }
     }
@@ -96,32 +105,21 @@ package final class GateLoad {
     private func send(_ item: TokenCorpus.Item, by client: HTTPClient, due: UInt64) {
         sent += 1
         underWay += 1
-        client.send(target(item), headers: [("Content-Type", "text/plain")], body: item.token.bytes) { [self] answer in
+        client.send(target(item), headers: [("Content-Type", "text/plain")], body: item.token.bytes) {
+            [unowned self] answer in
             let now = MonotonicTime.nanoseconds
             underWay -= 1
             figures.count(answer, nanoseconds: now - due, at: seconds(now - begin))
             idle.append(client)
-            sendWhatIsDue()
+            // A failure may be told of before sending has returned: the next one is then left to the ticker.
+            guard answer != nil else { return }
+            // The ticker may have slept for want of a connection.
+            if idle.count == 1, !isEnding { tick() }
         }
     }
 
     private func target(_ item: TokenCorpus.Item) -> String {
-        "\(settings.path)?requestor=\(Self.percentEncoded(item.requestor))&resource=\(Self.percentEncoded(item.resource))"
-    }
-
-    /// RFC 3986, 2.3: all but the unreserved characters.
-    private static func percentEncoded(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var encoded: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                encoded.append(byte)
-            default: encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: encoded, as: UTF8.self)
+        "\(settings.path)?requestor=\(PercentEncoding.encode(item.requestor))"
+            + "&resource=\(PercentEncoding.encode(item.resource))"
     }
 }

@@ -38,15 +38,15 @@ package struct VerifyLoad: Sendable {
     ) throws -> VerifyFigures {
         let verifiers = PassVerifiers(keys: keys, policy: policy, replays: replays)
         let shares = shares()
+        let ceiling = BareSignatures(of: corpus.items.prefix(64).map(\.token), keys: keys)
         let begin = MonotonicTime.nanoseconds
         let turns = Turns(beginning: begin, seconds: settings.seconds)
         let before = ProcessMemory.now
         let parts = try Workers.run(
             settings.threads, progress: { progress(turns.part(at: MonotonicTime.nanoseconds)) }
         ) { thread in
-            var worker = VerifyWorker(
-                shares[thread], verifiers: verifiers, time: settings.time,
-                ceiling: BareSignatures(of: shares[thread].prefix(64).flatMap { $0.map(\.token) }, keys: keys))
+            var worker = try VerifyWorker(
+                shares[thread], verifiers: verifiers, time: settings.time, ceiling: ceiling)
             worker.run(turns, isCancelled: isCancelled)
             return worker.figures
         }

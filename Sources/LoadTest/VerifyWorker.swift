@@ -1,15 +1,18 @@
 internal import MediaToken
 internal import Threading
+internal import TokenCrypto
 
 /// One thread of a load test.
 struct VerifyWorker {
     /// One call of so many is timed stage by stage, which costs a reading of the clock for each stage.
     private static let timedCalls = 64
+    /// Not the very first, which makes contexts.
+    private static let firstTimedCall = 2
 
     private let groups: [[VerificationRequest]]
     private let verifiers: PassVerifiers
     private let time: Timestamp?
-    private let ceiling: BareSignatures?
+    private let ceiling: (signatures: BareSignatures, verifiers: [GeneralVerifier])?
     private(set) var figures = ThreadFigures()
 
     private var pass: UInt64 = 0
@@ -19,8 +22,9 @@ struct VerifyWorker {
 
     init(
         _ groups: [[VerificationRequest]], verifiers: PassVerifiers, time: Timestamp?, ceiling: BareSignatures?
-    ) {
-        (self.groups, self.verifiers, self.time, self.ceiling) = (groups, verifiers, time, ceiling)
+    ) throws {
+        (self.groups, self.verifiers, self.time) = (groups, verifiers, time)
+        self.ceiling = try ceiling.map { ($0, try $0.makeVerifiers()) }
         verifier = verifiers.verifier(of: 0)
     }
 
@@ -53,7 +57,7 @@ struct VerifyWorker {
 
     private mutating func verify(_ group: [VerificationRequest]) -> [Result<Verdict, CannotTell>] {
         calls += 1
-        guard calls % Self.timedCalls == 0 else { return verifier.verify(group, at: time ?? .now) }
+        guard calls % Self.timedCalls == Self.firstTimedCall else { return verifier.verify(group, at: time ?? .now) }
         figures.timedTokens += group.count
         return verifier.verify(group, at: time ?? .now, timing: &figures.stages)
     }
@@ -70,7 +74,7 @@ struct VerifyWorker {
         let begin = MonotonicTime.nanoseconds
         var now = begin
         while now < end, !isCancelled() {
-            point.bareSignatures += ceiling.verifyAll()
+            point.bareSignatures += ceiling.signatures.verifyAll(with: ceiling.verifiers)
             now = MonotonicTime.nanoseconds
         }
         point.bareNanoseconds = now - begin

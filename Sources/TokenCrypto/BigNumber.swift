@@ -50,7 +50,7 @@ final class ModularMultiplier {
         guard BN_MONT_CTX_set(montgomery, modulus.pointer, scratch) == 1 else {
             BN_MONT_CTX_free(montgomery)
             BN_CTX_free(scratch)
-            throw .libcrypto("cannot compute with this modulus (\(CryptoError.drainQueue()))")
+            throw .libcrypto("cannot compute with an even modulus (\(CryptoError.drainQueue()))")
         }
         (self.modulus, self.montgomery, self.scratch) = (modulus, montgomery, scratch)
     }

@@ -21,8 +21,11 @@ package final class SignatureVerifier {
 
     /// - Throws: where the key's exponent is even or above 64 bits, or its modulus is even or too short.
     package init(key: RSAPublicKey) throws(CryptoError) {
-        guard let exponent = key.exponent, exponent > 1, exponent % 2 == 1, let modulus = key.modulus() else {
+        guard let exponent = key.exponent, exponent > 1, exponent % 2 == 1 else {
             throw .libcrypto("cannot verify with a public exponent that is even or needs more than 64 bits")
+        }
+        guard let modulus = key.modulus() else {
+            throw .libcrypto("cannot copy the modulus (\(CryptoError.drainQueue()))")
         }
         self.key = key
         self.exponent = exponent
@@ -36,10 +39,13 @@ package final class SignatureVerifier {
 
     /// Whether `signature` is this key's over `digest`. Every failure of libcrypto's is a no.
     package func isValid(_ signature: [UInt8], over digest: SHA256Digest) -> Bool {
-        guard signature.count == key.signatureLength, signature.withUnsafeBytes(self.signature.read),
-            self.signature < multiplier.modulus, raise(),
-            digest.withUnsafeBytes(self.digest.read), expected.add(encodedMessage, self.digest)
-        else { return false }
+        guard signature.count == key.signatureLength else { return false }
+        guard signature.withUnsafeBytes(self.signature.read), digest.withUnsafeBytes(self.digest.read),
+            expected.add(encodedMessage, self.digest), self.signature < multiplier.modulus, raise()
+        else {
+            CryptoError.discardQueue()
+            return false
+        }
         return power == expected
     }
 

@@ -16,20 +16,11 @@ package enum TokenWrapping: String, CaseIterable, Sendable {
         switch self {
         case .clear: return clearText
         case .base64: return serialized
-        case .percent: return Self.percentEncoded(clearText)
+        case .percent: return PercentEncoding.encode(clearText)
         case .v1XML: return Self.playDocument(serialized, recipe)
         case .v1JSON: return Self.json(PlayAnswer(serialized, recipe))
         case .v2JSON: return Self.json(DecisionsAnswer(serialized, recipe))
         }
-    }
-
-    private static func percentEncoded(_ text: String) -> String {
-        let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
-        return text.utf8.map { byte in
-            let digits = String(byte, radix: 16, uppercase: true)
-            return unreserved.contains(byte)
-                ? String(UnicodeScalar(byte)) : "%" + (digits.count == 1 ? "0" : "") + digits
-        }.joined()
     }
 
     private static func playDocument(_ serialized: String, _ recipe: TokenRecipe) -> String {

@@ -1,11 +1,6 @@
 internal import Glibc
 
 extension ArraySlice<UInt8> {
-    /// Whether the bytes are exactly those of `literal`.
-    package func equals(_ literal: StaticString) -> Bool {
-        count == literal.utf8CodeUnitCount && begins(with: literal)
-    }
-
     /// Whether the first bytes are those of `literal`.
     package func begins(with literal: StaticString) -> Bool {
         withUnsafeBufferPointer { bytes in

@@ -58,9 +58,23 @@ package final class StrictXMLReader {
             try parse(bytes)
             if let refusal = events.pointee.refusal { throw refusal }
             let isWellFormed = context.pointee.wellFormed == 1 && context.pointee.nsWellFormed == 1
-            guard isWellFormed, events.pointee.isComplete else { throw events.pointee.malformed }
+            guard isWellFormed, events.pointee.isComplete else { throw fault(in: bytes, events) }
             return events.pointee.elements
         }
+    }
+
+    /// What is wrong with a document that was not well-formed, and where: read once more in libxml2's other way, which does
+    /// not look ahead and so stops at the fault itself.
+    private func fault(
+        in bytes: UnsafeBufferPointer<UInt8>, _ events: UnsafeMutablePointer<XMLEvents>
+    ) -> XMLRefusal {
+        let first = events.pointee.malformed
+        events.pointee.reset()
+        bytes.withMemoryRebound(to: CChar.self) { bytes in
+            _ = xmlCtxtReadMemory(context, bytes.baseAddress, Int32(bytes.count), nil, nil, Self.options)
+        }
+        if case .malformed(0, _, _) = events.pointee.malformed { return events.pointee.refusal ?? first }
+        return events.pointee.malformed
     }
 
     /// Pushes the whole document at once. The parser then takes half the instructions that it takes when it asks for more

@@ -30,6 +30,12 @@ struct ReplayOptions {
         do { return try ReplayStore(opening: url, clockSkew: clockSkew) } catch { throw CommandFailure("\(error)") }
     }
 
+    /// Opens the store for a load test, whose tokens are issued after this: without an allowance for clocks, and where it is
+    /// in memory, without a limit.
+    func openToBeFilled() throws(CommandFailure) -> ReplayStore {
+        url == "memory" ? .memory(MemoryReplayCache(capacity: .max)) : try open(clockSkew: .zero)
+    }
+
     /// Opens a store that is there. Should it have to be put right after a crash of the machine, its fence allows for the
     /// largest skew, since who claims in it may allow that.
     static func openExisting(_ url: String) throws(CommandFailure) -> ReplayStore {

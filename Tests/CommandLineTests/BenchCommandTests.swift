@@ -70,6 +70,16 @@ struct BenchCommandTests {
         #expect(try figures(junk, input: "junk\n").ratio == nil)
     }
 
+    @Test("tokens that are none, or too few for the threads, are not measured")
+    func tooFew() throws {
+        let empty = try bench(["--tokens", "-", "--key", Fixtures.keys, "--min-rsa-bits", "1024"])
+        #expect(empty.status == 2)
+        #expect(empty.errors.contains("no tokens"))
+        let few = try bench(["--count", "3", "--threads", "4"])
+        #expect(few.status == 2)
+        #expect(few.errors.contains("at least 4"))
+    }
+
     @Test("the report is one page that asks nobody for anything")
     func report() throws {
         let file = "\(directory.path)/report.html"

@@ -17,6 +17,7 @@ extension EndToEnd {
         private struct Figures: Decodable {
             let answers: Int
             let unanswered: Int
+            let unsent: Int
             let seconds: Double
             let statuses: [String: Int]
             let latencyNanoseconds: [String: UInt64]
@@ -59,6 +60,20 @@ extension EndToEnd {
             gate.end()
         }
 
+        @Test("a stall at the end shows in what was due and not sent")
+        func stallAtTheEnd() throws {
+            let gate = try GateProcess(in: place, GatePlace.strict)
+            let tokens = try place.directory.write(try place.tokens(400).joined(separator: "\n"), to: "tokens")
+            gate.signal(SIGSTOP, afterMilliseconds: 1500)
+            gate.signal(SIGCONT, afterMilliseconds: 4000)
+            let options = ["--tokens", tokens, "--rate", "100", "--seconds", "3", "--connections", "4"]
+            let (status, figures) = try bench(gate, options)
+            #expect(status == 1)
+            #expect(figures.unsent > 50)
+            #expect(figures.unanswered == 0)
+            gate.end()
+        }
+
         @Test("where nobody answers it says so, and what is half answered is exit 1")
         func unreachable() throws {
             let port = try FreePort.take(1)[0]
@@ -66,6 +81,9 @@ extension EndToEnd {
             let outcome = try Program.mediaToken.run(["bench", "gate", "http://127.0.0.1:\(port)"] + options)
             #expect(outcome.status == 2)
             #expect(outcome.errors.contains("no answer"))
+            let unknown = try Program.mediaToken.run(["bench", "gate", "http://256.1.1.1"] + options)
+            #expect(unknown.status == 2)
+            #expect(unknown.errors.contains("256.1.1.1: "))
             let gate = try GateProcess(in: place, GatePlace.strict)
             gate.signal(SIGKILL, afterMilliseconds: 2500)
             let (status, figures) = try bench(gate, options.dropLast(2) + ["--count", "400", "--rate", "100"])

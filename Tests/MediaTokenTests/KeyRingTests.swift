@@ -50,6 +50,20 @@ struct KeyRingTests {
         #expect(message { try KeyRing(loading: [directory.path, bad]) }.contains("bad.pem"))
     }
 
+    @Test("a key that nobody can compute with is left out of a directory, and named")
+    func evenModulus() throws {
+        var der = TestKeys.stranger.publicKey.derBytes
+        let exponent: [UInt8] = [0x02, 0x03, 0x01, 0x00, 0x01]
+        let end = try #require(der.indices.last { der[$0...].starts(with: exponent) })
+        der[end - 1] &= 0xFE
+        let bad = try directory.write(Data(der), to: "even.der")
+        try directory.write(try publicPEM(), to: "good.pem")
+        let ring = try KeyRing(loading: directory.path)
+        #expect(ring.keys.map(\.name) == ["good.pem"])
+        #expect(ring.refused.map(\.file) == [bad])
+        #expect(message { try KeyRing(loading: bad) }.contains("modulus"))
+    }
+
     @Test("each refusal names the file, what is wrong, and the setting or what to do")
     func refusals() throws {
         let short = try directory.write(try publicPEM(TestKeys.short), to: "short.pem")

@@ -104,16 +104,6 @@ struct SignatureTests {
         #expect(!verifier.isValid(beyond, over: digest))
     }
 
-    @Test("a key with an even modulus, with which nobody can compute, is an error and no verifier")
-    func evenModulus() throws {
-        var der = TestKeys.standard.publicKey.derBytes
-        let exponent: [UInt8] = [0x02, 0x03, 0x01, 0x00, 0x01]
-        let end = try #require(der.indices.last { der[$0...].starts(with: exponent) })
-        der[end - 1] &= 0xFE
-        let key = try #require(try RSAPublicKey(ifDER: der))
-        #expect(throws: CryptoError.self) { try SignatureVerifier(key: key) }
-    }
-
     /// The RSA operation alone, with the standard key's private half.
     private func rawSignature(of message: [UInt8]) throws -> [UInt8] {
         let directory = try TemporaryDirectory()

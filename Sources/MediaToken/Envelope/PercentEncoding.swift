@@ -1,5 +1,22 @@
 /// Percent-encoding (RFC 3986, 2.1) and its variant for HTML forms.
 package enum PercentEncoding {
+    /// Escapes all but the unreserved characters (RFC 3986, 2.3).
+    package static func encode(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var encoded: [UInt8] = []
+        encoded.reserveCapacity(text.utf8.count * 3)
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                encoded.append(byte)
+            default: encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+
     /// Decodes every escape, and `+` to a space where the text came from a form encoder.
     ///
     /// The two families of encoders are told apart by what they wrote. A form encoder writes a plus sign as `%2B` and

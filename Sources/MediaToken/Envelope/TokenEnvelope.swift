@@ -9,7 +9,7 @@ struct TokenEnvelope: Sendable {
     static let openingTag: StaticString = "<signatureInfo>"
     private static let closingTag: StaticString = "</signatureInfo>"
 
-    /// Characters of Base64 that the signature of the longest key that is ever loaded takes.
+    /// Characters of Base64 that the signature of the longest key takes that is loaded from a file.
     static let longestSignature = (KeyRequirements.maximumRSABits / 8 + 2) / 3 * 4
 
     let signature: [UInt8]

@@ -89,6 +89,8 @@ private struct MemoryReplayShard {
         drop(through: lastPassed, counter: counter)
         let bucket = ReplayBucket(expiring: claim.until)
         guard bucket > dropped else { return .success(.predatesStore(since: dropped.end)) }
+        // Before it is looked up, so that it is looked up once. Where room is nearly gone, a used token may so take the last
+        // place for a moment, and another's first use be told that the store is full.
         guard counter.reserve() else {
             let isUsed = buckets[bucket]?.contains(claim.key) ?? false
             return isUsed ? .success(.alreadyUsed) : .failure(.full("it may hold \(counter.capacity) live entries"))

@@ -30,6 +30,7 @@ public struct KeyRequirements: Sendable {
         guard let exponent = key.publicKey.exponent, exponent >= Self.minimumExponent, exponent % 2 == 1 else {
             return refuse(.exponent(key.publicKey.exponent))
         }
+        do { _ = try SignatureVerifier(key: key.publicKey) } catch { return refuse(.unreadable("\(error)")) }
         if !ignoresCertificateDates, let validity = key.validity, !validity.contains(now) {
             return refuse(.outsideValidity(validity, now: now))
         }

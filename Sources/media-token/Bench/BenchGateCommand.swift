@@ -13,6 +13,8 @@ enum BenchGateCommand {
             sent when they are due, and latency counts from then: a gate that stalls cannot hide it. Without, each \
             connection sends the next request when the last one is answered. All is done by one thread.
 
+            What is due when time is up and still waits for a connection is counted too.
+
             Exit status: 0 every answer as expected, 1 some other answer or none, 2 could not measure, 64 usage.
 
             Examples:
@@ -50,7 +52,7 @@ enum BenchGateCommand {
             expected = try given.status("expect") ?? .validToken
             load.rate = try given.number("rate", in: 1...1_000_000).map(Double.init)
             load.connections = Int(try given.number("connections", in: 1...10_000) ?? 32)
-            load.seconds = Double(try given.number("seconds", in: 1...86_400) ?? 10)
+            load.seconds = Double(try given.number("seconds", in: CorpusOptions.seconds) ?? 10)
             let place = try GateURL(url)
             (load.address, load.port, load.path) = (place.host, place.port, place.path)
             guard corpus.file != nil || corpus.namesSigningKey else {
@@ -62,7 +64,6 @@ enum BenchGateCommand {
 
     static func run(_ arguments: [String]) -> ExitStatus {
         let task = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Task(given) }
-        Interruption.note()
         return CommandFailure.report { () throws(CommandFailure) in try measure(task) }
     }
 
@@ -74,43 +75,19 @@ enum BenchGateCommand {
             corpus = try task.corpus.sign(with: task.corpus.key(generating: 2048), threads: 2)
         }
         _ = ServiceProcess.raiseDescriptorLimit()
+        var settings = task.load
+        settings.address = try HostAddress.look(up: task.load.address)
         let load: GateLoad
-        do { load = try GateLoad(corpus, task.load) } catch {
+        do { load = try GateLoad(corpus, settings) } catch {
             throw CommandFailure("no file descriptors left; raise the limit (ulimit -n)")
         }
+        Interruption.note()
         var progress = ProgressBar("asking", total: 100)
         let figures = load.run(
             isCancelled: { Interruption.isRequested }, progress: { progress.update(Int($0 * 100)) })
-        guard figures.answers > 0 || Interruption.isRequested else {
-            throw CommandFailure("\(task.url): no answer; is a gate listening there?")
-        }
+        guard figures.answers > 0 else { throw CommandFailure("\(task.url): no answer; is a gate listening there?") }
         try task.output.show(GateReport(figures, task, corpus))
         let isAsExpected = figures.statuses.keys.allSatisfy { $0 == task.expected.rawValue }
-        return isAsExpected && figures.unanswered == 0 ? .success : .rejected
-    }
-}
-
-/// Where a gate is asked: `http://HOST[:PORT][/PATH]`.
-struct GateURL {
-    let host: String
-    let port: UInt16
-    let path: String
-
-    init(_ text: String) throws(UsageError) {
-        let problem = UsageError(
-            "'\(printable(text))' is no URL of a gate; expected http://HOST[:PORT][/PATH], for example http://127.0.0.1:8080"
-        )
-        guard text.hasPrefix("http://"), !text.contains(where: { "?#@ ".contains($0) }) else { throw problem }
-        let rest = text.dropFirst("http://".count)
-        let authority = rest.prefix { $0 != "/" }
-        let path = rest.dropFirst(authority.count)
-        var (host, port) = (authority, Substring("80"))
-        if let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") {
-            (host, port) = (authority[..<colon], authority[authority.index(after: colon)...])
-        }
-        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-        guard !host.isEmpty, let number = UInt16(port), number > 0 else { throw problem }
-        (self.host, self.port) = (String(host), number)
-        self.path = path.isEmpty || path == "/" ? "/v1/verify" : String(path)
+        return isAsExpected && figures.unanswered + figures.unsent == 0 ? .success : .rejected
     }
 }

@@ -59,7 +59,7 @@ enum BenchVerifyCommand {
             live = Int(try given.number("live", in: 0...100_000_000) ?? 0)
             expected = try given.status("expect") ?? .validToken
             load.threads = Int(try given.number("threads", in: 1...1024) ?? 1)
-            load.seconds = Double(try given.number("seconds", in: 1...86_400) ?? 5)
+            load.seconds = Double(try given.number("seconds", in: CorpusOptions.seconds) ?? 5)
             load.group = Int(try given.number("group", in: 1...4096) ?? 1)
             load.time = time.time
             guard corpus.file == nil || !keys.paths.isEmpty else {
@@ -70,13 +70,12 @@ enum BenchVerifyCommand {
 
     static func run(_ arguments: [String]) -> ExitStatus {
         let task = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Task(given) }
-        Interruption.note()
         return CommandFailure.report { () throws(CommandFailure) in try measure(task) }
     }
 
     private static func measure(_ task: Task) throws(CommandFailure) -> ExitStatus {
         // The store before the tokens: what was issued before it would predate it.
-        let store = try task.replays.open(clockSkew: .zero)
+        let store = try task.replays.openToBeFilled()
         let corpus: TokenCorpus
         let keys: KeyRing
         if let captured = try task.corpus.captured() {
@@ -86,10 +85,17 @@ enum BenchVerifyCommand {
             keys = try task.keys.load(unsafelyTrusting: key.publicKey)
             corpus = try task.corpus.sign(with: key, threads: task.load.threads)
         }
+        let needed = (task.load.threads - 1) * task.load.group + 1
+        guard corpus.items.count >= needed else {
+            throw CommandFailure(
+                "\(corpus.items.count) tokens for \(task.load.threads) threads in groups of \(task.load.group); "
+                    + "expected at least \(needed), so that none is idle")
+        }
         let figures: VerifyFigures
         let status: ReplayStoreStatus
         do {
             try fill(store, task)
+            Interruption.note()
             let load = VerifyLoad(
                 corpus, keys: keys, policy: task.time.policy(), replays: store.cache, settings: task.load)
             var progress = ProgressBar("verifying", total: 100)
@@ -98,6 +104,7 @@ enum BenchVerifyCommand {
             status = try store.status()
             try store.close()
         } catch { throw CommandFailure("\(error)") }
+        guard figures.verifications > 0 else { throw CommandFailure("interrupted before anything was measured") }
         let report = VerifyReport(figures, task, corpus, keys, status)
         try task.output.show(report)
         return figures.statuses.keys.allSatisfy { $0 == task.expected } ? .success : .rejected

@@ -17,6 +17,8 @@ struct CorpusOptions {
         ])
 
     private static let defaultCount: Int64 = 20_000
+    /// How long a load test may take: the tokens that are signed for it live for fifteen minutes.
+    static let seconds: ClosedRange<Int64> = 1...600
 
     let file: String?
     private let count: Int
@@ -29,7 +31,7 @@ struct CorpusOptions {
         signingKey = try given.one("signing-key")
         requestor = try given.one("requestor")
         resourceFile = try given.one("resource-file")
-        let count = try given.number("count", in: 1...10_000_000)
+        let count = try given.number("count", in: 1...1_000_000)
         self.count = Int(count ?? Self.defaultCount)
         for (option, isGiven) in [
             ("count", count != nil), ("signing-key", signingKey != nil), ("requestor", requestor != nil),
@@ -56,6 +58,9 @@ struct CorpusOptions {
         guard let file else { return nil }
         var tokens: [RawToken] = []
         try TokenInput(file: file == "-" ? nil : file).forEachGroup { tokens += $0 }
+        guard tokens.contains(where: { !$0.bytes.isEmpty }) else {
+            throw CommandFailure("\(file == "-" ? "standard input" : printable(file)): no tokens in it")
+        }
         return TokenCorpus(captured: tokens)
     }
 

@@ -17,7 +17,7 @@ struct GateReport: BenchReport {
 
     private var statuses: [(String, Int)] {
         figures.statuses.sorted { $0.value > $1.value }.map { ($0.key, $0.value) }
-            + (figures.unanswered > 0 ? [("no answer", figures.unanswered)] : [])
+            + [("no answer", figures.unanswered), ("due, not sent", figures.unsent)].filter { $0.1 > 0 }
     }
 
     var lines: [String] {
@@ -39,6 +39,7 @@ struct GateReport: BenchReport {
         let answers: Int
         let answersPerSecond: Double
         let unanswered: Int
+        let unsent: Int
         let latencyNanoseconds: [String: UInt64]
         let statuses: [String: Int]
 
@@ -46,7 +47,7 @@ struct GateReport: BenchReport {
             let figures = report.figures
             (connections, rate) = (report.task.load.connections, report.task.load.rate)
             (seconds, answers, answersPerSecond) = (figures.seconds, figures.answers, figures.answersPerSecond)
-            (unanswered, statuses) = (figures.unanswered, figures.statuses)
+            (unanswered, unsent, statuses) = (figures.unanswered, figures.unsent, figures.statuses)
             latencyNanoseconds = LatencySummary(figures.latency).object
         }
     }

@@ -15,7 +15,7 @@ let arguments = CommandLine.arguments.dropFirst()
 guard arguments.count >= 4, let time = Timestamp(reading: arguments[3]), let passes = UInt64(arguments[4]) else {
     throw Failure(message: "expected KEY.pem TOKENS ISSUE-TIME PASSES [GROUP]")
 }
-let group = arguments.count > 4 ? Int(arguments[5]) ?? 1 : 1
+let group = max(1, arguments.count > 4 ? Int(arguments[5]) ?? 1 : 1)
 let text = try FileBytes.read(arguments[2], limit: 1 << 24)
 let corpus = TokenCorpus(captured: text.split(separator: UInt8(ascii: "\n")).map { RawToken(Array($0)) })
 let keys = try KeyRing(loading: arguments[1], minimumRSABits: 1024)

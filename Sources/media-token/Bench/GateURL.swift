@@ -1,0 +1,47 @@
+internal import Glibc
+internal import MediaToken
+
+/// Where a gate is asked: `http://HOST[:PORT][/PATH]`.
+struct GateURL {
+    let host: String
+    let port: UInt16
+    let path: String
+
+    init(_ text: String) throws(UsageError) {
+        let problem = UsageError(
+            "'\(printable(text))' is no URL of a gate; expected http://HOST[:PORT][/PATH], for example http://127.0.0.1:8080"
+        )
+        guard text.hasPrefix("http://"), !text.contains(where: { "?#@ ".contains($0) }) else { throw problem }
+        let rest = text.dropFirst("http://".count)
+        let authority = rest.prefix { $0 != "/" }
+        let path = rest.dropFirst(authority.count)
+        var (host, port) = (authority, Substring("80"))
+        if let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") {
+            (host, port) = (authority[..<colon], authority[authority.index(after: colon)...])
+        }
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        guard !host.isEmpty, let number = UInt16(port), number > 0 else { throw problem }
+        (self.host, self.port) = (String(host), number)
+        self.path = path.isEmpty || path == "/" ? "/v1/verify" : String(path)
+    }
+}
+
+/// Looks a host's name up, which takes as long as it takes: before anything is measured.
+enum HostAddress {
+    static func look(up host: String) throws(CommandFailure) -> String {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var found: UnsafeMutablePointer<addrinfo>?
+        let outcome = getaddrinfo(host, nil, &hints, &found)
+        defer { if let found { freeaddrinfo(found) } }
+        guard outcome == 0, let first = found?.pointee else {
+            throw CommandFailure("\(printable(host)): \(String(cString: gai_strerror(outcome)))")
+        }
+        var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        guard getnameinfo(first.ai_addr, first.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
+        else {
+            throw CommandFailure("\(printable(host)): its address cannot be written down")
+        }
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
