@@ -66,7 +66,7 @@ package final class GateLoad {
     /// Sends no more. What was due by now and found no free connection is counted: it is what a stalled gate has kept waiting.
     private func end(after elapsed: Double) {
         isEnding = true
-        guard let rate = settings.rate else { return }
+        guard let rate = settings.rate, idle.isEmpty else { return }
         figures.unsent = max(0, min(items.count, Int(elapsed * rate)) - sent)
     }
 
