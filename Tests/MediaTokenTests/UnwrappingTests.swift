@@ -79,6 +79,27 @@ struct UnwrappingTests {
         }
     }
 
+    @Test(
+        "a long token is read in every wrapping, wherever its beginning is cut for a first look",
+        arguments: TokenWrapping.allCases, 0..<4)
+    func longToken(wrapping: TokenWrapping, shift: Int) throws {
+        var recipe = Mint.recipe { $0.resource = "A" + String(repeating: "<é>", count: 1200) }
+        recipe.sessionGUID = String(repeating: "x", count: shift + 1)
+        let token = wrapping.wrap(try Mint.signed(recipe.payload), recipe)
+        let expectation = Expectation(requestor: recipe.requestor, resource: recipe.resource)
+        #expect(try Mint.verifier().status(token, for: expectation) == .validToken)
+    }
+
+    @Test("long junk is no token in any wrapping, and shows no more than that its signature has no end")
+    func longJunk() throws {
+        let junk = "<signatureInfo>" + String(repeating: "A", count: 20_000)
+        for wrapped in [junk, TokenSigner.base64(Array(junk.utf8)), "%3CsignatureInfo%3E" + junk.dropFirst(15)] {
+            let rejection = try Mint.verifier().verify(wrapped)
+            #expect(rejection.status == .invalidTokenFormat)
+            #expect(rejection.message.contains("no second <signatureInfo>"))
+        }
+    }
+
     @Test("one kind of layer is taken off once only")
     func wrappedTwice() throws {
         let percent = Self.wrapped(.percent)

@@ -16,6 +16,16 @@ struct TokenEnvelope: Sendable {
     /// Exactly the bytes behind the second tag, to the end, as they arrived.
     let payload: ArraySlice<UInt8>
 
+    /// Bytes of clear text within which the second tag begins.
+    static let headLength = openingTag.utf8CodeUnitCount + longestSignature + 1
+
+    /// Whether a clear text that begins with `head`, of ``headLength`` bytes at least, may be a token. One that does not
+    /// begin with the tag may have another layer, and be one yet.
+    static func mayBegin(with head: ArraySlice<UInt8>) -> Bool {
+        guard let rest = head.dropping(openingTag) else { return true }
+        return rest.prefix(longestSignature + 1).position(of: UInt8(ascii: "<")) != nil
+    }
+
     static func split(_ text: ClearText) -> Step<TokenEnvelope> {
         do {
             return .success(try TokenEnvelope(splitting: text.bytes))

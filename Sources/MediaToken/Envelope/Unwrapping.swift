@@ -85,12 +85,39 @@ private enum Wrapping {
         switch self {
         case .xmlDocument: try PlayDocument.serializedToken(inXML: text)
         case .jsonDocument: try EntitlementAnswer.serializedToken(inJSON: text, choosing: resource)
-        case .percent: try PercentEncoding.decode(text, holdsSpaces: !text.begins(with: Self.base64Marker))
+        case .percent: try Self.decodePercent(text)
         case .base64: try Self.decodeBase64(text)
         }
     }
 
+    private static func decodePercent(_ text: ArraySlice<UInt8>) throws(FormatProblem) -> ArraySlice<UInt8> {
+        var head = text.prefix(TokenEnvelope.headLength * 3)
+        // Not through the midst of an escape.
+        if let escape = head.suffix(2).lastIndex(of: UInt8(ascii: "%")) { head = head[..<escape] }
+        try checkHead(head, of: text) { (head) throws(FormatProblem) in
+            try PercentEncoding.decode(head, holdsSpaces: false)
+        }
+        return try PercentEncoding.decode(text, holdsSpaces: !text.begins(with: base64Marker))
+    }
+
+    /// Decodes the first bytes of a long text alone, and goes no further where no token can follow: junk is not decoded
+    /// to its end.
+    private static func checkHead(
+        _ head: ArraySlice<UInt8>, of text: ArraySlice<UInt8>,
+        decode: (ArraySlice<UInt8>) throws(FormatProblem) -> ArraySlice<UInt8>
+    ) throws(FormatProblem) {
+        guard text.count > TokenEnvelope.headLength * 3 else { return }
+        guard TokenEnvelope.mayBegin(with: try decode(head)) else { throw .envelope(.noSecondTag) }
+    }
+
     private static func decodeBase64(_ text: ArraySlice<UInt8>) throws(FormatProblem) -> ArraySlice<UInt8> {
+        // Four digits for three bytes.
+        let head = text.prefix((TokenEnvelope.headLength + 2) / 3 * 4)
+        try checkHead(head, of: text, decode: decodeBase64Digits)
+        return try decodeBase64Digits(text)
+    }
+
+    private static func decodeBase64Digits(_ text: ArraySlice<UInt8>) throws(FormatProblem) -> ArraySlice<UInt8> {
         let afterMarker = text.dropping(base64Marker)?.first
         let alphabet: Base64Alphabet = afterMarker == UInt8(ascii: "-") ? .urlSafe : .standard
         do {
