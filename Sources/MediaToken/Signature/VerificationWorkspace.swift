@@ -21,7 +21,7 @@ final class VerificationWorkspace {
 
 /// Lends workspaces out, to a thread the one that it had before: what a context holds is then still near its processor.
 final class WorkspacePool: Sendable {
-    /// Threads beyond these share what is left over.
+    /// Threads beyond these share slots, and what is left over. It is also how many may be kept for threads that are gone.
     private static let slotCount: UInt = 64
 
     private let keys: [VerificationKey]
