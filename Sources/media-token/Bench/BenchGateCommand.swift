@@ -18,8 +18,10 @@ enum BenchGateCommand {
             Exit status: 0 every answer as expected, 1 some other answer or none, 2 could not measure, 64 usage.
 
             Examples:
-              media-token bench gate http://127.0.0.1:8080 --signing-key dev/development.key --rate 2000 --seconds 30
-              media-token bench gate http://127.0.0.1:8080 --tokens used.txt --expect TOKEN_ALREADY_USED
+              media-token bench gate http://127.0.0.1:8080 --rate 2000 --seconds 30 \\
+                --signing-key dev/development.key
+              media-token bench gate http://127.0.0.1:8080 --tokens used.txt \\
+                --expect TOKEN_ALREADY_USED
             """,
         groups: [
             CorpusOptions.group,

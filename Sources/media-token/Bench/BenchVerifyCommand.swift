@@ -17,8 +17,9 @@ enum BenchVerifyCommand {
             Exit status: 0 done, 1 a token came to another status than expected, 2 could not measure, 64 usage.
 
             Examples:
-              media-token bench verify --bits 2048 --threads 2 --seconds 10 --report report.html
-              media-token bench verify --tokens captured.txt --keys Keys --at '2016-03-17 15:02:00 -0700'
+              media-token bench verify --threads 2 --seconds 10 --report report.html
+              media-token bench verify --tokens captured.txt --keys Keys \\
+                --at '2016-03-17 15:02:00 -0700'
             """,
         groups: [
             CorpusOptions.group,
