@@ -81,7 +81,7 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "replay-benchmark",
-            dependencies: ["EventLoop", "MediaToken", "ReplayRedis", "ReplayStores"],
+            dependencies: ["EventLoop", "LoadTest", "MediaToken", "ReplayRedis", "ReplayStores"],
             path: "Tests/Benchmarks/ReplayBenchmark",
             swiftSettings: strict),
         .executableTarget(

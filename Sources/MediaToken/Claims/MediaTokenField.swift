@@ -1,7 +1,7 @@
 internal import TokenXML
 
 /// The fields of a media token that are read; each may be there once at the most.
-enum MediaTokenField: Int, CaseIterable {
+enum MediaTokenField: Int {
     case sessionGUID, requestorID, resourceID, ttl, issueTime, mvpdID, proxyMVPDID
 
     /// Of its element.

@@ -7,6 +7,7 @@
 // machines differ, and so do their hours.
 internal import EventLoop
 internal import Foundation
+internal import LoadTest
 internal import MediaToken
 internal import ReplayRedis
 internal import ReplayStores
@@ -62,11 +63,6 @@ func seconds(_ body: () -> Void) -> Double {
     return Double(duration.seconds) + Double(duration.attoseconds) / 1e18
 }
 
-func residentBytes() -> Int {
-    let fields = ((try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? "").split(separator: " ")
-    return (fields.count > 1 ? Int(fields[1]) ?? 0 : 0) * 4096
-}
-
 func padded(_ text: String, _ width: Int) -> String {
     String(repeating: " ", count: max(0, width - text.count)) + text
 }
@@ -81,7 +77,7 @@ func row(_ cells: [String]) {
 /// same minute.
 func measure(_ name: String, _ url: String, live: UInt64) throws {
     let store = try ReplayStore(opening: url)
-    func taken() throws -> Int { name == "memory" ? residentBytes() : try store.status().bytes ?? 0 }
+    func taken() throws -> Int { name == "memory" ? ProcessMemory.now.resident : try store.status().bytes ?? 0 }
     let before = try taken()
     _ = Workload.time(store.cache, 0..<live, threads: 1, group: 64)
     let bytes = (try taken() - before) / Int(live)
