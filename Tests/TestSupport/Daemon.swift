@@ -30,7 +30,11 @@ package final class Daemon {
     /// The same in a while.
     package func signal(_ number: Int32, afterMilliseconds milliseconds: Int) {
         let identifier = process.processIdentifier
-        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { kill(identifier, number) }
+        // A thread of its own: a queue's are busy with other tests, and would signal when it is too late.
+        Thread.detachNewThread {
+            usleep(UInt32(milliseconds) * 1000)
+            kill(identifier, number)
+        }
     }
 
     /// Sends a signal that ends it, and waits for that.
