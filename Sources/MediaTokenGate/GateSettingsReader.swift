@@ -1,5 +1,5 @@
 internal import HTTPServer
-internal import MediaToken
+package import MediaToken
 internal import ReplayStores
 
 /// Reads settings, and finds every problem at once.

@@ -94,21 +94,15 @@ struct VerifyRequestReader {
         /// Our own object has a `token`. Anything else is an answer of Adobe's, which the library reads; what *that* says of
         /// requestor and resource is not what the caller expects, for the client may have written it.
         private mutating func readJSON(_ bytes: [UInt8]) throws(GateProblem) {
-            let object: JSONBody
             do throws(StrictJSON.Problem) {
-                object = try StrictJSON.decode(JSONBody.self, from: bytes[...])
+                let object = try StrictJSON.readObject(bytes[...])
+                guard let own = try object.text("token") else { return }
+                token = Array(own.utf8)
+                if let requestor = try object.text("requestor") { requestors = [requestor] }
+                if let resource = try object.text("resource") { resources = [resource] }
             } catch {
                 throw GateProblem(400, .requestInvalid, "the JSON cannot be read: \(error.reason)")
             }
-            guard let own = object.token else { return }
-            token = Array(own.utf8)
-            (requestors, resources) = ([object.requestor].filter { $0 != nil }, [object.resource].filter { $0 != nil })
         }
-    }
-
-    private struct JSONBody: Decodable {
-        let token: String?
-        let requestor: String?
-        let resource: String?
     }
 }

@@ -100,12 +100,15 @@ struct GateOption {
         return lists.mapValues { .list($0) }
     }
 
+    /// Of a configuration file: that of a large programmer has some thousand routes.
+    private static let valueLimit = 100_000
+
     /// A configuration file.
     static func read(file: String) throws(CommandFailure) -> [String: JSONValue] {
         let bytes: [UInt8]
         do { bytes = try FileBytes.read(file, limit: 1 << 20) } catch { throw CommandFailure("\(file): \(error)") }
         do {
-            return try StrictJSON.decode([String: JSONValue].self, from: bytes[...])
+            return try StrictJSON.readObject(bytes[...], valueLimit: valueLimit).members
         } catch {
             throw CommandFailure("\(file): \(error.reason)")
         }

@@ -7,7 +7,7 @@ import Testing
 @Suite("Settings of the gate")
 struct GateSettingsTests {
     private func read(_ json: String) throws -> GateSettingsReader {
-        GateSettingsReader(try StrictJSON.decode([String: JSONValue].self, from: Array(json.utf8)[...]))
+        GateSettingsReader(try StrictJSON.readObject(Array(json.utf8)[...]).members)
     }
 
     @Test("every problem is found at once, each with its place")

@@ -3,13 +3,15 @@ enum EntitlementAnswer {
     static func serializedToken(
         inJSON text: ArraySlice<UInt8>, choosing resource: ResourceRule?
     ) throws(FormatProblem) -> ArraySlice<UInt8> {
-        let answer: Answer
+        let answer: (token: String?, decisions: [Decision]?)
         do {
-            answer = try StrictJSON.decode(Answer.self, from: text)
+            let object = try StrictJSON.readObject(text)
+            answer.token = try object.text("serializedToken")
+            answer.decisions = try object.objects("decisions")?.map(Decision.init)
         } catch {
             throw .document("JSON", .json(error))
         }
-        switch (answer.serializedToken, answer.decisions) {
+        switch answer {
         case (let token?, nil):
             return Array(token.utf8)[...]
         case (nil, let decisions?):
@@ -37,31 +39,25 @@ enum EntitlementAnswer {
         return matching[0]
     }
 
-    private struct Answer: Decodable {
-        let serializedToken: String?
-        let decisions: [Decision]?
-    }
-
-    private struct Decision: Decodable {
-        struct Token: Decodable {
-            let serializedToken: String
-        }
-
-        struct Failure: Decodable {
-            let code: String?
-        }
-
+    private struct Decision {
         let resource: String?
-        let authorized: Bool
-        let token: Token?
-        let error: Failure?
+        private let isAuthorized: Bool
+        private let token: String?
+        private let errorCode: String?
+
+        init(_ object: JSONObject) throws(StrictJSON.Problem) {
+            resource = try object.text("resource")
+            isAuthorized = try object.requiredFlag("authorized")
+            token = try object.object("token")?.requiredText("serializedToken")
+            errorCode = try object.object("error")?.text("code")
+        }
 
         func grantedToken() throws(FormatProblem) -> String {
-            guard authorized else { throw .denied(code: error?.code) }
+            guard isAuthorized else { throw .denied(code: errorCode) }
             guard let token else {
                 throw .document("a REST v2 answer", .unexpected("an authorized decision, no token"))
             }
-            return token.serializedToken
+            return token
         }
     }
 }

@@ -43,10 +43,7 @@ extension FormatProblem.Document {
     fileprivate var message: String {
         switch self {
         case .xml(let refusal): "it \(refusal.message)"
-        case .json(.notUTF8): "it is not UTF-8"
-        case .json(.tooManyBrackets): "it has more than \(StrictJSON.bracketLimit) opening brackets"
-        case .json(.duplicateKey(let place)): "the key '\(printable(place))' is given twice"
-        case .json(.unexpected(let what)): printable(what)
+        case .json(let problem): problem.reason
         case .unexpected(let what): "it has \(what)"
         }
     }

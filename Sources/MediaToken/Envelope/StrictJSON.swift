@@ -1,80 +1,48 @@
-internal import FoundationEssentials
-
-/// Foundation's JSON decoder, with what it lets pass and what could be read two ways taken back: a key given twice (it
-/// would keep the first, others the last), a byte order mark, any encoding but UTF-8; and nesting without a bound.
+/// JSON (RFC 8259) as strictly as it can be read: what two readers might take for two things is refused. That is a name
+/// given twice in one object, a byte order mark, any encoding but UTF-8, half of a surrogate pair, NUL, and a number that
+/// a double cannot hold.
+///
+/// The work is bounded whatever is sent: nesting and the number of values have a limit, and a document is read once, front
+/// to back.
 package enum StrictJSON {
-    /// Opening brackets at the most, those in strings included; the decoder then never comes near its own limit of depth
-    /// (512), where it can stop the process. An answer of Adobe's has three for each decision.
-    package static let bracketLimit = 500
+    package static let depthLimit = 16
+    /// Values in an answer of Adobe's at the most. A decision has about twelve.
+    package static let valueLimit = 512
+    /// Bytes of a number at the most.
+    static let numberLimit = 32
 
     package enum Problem: Error, Equatable, Sendable {
         case notUTF8
-        case tooManyBrackets
-        case duplicateKey(String)
-        /// Where, as a path of keys, and what was wrong there.
-        case unexpected(String)
+        case tooDeep
+        case tooManyValues(limit: Int)
+        /// Where, in bytes from 0, and what should have been there.
+        case malformed(offset: Int, expected: String)
+        case duplicate(name: String, offset: Int)
+        case missing(place: String)
+        case otherType(place: String, expected: String)
 
-        /// What is wrong, in a few words.
+        /// What is wrong, as the end of a line that begins with what was read.
         package var reason: String {
             switch self {
             case .notUTF8: "it is not UTF-8"
-            case .tooManyBrackets: "it has more than \(bracketLimit) brackets"
-            case .duplicateKey(let key): "'\(printable(key))' is given twice"
-            case .unexpected(let what): printable(what)
+            case .tooDeep: "it is nested deeper than \(depthLimit) levels"
+            case .tooManyValues(let limit): "it has more than \(limit) values"
+            case .malformed(let offset, let expected): "it is malformed at byte \(offset): expected \(expected)"
+            case .duplicate(let name, let offset): "'\(printable(name))' is given twice, again at byte \(offset)"
+            case .missing(let place): "'\(printable(place))' is missing"
+            case .otherType(let place, let expected):
+                "'\(printable(place))' has another type than expected: \(expected)"
             }
         }
     }
 
-    package static func decode<Value: Decodable>(_ type: Value.Type, from text: ArraySlice<UInt8>) throws(Problem)
-        -> Value
-    {
-        guard !text.contains(0), String(validating: text, as: UTF8.self) != nil else { throw .notUTF8 }
-        let brackets = text.count { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "{") }
-        guard brackets <= bracketLimit else { throw .tooManyBrackets }
-        let census = KeyCensus()
-        let decoder = JSONDecoder()
-        decoder.keyDecodingStrategy = .custom { path in census.count(path) }
-        do {
-            let value = try decoder.decode(type, from: Data(text))
-            if let duplicate = census.duplicate { throw Problem.duplicateKey(duplicate) }
-            return value
-        } catch {
-            throw Problem(error)
-        }
-    }
-}
-
-/// Counts the keys of each object as the decoder sees them, before it drops duplicates.
-///
-/// The decoder calls on the thread that decodes, and nobody else has this object: hence `@unchecked`.
-private final class KeyCensus: @unchecked Sendable {
-    private var seen: Set<String> = []
-    private(set) var duplicate: String?
-
-    func count(_ path: [any CodingKey]) -> any CodingKey {
-        let place = StrictJSON.place(path)
-        if !seen.insert(place).inserted { duplicate = duplicate ?? place }
-        return path[path.count - 1]
-    }
-}
-
-extension StrictJSON {
-    fileprivate static func place(_ path: [any CodingKey]) -> String {
-        path.map { key in key.intValue.map { "[\($0)]" } ?? key.stringValue }.joined(separator: ".")
-    }
-}
-
-extension StrictJSON.Problem {
-    fileprivate init(_ error: any Error) {
-        switch error {
-        case let problem as Self:
-            self = problem
-        case DecodingError.keyNotFound(let key, let context):
-            self = .unexpected("'\(StrictJSON.place(context.codingPath + [key]))' is missing")
-        case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
-            self = .unexpected("'\(StrictJSON.place(context.codingPath))' has another type than expected")
-        default:
-            self = .unexpected("it is malformed or cut short")
-        }
+    /// Reads a document that is one object, and nothing behind it but white space.
+    package static func readObject(
+        _ text: ArraySlice<UInt8>, valueLimit: Int = valueLimit
+    ) throws(Problem) -> JSONObject {
+        let isUTF8 = text.withUnsafeBufferPointer { (try? UTF8Span(validating: $0.span)) != nil }
+        guard isUTF8 else { throw .notUTF8 }
+        var reader = JSONReader(text, valueLimit: valueLimit)
+        return JSONObject(try reader.readDocument(), at: "")
     }
 }

@@ -1,0 +1,77 @@
+/// Any JSON value.
+package enum JSONValue: Sendable, Equatable {
+    case null
+    case boolean(Bool)
+    case number(Double)
+    case text(String)
+    case list([JSONValue])
+    case object([String: JSONValue])
+
+    /// What it is, for a message.
+    package var kind: String {
+        switch self {
+        case .null: "null"
+        case .boolean: "true or false"
+        case .number(let number): Int(exactly: number).map { "\($0)" } ?? "\(number)"
+        case .text(let text): "'\(printable(text))'"
+        case .list: "a list"
+        case .object: "an object"
+        }
+    }
+}
+
+/// An object, and where it stands in its document. A member that is `null` counts as one that is not there.
+package struct JSONObject: Sendable {
+    package let members: [String: JSONValue]
+    private let place: String
+
+    init(_ members: [String: JSONValue], at place: String) {
+        (self.members, self.place) = (members, place)
+    }
+
+    /// A text; `nil` where there is none of that name.
+    package func text(_ name: String) throws(StrictJSON.Problem) -> String? {
+        try member(name, "a text") { if case .text(let text) = $0 { text } else { nil } }
+    }
+
+    func flag(_ name: String) throws(StrictJSON.Problem) -> Bool? {
+        try member(name, "true or false") { if case .boolean(let flag) = $0 { flag } else { nil } }
+    }
+
+    func object(_ name: String) throws(StrictJSON.Problem) -> JSONObject? {
+        try member(name, "an object") { Self($0, at: below(name)) }
+    }
+
+    func objects(_ name: String) throws(StrictJSON.Problem) -> [JSONObject]? {
+        try member(name, "a list of objects") { value in
+            guard case .list(let list) = value else { return nil }
+            let objects = list.enumerated().compactMap { Self($1, at: "\(below(name))[\($0)]") }
+            return objects.count == list.count ? objects : nil
+        }
+    }
+
+    func requiredText(_ name: String) throws(StrictJSON.Problem) -> String {
+        guard let text = try text(name) else { throw .missing(place: below(name)) }
+        return text
+    }
+
+    func requiredFlag(_ name: String) throws(StrictJSON.Problem) -> Bool {
+        guard let flag = try flag(name) else { throw .missing(place: below(name)) }
+        return flag
+    }
+
+    private init?(_ value: JSONValue, at place: String) {
+        guard case .object(let members) = value else { return nil }
+        self.init(members, at: place)
+    }
+
+    private func below(_ name: String) -> String { place.isEmpty ? name : "\(place).\(name)" }
+
+    private func member<Value>(
+        _ name: String, _ expected: String, _ read: (JSONValue) -> Value?
+    ) throws(StrictJSON.Problem) -> Value? {
+        guard let value = members[name], value != .null else { return nil }
+        guard let read = read(value) else { throw .otherType(place: below(name), expected: expected) }
+        return read
+    }
+}
