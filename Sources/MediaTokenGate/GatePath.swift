@@ -2,11 +2,14 @@ internal import MediaToken
 
 /// A path that means the same to everybody: to the proxy that serves it, to us, and to a cache in between.
 ///
-/// A path that two programs could read in two ways (`/open/../live`, `/open/%2e%2e/live`, `/open%2flive`, `//live`) is none.
-/// Whoever may see `/open` would else be let into `/live`.
+/// A path that two programs could read in two ways (`/open/../live`, `/open/%2e%2e/live`, `/open%2flive`, `//live`, and what
+/// a second decoding would make such a path) is none. Whoever may see `/open` would else be let into `/live`.
 struct GatePath: Equatable, Sendable {
     /// Percent-decoded once.
     let segments: [String]
+    /// As the most lenient of servers takes them: without parameters (`;…`, as Java's servers have them), without the dots
+    /// and spaces at the end that some file systems drop, and in lower case.
+    let lenientSegments: [String]
 
     /// Reads the path of a target; a query behind it does not count. `nil` where it could be read in two ways.
     init?(_ target: String) {
@@ -15,18 +18,33 @@ struct GatePath: Equatable, Sendable {
         var parts = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         // A slash at the end names what lies below.
         if parts.last?.isEmpty ?? true { parts.removeLast() }
-        var segments: [String] = []
+        var (segments, lenientSegments): ([String], [String]) = ([], [])
         for part in parts {
-            guard let segment = String(percentEncoded: part), Self.isPlain(segment) else { return nil }
+            guard let segment = String(percentEncoded: part), let lenient = Self.lenient(segment) else { return nil }
             segments.append(segment)
+            lenientSegments.append(lenient)
         }
-        self.segments = segments
+        (self.segments, self.lenientSegments) = (segments, lenientSegments)
     }
 
-    private static func isPlain(_ segment: String) -> Bool {
-        guard !segment.isEmpty, segment != ".", segment != ".." else { return false }
-        return segment.utf8.allSatisfy {
+    /// `nil` for one that some server takes for several, for a step up, or for nothing.
+    private static func lenient(_ segment: String) -> String? {
+        let isPlain = segment.utf8.allSatisfy {
             $0 > 0x1F && $0 != 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\")
+        }
+        guard isPlain, !holdsEscape(segment.utf8) else { return nil }
+        var name = segment.utf8.prefix { $0 != UInt8(ascii: ";") }
+        while let last = name.last, last == UInt8(ascii: ".") || last == UInt8(ascii: " ") { name.removeLast() }
+        return name.isEmpty ? nil : Substring(name).lowercased()
+    }
+
+    /// Whether a second decoding would find something.
+    private static func holdsEscape(_ text: String.UTF8View) -> Bool {
+        let isHexadecimal = { (byte: UInt8) in Character(Unicode.Scalar(byte)).isHexDigit }
+        return text.indices.contains { index in
+            guard text[index] == UInt8(ascii: "%") else { return false }
+            let digits = text[index...].dropFirst().prefix(2)
+            return digits.count == 2 && digits.allSatisfy(isHexadecimal)
         }
     }
 
@@ -35,6 +53,10 @@ struct GatePath: Equatable, Sendable {
         segments.count >= prefix.segments.count
             && zip(prefix.segments, segments).allSatisfy { $0.hasSameBytes(as: $1) }
     }
+
+    /// The same as the most lenient of servers sees it. To `String`, canonically equivalent names are the same, as they are
+    /// to some file systems.
+    func isLenientlyWithin(_ prefix: GatePath) -> Bool { lenientSegments.starts(with: prefix.lenientSegments) }
 }
 
 /// The pairs of a query or a form, still encoded (WHATWG URL, `application/x-www-form-urlencoded`).

@@ -29,7 +29,13 @@ struct GateRoutes: Sendable {
         self.routes = routes.sorted { $0.path.segments.count > $1.path.segments.count }
     }
 
+    /// `nil` where no route names the path, and where the server behind might take it for one that another route names:
+    /// `/open/LIVE` is not open where `/open/live` is not.
     func access(to path: GatePath) -> GateRoute.Access? {
-        routes.first { path.isWithin($0.path) }?.access
+        guard let route = routes.first(where: { path.isWithin($0.path) }),
+            let lenient = routes.first(where: { path.isLenientlyWithin($0.path) }),
+            route.path.lenientSegments == lenient.path.lenientSegments
+        else { return nil }
+        return route.access
     }
 }
