@@ -68,6 +68,18 @@ let package = Package(
             dependencies: ["MediaToken", "Threading", "TokenCrypto", "TokenIssuer"],
             path: "Tests/TestSupport",
             swiftSettings: strict),
+        .target(
+            name: "FuzzProperties",
+            dependencies: [
+                "HTTPServer", "MediaToken", "MediaTokenGate", "TestSupport", "TokenCrypto", "TokenIssuer", "TokenXML",
+            ],
+            path: "Tests/Fuzzing/Properties",
+            swiftSettings: strict),
+        .testTarget(
+            name: "FuzzingTests",
+            dependencies: ["FuzzProperties", "TestSupport"],
+            path: "Tests/Fuzzing/Tests",
+            swiftSettings: strict),
         .testTarget(name: "TokenCryptoTests", dependencies: ["TokenCrypto", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TokenXMLTests", dependencies: ["TokenXML", "TestSupport"], swiftSettings: strict),
         .testTarget(
@@ -114,3 +126,13 @@ let package = Package(
             swiftSettings: strict),
     ]
 )
+
+// Links only with libFuzzer, which brings its own `main`: Tests/Fuzzing/fuzz builds it.
+if Context.environment["FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "fuzz",
+            dependencies: ["FuzzProperties", "MediaToken"],
+            path: "Tests/Fuzzing/Driver",
+            swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
+}

@@ -5,8 +5,8 @@ internal import COpenSSL
 /// The layout is that of the JDK's own `sun.security.provider.JavaKeyStore`, all numbers big-endian:
 /// magic, version, count; for each entry a tag, alias and creation time, then one certificate (tag 2) or an
 /// encrypted private key and its chain (tag 1); last a SHA-1 over password, a fixed phrase and all that went before.
-enum JavaKeyStore {
-    static let magic: [UInt8] = [0xFE, 0xED, 0xFE, 0xED]
+package enum JavaKeyStore {
+    package static let magic: [UInt8] = [0xFE, 0xED, 0xFE, 0xED]
     static let jceksMagic: [UInt8] = [0xCE, 0xCE, 0xCE, 0xCE]
 
     private static let digestLength = 20
@@ -23,7 +23,7 @@ enum JavaKeyStore {
     }
 
     /// The store's own integrity digest: SHA-1 over the password as UTF-16BE, the phrase, and the content.
-    private static func digest(of content: ArraySlice<UInt8>, password: String) -> [UInt8]? {
+    package static func digest(of content: ArraySlice<UInt8>, password: String) -> [UInt8]? {
         let salted = password.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] } + phrase + content
         var output = [UInt8](repeating: 0, count: digestLength)
         let outcome = salted.withUnsafeBytes { EVP_Digest($0.baseAddress, $0.count, &output, nil, EVP_sha1(), nil) }

@@ -52,11 +52,11 @@ extension FormatProblem.Document {
 extension FormatProblem.Envelope {
     fileprivate var message: String {
         switch self {
-        case .noSecondTag: "no second <signatureInfo> behind the signature: the token is cut short or altered"
+        case .noSecondTag:
+            "no second <signatureInfo> within \(TokenEnvelope.longestSignature) characters behind the first, which is what the "
+                + "longest signature takes: the token is cut short or altered"
         case .noPayload: "nothing that is signed follows the second <signatureInfo>; expected <authToken>"
         case .noSignature: "no signature between the two <signatureInfo> tags: the token is unsigned"
-        case .signatureTooLong(let count):
-            "the signature has \(count) characters of Base64; no key takes more than \(TokenEnvelope.longestSignature)"
         case .secondSignature: "a second signature follows the first; expected <authToken>"
         case .signatureBase64(let problem): "the signature's Base64: \(problem.message)"
         }

@@ -12,7 +12,6 @@ enum FormatProblem: Error, Equatable, Sendable {
 
     enum Envelope: Equatable, Sendable {
         case noSecondTag, noPayload, noSignature, secondSignature
-        case signatureTooLong(Int)
         case signatureBase64(Base64.Problem)
     }
 

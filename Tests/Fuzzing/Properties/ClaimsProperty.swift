@@ -1,0 +1,114 @@
+internal import MediaToken
+internal import TokenCrypto
+internal import TokenIssuer
+
+/// What is accepted says what another reader reads in it, is for nothing else, and is judged the same in any company.
+struct ClaimsProperty: FuzzProperty {
+    /// Short, as it signs each input; nobody but this process has it.
+    private let key: RSASigningKey
+    private let judge: GeneralVerifier
+    private let verifier: MediaTokenVerifier
+    private let neighbour: RawToken
+
+    private static let time = Timestamp(milliseconds: 1_700_000_010_000)
+    private static let expectation = Expectation(requestor: "MML", resource: "TNT")
+
+    init() throws {
+        key = try RSASigningKey.generate(bits: 512)
+        judge = try GeneralVerifier(key: key.publicKey)
+        let ring = try KeyRing(loading: [], unsafelyTrusting: key.publicKey, requirements: KeyRequirements())
+        verifier = MediaTokenVerifier(keys: ring, replays: EveryUseIsTheFirst())
+        let recipe = TokenRecipe(issued: TokenDate(Timestamp(milliseconds: 1_700_000_000_000)))
+        neighbour = RawToken(try TokenSigner(key: key).sign(recipe.payload))
+    }
+
+    /// - Parameter input: what is signed.
+    func check(_ input: [UInt8]) throws {
+        let signature = try key.sign(input)
+        let token = RawToken(Array("<signatureInfo>\(TokenSigner.base64(signature))<signatureInfo>".utf8) + input)
+        let verdict = try verifier.verify(token, for: Self.expectation, at: Self.time)
+        try checkCompany(token, verdict.status)
+        let examination = verifier.examine(token, for: Self.expectation, at: Self.time)
+        try demand(
+            verdict.status == examination.firstFailure?.status ?? .validToken,
+            "verified: \(verdict.status); examined: \(examination.firstFailure?.detail ?? "no failure")")
+        switch verdict {
+        case .accepted(let accepted): try checkAccepted(accepted, token, input, signature)
+        case .rejected(let rejection): try checkMessage(rejection, input)
+        }
+        // Any resource is allowed, so that more is read of.
+        if case .accepted(let any) = try verifier.verify(token, for: Self.anything, at: Self.time) {
+            try checkAgainstSecondReader(any.claims, input)
+        }
+    }
+
+    private static let anything = Expectation(requestors: ["MML", "", "ABC"], resource: .unsafeAnyResource)
+
+    private func checkCompany(_ token: RawToken, _ status: VerdictStatus) throws {
+        let group = [neighbour, token, neighbour].map {
+            VerificationRequest(token: $0, expectation: Self.expectation)
+        }
+        let statuses = try verifier.verify(group, at: Self.time).map { try $0.get().status }
+        try demand(statuses == [.validToken, status, .validToken], "in a group: \(statuses); alone: \(status)")
+    }
+
+    private func checkAccepted(
+        _ accepted: VerifiedToken, _ token: RawToken, _ payload: [UInt8], _ signature: [UInt8]
+    ) throws {
+        let digest = try SHA256Hasher.digest(payload)
+        try demand(
+            accepted.replayKey.words == digest.words, "its replay identity is not the SHA-256 of what was signed")
+        try demand(judge.isValid(signature, over: digest), "libcrypto's general interface does not verify it")
+        let others = [Expectation(requestor: "MMM", resource: "TNT"), Expectation(requestor: "MML", resource: "TNT2")]
+        for other in others {
+            let status = try verifier.verify(token, for: other, at: Self.time).status
+            try demand(status != .validToken, "accepted for another requestor or resource as well")
+        }
+        let issued = accepted.claims.issueTime.timestamp
+        let life = min(accepted.claims.timeToLive ?? 300_000, 900_000)
+        for (milliseconds, expected) in [
+            (-30_001, VerdictStatus.tokenNotYetValid), (-30_000, .validToken), (life + 30_000, .validToken),
+            (life + 30_001, .tokenExpired),
+        ] {
+            let time = Timestamp(milliseconds: issued.milliseconds + Int64(milliseconds))
+            let status = try verifier.verify(token, for: Self.expectation, at: time).status
+            try demand(status == expected, "\(milliseconds) ms after its issue: \(status); expected \(expected)")
+        }
+    }
+
+    private func checkAgainstSecondReader(_ claims: MediaTokenClaims, _ payload: [UInt8]) throws {
+        guard let text = String(validating: payload, as: UTF8.self) else {
+            throw Violation(description: "accepted, and not UTF-8")
+        }
+        let elements = try PlainXMLReader(text).elements
+        func field(_ name: String) throws -> String? {
+            let found = elements.filter { $0.depth == 1 && $0.name == name }
+            try demand(found.count < 2, "accepted, and \(name) is there \(found.count) times")
+            return found.first?.text
+        }
+        for (name, read) in [
+            ("sessionGUID", claims.sessionGUID.text), ("requestorID", claims.requestor.text),
+            ("resourceID", claims.resource.text), ("mvpdId", claims.mvpd.text),
+            ("proxyMvpdId", claims.proxyMVPD?.text), ("ttl", claims.timeToLive.map(String.init)),
+        ] {
+            let second = try field(name)
+            try demand(
+                second.map { Array($0.utf8) } == read.map { Array($0.utf8) },
+                "\(name) is read as \(read.debugDescription); the second reader has \(second.debugDescription)")
+        }
+        let date = try field("issueTime")
+        try demand(date.flatMap { TokenDate($0, form: .issueTime) } == claims.issueTime, "issueTime differs")
+    }
+
+    /// One line, and no trace of the viewer.
+    private func checkMessage(_ rejection: Rejection, _ payload: [UInt8]) throws {
+        try demand(
+            !rejection.message.isEmpty && rejection.message.utf8.allSatisfy { $0 >= 0x20 },
+            "its message is not one line: \(rejection.message.debugDescription)")
+        let viewer = "0123456789abcdef0123456789abcdef"
+        let text = String(decoding: payload, as: UTF8.self)
+        let asGUID = "<sessionGUID>\(viewer)</sessionGUID>"
+        guard text.contains(asGUID), text.firstRange(of: viewer) == text.ranges(of: viewer).last else { return }
+        try demand(!rejection.message.contains(viewer), "its message holds the session GUID")
+    }
+}

@@ -1,0 +1,37 @@
+internal import HTTPServer
+internal import MediaToken
+internal import MediaTokenGate
+
+/// Settings that have no problem open what they say is open and nothing else; those that have one say so in one line each.
+struct ConfigurationProperty: FuzzProperty {
+    func check(_ input: [UInt8]) throws {
+        guard let object = try? StrictJSON.readObject(input[...], valueLimit: 1000) else { return }
+        let reader = GateSettingsReader(object.members)
+        for problem in reader.problems {
+            try demand(problem.utf8.allSatisfy { $0 >= 0x20 }, "not one line: \(problem.debugDescription)")
+        }
+        guard reader.problems.isEmpty else { return }
+        guard case .list(let routes)? = object.members["routes"] else {
+            return try demand(reader.settings.routes.isEmpty, "routes that nobody has named")
+        }
+        try demand(
+            routes.count == reader.settings.routes.count, "\(routes.count) routes are \(reader.settings.routes.count)")
+        for case .object(let route) in routes {
+            guard case .text(let path)? = route["path"] else { continue }
+            try check(path, isOpen: route["open"] == .boolean(true), reader.settings)
+        }
+        let namesAll = routes.contains { route in
+            guard case .object(let route) = route, case .text(let path)? = route["path"] else { return false }
+            return path.prefix { $0 != "?" && $0 != "#" } == "/"
+        }
+        if !namesAll { try check("/nobody-names-this/x", isOpen: false, reader.settings) }
+    }
+
+    private func check(_ path: String, isOpen: Bool, _ settings: GateSettings) throws {
+        let request = HTTPRequest(method: "GET", path: "/v1/authz/forward-auth", headers: [("X-Forwarded-Uri", path)])
+        guard case .settled(let reply) = settings.gate.question(request) else {
+            throw Violation(description: "a token is found where none was sent")
+        }
+        try demand((reply.answer.status == 200) == isOpen, "\(path) is answered with \(reply.status)")
+    }
+}

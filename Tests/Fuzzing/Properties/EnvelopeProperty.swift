@@ -1,0 +1,69 @@
+internal import Foundation
+internal import MediaToken
+
+/// Nothing is accepted but what was signed, however it is wrapped; and how it is wrapped changes nothing.
+struct EnvelopeProperty: FuzzProperty {
+    private let known: SignedTokens
+
+    init() throws {
+        known = try SignedTokens()
+    }
+
+    func check(_ input: [UInt8]) throws {
+        for batch in known.batches {
+            let verdict = try verify(input, batch)
+            let token = RawToken(input)
+            let examination = batch.verifier.examine(token, for: batch.expectation, at: batch.time)
+            try demand(
+                verdict.status == examination.firstFailure?.status ?? .validToken,
+                "verified: \(verdict.status); examined: \(examination.firstFailure?.detail ?? "no failure")")
+            guard input.starts(with: Array("<signatureInfo>".utf8)), input.count < RawToken.sizeLimit / 8 else {
+                continue
+            }
+            // One of them each time; another input gets another.
+            let wrapping = Wrapping.allCases[input.reduce(0) { $0 + Int($1) } % Wrapping.allCases.count]
+            let again = try verify(wrapping.wrap(input), batch)
+            try demand(
+                again.status == verdict.status && again.message == verdict.message,
+                "\(wrapping): \(again.status) \(again.message); as it is: \(verdict.status) \(verdict.message)")
+        }
+    }
+
+    private func verify(_ input: [UInt8], _ batch: SignedTokens.Batch) throws -> (
+        status: VerdictStatus, message: String
+    ) {
+        let verdict = try batch.verifier.verify(RawToken(input), for: batch.expectation, at: batch.time)
+        switch verdict {
+        case .accepted(let accepted):
+            try demand(batch.isSigned(accepted.replayKey), "accepted, and nobody has signed it")
+            return (verdict.status, "")
+        case .rejected(let rejection):
+            try demand(
+                !rejection.message.isEmpty && rejection.message.utf8.allSatisfy { $0 >= 0x20 },
+                "its message is not one line: \(rejection.message.debugDescription)")
+            return (verdict.status, rejection.message)
+        }
+    }
+
+}
+
+/// The forms in which a clear text may arrive.
+private enum Wrapping: CaseIterable {
+    case base64, urlSafe, spaced, escapedBase64, escaped, v1XML, v1JSON, v2JSON
+
+    func wrap(_ clearText: [UInt8]) -> [UInt8] {
+        let base64 = Data(clearText).base64EncodedString()
+        let wrapped =
+            switch self {
+            case .base64: base64
+            case .urlSafe: String(base64.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }.filter { $0 != "=" })
+            case .spaced: " \(base64)\r\n"
+            case .escapedBase64: base64.replacing("+", with: "%2B")
+            case .escaped: clearText.map { ($0 < 16 ? "%0" : "%") + String($0, radix: 16) }.joined()
+            case .v1XML: "<play><a>b</a><serializedToken>\(base64)</serializedToken></play>"
+            case .v1JSON: "{\"expires\":\"1\",\"serializedToken\":\"\(base64)\"}"
+            case .v2JSON: "{\"decisions\":[{\"authorized\":true,\"token\":{\"serializedToken\":\"\(base64)\"}}]}"
+            }
+        return Array(wrapped.utf8)
+    }
+}

@@ -1,0 +1,52 @@
+internal import Foundation
+
+/// What servers of different habits make of one target: each habit may be there or not.
+struct PathReadings {
+    private(set) var all: Set<[String]> = []
+
+    init(of target: String) {
+        let path = target.prefix { $0 != "?" && $0 != "#" }
+        for decodings in 1...3 {
+            for habits in 0..<32 { all.insert(Self.read(String(path), decodings, habits)) }
+        }
+    }
+
+    private static func read(_ path: String, _ decodings: Int, _ habits: Int) -> [String] {
+        func has(_ habit: Int) -> Bool { habits >> habit & 1 == 1 }
+        var path = path
+        for _ in 0..<decodings { path = decoded(path) }
+        if has(0) { path = path.replacing("\\", with: "/") }
+        if has(1) { path = path.lowercased() }
+        // Ends at a NUL, as C has it.
+        if has(2) { path = String(path.prefix { $0 != "\0" }) }
+        var segments: [String] = []
+        for part in path.unicodeScalars.split(separator: "/") {
+            var segment = String(part)
+            if has(3) { segment = String(segment.unicodeScalars.prefix { $0 != ";" }) }
+            if segment == ".." {
+                _ = segments.popLast()
+            } else if !segment.isEmpty, segment != "." {
+                if has(4) { while segment.hasSuffix(".") || segment.hasSuffix(" ") { segment.removeLast() } }
+                segments.append(segment)
+            }
+        }
+        return segments
+    }
+
+    /// Decodes what can be, and leaves the rest.
+    private static func decoded(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16),
+                rest.count >= 2
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

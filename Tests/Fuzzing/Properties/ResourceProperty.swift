@@ -1,0 +1,31 @@
+internal import MediaToken
+internal import TokenXML
+
+/// Canonical form is a fixed point, and equal forms mean equal content; comparison is symmetric and knows bytes when it sees them.
+struct ResourceProperty: FuzzProperty {
+    /// - Parameter input: two resources with a line feed and a NUL between them; or one, which is compared with itself.
+    func check(_ input: [UInt8]) throws {
+        let parts = input.split(separator: [0x0A, 0x00], maxSplits: 1, omittingEmptySubsequences: false)
+        guard let left = String(validating: parts[0], as: UTF8.self),
+            let right = String(validating: parts.count > 1 ? parts[1] : parts[0], as: UTF8.self)
+        else { return }
+        let exact = ResourceRule.exactly(ResourceID(left)).matches(ResourceID(right))
+        try demand(exact == Array(left.utf8).elementsEqual(right.utf8), "equal is not equal in bytes")
+        let canonical = ResourceRule.canonically([ResourceID(left)]).matches(ResourceID(right))
+        try demand(
+            ResourceRule.canonically([ResourceID(right)]).matches(ResourceID(left)) == canonical,
+            "matches one way and not the other")
+        try demand(!exact || canonical, "the same bytes, and no match")
+        for text in [left, right] { try checkForm(of: text) }
+        if canonical, !exact {
+            let (first, second) = (try XMLProperty.read(Array(left.utf8)), try XMLProperty.read(Array(right.utf8)))
+            try demand(
+                XMLProperty.essence(first) == XMLProperty.essence(second), "match, and hold \(first) and \(second)")
+        }
+    }
+
+    private func checkForm(of text: String) throws {
+        guard let form = try? XMLProperty.canonical(Array(text.utf8)) else { return }
+        try demand(try XMLProperty.canonical(form) == form, "the canonical form of the canonical form is another")
+    }
+}
