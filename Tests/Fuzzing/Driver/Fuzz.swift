@@ -5,6 +5,7 @@ internal import MediaToken
 /// The property that this process checks; named by `--target=NAME` on its command line.
 private nonisolated(unsafe) var property: (any FuzzProperty)?
 
+/// Called by libFuzzer once, before it begins.
 @_cdecl("LLVMFuzzerInitialize")
 public func initialize(
     _ count: UnsafeMutablePointer<Int32>,
@@ -21,6 +22,7 @@ public func initialize(
     return 0
 }
 
+/// Called by libFuzzer with each input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func test(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     do {
