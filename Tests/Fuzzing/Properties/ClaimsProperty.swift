@@ -107,8 +107,9 @@ struct ClaimsProperty: FuzzProperty {
             "its message is not one line: \(rejection.message.debugDescription)")
         let viewer = "0123456789abcdef0123456789abcdef"
         let text = String(decoding: payload, as: UTF8.self)
-        let asGUID = "<sessionGUID>\(viewer)</sessionGUID>"
-        guard text.contains(asGUID), text.firstRange(of: viewer) == text.ranges(of: viewer).last else { return }
+        guard text.hasPrefix("<authToken><sessionGUID>\(viewer)</sessionGUID>"),
+            text.firstRange(of: viewer) == text.ranges(of: viewer).last
+        else { return }
         try demand(!rejection.message.contains(viewer), "its message holds the session GUID")
     }
 }
