@@ -80,6 +80,12 @@ let package = Package(
             dependencies: ["FuzzProperties", "TestSupport"],
             path: "Tests/Fuzzing/Tests",
             swiftSettings: strict),
+        .testTarget(
+            name: "VectorTests",
+            dependencies: [
+                "HTTPServer", "MediaToken", "MediaTokenGate", "TestSupport", "TokenCrypto", "TokenIssuer",
+            ],
+            swiftSettings: strict),
         .testTarget(name: "TokenCryptoTests", dependencies: ["TokenCrypto", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TokenXMLTests", dependencies: ["TokenXML", "TestSupport"], swiftSettings: strict),
         .testTarget(

@@ -24,19 +24,6 @@ struct ExaminationTests {
             ])
     }
 
-    @Test("its status is what a verification says", arguments: try Fixtures.load("payloads.json", as: Vector.self))
-    func agreesWithVerify(vector: Vector) throws {
-        let payload = try #require(
-            vector.change(Mint.payload().replacing("authToken>", with: (vector.root ?? "authToken") + ">")))
-        let token = RawToken(try Mint.signed(payload))
-        let now = Timestamp(milliseconds: Mint.issued.timestamp.milliseconds + (vector.after ?? 10_000))
-        let verifier = try Mint.verifier()
-        for _ in 1...2 {
-            let examination = verifier.examine(token, for: Mint.expectation, at: now)
-            #expect((examination.firstFailure?.status ?? .validToken).rawValue == vector.status)
-        }
-    }
-
     @Test("where a byte was changed, it names what a verification names")
     func flippedBytes() throws {
         let bytes = Array(try Mint.token().utf8)

@@ -28,16 +28,6 @@ package enum Fixtures {
 
     /// Half a minute after it was issued.
     package static let realTokenTime = Timestamp(milliseconds: 1_458_252_120_000)
-
-    /// The cases of one vector file.
-    package static func load<Case: Decodable>(_ file: String, as type: Case.Type) throws -> [Case] {
-        let data = try Data(contentsOf: vectors.appending(path: file))
-        return try JSONDecoder().decode(VectorFile<Case>.self, from: data).cases
-    }
-}
-
-private struct VectorFile<Case: Decodable>: Decodable {
-    let cases: [Case]
 }
 
 /// A directory that goes with the object.

@@ -31,13 +31,9 @@ struct JavaKeyStoreTests {
 
     private func read(version: UInt32 = 2, count: UInt32, _ entries: [UInt8]) throws -> KeyFile {
         let content = [0xFE, 0xED, 0xFE, 0xED] + number(version) + number(count) + entries
-        let directory = try TemporaryDirectory()
         let salted =
             Self.password.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] } + "Mighty Aphrodite".utf8 + content
-        let input = try directory.write(Data(salted), to: "salted")
-        let output = "\(directory.path)/digest"
-        try Program("openssl").succeed(["dgst", "-sha1", "-binary", "-out", output, input])
-        let digest = Array(try Data(contentsOf: URL(filePath: output)))
+        let digest = try OpenSSL.digest(salted, "sha1")
         return try KeyFile(reading: content + digest, password: Self.password)
     }
 

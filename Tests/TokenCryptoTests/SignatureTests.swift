@@ -25,14 +25,7 @@ struct SignatureTests {
 
     @Test("what openssl signs is verified, and nothing else")
     func interoperability() throws {
-        let directory = try TemporaryDirectory()
-        let message = try directory.write("message", to: "message")
-        let key = try directory.write(try TestKeys.standard.pemText(), to: "key.pem")
-        func sign(_ options: String...) throws -> [UInt8] {
-            let file = "\(directory.path)/signature"
-            try Program("openssl").succeed(["dgst"] + options + ["-sign", key, "-out", file, message])
-            return Array(try Data(contentsOf: URL(filePath: file)))
-        }
+        func sign(_ options: String...) throws -> [UInt8] { try OpenSSL.sign(Array("message".utf8), options) }
         let verifier = try SignatureVerifier(key: TestKeys.standard.publicKey)
         let digest = try SHA256Hasher.digest(Array("message".utf8))
         let good = try sign("-sha256")
@@ -70,20 +63,6 @@ struct SignatureTests {
         #expect((valid, invalid) == (32, 32))
     }
 
-    @Test(
-        "only the one encoding of PKCS #1 is accepted (RFC 8017, 9.2)",
-        arguments: EncodedMessageFault.allCases)
-    func encodedMessage(fault: EncodedMessageFault) throws {
-        let digest = try SHA256Hasher.digest(Array("message".utf8))
-        let message = fault.encodedMessage(of: digest.bytes, length: 256)
-        let signature = try rawSignature(of: message)
-        #expect(
-            try SignatureVerifier(key: TestKeys.standard.publicKey).isValid(signature, over: digest) == (fault == .none)
-        )
-        #expect(
-            try GeneralVerifier(key: TestKeys.standard.publicKey).isValid(signature, over: digest) == (fault == .none))
-    }
-
     @Test("a signature that is a multiple of the modulus away from a valid one is none")
     func beyondTheModulus() throws {
         // With a modulus that leaves room at the top, valid + modulus has as many bytes.
@@ -92,7 +71,7 @@ struct SignatureTests {
         let valid = try key.sign(Array("message".utf8))
         let verifier = try SignatureVerifier(key: key.publicKey)
         #expect(verifier.isValid(valid, over: digest))
-        let modulus = try self.modulus(of: key)
+        let modulus = try OpenSSL.modulus(of: key)
         var carry = 0
         let sum: [UInt8] = zip(valid, modulus).reversed().map { digits in
             let digit = Int(digits.0) + Int(digits.1) + carry
@@ -102,29 +81,6 @@ struct SignatureTests {
         let beyond = Array(sum.reversed())
         #expect(carry == 0 && beyond != valid)
         #expect(!verifier.isValid(beyond, over: digest))
-    }
-
-    /// The RSA operation alone, with the standard key's private half.
-    private func rawSignature(of message: [UInt8]) throws -> [UInt8] {
-        let directory = try TemporaryDirectory()
-        let key = try directory.write(try TestKeys.standard.pemText(), to: "key.pem")
-        let input = try directory.write(Data(message), to: "message")
-        let output = "\(directory.path)/signature"
-        try Program("openssl").succeed([
-            "pkeyutl", "-decrypt", "-inkey", key, "-in", input, "-out", output, "-pkeyopt", "rsa_padding_mode:none",
-        ])
-        return Array(try Data(contentsOf: URL(filePath: output)))
-    }
-
-    private func modulus(of key: RSASigningKey) throws -> [UInt8] {
-        let directory = try TemporaryDirectory()
-        let file = try directory.write(try key.publicKey.pemText(), to: "key.pem")
-        let shown = try Program("openssl").succeed(["rsa", "-pubin", "-in", file, "-noout", "-modulus"])
-        var digits = shown.split(separator: "=")[1].filter { $0.isHexDigit }[...]
-        if digits.count % 2 == 1 { digits = "0" + digits }
-        return stride(from: 0, to: digits.count, by: 2).map { offset in
-            UInt8(digits.dropFirst(offset).prefix(2), radix: 16) ?? 0
-        }
     }
 
     @Test("what is signed here is verified by openssl")

@@ -1,0 +1,36 @@
+import MediaToken
+import TestSupport
+import Testing
+import TokenCrypto
+
+/// Cases that end in a verdict.
+enum TokenVectors {
+    /// The payload is changed before it is signed: what is tested is what comes behind a good signature.
+    static func verify(payloadOf vector: Vector) throws -> VectorOutcome {
+        var payload = Mint.payload()
+        if let root = vector.root { payload = payload.replacing("authToken>", with: root + ">") }
+        let changed = try #require(vector.change(Array(payload.utf8)), "nothing to replace")
+        return try verify(Mint.signed(changed), vector)
+    }
+
+    /// The token is changed after it was signed.
+    static func verify(tokenOf vector: Vector) throws -> VectorOutcome {
+        try verify(#require(vector.change(Array(Mint.token().utf8)), "nothing to replace"), vector)
+    }
+
+    /// Verifies, and sees whether an examination says the same.
+    static func verify(_ token: [UInt8], _ vector: Vector) throws
+        -> VectorOutcome
+    {
+        let now = Timestamp(milliseconds: Mint.issued.timestamp.milliseconds + (vector.after ?? 10_000))
+        let resource = ResourceID(vector.resource ?? "TNT")
+        let expectation = Expectation(
+            requestor: vector.requestor ?? "MML",
+            resource: vector.canonical == true ? .canonically([resource]) : .exactly(resource))
+        let verifier = try Mint.verifier()
+        let examination = verifier.examine(RawToken(token), for: expectation, at: now)
+        let verdict = try verifier.verify(RawToken(token), for: expectation, at: now)
+        #expect(examination.firstFailure?.status ?? .validToken == verdict.status)
+        return VectorOutcome(status: verdict.status.rawValue, message: verdict.message)
+    }
+}

@@ -1,0 +1,36 @@
+import MediaToken
+import TestSupport
+import Testing
+
+@Suite("Vectors")
+struct VectorTests {
+    @Test("comes out as it must", arguments: try NamedVector.loadAll())
+    func outcome(named: NamedVector) throws {
+        let vector = named.vector
+        let outcome =
+            switch named.subject {
+            case .payload: try TokenVectors.verify(payloadOf: vector)
+            case .token: try TokenVectors.verify(tokenOf: vector)
+            case .signature: try SignatureVectors.verify(vector)
+            case .document: try DocumentVectors.verify(vector)
+            case .keyFile: try KeyFileVectors.load(vector)
+            case .request: try RequestVectors.ask(vector)
+            }
+        #expect(outcome.status == vector.status, "\(outcome.message)")
+        if let message = vector.message { #expect(outcome.message.contains(message), "\(outcome.message)") }
+        #expect(!outcome.message.contains("\n"))
+    }
+
+    @Test("there are some hundreds, each with an identifier of its own in its file")
+    func identifiers() throws {
+        let vectors = try NamedVector.loadAll()
+        #expect(Set(vectors.map { "\($0.file) \($0.vector.id)" }).count == vectors.count)
+        #expect(vectors.count >= 300)
+    }
+}
+
+/// What became of a case.
+struct VectorOutcome {
+    let status: String
+    let message: String
+}
