@@ -65,6 +65,11 @@ final class HTTPConnections {
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 
+    /// Whether a NUL came by the connection of a request: libevent would take a value to end there.
+    func hasSentNUL(_ request: OpaquePointer) -> Bool {
+        evhttp_request_get_connection(request).flatMap { known[$0] }?.hasSentNUL ?? true
+    }
+
     /// The answer to a request is on its way.
     func isSending(_ request: OpaquePointer) {
         guard let pointer = evhttp_request_get_connection(request) else { return }
@@ -106,6 +111,7 @@ final class HTTPConnection {
     private unowned let owner: HTTPConnections
     private var watcher: OpaquePointer?
     private var state: State
+    private(set) var hasSentNUL = false
 
     init(_ pointer: OpaquePointer, _ buffer: OpaquePointer, _ owner: HTTPConnections, isTLS: Bool) {
         (self.pointer, self.buffer, self.owner) = (pointer, buffer, owner)
@@ -133,9 +139,10 @@ final class HTTPConnection {
             }, me)
         watcher = evbuffer_add_cb(
             bufferevent_get_input(buffer),
-            { _, change, connection in
-                guard let change, change.pointee.n_added > 0, let connection else { return }
-                Unmanaged<HTTPConnection>.fromOpaque(connection).takeUnretainedValue().moves()
+            { buffer, change, connection in
+                guard let buffer, let change, change.pointee.n_added > 0, let connection else { return }
+                Unmanaged<HTTPConnection>.fromOpaque(connection).takeUnretainedValue()
+                    .moves(buffer, from: change.pointee.orig_size)
             }, me)
     }
 
@@ -162,8 +169,12 @@ final class HTTPConnection {
         state = isNextHere ? .arriving(since: .now) : .idle(since: .now)
     }
 
-    private func moves() {
+    /// - Parameter position: where in the buffer the bytes begin that have come.
+    private func moves(_ buffer: OpaquePointer, from position: Int) {
         if case .idle = state { state = .arriving(since: .now) }
+        var start = evbuffer_ptr()
+        guard evbuffer_ptr_set(buffer, &start, position, EVBUFFER_PTR_SET) == 0 else { return }
+        if evbuffer_search(buffer, "\0", 1, &start).pos >= 0 { hasSentNUL = true }
     }
 
     func isOverdue(at now: ContinuousClock.Instant, _ limits: HTTPLimits) -> Bool {

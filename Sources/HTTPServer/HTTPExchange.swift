@@ -28,7 +28,9 @@ package final class HTTPExchange {
         let headers = evhttp_request_get_output_headers(pointer)
         // libevent refuses a value with a line break in it.
         for (name, value) in answer.headers { evhttp_add_header(headers, name, value) }
-        if worker?.isStopping == true { evhttp_add_header(headers, "Connection", "close") }
+        // libevent takes for a chunk's size what others do not (`0x1`, `+1`): what follows might be the rest of a body.
+        let isChunked = !request.values(of: "Transfer-Encoding").isEmpty
+        if worker?.isStopping == true || isChunked { evhttp_add_header(headers, "Connection", "close") }
         let body = evhttp_request_get_output_buffer(pointer)
         // An answer to HEAD has none (RFC 9110, 9.3.2).
         if !answer.body.isEmpty, request.method != "HEAD" { evbuffer_add(body, answer.body, answer.body.count) }

@@ -56,4 +56,14 @@ extension String {
 
 extension UInt8 {
     package var asciiLowercased: UInt8 { (0x41...0x5A).contains(self) ? self + 0x20 : self }
+
+    /// Of a name or a method, which HTTP calls a token (RFC 9110, 5.6.2).
+    package var isTokenCharacter: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+            true
+        default: "!#$%&'*+.^_`|~".utf8.contains(self)
+        }
+    }
 }

@@ -93,7 +93,7 @@ final class HTTPWorker {
         let request = HTTPRequest(pointer)
         let exchange = HTTPExchange(pointer, request ?? HTTPRequest(method: "", path: ""), self)
         open[pointer] = WeakExchange(value: exchange)
-        guard let request, request.hasOneLength else {
+        guard let request, request.isUnambiguous, !connections.hasSentNUL(pointer) else {
             return exchange.answer(HTTPAnswer(400, headers: [("Connection", "close")]))
         }
         let size = request.headers.reduce(request.path.utf8.count + (request.query?.utf8.count ?? 0)) {
@@ -109,12 +109,18 @@ private struct WeakExchange {
 }
 
 extension HTTPRequest {
-    /// Whether nobody can take the end of its body for elsewhere (RFC 9112, 6.3 and 11.2). libevent reads no body of a HEAD,
-    /// and would read one as a request of its own.
-    fileprivate var hasOneLength: Bool {
+    /// Whether nobody can take it for another request, or its end for elsewhere (RFC 9112, 3.2, 5.1, 6.3 and 11.2).
+    fileprivate var isUnambiguous: Bool {
+        values(of: "Host").count <= 1 && hasOneLength
+            && headers.allSatisfy { $0.name.utf8.allSatisfy(\.isTokenCharacter) }
+    }
+
+    /// libevent reads no body of a HEAD, and would read one as a request of its own.
+    private var hasOneLength: Bool {
         let (lengths, codings) = (values(of: "Content-Length"), values(of: "Transfer-Encoding"))
         guard lengths.count + codings.count <= 1 else { return false }
         if method == "HEAD" { return codings.isEmpty && (lengths.first ?? "0") == "0" }
+        guard lengths.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else { return false }
         return codings.isEmpty || codings[0].isSame(ignoringCaseOf: "chunked")
     }
 }

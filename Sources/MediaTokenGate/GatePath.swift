@@ -7,14 +7,16 @@ internal import MediaToken
 struct GatePath: Equatable, Sendable {
     /// Percent-decoded once.
     let segments: [String]
-    /// As the most lenient of servers takes them: without parameters (`;…`, as Java's servers have them), without the dots
-    /// and spaces at the end that some file systems drop, and in lower case.
+    /// As the most lenient of servers takes them: without parameters (`;…`, as Java's servers have them), without what
+    /// looks like a query or a fragment once it is decoded, without the dots and spaces at the end that some file systems
+    /// drop, and in lower case.
     let lenientSegments: [String]
 
     /// Reads the path of a target; a query behind it does not count. `nil` where it could be read in two ways.
     init?(_ target: String) {
-        let path = target.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        guard path.first == UInt8(ascii: "/") else { return nil }
+        let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
+        // A fragment is never sent (RFC 9112, 3.2). Some cut it off, others do not.
+        guard path.first == UInt8(ascii: "/"), !path.contains(UInt8(ascii: "#")) else { return nil }
         var parts = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         // A slash at the end names what lies below.
         if parts.last?.isEmpty ?? true { parts.removeLast() }
@@ -32,8 +34,9 @@ struct GatePath: Equatable, Sendable {
         let isPlain = segment.utf8.allSatisfy {
             $0 > 0x1F && $0 != 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\")
         }
-        guard isPlain, !holdsEscape(segment.utf8) else { return nil }
-        var name = segment.utf8.prefix { $0 != UInt8(ascii: ";") }
+        // The replacement character stands for bytes that were no UTF-8, and might be a slash to somebody.
+        guard isPlain, !holdsEscape(segment.utf8), !segment.unicodeScalars.contains("\u{FFFD}") else { return nil }
+        var name = segment.utf8.prefix { !";?#".utf8.contains($0) }
         while let last = name.last, last == UInt8(ascii: ".") || last == UInt8(ascii: " ") { name.removeLast() }
         return name.isEmpty ? nil : Substring(name).lowercased()
     }

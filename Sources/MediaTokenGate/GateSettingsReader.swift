@@ -109,9 +109,7 @@ package struct GateSettingsReader {
     /// A token as HTTP calls it (RFC 9110, 5.6.2), which the names of headers and cookies are; or nothing.
     private mutating func name(_ setting: String) -> String? {
         guard let name = object.text(setting) else { return nil }
-        let isToken = name.utf8.allSatisfy { byte in
-            (0x21...0x7E).contains(byte) && !"\"(),/:;<=>?@[\\]{}".utf8.contains(byte)
-        }
+        let isToken = name.utf8.allSatisfy(\.isTokenCharacter)
         if !isToken { object.refuse(setting, "is '\(printable(name))'; expected a name without separators") }
         return isToken ? name : nil
     }

@@ -52,6 +52,12 @@ package final class RawConnection {
         }
     }
 
+    /// Whether the peer ends the connection, without another answer.
+    package func isClosed(withinMilliseconds patience: Int32) -> Bool {
+        var wanted = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return received.isEmpty && poll(&wanted, 1, patience) == 1 && !receive()
+    }
+
     private func receive() -> Bool {
         var chunk = [UInt8](repeating: 0, count: 16_384)
         let count = recv(socket, &chunk, chunk.count, 0)

@@ -22,7 +22,7 @@ struct ConfigurationProperty: FuzzProperty {
         }
         let namesAll = routes.contains { route in
             guard case .object(let route) = route, case .text(let path)? = route["path"] else { return false }
-            return path.prefix { $0 != "?" && $0 != "#" } == "/"
+            return path.prefix { $0 != "?" } == "/"
         }
         if !namesAll { try check("/nobody-names-this/x", isOpen: false, reader.settings) }
     }

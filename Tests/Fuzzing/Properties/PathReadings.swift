@@ -5,9 +5,9 @@ struct PathReadings {
     private(set) var all: Set<[String]> = []
 
     init(of target: String) {
-        let path = target.prefix { $0 != "?" && $0 != "#" }
+        let path = String(target.unicodeScalars.prefix { $0 != "?" })
         for decodings in 1...3 {
-            for habits in 0..<32 { all.insert(Self.read(String(path), decodings, habits)) }
+            for habits in 0..<64 { all.insert(Self.read(path, decodings, habits)) }
         }
     }
 
@@ -15,6 +15,7 @@ struct PathReadings {
         func has(_ habit: Int) -> Bool { habits >> habit & 1 == 1 }
         var path = path
         for _ in 0..<decodings { path = decoded(path) }
+        if has(5) { path = String(path.unicodeScalars.prefix { $0 != "#" && $0 != "?" }) }
         if has(0) { path = path.replacing("\\", with: "/") }
         if has(1) { path = path.lowercased() }
         // Ends at a NUL, as C has it.

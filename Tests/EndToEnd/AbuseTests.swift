@@ -1,0 +1,163 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    @Suite("Abuse of HTTP")
+    struct AbuseTests {
+        private let place: GatePlace
+        private let gate: GateProcess
+
+        init() throws {
+            place = try GatePlace()
+            let routes = ["--route", "/free=open", "--route", "/free/members=MML:TNT", "--route", "/paid=MML:TNT"]
+            gate = try GateProcess(in: place, GatePlace.strict + routes)
+        }
+
+        private static let question = "GET /v1/authz/forward-auth HTTP/1.1\r\nHost: gate\r\n"
+        private static let free = "X-Forwarded-Uri: /free/x\r\n"
+        private static let verify = "POST /v1/verify?requestor=MML&resource=TNT HTTP/1.1\r\nHost: gate\r\n"
+
+        /// What came back to `request`, and whether the connection was closed then.
+        private func ask(_ request: String) throws -> (status: Int?, headers: String, isClosed: Bool) {
+            let connection = try RawConnection(port: gate.port)
+            connection.send(request)
+            let answer = connection.answer()
+            return (answer?.status, answer?.headers ?? "", connection.isClosed(withinMilliseconds: 300))
+        }
+
+        @Test(
+            "what two programs could read in two ways is refused, and nothing behind it is read",
+            arguments: [
+                ("a body of two lengths", verify + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+                ("two codings", verify + "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n"),
+                ("an unknown coding", verify + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n"),
+                ("a coding before chunked", verify + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"),
+                ("a signed length", verify + "Content-Length: +5\r\n\r\nhello"),
+                ("a negative length", verify + "Content-Length: -1\r\n\r\n"),
+                ("two lengths in one", verify + "Content-Length: 5, 5\r\n\r\nhello"),
+                ("a length with a unit", verify + "Content-Length: 5a\r\n\r\nhello"),
+                ("a length that is folded", verify + "Content-Length:\r\n 5\r\n\r\nhello"),
+                ("a space before the colon", verify + "Content-Length : 5\r\n\r\nhello"),
+                ("a name with a space", question + "X-Forwarded Uri: /free/x\r\n\r\n"),
+                ("a header without a colon", question + "X-Forwarded-Uri\r\n\r\n"),
+                ("a fold before the first header", "GET /v1/authz/forward-auth HTTP/1.1\r\n \(free)\r\n"),
+                ("a bare carriage return", question + "X-Forwarded-Uri: /free/x\rX-Y: z\r\n\r\n"),
+                ("NUL in a target", "GET /v1/authz/ext-authz/free/x\0/../paid HTTP/1.1\r\nHost: gate\r\n\r\n"),
+                ("NUL in a value", question + "X-Forwarded-Uri: /free/x\0/../../paid\r\n\r\n"),
+                ("NUL in a name", question + "X-Forwarded-Uri\0: /free/x\r\n\r\n"),
+                ("two hosts", question + "Host: other\r\n" + free + "\r\n"),
+                ("HTTP of another version", "GET / HTTP/2.0\r\nHost: gate\r\n\r\n"),
+                ("no version", "GET /\r\n\r\n"),
+                ("junk behind the version", "GET /v1/authz/forward-auth HTTP/1.1x\r\n" + free + "\r\n"),
+                ("the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+            ])
+        func ambiguous(what: String, request: String) throws {
+            let inner = Self.question + Self.free + "\r\n"
+            let answer = try ask(request + inner)
+            #expect(answer.status == 400, "\(answer.headers)")
+            #expect(answer.isClosed)
+        }
+
+        @Test("a body in chunks ends its connection, since not all agree where it ends")
+        func chunks() throws {
+            let inner = Self.question + Self.free + "\r\n"
+            let token = try place.tokens(1)[0]
+            let good = "\(String(token.utf8.count, radix: 16))\r\n\(token)\r\n0\r\n\r\n"
+            let head = Self.verify + "Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
+            let answer = try ask(head + good + inner)
+            #expect(answer.status == 200 && answer.isClosed)
+            for size in ["0x1", "+1", "-1", "1 ", " 1", "1;a=b", "", "g", "ffffffffffffffff", "80000000", "1\t"] {
+                let answer = try ask(head + "\(size)\r\nx\r\n0\r\n\r\n" + inner)
+                #expect([400, 401, 413].contains(answer.status) && answer.isClosed, "size '\(size)': \(answer)")
+            }
+            let trailer = try ask(
+                Self.question + "Transfer-Encoding: chunked\r\n\r\n0\r\nX-Forwarded-Uri: /free/x\r\n\r\n")
+            #expect(trailer.status == 403, "a trailer is no header")
+        }
+
+        @Test("methods that nobody needs, and forms of target that are a proxy's, get nothing")
+        func methods() throws {
+            for method in ["TRACE", "CONNECT", "PROPFIND", "get", "FOO", "", " GET"] {
+                let rest = "/v1/authz/forward-auth HTTP/1.1\r\nHost: gate\r\n\(Self.free)\r\n"
+                #expect(try [400, 501].contains(ask("\(method) \(rest)").status), "\(method)")
+            }
+            for target in [
+                "http://gate/v1/authz/ext-authz/free/x", "https://gate/v1/authz/ext-authz/free/x", "*",
+                "//gate/v1/authz/ext-authz/free/x", "/v1/authz/../authz/ext-authz/free/x",
+                "/v1//authz/ext-authz/free/x",
+                "/V1/authz/ext-authz/free/x", "/v1/authz%2Fext-authz/free/x",
+            ] {
+                #expect(try ask("GET \(target) HTTP/1.1\r\nHost: gate\r\n\r\n").status == 404, "\(target)")
+            }
+        }
+
+        @Test("a route is not dodged", arguments: ["ext-authz", "auth-request", "forward-auth"])
+        func dodges(kind: String) throws {
+            func status(_ target: String) throws -> String? {
+                let header = ["auth-request": "X-Original-URI", "forward-auth": "X-Forwarded-Uri"][kind]
+                let path = "/v1/authz/\(kind)" + (header == nil ? target : "")
+                let line = header.map { "\($0): \(target)\r\n" } ?? ""
+                let answer = try ask("GET \(path) HTTP/1.1\r\nHost: gate\r\n\(line)\r\n")
+                #expect(answer.status != 200 || target == "/free/x", "\(target)")
+                return answer.headers.split(separator: "\r\n").first { $0.hasPrefix("X-Media-Token-Status: ") }
+                    .map { String($0.dropFirst(22)) }
+            }
+            #expect(try status("/free/x") == "TOKEN_NOT_REQUIRED")
+            #expect(try status("/%70aid/x") == "TOKEN_MISSING")
+            for target in [
+                "/free/../paid/x", "//paid", "/free//../paid", "/free/%2e%2e/paid", "/free/.%2E/paid",
+                "/free/..%2fpaid",
+                "/free%2f..%2fpaid", "/free/%252e%252e/paid", "/free/..;/paid", "/free/..;a=b/paid", "/free/..%5cpaid",
+                "/free\\..\\paid", "/free/.../paid", "/free/x%00", "/free/MEMBERS/x", "/free/members;a/x", "/FREE/x",
+                "/free/members%2e/x", "/free/#/../paid", "/free/\u{FFFD}", "http://gate/free/x", "/free/%c0%af../paid",
+            ] {
+                #expect(try status(target) == "ROUTE_UNKNOWN", "\(target)")
+            }
+        }
+
+        @Test("tokens that differ are refused, wherever they are")
+        func duplicates() throws {
+            let token = Fixtures.base64(try place.tokens(1)[0])
+            let question = Self.question + "X-Forwarded-Uri: /paid/x\r\n"
+            for headers in [
+                "X-Media-Token: \(token)\r\nX-Media-Token: AAAA\r\n",
+                "X-Media-Token: \(token)\r\nAuthorization: Bearer AAAA\r\n",
+                "Authorization: Bearer \(token)\r\nAuthorization: Bearer AAAA\r\n",
+                "Cookie: media_token=\(token)\r\nCookie: media_token=AAAA\r\n",
+            ] {
+                let answer = try ask(question + headers + "\r\n")
+                #expect(answer.status == 401 && answer.headers.contains("TOKEN_AMBIGUOUS"))
+            }
+            // A fold is a space, and no token has one there.
+            let folded = try ask(question + "X-Media-Token: \(token.prefix(200))\r\n \(token.dropFirst(200))\r\n\r\n")
+            #expect(folded.status == 401 && folded.headers.contains("INVALID_TOKEN_FORMAT"))
+            // None of them has used it up.
+            #expect(try ask(question + "X-Media-Token: \(token)\r\n\r\n").status == 200)
+        }
+
+        @Test("floods end early, and leave the gate as it was")
+        func floods() throws {
+            let before = try gate.residentMegabytes()
+            let megabyte = String(repeating: "a", count: 1_000_000)
+            let floods = [
+                "GET /\(megabyte) HTTP/1.1\r\nHost: gate\r\n\r\n", Self.question + "X-Long: \(megabyte)\r\n\r\n",
+                Self.question + (0..<20_000).map { "X-\($0): y\r\n" }.joined() + "\r\n",
+                Self.question + String(repeating: " \(megabyte)\r\n", count: 3) + "\r\n",
+                Self.question + String(repeating: "Cookie: a=b\r\n", count: 50_000) + "\r\n",
+                Self.verify + "Content-Length: 99999999999999999999\r\n\r\n",
+                Self.verify + "Content-Length: 1000000\r\n\r\n\(megabyte)",
+            ]
+            for _ in 0..<20 {
+                for flood in floods {
+                    let connection = try RawConnection(port: gate.port)
+                    connection.send(flood)
+                    // The end may have come, and what was not read is a reset, before the answer could be read.
+                    if let status = connection.answer()?.status { #expect([400, 413, 431].contains(status)) }
+                }
+            }
+            #expect(try gate.residentMegabytes() - before < 20)
+            #expect(try ask(Self.question + Self.free + "\r\n").status == 200)
+        }
+    }
+}
