@@ -98,8 +98,9 @@ extension HTTPClient.Answer {
         self.headers = headers
         let buffer = evhttp_request_get_input_buffer(request)
         let length = evbuffer_get_length(buffer)
-        body = [UInt8](unsafeUninitializedCapacity: length) { bytes, count in
-            count = max(0, Int(evbuffer_remove(buffer, bytes.baseAddress, length)))
-        }
+        var body = [UInt8](repeating: 0, count: length)
+        let count = body.withUnsafeMutableBytes { evbuffer_remove(buffer, $0.baseAddress, length) }
+        body.removeLast(length - max(0, Int(count)))
+        self.body = body
     }
 }

@@ -131,6 +131,27 @@ extension EndToEnd {
             }
         }
 
+        @Test("TLS before 1.2, and a renegotiation, are refused by the gate, not only by the client")
+        func oldTLS() throws {
+            try makeCertificate("gate")
+            let port = try FreePort.take(1)[0]
+            let gate = try GateProcess(in: place, tls + ["--listen", "tls:127.0.0.1:\(port)"])
+            func connect(_ options: [String], input: String = "") throws -> String {
+                // A client that would talk to anybody.
+                let arguments =
+                    ["s_client", "-connect", "127.0.0.1:\(port)", "-cipher", "DEFAULT@SECLEVEL=0"] + options
+                let outcome = try Program("openssl").run(arguments, input: Data(input.utf8))
+                return outcome.output + outcome.errors
+            }
+            for version in ["-tls1", "-tls1_1"] {
+                #expect(try connect([version]).contains("alert protocol version"), "\(version)")
+            }
+            #expect(try connect(["-tls1_2"]).contains("New, TLSv1.2"))
+            let renegotiated = try connect(["-tls1_2"], input: "R\n")
+            #expect(renegotiated.contains("RENEGOTIATING") && renegotiated.contains("no renegotiation"))
+            gate.end()
+        }
+
         @Test("systemd's sockets are served by name, and by TLS where that is asked for")
         func socketActivation() throws {
             try makeCertificate("server")

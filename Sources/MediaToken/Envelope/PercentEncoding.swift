@@ -43,6 +43,8 @@ package enum PercentEncoding {
     package static func decode(
         _ text: ArraySlice<UInt8>, plus: UInt8 = UInt8(ascii: "+")
     ) throws(BrokenEscape) -> ArraySlice<UInt8> {
+        // All empty arrays are one object, which would be written to.
+        guard !text.isEmpty else { return text }
         var broken: Int?
         let decoded = [UInt8](unsafeUninitializedCapacity: text.count) { decoded, decodedCount in
             text.withUnsafeBufferPointer { text in
