@@ -1,0 +1,61 @@
+-- For wrk: a mix of what an attacker sends, in an order that is the same each time. USED is a file with a token that was used up.
+-- None of it may be let through.
+local requests, count = {}, 0
+
+local function post(body, kind)
+    return wrk.format("POST", "/v1/verify?requestor=MML&resource=TNT", { ["Content-Type"] = kind or "text/plain" }, body)
+end
+
+local function ask(target, headers)
+    headers = headers or {}
+    headers["X-Forwarded-Uri"] = target
+    return wrk.format("GET", "/v1/authz/forward-auth", headers)
+end
+
+-- `text` with one byte changed.
+local function altered(text, position)
+    local byte = text:byte(position) == 65 and "B" or "A"
+    return text:sub(1, position - 1) .. byte .. text:sub(position + 1)
+end
+
+function init()
+    math.randomseed(7)
+    local file = io.open(os.getenv("USED"))
+    local used = file:read("*l")
+    file:close()
+    local paid = { ["X-Media-Token"] = used }
+    -- Mostly cheap to send: replays, forgeries, junk.
+    for number = 1, 400 do
+        requests[#requests + 1] = post(used)
+        requests[#requests + 1] = post(altered(used, math.random(#used)))
+        requests[#requests + 1] = post(used:sub(1, math.random(#used)))
+        requests[#requests + 1] = ask("/paid/" .. number, { ["X-Media-Token"] = altered(used, math.random(#used)) })
+        requests[#requests + 1] = ask("/paid/" .. number)
+        requests[#requests + 1] = ask("/nothing/" .. math.random(1000000), paid)
+        requests[#requests + 1] = wrk.format("GET", "/" .. math.random(1000000))
+    end
+    for _, dodge in ipairs({ "/free/../paid", "//paid", "/free/%2e%2e/paid", "/free/..;/paid", "/FREE/x", "/free/%00", "http://x/free" }) do
+        requests[#requests + 1] = ask(dodge)
+    end
+    -- Some that are dear: to the limit on a token, and on headers.
+    local dear = {
+        post(string.rep(" ", 65000)), post(string.rep("A", 65000)), post("PHNpZ25hdHVyZUluZm8" .. string.rep("A", 65000)),
+        post("%3CsignatureInfo%3E" .. string.rep("%41", 21000)), post("{\"a\":\"" .. string.rep("x", 65000) .. "\"}"),
+        post("{\"a\":[" .. string.rep("0,", 30000) .. "0]}"), post(string.rep("{\"a\":", 10000)),
+        post("<play>" .. string.rep("<a/>", 16000) .. "</play>"), post("<play>" .. string.rep("<a>", 20000)),
+        post("<play a=\"" .. string.rep("x", 64000) .. "\"/>"),
+        post("<!DOCTYPE a [<!ENTITY a \"aaaaaaaaaa\">]><play>" .. string.rep("&a;", 20000) .. "</play>"),
+        post("{\"token\":\"" .. string.rep("\\u0041", 10000) .. "\"}", "application/json"),
+        post("token=" .. string.rep("&token=", 9000), "application/x-www-form-urlencoded"),
+        ask("/paid/" .. string.rep("a/", 10000)), ask("/free/" .. string.rep("%2e", 9000)),
+        ask("/paid/x", { ["Cookie"] = string.rep("media_token=A; ", 2000) }),
+    }
+    for number, request in ipairs(dear) do
+        for copy = 1, 2 do table.insert(requests, math.random(#requests), request) end
+    end
+end
+
+function request()
+    count = count % #requests + 1
+    return requests[count]
+end
