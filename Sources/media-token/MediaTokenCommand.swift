@@ -37,10 +37,13 @@ enum MediaTokenCommand {
         stopsAtOperand: true)
 
     static func main() {
-        let arguments = Array(CommandLine.arguments.dropFirst())
-        let status = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try dispatch(given) }
+        let status = run(Array(CommandLine.arguments.dropFirst()))
         Console.flush()
         exit(status.rawValue)
+    }
+
+    private static func run(_ arguments: [String]) -> ExitStatus {
+        ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try dispatch(given) }
     }
 
     private static func dispatch(_ given: Arguments) throws(UsageError) -> ExitStatus {

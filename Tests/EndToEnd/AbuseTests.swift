@@ -138,7 +138,6 @@ extension EndToEnd {
 
         @Test("floods end early, and leave the gate as it was")
         func floods() throws {
-            let before = try gate.residentMegabytes()
             let megabyte = String(repeating: "a", count: 1_000_000)
             let floods = [
                 "GET /\(megabyte) HTTP/1.1\r\nHost: gate\r\n\r\n", Self.question + "X-Long: \(megabyte)\r\n\r\n",
@@ -148,7 +147,10 @@ extension EndToEnd {
                 Self.verify + "Content-Length: 99999999999999999999\r\n\r\n",
                 Self.verify + "Content-Length: 1000000\r\n\r\n\(megabyte)",
             ]
-            for _ in 0..<20 {
+            var before = 0
+            for round in 0..<20 {
+                // What the first floods make it take, it keeps; no more is taken by those that follow.
+                if round == 2 { before = try gate.residentMegabytes() }
                 for flood in floods {
                     let connection = try RawConnection(port: gate.port)
                     connection.send(flood)
@@ -156,7 +158,7 @@ extension EndToEnd {
                     if let status = connection.answer()?.status { #expect([400, 413, 431].contains(status)) }
                 }
             }
-            #expect(try gate.residentMegabytes() - before < 20)
+            #expect(try gate.residentMegabytes() - before < 5)
             #expect(try ask(Self.question + Self.free + "\r\n").status == 200)
         }
     }
