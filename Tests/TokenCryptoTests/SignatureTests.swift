@@ -71,15 +71,9 @@ struct SignatureTests {
         let valid = try key.sign(Array("message".utf8))
         let verifier = try SignatureVerifier(key: key.publicKey)
         #expect(verifier.isValid(valid, over: digest))
-        let modulus = try OpenSSL.modulus(of: key)
-        var carry = 0
-        let sum: [UInt8] = zip(valid, modulus).reversed().map { digits in
-            let digit = Int(digits.0) + Int(digits.1) + carry
-            carry = digit >> 8
-            return UInt8(digit & 0xFF)
-        }
-        let beyond = Array(sum.reversed())
-        #expect(carry == 0 && beyond != valid)
+        let sum = BigEndian.sum(valid, try OpenSSL.modulus(of: key))
+        let beyond = Array(sum.dropFirst())
+        #expect(sum[0] == 0 && beyond != valid)
         #expect(!verifier.isValid(beyond, over: digest))
     }
 

@@ -20,7 +20,6 @@ enum KeyFileVectors {
             return VectorOutcome(status: "LOADED", message: "")
         } catch {
             let message = error.description.replacing(directory.path, with: "")
-            // What is wrong with a named file, and that then there is no key.
             return VectorOutcome(status: "REFUSED", message: message)
         }
     }
@@ -32,7 +31,7 @@ enum KeyFileVectors {
         return try #require(vector.change(original ?? []), "nothing to replace")
     }
 
-    /// What openssl writes, where private keys are needed that nobody commits. `KEY`, `SHORT`, `OUT` and `CERTIFICATE` stand for files.
+    /// What openssl writes, where private keys are needed that nobody commits. `KEY`, `OUT` and `CERTIFICATE` stand for files.
     private static func made(by options: [String], _ directory: TemporaryDirectory) throws -> [UInt8] {
         let key = try directory.write(try TestKeys.standard.pemText(), to: "private.pem")
         let output = "\(directory.path)/output"

@@ -102,9 +102,7 @@ struct ClaimsProperty: FuzzProperty {
 
     /// One line, and no trace of the viewer.
     private func checkMessage(_ rejection: Rejection, _ payload: [UInt8]) throws {
-        try demand(
-            !rejection.message.isEmpty && rejection.message.utf8.allSatisfy { $0 >= 0x20 },
-            "its message is not one line: \(rejection.message.debugDescription)")
+        try demandOneLine(rejection.message)
         let viewer = "0123456789abcdef0123456789abcdef"
         let text = String(decoding: payload, as: UTF8.self)
         guard text.hasPrefix("<authToken><sessionGUID>\(viewer)</sessionGUID>"),

@@ -7,9 +7,7 @@ struct ConfigurationProperty: FuzzProperty {
     func check(_ input: [UInt8]) throws {
         guard let object = try? StrictJSON.readObject(input[...], valueLimit: 1000) else { return }
         let reader = GateSettingsReader(object.members)
-        for problem in reader.problems {
-            try demand(problem.utf8.allSatisfy { $0 >= 0x20 }, "not one line: \(problem.debugDescription)")
-        }
+        for problem in reader.problems { try demandOneLine(problem) }
         guard reader.problems.isEmpty else { return }
         guard case .list(let routes)? = object.members["routes"] else {
             return try demand(reader.settings.routes.isEmpty, "routes that nobody has named")

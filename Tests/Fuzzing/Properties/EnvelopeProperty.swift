@@ -38,13 +38,10 @@ struct EnvelopeProperty: FuzzProperty {
             try demand(batch.isSigned(accepted.replayKey), "accepted, and nobody has signed it")
             return (verdict.status, "")
         case .rejected(let rejection):
-            try demand(
-                !rejection.message.isEmpty && rejection.message.utf8.allSatisfy { $0 >= 0x20 },
-                "its message is not one line: \(rejection.message.debugDescription)")
+            try demandOneLine(rejection.message)
             return (verdict.status, rejection.message)
         }
     }
-
 }
 
 /// The forms in which a clear text may arrive.

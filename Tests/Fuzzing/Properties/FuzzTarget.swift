@@ -48,3 +48,10 @@ package struct Violation: Error, CustomStringConvertible {
 func demand(_ holds: Bool, _ what: @autoclosure () -> String) throws {
     guard holds else { throw Violation(description: what()) }
 }
+
+/// - Throws: ``Violation`` where a message is empty, or could break a terminal or a log.
+func demandOneLine(_ message: String) throws {
+    try demand(
+        !message.isEmpty && message.utf8.allSatisfy { $0 >= 0x20 },
+        "a message is not one line: \(message.debugDescription)")
+}

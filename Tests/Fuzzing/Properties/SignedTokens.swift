@@ -3,7 +3,7 @@ internal import MediaToken
 internal import TestSupport
 internal import TokenCrypto
 
-/// Two of Adobe's and ours whose private keys nobody has: whatever else these keys verify is forged.
+/// Tokens of Adobe's and of ours, of two keys whose private halves are not to be had: whatever else these verify is forged.
 struct SignedTokens {
     /// Of one key, all issued at one time.
     struct Batch {
