@@ -65,9 +65,15 @@ final class HTTPConnections {
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// Whether a NUL came by the connection of a request: libevent would take a value to end there.
-    func hasSentNUL(_ request: OpaquePointer) -> Bool {
-        evhttp_request_get_connection(request).flatMap { known[$0] }?.hasSentNUL ?? true
+    /// Whether all that a request's connection has brought is read by everybody as libevent reads it.
+    func isTrusted(_ request: OpaquePointer) -> Bool {
+        evhttp_request_get_connection(request).flatMap { known[$0] }?.isTrusted ?? false
+    }
+
+    /// Has nothing more served on a request's connection, and ends it soon: behind a CONNECT, libevent would not.
+    func distrust(_ request: OpaquePointer) {
+        guard let pointer = evhttp_request_get_connection(request) else { return }
+        known[pointer]?.isTrusted = false
     }
 
     /// The answer to a request is on its way.
@@ -111,7 +117,8 @@ final class HTTPConnection {
     private unowned let owner: HTTPConnections
     private var watcher: OpaquePointer?
     private var state: State
-    private(set) var hasSentNUL = false
+    private var head = HTTPHeadScanner()
+    fileprivate var isTrusted = true
 
     init(_ pointer: OpaquePointer, _ buffer: OpaquePointer, _ owner: HTTPConnections, isTLS: Bool) {
         (self.pointer, self.buffer, self.owner) = (pointer, buffer, owner)
@@ -165,8 +172,11 @@ final class HTTPConnection {
 
     /// What came meanwhile is the beginning of the next request.
     func hasAnswered() {
-        let isNextHere = evbuffer_get_length(bufferevent_get_input(buffer)) > 0
+        let input = bufferevent_get_input(buffer)
+        let isNextHere = evbuffer_get_length(input) > 0
         state = isNextHere ? .arriving(since: .now) : .idle(since: .now)
+        head = HTTPHeadScanner()
+        if let input { scanHead(in: input, from: 0) }
     }
 
     /// - Parameter position: where in the buffer the bytes begin that have come.
@@ -174,12 +184,26 @@ final class HTTPConnection {
         if case .idle = state { state = .arriving(since: .now) }
         var start = evbuffer_ptr()
         guard evbuffer_ptr_set(buffer, &start, position, EVBUFFER_PTR_SET) == 0 else { return }
-        if evbuffer_search(buffer, "\0", 1, &start).pos >= 0 { hasSentNUL = true }
+        // NUL, wherever it is: libevent takes a value to end there.
+        if evbuffer_search(buffer, "\0", 1, &start).pos >= 0 { isTrusted = false }
+        scanHead(in: buffer, from: position)
+    }
+
+    private func scanHead(in buffer: OpaquePointer, from position: Int) {
+        guard !head.hasEnded else { return }
+        var start = evbuffer_ptr()
+        let count = evbuffer_get_length(buffer) - position
+        guard count > 0, evbuffer_ptr_set(buffer, &start, position, EVBUFFER_PTR_SET) == 0 else { return }
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { bytes, copied in
+            copied = max(0, Int(evbuffer_copyout_from(buffer, &start, bytes.baseAddress, count)))
+        }
+        head.scan(bytes)
+        if head.isOdd { isTrusted = false }
     }
 
     func isOverdue(at now: ContinuousClock.Instant, _ limits: HTTPLimits) -> Bool {
         switch state {
-        case .idle(let since): now - since > .milliseconds(limits.idleMilliseconds)
+        case .idle(let since): !isTrusted || now - since > .milliseconds(limits.idleMilliseconds)
         case .arriving(let since), .sending(let since): now - since > .milliseconds(limits.arrivalMilliseconds)
         case .answering: false
         }

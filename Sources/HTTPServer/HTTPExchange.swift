@@ -48,16 +48,15 @@ enum HTTPReason {
     private static let phrases = [
         200: "OK", 204: "No Content", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
         405: "Method Not Allowed", 413: "Content Too Large", 415: "Unsupported Media Type",
-        431: "Request Header Fields Too Large", 500: "Internal Server Error", 503: "Service Unavailable",
+        431: "Request Header Fields Too Large", 500: "Internal Server Error", 501: "Not Implemented",
+        503: "Service Unavailable",
     ]
 }
 
 extension HTTPRequest {
-    /// Copies what libevent has parsed; `nil` for what has no method or no target that can be read.
-    init?(_ pointer: OpaquePointer) {
-        guard let target = evhttp_request_get_uri(pointer).map({ String(cString: $0) }),
-            let method = Self.methods[evhttp_request_get_command(pointer).rawValue]
-        else { return nil }
+    /// Copies what libevent has parsed. The method is empty where nobody here needs it.
+    init(_ pointer: OpaquePointer) {
+        let target = evhttp_request_get_uri(pointer).map { String(cString: $0) } ?? ""
         let mark = target.utf8.firstIndex(of: UInt8(ascii: "?"))
         var headers: [(name: String, value: String)] = []
         var next = evhttp_request_get_input_headers(pointer)?.pointee.tqh_first
@@ -66,7 +65,8 @@ extension HTTPRequest {
             next = header.pointee.next.tqe_next
         }
         self.init(
-            method: method, path: String(target[..<(mark ?? target.endIndex)]),
+            method: Self.methods[evhttp_request_get_command(pointer).rawValue] ?? "",
+            path: String(target[..<(mark ?? target.endIndex)]),
             query: mark.map { String(target[target.utf8.index(after: $0)...]) }, headers: headers,
             body: Self.body(of: pointer),
             peer: evhttp_request_get_connection(pointer).map(HTTPConnection.peer) ?? "")
@@ -81,7 +81,7 @@ extension HTTPRequest {
         }
     }
 
-    static let methods: [UInt32: String] = [
+    private static let methods: [UInt32: String] = [
         EVHTTP_REQ_GET.rawValue: "GET", EVHTTP_REQ_HEAD.rawValue: "HEAD", EVHTTP_REQ_POST.rawValue: "POST",
         EVHTTP_REQ_PUT.rawValue: "PUT", EVHTTP_REQ_DELETE.rawValue: "DELETE", EVHTTP_REQ_OPTIONS.rawValue: "OPTIONS",
         EVHTTP_REQ_PATCH.rawValue: "PATCH",

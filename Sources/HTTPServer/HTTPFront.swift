@@ -30,7 +30,8 @@ final class HTTPFront {
         evhttp_set_default_content_type(http, nil)
         evhttp_set_max_headers_size(http, Self.mostBytes(limits))
         evhttp_set_max_body_size(http, limits.bodyBytes)
-        evhttp_set_allowed_methods(http, UInt16(HTTPRequest.methods.keys.reduce(0, |)))
+        // All of them, unknown ones too: libevent's own refusal may have no end, on a connection that stays open.
+        evhttp_set_allowed_methods(http, .max)
         // Unretained, both: libevent's server is freed with this object.
         let me = Unmanaged.passUnretained(self).toOpaque()
         evhttp_set_bevcb(

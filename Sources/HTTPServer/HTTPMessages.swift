@@ -42,7 +42,7 @@ package struct HTTPAnswer: Sendable {
 
 extension String {
     /// Byte by byte; case counts outside of ASCII, where other letters turn into ASCII's (the Kelvin sign into k).
-    func isSame(ignoringCaseOf other: String) -> Bool {
+    package func isSame(ignoringCaseOf other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         // Swift's own strings lie in one piece; to walk through their characters would take ten times as long.
         let isSame = utf8.withContiguousStorageIfAvailable { left in
@@ -54,8 +54,20 @@ extension String {
     }
 }
 
+extension BidirectionalCollection<UInt8> where SubSequence == Self {
+    /// Without the spaces and tabs around it.
+    package func trimmingBlanks() -> Self {
+        var rest = drop(while: \.isBlank)
+        while rest.last?.isBlank == true { rest.removeLast() }
+        return rest
+    }
+}
+
 extension UInt8 {
     package var asciiLowercased: UInt8 { (0x41...0x5A).contains(self) ? self + 0x20 : self }
+
+    /// Space or tab: white space within a line (RFC 9110, 5.6.3).
+    package var isBlank: Bool { self == 0x20 || self == 0x09 }
 
     /// Of a name or a method, which HTTP calls a token (RFC 9110, 5.6.2).
     package var isTokenCharacter: Bool {

@@ -90,17 +90,22 @@ final class HTTPWorker {
 
     func take(_ pointer: OpaquePointer) {
         connections.hasArrived(pointer)
-        let request = HTTPRequest(pointer)
-        let exchange = HTTPExchange(pointer, request ?? HTTPRequest(method: "", path: ""), self)
+        let exchange = HTTPExchange(pointer, HTTPRequest(pointer), self)
         open[pointer] = WeakExchange(value: exchange)
-        guard let request, request.isUnambiguous, !connections.hasSentNUL(pointer) else {
-            return exchange.answer(HTTPAnswer(400, headers: [("Connection", "close")]))
-        }
+        let request = exchange.request
+        guard !request.method.isEmpty else { return refuse(exchange, pointer, 501) }
+        guard request.isUnambiguous, connections.isTrusted(pointer) else { return refuse(exchange, pointer, 400) }
         let size = request.headers.reduce(request.path.utf8.count + (request.query?.utf8.count ?? 0)) {
             $0 + $1.name.utf8.count + $1.value.utf8.count + 4
         }
-        guard size <= limits.headerBytes else { return exchange.answer(HTTPAnswer(431)) }
+        guard size <= limits.headerBytes else { return refuse(exchange, pointer, 431) }
         arrived.append(exchange)
+    }
+
+    /// Ends the connection too: what follows may be a part of what was refused.
+    private func refuse(_ exchange: HTTPExchange, _ pointer: OpaquePointer, _ status: Int) {
+        connections.distrust(pointer)
+        exchange.answer(HTTPAnswer(status, headers: [("Connection", "close")]))
     }
 }
 
@@ -110,8 +115,11 @@ private struct WeakExchange {
 
 extension HTTPRequest {
     /// Whether nobody can take it for another request, or its end for elsewhere (RFC 9112, 3.2, 5.1, 6.3 and 11.2).
-    fileprivate var isUnambiguous: Bool {
-        values(of: "Host").count <= 1 && hasOneLength
+    package var isUnambiguous: Bool {
+        // Visible ASCII. To compare a path of ten thousand accents with another would take a second.
+        let isVisible = { (text: String) in text.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+        return isVisible(path) && isVisible(query ?? "") && values(of: "Host").count <= 1
+            && values(of: "Content-Type").count <= 1 && hasOneLength
             && headers.allSatisfy { $0.name.utf8.allSatisfy(\.isTokenCharacter) }
     }
 

@@ -41,6 +41,9 @@ struct GateProblem: Error {
         (self.code, self.status, self.detail) = (code, status, detail)
     }
 
+    /// The caller's mistake.
+    static func invalid(_ detail: String) -> Self { Self(400, .requestInvalid, detail) }
+
     var answer: HTTPAnswer {
         ProblemDocument(status: code, code: status.rawValue, title: HTTPTitle.of(status), detail: detail).answer
     }

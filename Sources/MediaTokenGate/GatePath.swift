@@ -8,37 +8,44 @@ struct GatePath: Equatable, Sendable {
     /// Percent-decoded once.
     let segments: [String]
     /// As the most lenient of servers takes them: without parameters (`;…`, as Java's servers have them), without what
-    /// looks like a query or a fragment once it is decoded, without the dots and spaces at the end that some file systems
-    /// drop, and in lower case.
-    let lenientSegments: [String]
+    /// looks like a query or a fragment once it is decoded, without the spaces around it and the dots at its end that some
+    /// file systems drop, and in lower case. `nil` for one with letters beyond ASCII: what servers fold and normalise, and
+    /// how, nobody knows.
+    private let lenientSegments: [String?]
 
     /// Reads the path of a target; a query behind it does not count. `nil` where it could be read in two ways.
     init?(_ target: String) {
         let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
-        // A fragment is never sent (RFC 9112, 3.2). Some cut it off, others do not.
-        guard path.first == UInt8(ascii: "/"), !path.contains(UInt8(ascii: "#")) else { return nil }
+        // A target is visible ASCII, and has no fragment (RFC 9112, 3.2). What is sent all the same, some cut off or repair.
+        let isPlain = target.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }
+        guard isPlain, path.first == UInt8(ascii: "/") else { return nil }
         var parts = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         // A slash at the end names what lies below.
         if parts.last?.isEmpty ?? true { parts.removeLast() }
-        var (segments, lenientSegments): ([String], [String]) = ([], [])
+        var segments: [String] = []
         for part in parts {
-            guard let segment = String(percentEncoded: part), let lenient = Self.lenient(segment) else { return nil }
+            guard let segment = String(percentEncoded: part), Self.isPlain(segment) else { return nil }
             segments.append(segment)
-            lenientSegments.append(lenient)
         }
-        (self.segments, self.lenientSegments) = (segments, lenientSegments)
+        self.segments = segments
+        lenientSegments = segments.map { $0.utf8.allSatisfy { $0 < 0x80 } ? Self.lenient($0) : nil }
     }
 
-    /// `nil` for one that some server takes for several, for a step up, or for nothing.
-    private static func lenient(_ segment: String) -> String? {
+    /// Whether no server takes it for several, for a step up, or for nothing.
+    private static func isPlain(_ segment: String) -> Bool {
         let isPlain = segment.utf8.allSatisfy {
             $0 > 0x1F && $0 != 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\")
         }
         // The replacement character stands for bytes that were no UTF-8, and might be a slash to somebody.
-        guard isPlain, !holdsEscape(segment.utf8), !segment.unicodeScalars.contains("\u{FFFD}") else { return nil }
-        var name = segment.utf8.prefix { !";?#".utf8.contains($0) }
-        while let last = name.last, last == UInt8(ascii: ".") || last == UInt8(ascii: " ") { name.removeLast() }
-        return name.isEmpty ? nil : Substring(name).lowercased()
+        return isPlain && !holdsEscape(segment.utf8) && !segment.unicodeScalars.contains("\u{FFFD}")
+            && !lenient(segment).isEmpty
+    }
+
+    private static func lenient(_ segment: String) -> String {
+        let (dot, space) = (UInt8(ascii: "."), UInt8(ascii: " "))
+        var name = segment.utf8.prefix { !";?#".utf8.contains($0) }.drop { $0 == space }
+        while let last = name.last, last == dot || last == space { name.removeLast() }
+        return Substring(name).lowercased()
     }
 
     /// Whether a second decoding would find something.
@@ -57,33 +64,40 @@ struct GatePath: Equatable, Sendable {
             && zip(prefix.segments, segments).allSatisfy { $0.hasSameBytes(as: $1) }
     }
 
-    /// The same as the most lenient of servers sees it. To `String`, canonically equivalent names are the same, as they are
-    /// to some file systems.
-    func isLenientlyWithin(_ prefix: GatePath) -> Bool { lenientSegments.starts(with: prefix.lenientSegments) }
+    /// Whether some server might take it for one within `prefix`.
+    func mayLieWithin(_ prefix: GatePath) -> Bool {
+        segments.count >= prefix.segments.count
+            && zip(prefix.lenientSegments, lenientSegments).allSatisfy { $0 == nil || $1 == nil || $0 == $1 }
+    }
 }
 
 /// The pairs of a query or a form, still encoded (WHATWG URL, `application/x-www-form-urlencoded`).
 struct FormFields {
+    /// Whether all names can be decoded; one that cannot is nobody's.
+    let isWhole: Bool
     private let fields: [(name: String, value: Substring)]
     /// What a `+` stands for there.
     private static let space = UInt8(ascii: " ")
 
+    /// By bytes: to `String`, a separator and the accent behind it are one character.
     init(_ text: String) {
-        fields = text.split(separator: "&").compactMap { pair in
-            let mark = pair.utf8.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
-            guard let name = String(percentEncoded: pair[..<mark].utf8, plus: Self.space) else { return nil }
-            return (name, mark == pair.endIndex ? "" : pair[pair.utf8.index(after: mark)...])
+        let pairs = text.utf8.split(separator: UInt8(ascii: "&"))
+        fields = pairs.compactMap { pair in
+            let mark = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
+            guard let name = String(percentEncoded: pair[..<mark], plus: Self.space) else { return nil }
+            return (name, Substring(pair[mark...].dropFirst()))
         }
+        isWhole = fields.count == pairs.count
     }
 
     /// As they were sent: how a token is wrapped is the library's affair.
     func encoded(_ name: String) -> [String] {
-        fields.filter { $0.name == name }.map { String($0.value) }
+        fields.filter { $0.name.hasSameBytes(as: name) }.map { String($0.value) }
     }
 
     /// Decoded; one that cannot be is `nil`.
     func decoded(_ name: String) -> [String?] {
-        fields.filter { $0.name == name }.map { String(percentEncoded: $0.value.utf8, plus: Self.space) }
+        fields.filter { $0.name.hasSameBytes(as: name) }.map { String(percentEncoded: $0.value.utf8, plus: Self.space) }
     }
 }
 

@@ -32,10 +32,8 @@ struct GateRoutes: Sendable {
     /// `nil` where no route names the path, and where the server behind might take it for one that another route names:
     /// `/open/LIVE` is not open where `/open/live` is not.
     func access(to path: GatePath) -> GateRoute.Access? {
-        guard let route = routes.first(where: { path.isWithin($0.path) }),
-            let lenient = routes.first(where: { path.isLenientlyWithin($0.path) }),
-            route.path.lenientSegments == lenient.path.lenientSegments
-        else { return nil }
-        return route.access
+        guard let route = routes.first(where: { path.isWithin($0.path) }) else { return nil }
+        let nearer = routes.prefix { $0.path.segments.count > route.path.segments.count }
+        return nearer.contains { path.mayLieWithin($0.path) } ? nil : route.access
     }
 }

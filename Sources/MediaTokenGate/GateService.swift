@@ -110,8 +110,16 @@ package final class GateService: Sendable {
             GateLog.Entry(
                 time: .now, status: reply.status,
                 requestor: requestor, mvpd: token?.claims.mvpd.description, key: token?.key, microseconds: microseconds,
-                request: exchange.request.values(of: "X-Request-Id").first.map { printable($0) },
+                request: Self.identifier(exchange.request.values(of: "X-Request-Id")),
                 peer: exchange.request.peer))
+    }
+
+    /// The request's own ID, where it looks like one. A proxy that lets a client choose it may be handed a token.
+    static func identifier(_ headers: [String]) -> String? {
+        guard headers.count == 1, (1...64).contains(headers[0].utf8.count),
+            headers[0].utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { return nil }
+        return headers[0]
     }
 }
 

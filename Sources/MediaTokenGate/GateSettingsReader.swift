@@ -10,7 +10,7 @@ package struct GateSettingsReader {
     private var object: SettingsObject
 
     /// - Parameter values: by the names of the options, as a configuration file has them.
-    package init(_ values: [String: JSONValue]) {
+    package init(_ values: [JSONName: JSONValue]) {
         object = SettingsObject(values)
         readListeners()
         readKeys()

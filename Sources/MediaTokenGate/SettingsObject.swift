@@ -4,10 +4,10 @@ internal import MediaToken
 struct SettingsObject {
     private(set) var problems: [String] = []
     private let place: String
-    private var values: [String: JSONValue]
+    private var values: [JSONName: JSONValue]
 
     /// - Parameter place: where it stands; empty for the whole.
-    init(_ values: [String: JSONValue], at place: String = "") {
+    init(_ values: [JSONName: JSONValue], at place: String = "") {
         (self.values, self.place) = (values, place)
     }
 
@@ -22,7 +22,7 @@ struct SettingsObject {
         for name in names { refuse(name, "no such setting") }
     }
 
-    func has(_ name: String) -> Bool { values[name] != nil }
+    func has(_ name: String) -> Bool { values[JSONName(name)] != nil }
 
     /// Reads what must be there.
     mutating func required<Value>(_ name: String, _ read: (inout SettingsObject) -> Value?) -> Value? {
@@ -59,7 +59,7 @@ struct SettingsObject {
     }
 
     /// What has not been read yet.
-    var names: [String] { values.keys.sorted() }
+    var names: [String] { values.keys.map(\.text).sorted() }
 
     mutating func object(_ name: String) -> SettingsObject? {
         let values = take(name, "an object") { if case .object(let values) = $0 { values } else { nil } }
@@ -86,7 +86,7 @@ struct SettingsObject {
     private mutating func take<Value>(
         _ name: String, _ expected: String, _ read: (JSONValue) -> Value?
     ) -> Value? {
-        guard let value = values.removeValue(forKey: name) else { return nil }
+        guard let value = values.removeValue(forKey: JSONName(name)) else { return nil }
         let result = read(value)
         if result == nil { refuse(name, "is \(value.kind); expected \(expected)") }
         return result

@@ -35,19 +35,21 @@ package struct TokenSources: Sendable, Equatable {
 
     /// The scheme's case does not count (RFC 9110, 11.1).
     static func bearerToken(_ value: String) -> String? {
-        guard value.utf8.count > 7, value.prefix(7).lowercased() == "bearer " else { return nil }
-        return String(value.dropFirst(7).drop { $0 == " " })
+        let scheme = value.utf8.prefix { !$0.isBlank }
+        guard String(Substring(scheme)).isSame(ignoringCaseOf: "Bearer") else { return nil }
+        return String(Substring(value.utf8.dropFirst(scheme.count).drop(while: \.isBlank)))
     }
 
     private static func cookies(_ header: String, named name: String) -> [String] {
-        header.split(separator: ";").compactMap { pair in
-            let pair = pair.drop { $0 == " " || $0 == "\t" }
-            guard pair.hasPrefix(name + "=") else { return nil }
-            let value = pair.dropFirst(name.count + 1)
+        let quote = UInt8(ascii: "\"")
+        return header.utf8.split(separator: UInt8(ascii: ";")).compactMap { pair in
+            guard let mark = pair.firstIndex(of: UInt8(ascii: "=")),
+                String(Substring(pair[..<mark].trimmingBlanks())).hasSameBytes(as: name)
+            else { return nil }
+            let value = pair[mark...].dropFirst().trimmingBlanks()
             // Quotes around it are part of the form, not of the value (RFC 6265, 4.1.1).
-            return String(
-                value.count > 1 && value.hasPrefix("\"") && value.hasSuffix("\"") ? value.dropFirst().dropLast() : value
-            )
+            let isQuoted = value.count > 1 && value.first == quote && value.last == quote
+            return String(Substring(isQuoted ? value.dropFirst().dropLast() : value))
         }
     }
 }

@@ -89,13 +89,13 @@ struct GateOption {
         ])
     }
 
-    private static func mvpds(_ texts: [String]) throws(UsageError) -> [String: JSONValue] {
-        var lists: [String: [JSONValue]] = [:]
+    private static func mvpds(_ texts: [String]) throws(UsageError) -> [JSONName: JSONValue] {
+        var lists: [JSONName: [JSONValue]] = [:]
         for text in texts {
             guard let mark = text.firstIndex(of: "=") else {
                 throw UsageError("--mvpd is '\(text)'; expected REQUESTOR=ID")
             }
-            lists[String(text[..<mark]), default: []].append(.text(String(text[text.index(after: mark)...])))
+            lists[JSONName(String(text[..<mark])), default: []].append(.text(String(text[text.index(after: mark)...])))
         }
         return lists.mapValues { .list($0) }
     }
@@ -104,7 +104,7 @@ struct GateOption {
     private static let valueLimit = 100_000
 
     /// A configuration file.
-    static func read(file: String) throws(CommandFailure) -> [String: JSONValue] {
+    static func read(file: String) throws(CommandFailure) -> [JSONName: JSONValue] {
         let bytes: [UInt8]
         do { bytes = try FileBytes.read(file, limit: 1 << 20) } catch { throw CommandFailure("\(file): \(error)") }
         do {

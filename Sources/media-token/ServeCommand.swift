@@ -42,14 +42,14 @@ enum ServeCommand {
     private struct Task {
         let checks: Bool
         let file: String?
-        let given: [String: JSONValue]
+        let given: [JSONName: JSONValue]
 
         init(_ given: Arguments) throws(UsageError) {
             guard given.operands.isEmpty else { throw UsageError("expected options only") }
             (checks, file) = (given.has("check"), try given.one("config"))
-            var values: [String: JSONValue] = [:]
+            var values: [JSONName: JSONValue] = [:]
             for option in GateOption.all where given.has(option.name) {
-                values[option.setting] = try option.read(given)
+                values[JSONName(option.setting)] = try option.read(given)
             }
             self.given = values
         }

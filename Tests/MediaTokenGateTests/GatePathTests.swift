@@ -59,7 +59,8 @@ struct GatePathTests {
         for shut in [
             "/open/live", "/open/LIVE/1.ts", "/open/live;x=1", "/open/live%3Fx", "/open/live%23", "/open/%6Cive%20",
             "/open/live.", "/OPEN/x",
-            "/caf%C3%A9/X", "/cafe%CC%81/y", "/cafe%CC%81/x",
+            "/caf%C3%A9/X", "/cafe%CC%81/y", "/cafe%CC%81/x", "/open/liv%CD%BEx", "/open/l%C4%B1ve", "/open/li%C2%ADve",
+            "/open/%EF%BD%8Cive", "/open/%20live",
         ] {
             #expect(try isOpen(shut) == false, "\(shut)")
         }

@@ -2,21 +2,21 @@ internal import TokenXML
 
 /// Reads one JSON text (RFC 8259), which is UTF-8, from its first byte to its last.
 struct JSONReader {
-    private let bytes: ArraySlice<UInt8>
-    private var next: Int
+    private let bytes: [UInt8]
+    private var next = 0
     private var depth = 0
     private var values = 0
     private let valueLimit: Int
 
     init(_ bytes: ArraySlice<UInt8>, valueLimit: Int) {
-        (self.bytes, next, self.valueLimit) = (bytes, bytes.startIndex, valueLimit)
+        (self.bytes, self.valueLimit) = (Array(bytes), valueLimit)
     }
 
-    mutating func readDocument() throws(StrictJSON.Problem) -> [String: JSONValue] {
+    mutating func readDocument() throws(StrictJSON.Problem) -> [JSONName: JSONValue] {
         skipWhiteSpace()
         guard case .object(let members) = try readValue(expected: "an object") else { throw malformed("an object") }
         skipWhiteSpace()
-        guard next == bytes.endIndex else { throw malformed("the end") }
+        guard next == bytes.count else { throw malformed("the end") }
         return members
     }
 
@@ -49,21 +49,22 @@ struct JSONReader {
         return value
     }
 
-    private mutating func readMembers() throws(StrictJSON.Problem) -> [String: JSONValue] {
-        var members: [String: JSONValue] = [:]
+    private mutating func readMembers() throws(StrictJSON.Problem) -> [JSONName: JSONValue] {
+        var members: [JSONName: JSONValue] = [:]
         skipWhiteSpace()
         if take("}") { return members }
         repeat {
             skipWhiteSpace()
-            let offset = offset
+            let offset = next
             guard byte == UInt8(ascii: "\"") else { throw malformed("a name in quotes") }
             let name = try readText()
             skipWhiteSpace()
             guard take(":") else { throw malformed("':'") }
             skipWhiteSpace()
             let value = try readValue(expected: "a value")
-            // To `String` canonically equivalent names are the same, so of those too there can be one only.
-            guard members.updateValue(value, forKey: name) == nil else { throw .duplicate(name: name, offset: offset) }
+            guard members.updateValue(value, forKey: JSONName(name)) == nil else {
+                throw .duplicate(name: name, offset: offset)
+            }
             skipWhiteSpace()
         } while take(",")
         guard take("}") else { throw malformed("',' or '}'") }
@@ -87,7 +88,7 @@ struct JSONReader {
     private mutating func readText() throws(StrictJSON.Problem) -> String {
         next += 1
         guard let end = bytes[next...].position(of: UInt8(ascii: "\"")) else {
-            next = bytes.endIndex
+            next = bytes.count
             throw malformed("the closing quote of a text")
         }
         let plain = bytes[next..<end]
@@ -104,21 +105,33 @@ struct JSONReader {
             next += 1
             switch byte {
             case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
-            case UInt8(ascii: "\\"): text += try readEscape()
+            case UInt8(ascii: "\\"): try readEscape(into: &text)
             default: text.append(byte)
             }
         }
         throw malformed("no control character in a text, and a quote at its end")
     }
 
-    /// The UTF-8 of what an escape stands for. The reversed slash has been taken.
-    private mutating func readEscape() throws(StrictJSON.Problem) -> [UInt8] {
-        guard let letter = byte else { throw malformed("an escape") }
-        if let plain = Self.escapes[letter] {
-            next += 1
-            return [plain]
+    /// Adds what an escape stands for. The reversed slash has been taken.
+    private mutating func readEscape(into text: inout [UInt8]) throws(StrictJSON.Problem) {
+        let letter = byte
+        next += 1
+        switch letter {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(letter ?? 0)
+        case UInt8(ascii: "b"): text.append(0x08)
+        case UInt8(ascii: "f"): text.append(0x0C)
+        case UInt8(ascii: "n"): text.append(0x0A)
+        case UInt8(ascii: "r"): text.append(0x0D)
+        case UInt8(ascii: "t"): text.append(0x09)
+        case UInt8(ascii: "u"): text.append(contentsOf: UTF8.encode(try readScalar()) ?? .init())
+        default:
+            next -= 1
+            throw malformed("an escape")
         }
-        guard take("u") else { throw malformed("an escape") }
+    }
+
+    /// Four hex digits, or two times four for a surrogate pair.
+    private mutating func readScalar() throws(StrictJSON.Problem) -> Unicode.Scalar {
         var value = try readHexadecimal()
         if (0xD800...0xDBFF).contains(value), take("\\u") {
             let low = try readHexadecimal()
@@ -130,15 +143,8 @@ struct JSONReader {
         guard value > 0, let scalar = Unicode.Scalar(value) else {
             throw malformed("a character before this, neither NUL nor half of a surrogate pair")
         }
-        return Array(UTF8.encode(scalar).map(Array.init) ?? [])
+        return scalar
     }
-
-    private static let escapes: [UInt8: UInt8] = [
-        UInt8(ascii: "\""): UInt8(ascii: "\""), UInt8(ascii: "\\"): UInt8(ascii: "\\"),
-        UInt8(ascii: "/"): UInt8(ascii: "/"),
-        UInt8(ascii: "b"): 0x08, UInt8(ascii: "f"): 0x0C, UInt8(ascii: "n"): 0x0A, UInt8(ascii: "r"): 0x0D,
-        UInt8(ascii: "t"): 0x09,
-    ]
 
     private mutating func readHexadecimal() throws(StrictJSON.Problem) -> UInt32 {
         var value: UInt32 = 0
@@ -174,13 +180,13 @@ struct JSONReader {
     }
 
     /// The next one; `nil` at the end.
-    private var byte: UInt8? { next < bytes.endIndex ? bytes[next] : nil }
-
-    private var offset: Int { next - bytes.startIndex }
+    private var byte: UInt8? { next < bytes.count ? bytes[next] : nil }
 
     private mutating func take(_ literal: StaticString) -> Bool {
-        guard bytes[next...].begins(with: literal) else { return false }
-        next += literal.utf8CodeUnitCount
+        let count = literal.utf8CodeUnitCount
+        guard count <= bytes.count - next else { return false }
+        for position in 0..<count where bytes[next + position] != literal.utf8Start[position] { return false }
+        next += count
         return true
     }
 
@@ -188,7 +194,7 @@ struct JSONReader {
         while let byte, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { next += 1 }
     }
 
-    private func malformed(_ expected: String) -> StrictJSON.Problem { .malformed(offset: offset, expected: expected) }
+    private func malformed(_ expected: String) -> StrictJSON.Problem { .malformed(offset: next, expected: expected) }
 }
 
 extension UInt8 {

@@ -5,7 +5,7 @@ package enum JSONValue: Sendable, Equatable {
     case number(Double)
     case text(String)
     case list([JSONValue])
-    case object([String: JSONValue])
+    case object([JSONName: JSONValue])
 
     /// What it is, for a message.
     package var kind: String {
@@ -20,12 +20,19 @@ package enum JSONValue: Sendable, Equatable {
     }
 }
 
+/// The name of a member. By its bytes: to `String` the Kelvin sign would be a K, and to compare a name of ten thousand accents
+/// would take a second.
+package struct JSONName: ExactIdentifier {
+    package let text: String
+    package init(_ text: String) { self.text = text }
+}
+
 /// An object, and where it stands in its document. A member that is `null` counts as one that is not there.
 package struct JSONObject: Sendable {
-    package let members: [String: JSONValue]
+    package let members: [JSONName: JSONValue]
     private let place: String
 
-    init(_ members: [String: JSONValue], at place: String) {
+    init(_ members: [JSONName: JSONValue], at place: String) {
         (self.members, self.place) = (members, place)
     }
 
@@ -70,7 +77,7 @@ package struct JSONObject: Sendable {
     private func member<Value>(
         _ name: String, _ expected: String, _ read: (JSONValue) -> Value?
     ) throws(StrictJSON.Problem) -> Value? {
-        guard let value = members[name], value != .null else { return nil }
+        guard let value = members[JSONName(name)], value != .null else { return nil }
         guard let read = read(value) else { throw .otherType(place: below(name), expected: expected) }
         return read
     }

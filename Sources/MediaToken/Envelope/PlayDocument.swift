@@ -3,8 +3,6 @@ internal import TokenXML
 /// The answer of REST v1 as XML: `<play>` with the token in `serializedToken`. Its other fields repeat what the token
 /// says, unsigned, and are not read.
 enum PlayDocument {
-    private static let root = "play"
-
     static func serializedToken(inXML text: ArraySlice<UInt8>) throws(FormatProblem) -> ArraySlice<UInt8> {
         let fields: FieldElements
         do {
@@ -13,7 +11,7 @@ enum PlayDocument {
         } catch {
             throw .document("a REST v1 <play>", .xml(error))
         }
-        guard fields.rootName == root, !fields.root.isDecorated else {
+        guard fields.isRootNamed("play"), !fields.root.isDecorated else {
             throw .document("XML", .unexpected("a root other than <play>"))
         }
         return Array(try fields.requiredText("serializedToken").utf8)[...]

@@ -7,7 +7,7 @@
 package enum StrictJSON {
     package static let depthLimit = 16
     /// Values in an answer of Adobe's at the most. A decision has about twelve.
-    package static let valueLimit = 512
+    package static let valueLimit = 256
     /// Bytes of a number at the most.
     static let numberLimit = 32
 

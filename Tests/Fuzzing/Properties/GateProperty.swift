@@ -1,33 +1,45 @@
+internal import Foundation
 internal import HTTPServer
 internal import MediaToken
 internal import MediaTokenGate
 internal import TokenCrypto
 
-/// No request gets a protected stream without a token that somebody signed, and every answer is one that a proxy understands.
+/// No request gets a protected stream without a token that somebody signed, for what every server would take its target for;
+/// and every answer is one that a proxy understands.
 struct GateProperty: FuzzProperty {
     private let known: SignedTokens
     private let gate: Gate
 
     init() throws {
         known = try SignedTokens()
-        let member = Expectation(requestor: "MML", resource: .unsafeAnyResource)
         let routes = [
-            GateRoute(path: "/free", access: .open), GateRoute(path: "/free/members", access: .token(member)),
-            GateRoute(path: "/paid", access: .token(member)),
+            GateRoute(path: "/free", access: .open), GateRoute(path: "/free/members", access: .token(Self.members)),
+            GateRoute(path: "/paid", access: .token(Self.paid)),
         ]
         gate = Gate(routes: routes.compactMap(\.self))
     }
 
+    private static let members = Expectation(requestor: "MML", resource: .unsafeAnyResource)
+    /// The other requestor has no token. It tells the two apart.
+    private static let paid = Expectation(requestors: ["MML", "PAID"], resource: .unsafeAnyResource)
+
     /// - Parameter input: `METHOD TARGET`, then lines of headers, an empty line, and the body.
     func check(_ input: [UInt8]) throws {
-        guard let request = Self.request(input) else { return }
+        guard let request = Self.request(input), request.isUnambiguous else { return }
         switch gate.question(request) {
         case .settled(let reply):
             try check(reply.answer)
             try demand(
-                reply.answer.status != 200 || Self.target(request).map(Self.isFree) ?? false,
+                reply.answer.status != 200 || Self.demands(request) == [nil],
                 "open, and not in every reading below /free")
         case .verify(let verification, let form):
+            if form == .subrequest {
+                try demand(
+                    Self.demands(request) == [Set(verification.expectation.requestors)],
+                    "asks for \(verification.expectation.requestors), and \(Self.demands(request)) is what is read")
+                try demand(
+                    Self.tokens(in: request).count == 1, "one token is taken, of \(Self.tokens(in: request).count)")
+            }
             for batch in known.batches {
                 let outcome = batch.verifier.verify([verification], at: batch.time)[0]
                 let answer = form.reply(to: outcome).answer
@@ -70,16 +82,58 @@ struct GateProperty: FuzzProperty {
     /// What the request is about, found again without the gate's code.
     private static func target(_ request: HTTPRequest) -> String? {
         let prefix = "/v1/authz/ext-authz"
-        if request.path.hasPrefix(prefix) { return String(request.path.dropFirst(prefix.count)) }
+        if request.path.hasPrefix(prefix) {
+            return request.path.dropFirst(prefix.count) + (request.query.map { "?" + $0 } ?? "")
+        }
         let name = ["/v1/authz/auth-request": "x-original-uri", "/v1/authz/forward-auth": "x-forwarded-uri"][
             request.path]
         return request.headers.first { $0.name.lowercased() == name }?.value
     }
 
-    /// Whether the target lies below /free, and not below /free/members, for every server that reads it in its own way.
-    private static func isFree(_ target: String) -> Bool {
-        PathReadings(of: target).all.allSatisfy { segments in
-            segments.first == "free" && segments.dropFirst().first != "members"
+    /// What the target demands of a token for each server that reads it in its own way; `nil` for nothing, and no
+    /// requestors for what no route names.
+    private static func demands(_ request: HTTPRequest) -> Set<Set<RequestorID>?> {
+        guard let target = target(request) else { return [[]] }
+        return Set(
+            PathReadings(of: target).all.map { segments -> Set<RequestorID>? in
+                switch (segments.first, segments.dropFirst().first) {
+                case ("free", "members"): Set(members.requestors)
+                case ("free", _): nil
+                case ("paid", _): Set(paid.requestors)
+                default: []
+                }
+            })
+    }
+
+    /// The tokens that a request to a proxy came with, found again without the gate's code.
+    private static func tokens(in request: HTTPRequest) -> Set<Data> {
+        func pairs(_ text: String, by separator: Character) -> [(name: String, value: String)] {
+            text.unicodeScalars.split(separator: separator.unicodeScalars.first ?? "&").map { pair in
+                let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+                return (parts[0], parts.count > 1 ? parts[1] : "")
+            }
         }
+        var found: [String] = []
+        for (name, value) in request.headers {
+            switch name.lowercased() {
+            case "x-media-token": found.append(value)
+            case "authorization":
+                if let scheme = value.range(of: "^bearer[ \t]+", options: [.regularExpression, .caseInsensitive]) {
+                    found.append(String(value[scheme.upperBound...]))
+                }
+            case "cookie":
+                for cookie in pairs(value, by: ";")
+                where cookie.name.trimmingCharacters(in: .whitespaces) == "media_token" {
+                    found.append(cookie.value.trimmingCharacters(in: .whitespaces))
+                }
+            default: break
+            }
+        }
+        let query = target(request)?.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
+        for pair in pairs(String(query), by: "&") where pair.name.removingPercentEncoding == "media_token" {
+            found.append(pair.value)
+        }
+        let quoted = CharacterSet(charactersIn: "\"")
+        return Set(found.map { Data($0.trimmingCharacters(in: quoted).utf8) }.filter { !$0.isEmpty })
     }
 }

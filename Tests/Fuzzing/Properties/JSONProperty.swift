@@ -8,18 +8,49 @@ struct JSONProperty: FuzzProperty {
     func check(_ input: [UInt8]) throws {
         guard let object = try? StrictJSON.readObject(input[...]) else { return }
         let value = JSONValue.object(object.members)
+        // To Foundation names that are canonically equivalent are one.
+        guard !Self.holdsEquivalentNames(value) else { return }
         let judged = try? JSONDecoder().decode(JudgedJSON.self, from: Data(input)).value
         try demand(
-            judged == value || judged == nil && Self.holdsExponent(input),
+            judged.map { Self.isSame($0, value) } ?? Self.holdsExponent(input),
             "read as \(value); by Foundation as \(judged as Any)")
         let written = try JSONEncoder().encode(JudgedJSON(value: value))
-        let again = try StrictJSON.readObject(Array(written)[...])
-        try demand(again.members == object.members, "read as \(value); once more as \(again.members)")
+        let again = JSONValue.object(try StrictJSON.readObject(Array(written)[...]).members)
+        try demand(Self.isSame(again, value), "read as \(value); once more as \(again)")
     }
 
-    /// To Foundation `0e2` is none, nor what is too near to zero.
+    /// To Foundation `0e2` is no number, nor what is too near to zero.
     private static func holdsExponent(_ input: [UInt8]) -> Bool {
-        String(decoding: input, as: UTF8.self).contains(/[0-9][eE]/)
+        let quote = UInt8(ascii: "\""), escape = UInt8(ascii: "\\")
+        var (isText, isEscaped, last) = (false, false, UInt8(0))
+        for byte in input {
+            if byte == quote, !isEscaped { isText.toggle() }
+            isEscaped = byte == escape && !isEscaped
+            if !isText, byte | 0x20 == UInt8(ascii: "e"), (0x30...0x39).contains(last) { return true }
+            last = byte
+        }
+        return false
+    }
+
+    private static func holdsEquivalentNames(_ value: JSONValue) -> Bool {
+        switch value {
+        case .object(let members):
+            Set(members.keys.map(\.text)).count < members.count || members.values.contains(where: holdsEquivalentNames)
+        case .list(let list): list.contains(where: holdsEquivalentNames)
+        default: false
+        }
+    }
+
+    /// Texts by their bytes.
+    private static func isSame(_ left: JSONValue, _ right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.text(let left), .text(let right)): left.hasSameBytes(as: right)
+        case (.list(let left), .list(let right)): left.count == right.count && zip(left, right).allSatisfy(isSame)
+        case (.object(let left), .object(let right)):
+            left.count == right.count
+                && left.allSatisfy { name, value in right[name].map { isSame(value, $0) } ?? false }
+        default: left == right
+        }
     }
 }
 
@@ -42,7 +73,11 @@ private struct JudgedJSON: Codable {
         } else if let list = try? container.decode([JudgedJSON].self) {
             value = .list(list.map(\.value))
         } else {
-            value = .object(try container.decode([String: JudgedJSON].self).mapValues(\.value))
+            value = .object(
+                Dictionary(
+                    uniqueKeysWithValues: try container.decode([String: JudgedJSON].self).map {
+                        (JSONName($0), $1.value)
+                    }))
         }
     }
 
@@ -54,7 +89,8 @@ private struct JudgedJSON: Codable {
         case .number(let number): try container.encode(number)
         case .text(let text): try container.encode(text)
         case .list(let list): try container.encode(list.map(JudgedJSON.init))
-        case .object(let members): try container.encode(members.mapValues(JudgedJSON.init))
+        case .object(let members):
+            try container.encode(Dictionary(uniqueKeysWithValues: members.map { ($0.text, JudgedJSON(value: $1)) }))
         }
     }
 }

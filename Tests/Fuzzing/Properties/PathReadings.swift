@@ -7,7 +7,7 @@ struct PathReadings {
     init(of target: String) {
         let path = String(target.unicodeScalars.prefix { $0 != "?" })
         for decodings in 1...3 {
-            for habits in 0..<64 { all.insert(Self.read(path, decodings, habits)) }
+            for habits in 0..<128 { all.insert(Self.read(path, decodings, habits)) }
         }
     }
 
@@ -18,6 +18,8 @@ struct PathReadings {
         if has(5) { path = String(path.unicodeScalars.prefix { $0 != "#" && $0 != "?" }) }
         if has(0) { path = path.replacing("\\", with: "/") }
         if has(1) { path = path.lowercased() }
+        // As stores of objects, and some file systems, fold letters, and drop those that nobody sees.
+        if has(6) { path = Self.folded(path) }
         // Ends at a NUL, as C has it.
         if has(2) { path = String(path.prefix { $0 != "\0" }) }
         var segments: [String] = []
@@ -32,6 +34,13 @@ struct PathReadings {
             }
         }
         return segments
+    }
+
+    private static func folded(_ text: String) -> String {
+        let visible = text.unicodeScalars.filter { !$0.properties.isDefaultIgnorableCodePoint }
+        return String(String.UnicodeScalarView(visible)).precomposedStringWithCompatibilityMapping
+            .folding(options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
+            .trimmingCharacters(in: .whitespaces).replacing("/ ", with: "/")
     }
 
     /// Decodes what can be, and leaves the rest.

@@ -1,0 +1,81 @@
+internal import HTTPServer
+internal import MediaToken
+
+/// What a request's body holds, by its media type.
+struct VerifyRequestBody {
+    private(set) var token: [UInt8]
+    /// What it says is expected; `nil` for what cannot be decoded.
+    private(set) var requestors: [String?] = []
+    private(set) var resources: [String?] = []
+
+    /// The names under which a form may hold the token: ours, and those of the field.
+    private static let tokenFields = ["token", "accessToken", "auth", "mediaToken"]
+
+    init(_ request: HTTPRequest) throws(GateProblem) {
+        token = request.body
+        switch try Self.mediaType(request) {
+        case "application/x-www-form-urlencoded": try readForm(request.body)
+        case "application/json": try readJSON(request.body)
+        // The token itself, or a whole answer of REST v1 or v2: the library tells by the bytes.
+        case nil, "text/plain", "application/xml", "text/xml", "application/octet-stream": break
+        case let other?:
+            throw GateProblem(
+                415, .requestInvalid, "the body is \(printable(other)); expected text/plain, a form, JSON or XML")
+        }
+        guard !token.isEmpty else { throw .invalid("no token is given") }
+    }
+
+    /// In lower case. All that is read here is UTF-8, as it is: the same bytes in another code may be another token.
+    private static func mediaType(_ request: HTTPRequest) throws(GateProblem) -> String? {
+        let codings = request.values(of: "Content-Encoding")
+        if let coding = codings.first(where: { !$0.isSame(ignoringCaseOf: "identity") }) {
+            throw GateProblem(415, .requestInvalid, "the body is encoded as \(printable(coding)); expected it as it is")
+        }
+        guard let value = request.values(of: "Content-Type").first else { return nil }
+        let parts = value.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map { part in
+            String(decoding: part.trimmingBlanks().map(\.asciiLowercased), as: UTF8.self)
+        }
+        let isUTF8 = parts.allSatisfy { part in
+            !part.utf8.starts(with: "charset".utf8) || utf8Names.contains { $0.hasSameBytes(as: part) }
+        }
+        guard isUTF8, value.utf8.allSatisfy({ $0 < 0x80 }) else {
+            throw GateProblem(415, .requestInvalid, "the body is \(printable(value)); expected UTF-8")
+        }
+        return parts[0]
+    }
+
+    private static let utf8Names = ["utf-8", "\"utf-8\"", "us-ascii"].map { "charset=" + $0 }
+
+    private mutating func readForm(_ bytes: [UInt8]) throws(GateProblem) {
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalid("the form is not UTF-8") }
+        let form = FormFields(text)
+        guard form.isWhole else { throw .invalid("the form has a name that cannot be decoded") }
+        token = try Self.one(of: Self.tokenFields.flatMap(form.encoded))
+        (requestors, resources) = (form.decoded("requestor"), form.decoded("resource"))
+    }
+
+    /// Our own object has a `token`. Anything else is an answer of Adobe's, which the library reads; what *that* says of
+    /// requestor and resource is not what the caller expects, for the client may have written it.
+    private mutating func readJSON(_ bytes: [UInt8]) throws(GateProblem) {
+        var tokens: [String?] = []
+        do throws(StrictJSON.Problem) {
+            let object = try StrictJSON.readObject(bytes[...])
+            guard try object.text("token") != nil else { return }
+            for name in Self.tokenFields + ["serializedToken"] { tokens.append(try object.text(name)) }
+            if let requestor = try object.text("requestor") { requestors = [requestor] }
+            if let resource = try object.text("resource") { resources = [resource] }
+        } catch {
+            throw .invalid("the JSON cannot be read: \(error.reason)")
+        }
+        token = try Self.one(of: tokens.compactMap(\.self))
+    }
+
+    private static func one(of tokens: [String]) throws(GateProblem) -> [UInt8] {
+        guard let first = tokens.first, tokens.allSatisfy({ $0.hasSameBytes(as: first) }) else {
+            throw .invalid(
+                "the body has \(tokens.isEmpty ? "no token" : "several tokens that differ"); expected one, as "
+                    + tokenFields.joined(separator: ", "))
+        }
+        return Array(first.utf8)
+    }
+}
