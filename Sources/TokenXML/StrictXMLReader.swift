@@ -115,6 +115,33 @@ enum DocumentBytes {
         guard isUTF8(bytes) else { throw .notUTF8 }
         guard bytes.count >= 2, bytes[0] == UInt8(ascii: "<") else { throw .doesNotBeginWithTag }
         guard allowsDeclaration || bytes[1] != UInt8(ascii: "?") else { throw .declaration }
+        guard areTagsShort(bytes) else { throw .tooManyAttributes(limit: StrictXMLReader.attributeLimit) }
+    }
+
+    /// Whether no tag can have more attributes than a document may: libxml2 compares each with all others of its element,
+    /// before it tells of them. A tag within a CDATA section counts like any other.
+    private static func areTagsShort(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        // So many need more bytes than most documents have.
+        let shortest = " a=\"\"".utf8.count
+        guard let start = bytes.baseAddress, bytes.count > StrictXMLReader.attributeLimit * shortest else {
+            return true
+        }
+        var next = 0
+        while let tag = memchr(start + next, Int32(UInt8(ascii: "<")), bytes.count - next) {
+            next = UnsafeRawPointer(start).distance(to: tag) + 1
+            var (values, quote) = (0, UInt8?.none)
+            while next < bytes.count, quote != nil || bytes[next] != UInt8(ascii: ">") {
+                let byte = bytes[next]
+                if byte == quote {
+                    (values, quote) = (values + 1, nil)
+                } else if quote == nil, byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+                    quote = byte
+                }
+                next += 1
+            }
+            guard values <= StrictXMLReader.attributeLimit else { return false }
+        }
+        return true
     }
 
     static func hold(_ byte: UInt8, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {

@@ -34,7 +34,7 @@ function init()
         requests[#requests + 1] = ask("/nothing/" .. math.random(1000000), paid)
         requests[#requests + 1] = wrk.format("GET", "/" .. math.random(1000000))
     end
-    for _, dodge in ipairs({ "/free/../paid", "//paid", "/free/%2e%2e/paid", "/free/..;/paid", "/FREE/x", "/free/%00", "http://x/free" }) do
+    for _, dodge in ipairs({ "/free/../paid", "/free/members/x", "/free/MEMBERS", "/free/member%C5%BF", "//paid", "/free/%2e%2e/paid", "/free/..;/paid", "/FREE/x", "/free/%00", "http://x/free" }) do
         requests[#requests + 1] = ask(dodge)
     end
     -- Some that are dear: to the limit on a token, and on headers.
@@ -50,6 +50,21 @@ function init()
         ask("/paid/" .. string.rep("a/", 10000)), ask("/free/" .. string.rep("%2e", 9000)),
         ask("/paid/x", { ["Cookie"] = string.rep("media_token=A; ", 2000) }),
     }
+    -- Accents: to bring a run of them into a normal form takes time that grows with its square.
+    local accents = string.rep("\204\129\204\150", 7000)
+    local escaped = string.rep("%CC%81%CC%96", 2500)
+    for _, body in ipairs({ accents, "{\"" .. accents .. "\":1,\"a" .. accents .. "\":2}", "<play>" .. accents .. "</play>" }) do
+        dear[#dear + 1] = post(body)
+        dear[#dear + 1] = post(body, "application/json")
+    end
+    dear[#dear + 1] = post("token=1&" .. accents .. "=" .. accents, "application/x-www-form-urlencoded")
+    dear[#dear + 1] = post("token=1&" .. escaped .. "=1&resource=" .. escaped, "application/x-www-form-urlencoded")
+    dear[#dear + 1] = post("x", accents)
+    dear[#dear + 1] = ask("/free/members/" .. escaped)
+    dear[#dear + 1] = ask("/free/" .. escaped)
+    dear[#dear + 1] = ask("/free/" .. accents)
+    dear[#dear + 1] = ask("/paid/x", { ["Cookie"] = accents .. "=1; media_token=A" })
+    dear[#dear + 1] = ask("/paid/x", { ["X-Media-Token"] = accents })
     for number, request in ipairs(dear) do
         for copy = 1, 2 do table.insert(requests, math.random(#requests), request) end
     end
@@ -58,4 +73,8 @@ end
 function request()
     count = count % #requests + 1
     return requests[count]
+end
+
+function done(_, latency)
+    io.write(string.format("slowest %.0f ms\n", latency.max / 1000))
 end

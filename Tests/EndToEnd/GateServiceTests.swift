@@ -31,8 +31,13 @@ extension EndToEnd {
             let metrics = try gate.admin("/metrics")
             #expect(metrics.contains("media_token_verdicts_total{status=\"VALID_TOKEN\",requestor=\"MML\"} 1"))
             #expect(metrics.contains("media_token_connections 1"))
+            for request in ["a1-b2", token, "a1-b2 viewer-0", "\u{301}"] {
+                connection.send("GET / HTTP/1.1\r\nHost: gate\r\nX-Request-Id: \(request)\r\n\r\n")
+                #expect(connection.answer()?.status == 404)
+            }
             gate.end()
             let log = try gate.logged()
+            #expect(log.components(separatedBy: "\"request\":").count == 2 && log.contains("\"request\":\"a1-b2\""))
             #expect(log.contains(try Regex("\"time\":\"20[0-9-]{8}T[0-9:]{8}\\.[0-9]{3}Z\"")))
             #expect(log.contains("\"status\":\"TOKEN_ALREADY_USED\"") && log.contains("\"mvpd\":\"TempPass\""))
             #expect(!log.contains("viewer-0") && !log.contains(token.prefix(60)) && !metrics.contains("viewer-0"))

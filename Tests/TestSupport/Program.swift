@@ -27,6 +27,9 @@ package struct Program {
         return Program(tests.deletingLastPathComponent().appending(path: name).path)
     }
 
+    /// Whether programs run under AddressSanitizer, or another of its kind; `.ci/sanitizers` says so by this.
+    package static let isSanitized = ProcessInfo.processInfo.environment["ASAN_OPTIONS"] != nil
+
     package static let mediaToken = beside("media-token")
 
     /// Standard output and error go through files, so no pipe can fill up and stall the program.
