@@ -27,8 +27,10 @@ package struct Program {
         return Program(tests.deletingLastPathComponent().appending(path: name).path)
     }
 
-    /// Whether programs run under AddressSanitizer, or another of its kind; `.ci/sanitizers` says so by this.
+    /// Whether programs run under a sanitizer; `.ci/sanitizers` says so by this.
     package static let isSanitized = ProcessInfo.processInfo.environment["ASAN_OPTIONS"] != nil
+    /// How many times as long something may take.
+    package static let slowness = isSanitized ? 8 : 1
 
     package static let mediaToken = beside("media-token")
 
