@@ -205,7 +205,9 @@ extension ReplayCacheTests {
             let server = try RedisServer()
             let loop = try EventLoop()
             _ = try clock.open(server.url)
-            let client = RedisReplayClient(try RedisConfiguration(url: server.url), on: loop)
+            var configuration = try RedisConfiguration(url: server.url)
+            configuration.timeoutMilliseconds = 5000
+            let client = RedisReplayClient(configuration, on: loop)
             var firsts = 0
             var answered = 0
             for number in 0..<2000 as Range<UInt64> {
