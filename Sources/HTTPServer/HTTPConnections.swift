@@ -182,23 +182,23 @@ final class HTTPConnection {
     /// - Parameter position: where in the buffer the bytes begin that have come.
     private func moves(_ buffer: OpaquePointer, from position: Int) {
         if case .idle = state { state = .arriving(since: .now) }
-        var start = evbuffer_ptr()
-        guard evbuffer_ptr_set(buffer, &start, position, EVBUFFER_PTR_SET) == 0 else { return }
-        // NUL, wherever it is: libevent takes a value to end there.
-        if evbuffer_search(buffer, "\0", 1, &start).pos >= 0 { isTrusted = false }
         scanHead(in: buffer, from: position)
     }
 
+    /// In pieces, since a peer may have sent the next thousand requests too.
     private func scanHead(in buffer: OpaquePointer, from position: Int) {
-        guard !head.hasEnded else { return }
-        var start = evbuffer_ptr()
-        let count = evbuffer_get_length(buffer) - position
-        guard count > 0, evbuffer_ptr_set(buffer, &start, position, EVBUFFER_PTR_SET) == 0 else { return }
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { bytes, copied in
-            copied = max(0, Int(evbuffer_copyout_from(buffer, &start, bytes.baseAddress, count)))
+        var position = position
+        while !head.hasEnded {
+            var start = evbuffer_ptr()
+            let count = min(4096, evbuffer_get_length(buffer) - position)
+            guard count > 0, evbuffer_ptr_set(buffer, &start, position, EVBUFFER_PTR_SET) == 0 else { return }
+            let bytes = [UInt8](unsafeUninitializedCapacity: count) { bytes, copied in
+                copied = max(0, Int(evbuffer_copyout_from(buffer, &start, bytes.baseAddress, count)))
+            }
+            head.scan(bytes)
+            if head.isOdd { isTrusted = false }
+            position += count
         }
-        head.scan(bytes)
-        if head.isOdd { isTrusted = false }
     }
 
     func isOverdue(at now: ContinuousClock.Instant, _ limits: HTTPLimits) -> Bool {

@@ -1,19 +1,23 @@
-/// Looks whether a request's head is written as RFC 9112 (2.2 and 2.3) has it.
+/// Looks whether a request's head is written as RFC 9112 (2.2, 2.3, 5.1 and 5.2) has it.
 ///
-/// libevent takes a line feed alone for the end of a line. Whoever does not takes what follows for the same line, and so
-/// the head to end elsewhere. It also takes any version below 2 for one that it knows.
+/// libevent takes a line feed alone for the end of a line, joins folded lines, ends a value at a NUL, and takes any version below
+/// 2 for one that it knows. Whoever reads it otherwise takes the head to end elsewhere, or to say something else. Behind a
+/// CONNECT it keeps the connection, whatever it has answered.
 struct HTTPHeadScanner {
     /// Whether others may read it otherwise than libevent does.
     private(set) var isOdd = false
     /// Whether its empty line has come.
     private(set) var hasEnded = false
     private var isRequestLine = true
-    /// The last eight bytes of the request line.
-    private var version: UInt64 = 0
     private var lineLength = 0
     private var last: UInt8 = 0
+    /// The request line's first eight bytes, and its last.
+    private var (method, version) = (UInt64(0), UInt64(0))
 
-    private static let versions = ["HTTP/1.0", "HTTP/1.1"].map { $0.utf8.reduce(0) { $0 << 8 | UInt64($1) } }
+    private static let versions = ["HTTP/1.0", "HTTP/1.1"].map(number)
+    private static let connect = number("CONNECT ")
+
+    private static func number(_ text: String) -> UInt64 { text.utf8.reduce(0) { $0 << 8 | UInt64($1) } }
 
     mutating func scan(_ bytes: [UInt8]) {
         let (lineFeed, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
@@ -21,13 +25,23 @@ struct HTTPHeadScanner {
             if (byte == lineFeed) != (last == carriageReturn) { isOdd = true }
             last = byte
             if byte == lineFeed {
-                if isRequestLine, !Self.versions.contains(version) { isOdd = true }
+                if isRequestLine, !Self.versions.contains(version) || method == Self.connect { isOdd = true }
                 if lineLength == 0 { return hasEnded = true }
                 (isRequestLine, lineLength) = (false, 0)
             } else if byte != carriageReturn {
-                lineLength += 1
-                if isRequestLine { version = version << 8 | UInt64(byte) }
+                take(byte)
             }
         }
+    }
+
+    private mutating func take(_ byte: UInt8) {
+        if byte < 0x20 && byte != 0x09 || byte == 0x7F { isOdd = true }
+        if isRequestLine {
+            if lineLength < 8 { method = method << 8 | UInt64(byte) }
+            version = version << 8 | UInt64(byte)
+        } else if lineLength == 0, byte.isBlank || byte == UInt8(ascii: ":") {
+            isOdd = true
+        }
+        lineLength += 1
     }
 }

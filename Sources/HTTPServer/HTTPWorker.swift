@@ -120,15 +120,15 @@ extension HTTPRequest {
         let isVisible = { (text: String) in text.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
         return isVisible(path) && isVisible(query ?? "") && values(of: "Host").count <= 1
             && values(of: "Content-Type").count <= 1 && hasOneLength
-            && headers.allSatisfy { $0.name.utf8.allSatisfy(\.isTokenCharacter) }
+            && headers.allSatisfy { !$0.name.isEmpty && $0.name.utf8.allSatisfy(\.isTokenCharacter) }
     }
 
     /// libevent reads no body of a HEAD, and would read one as a request of its own.
     private var hasOneLength: Bool {
         let (lengths, codings) = (values(of: "Content-Length"), values(of: "Transfer-Encoding"))
         guard lengths.count + codings.count <= 1 else { return false }
-        if method == "HEAD" { return codings.isEmpty && (lengths.first ?? "0") == "0" }
         guard lengths.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else { return false }
+        if method == "HEAD" { return codings.isEmpty && (lengths.first ?? "0") == "0" }
         return codings.isEmpty || codings[0].isSame(ignoringCaseOf: "chunked")
     }
 }

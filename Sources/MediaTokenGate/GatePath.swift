@@ -5,6 +5,8 @@ internal import MediaToken
 /// A path that two programs could read in two ways (`/open/../live`, `/open/%2e%2e/live`, `/open%2flive`, `//live`, and what
 /// a second decoding would make such a path) is none. Whoever may see `/open` would else be let into `/live`.
 struct GatePath: Equatable, Sendable {
+    private static let segmentLimit = 256
+
     /// Percent-decoded once.
     let segments: [String]
     /// As the most lenient of servers takes them: without parameters (`;…`, as Java's servers have them), without what
@@ -19,9 +21,11 @@ struct GatePath: Equatable, Sendable {
         // A target is visible ASCII, and has no fragment (RFC 9112, 3.2). What is sent all the same, some cut off or repair.
         let isPlain = target.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }
         guard isPlain, path.first == UInt8(ascii: "/") else { return nil }
-        var parts = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        var parts = path.dropFirst().split(
+            separator: UInt8(ascii: "/"), maxSplits: Self.segmentLimit + 1, omittingEmptySubsequences: false)
         // A slash at the end names what lies below.
         if parts.last?.isEmpty ?? true { parts.removeLast() }
+        guard parts.count <= Self.segmentLimit else { return nil }
         var segments: [String] = []
         for part in parts {
             guard let segment = String(percentEncoded: part), Self.isPlain(segment) else { return nil }
@@ -73,7 +77,11 @@ struct GatePath: Equatable, Sendable {
 
 /// The pairs of a query or a form, still encoded (WHATWG URL, `application/x-www-form-urlencoded`).
 struct FormFields {
-    /// Whether all names can be decoded; one that cannot is nobody's.
+    private static let pairLimit = 256
+
+    /// Whether there are more pairs than are read.
+    let isTooLong: Bool
+    /// Whether all pairs were read, and their names can be decoded.
     let isWhole: Bool
     private let fields: [(name: String, value: Substring)]
     /// What a `+` stands for there.
@@ -81,13 +89,14 @@ struct FormFields {
 
     /// By bytes: to `String`, a separator and the accent behind it are one character.
     init(_ text: String) {
-        let pairs = text.utf8.split(separator: UInt8(ascii: "&"))
+        let pairs = text.utf8.split(separator: UInt8(ascii: "&"), maxSplits: Self.pairLimit)
+        isTooLong = pairs.count > Self.pairLimit
         fields = pairs.compactMap { pair in
             let mark = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
             guard let name = String(percentEncoded: pair[..<mark], plus: Self.space) else { return nil }
             return (name, Substring(pair[mark...].dropFirst()))
         }
-        isWhole = fields.count == pairs.count
+        isWhole = !isTooLong && fields.count == pairs.count
     }
 
     /// As they were sent: how a token is wrapped is the library's affair.

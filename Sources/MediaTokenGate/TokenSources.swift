@@ -18,7 +18,7 @@ package struct TokenSources: Sendable, Equatable {
     enum Finding: Equatable {
         case none
         case one(String)
-        /// More than one, and they are not the same.
+        /// More than one, and they are not the same; or so much that not all of it was read.
         case several
     }
 
@@ -27,7 +27,11 @@ package struct TokenSources: Sendable, Equatable {
         if let header { found += request.values(of: header) }
         if bearer { found += request.values(of: "Authorization").compactMap(Self.bearerToken) }
         if let cookie { found += request.values(of: "Cookie").flatMap { Self.cookies($0, named: cookie) } }
-        if let parameter, let originalQuery { found += FormFields(originalQuery).encoded(parameter) }
+        if let parameter, let originalQuery {
+            let fields = FormFields(originalQuery)
+            guard !fields.isTooLong else { return .several }
+            found += fields.encoded(parameter)
+        }
         let tokens = found.filter { !$0.isEmpty }
         guard let first = tokens.first else { return .none }
         return tokens.allSatisfy { $0.hasSameBytes(as: first) } ? .one(first) : .several
@@ -44,7 +48,7 @@ package struct TokenSources: Sendable, Equatable {
         let quote = UInt8(ascii: "\"")
         return header.utf8.split(separator: UInt8(ascii: ";")).compactMap { pair in
             guard let mark = pair.firstIndex(of: UInt8(ascii: "=")),
-                String(Substring(pair[..<mark].trimmingBlanks())).hasSameBytes(as: name)
+                pair[..<mark].trimmingBlanks().elementsEqual(name.utf8)
             else { return nil }
             let value = pair[mark...].dropFirst().trimmingBlanks()
             // Quotes around it are part of the form, not of the value (RFC 6265, 4.1.1).

@@ -8,8 +8,11 @@ struct VerifyRequestBody {
     private(set) var requestors: [String?] = []
     private(set) var resources: [String?] = []
 
-    /// The names under which a form may hold the token: ours, and those of the field.
+    /// The names under which a form, or an object of ours, may hold the token: ours, and those of the field.
     private static let tokenFields = ["token", "accessToken", "auth", "mediaToken"]
+    /// Those under which an answer of Adobe's does (REST v1, REST v2).
+    private static let answerFields = (token: "serializedToken", decisions: "decisions")
+    private static let mediaTypeLimit = 256
 
     init(_ request: HTTPRequest) throws(GateProblem) {
         token = request.body
@@ -32,6 +35,7 @@ struct VerifyRequestBody {
             throw GateProblem(415, .requestInvalid, "the body is encoded as \(printable(coding)); expected it as it is")
         }
         guard let value = request.values(of: "Content-Type").first else { return nil }
+        guard value.utf8.count <= mediaTypeLimit else { throw .invalid("the media type is longer than any") }
         let parts = value.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map { part in
             String(decoding: part.trimmingBlanks().map(\.asciiLowercased), as: UTF8.self)
         }
@@ -49,23 +53,29 @@ struct VerifyRequestBody {
     private mutating func readForm(_ bytes: [UInt8]) throws(GateProblem) {
         guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalid("the form is not UTF-8") }
         let form = FormFields(text)
-        guard form.isWhole else { throw .invalid("the form has a name that cannot be decoded") }
-        token = try Self.one(of: Self.tokenFields.flatMap(form.encoded))
+        guard form.isWhole else { throw .invalid("the form has a name that cannot be decoded, or too many") }
+        token = try Self.one(of: (Self.tokenFields + [Self.answerFields.token]).flatMap(form.encoded))
         (requestors, resources) = (form.decoded("requestor"), form.decoded("resource"))
     }
 
-    /// Our own object has a `token`. Anything else is an answer of Adobe's, which the library reads; what *that* says of
+    /// Our own object holds the token under one of our names. Anything else is an answer of Adobe's, which the library reads; what *that* says of
     /// requestor and resource is not what the caller expects, for the client may have written it.
     private mutating func readJSON(_ bytes: [UInt8]) throws(GateProblem) {
         var tokens: [String?] = []
+        let decisions: [JSONObject]?
         do throws(StrictJSON.Problem) {
             let object = try StrictJSON.readObject(bytes[...])
-            guard try object.text("token") != nil else { return }
-            for name in Self.tokenFields + ["serializedToken"] { tokens.append(try object.text(name)) }
+            for name in Self.tokenFields { tokens.append(try object.text(name)) }
+            guard tokens.contains(where: { $0 != nil }) else { return }
+            tokens.append(try object.text(Self.answerFields.token))
+            decisions = try object.objects(Self.answerFields.decisions)
             if let requestor = try object.text("requestor") { requestors = [requestor] }
             if let resource = try object.text("resource") { resources = [resource] }
         } catch {
             throw .invalid("the JSON cannot be read: \(error.reason)")
+        }
+        guard decisions == nil else {
+            throw .invalid("the body has a token, and an answer of Adobe's; expected one of them")
         }
         token = try Self.one(of: tokens.compactMap(\.self))
     }

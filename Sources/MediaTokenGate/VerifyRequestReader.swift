@@ -8,7 +8,7 @@ struct VerifyRequestReader {
     func question(_ request: HTTPRequest, explains: Bool) -> GateQuestion {
         do throws(GateProblem) {
             let query = FormFields(request.query ?? "")
-            guard query.isWhole else { throw .invalid("the query has a name that cannot be decoded") }
+            guard query.isWhole else { throw .invalid("the query has a name that cannot be decoded, or too many") }
             let body = try VerifyRequestBody(request)
             let requestor = try one("requestor", body.requestors, query, request.values(of: "X-Requestor-Id"))
             let resource = ResourceID(try one("resource", body.resources, query, request.values(of: "X-Resource-Id")))

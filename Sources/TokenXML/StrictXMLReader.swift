@@ -119,7 +119,8 @@ enum DocumentBytes {
     }
 
     /// Whether no tag can have more attributes than a document may: libxml2 compares each with all others of its element,
-    /// before it tells of them. A tag within a CDATA section counts like any other.
+    /// before it tells of them. No value holds a `<`, and what looks like a tag
+    /// within a CDATA section counts as one.
     private static func areTagsShort(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         // So many need more bytes than most documents have.
         let shortest = " a=\"\"".utf8.count
@@ -130,8 +131,9 @@ enum DocumentBytes {
         while let tag = memchr(start + next, Int32(UInt8(ascii: "<")), bytes.count - next) {
             next = UnsafeRawPointer(start).distance(to: tag) + 1
             var (values, quote) = (0, UInt8?.none)
-            while next < bytes.count, quote != nil || bytes[next] != UInt8(ascii: ">") {
+            while next < bytes.count, bytes[next] != UInt8(ascii: "<") {
                 let byte = bytes[next]
+                if quote == nil, byte == UInt8(ascii: ">") { break }
                 if byte == quote {
                     (values, quote) = (values + 1, nil)
                 } else if quote == nil, byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {

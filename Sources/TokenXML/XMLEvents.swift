@@ -24,8 +24,8 @@ struct XMLEvents {
         (attributes, namespaces) = (0, 0)
     }
 
-    /// Whether every element that was opened was closed again, and there was one.
-    var isComplete: Bool { !elements.list.isEmpty && open.isEmpty }
+    /// Whether every element that was opened was closed again, there was one, and nothing to complain of.
+    var isComplete: Bool { malformed == Self.noComplaint && !elements.list.isEmpty && open.isEmpty }
 
     mutating func begin(name: UnsafeBufferPointer<UInt8>, isPrefixed: Bool, attributes: Int, namespaces: Int) {
         self.attributes += attributes
@@ -61,9 +61,10 @@ struct XMLEvents {
         xmlStopParser(context)
     }
 
-    /// The first of libxml2's complaints counts; those after it follow from it.
+    /// The first of libxml2's complaints counts, and ends it: each of many would be a text as long as what it complains of.
     mutating func note(code: Int, line: Int, column: Int) {
         if case .malformed(0, _, _) = malformed { malformed = .malformed(code: code, line: line, column: column) }
+        xmlStopParser(context)
     }
 }
 

@@ -60,6 +60,11 @@ function init()
     dear[#dear + 1] = post("token=1&" .. accents .. "=" .. accents, "application/x-www-form-urlencoded")
     dear[#dear + 1] = post("token=1&" .. escaped .. "=1&resource=" .. escaped, "application/x-www-form-urlencoded")
     dear[#dear + 1] = post("x", accents)
+    dear[#dear + 1] = post("token=x" .. string.rep("&a", 100000), "application/x-www-form-urlencoded")
+    local many = {}
+    for number = 1, 510 do many[number] = " p" .. number .. ":a=''" end
+    dear[#dear + 1] = post("<play><" .. string.rep("N", 50000) .. table.concat(many) .. "/></play>")
+    dear[#dear + 1] = ask("/paid/x", { ["X-Media-Token"] = "<play><" .. string.rep("N", 25000) .. table.concat(many) })
     dear[#dear + 1] = ask("/free/members/" .. escaped)
     dear[#dear + 1] = ask("/free/" .. escaped)
     dear[#dear + 1] = ask("/free/" .. accents)

@@ -53,6 +53,11 @@ extension EndToEnd {
                 ("a space in the target", "GET /v1/authz/ext-authz/free/x y HTTP/1.1\r\nHost: gate\r\n\r\n"),
                 ("two versions", "GET /v1/authz/ext-authz/free/x HTTP/1.1 HTTP/1.1\r\nHost: gate\r\n\r\n"),
                 ("two media types", verify + "Content-Type: a/b\r\nContent-Type: c/d\r\nContent-Length: 0\r\n\r\n"),
+                ("a folded line", question + "X-A: b\r\n c\r\n" + free + "\r\n"),
+                ("a name without a letter", question + ": b\r\n" + free + "\r\n"),
+                ("a control character", question + "X-A: \u{1}\r\n" + free + "\r\n"),
+                ("a vertical tab", verify + "Content-Type: text/plain; \u{B}charset=x\r\nContent-Length: 0\r\n\r\n"),
+                ("a deleted character", question + "X-A: \u{7F}\r\n" + free + "\r\n"),
                 ("two hosts", question + "Host: other\r\n" + free + "\r\n"),
                 ("an older version", "GET /v1/authz/forward-auth HTTP/0.9\r\nHost: gate\r\n\(free)\r\n"),
                 ("a version that is none", "GET /v1/authz/forward-auth HTTP/1.9\r\nHost: gate\r\n\(free)\r\n"),
@@ -95,6 +100,16 @@ extension EndToEnd {
                 while let answer = connection.answer() {
                     #expect(answer.status == 400 || answer.status == 501, "\(method), or what follows it")
                 }
+            }
+            // libevent answers these by itself, and keeps the connection.
+            for rest in [
+                "Content-Length: 999999\r\n\r\n", "Content-Length: x\r\n\r\n", "X-A\r\n\r\n",
+                "Expect: x\r\nContent-Length: 1\r\n\r\n1", "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+            ] {
+                let connection = try RawConnection(port: gate.port)
+                connection.send("CONNECT gate:1 HTTP/1.1\r\nHost: gate\r\n\(rest)\(Self.question)\(Self.free)\r\n")
+                let answers = connection.rest()
+                #expect(answers.hasPrefix("HTTP/1.1 4") && !answers.contains("HTTP/1.1 2"), "\(rest)")
             }
             for target in [
                 "http://gate/v1/authz/ext-authz/free/x", "https://gate/v1/authz/ext-authz/free/x", "*",
@@ -143,9 +158,6 @@ extension EndToEnd {
                 let answer = try ask(question + headers + "\r\n")
                 #expect(answer.status == 401 && answer.headers.contains("TOKEN_AMBIGUOUS"))
             }
-            // A fold is a space, and no token has one there.
-            let folded = try ask(question + "X-Media-Token: \(token.prefix(200))\r\n \(token.dropFirst(200))\r\n\r\n")
-            #expect(folded.status == 401 && folded.headers.contains("INVALID_TOKEN_FORMAT"))
             // None of them has used it up.
             #expect(try ask(question + "X-Media-Token: \(token)\r\n\r\n").status == 200)
         }
@@ -171,6 +183,7 @@ extension EndToEnd {
                 post("\(type)x-www-form-urlencoded\r\n", "\(accents)=\(accents)&token=\(accents)&resource=\(accents)"),
                 post("\(type)x-www-form-urlencoded\r\n", "\(escaped)=1&token=1&requestor=\(escaped)"),
                 post("Content-Type: \(short)\r\n", "x"), post("X-Requestor-Id: \(short)\r\n", "x"),
+                "HEAD /v1/authz/forward-auth HTTP/1.1\r\nHost: gate\r\nContent-Length: \(short)\r\n\r\n",
                 post("Content-Encoding: \(short)\r\n", "x"), paid + "X-Media-Token: \(short)\r\n\r\n",
                 paid + "Cookie: \(short)=; media_token=\(short)\r\n\r\n",
                 paid + "Authorization: Bearer \(short)\r\n\r\n",
@@ -186,7 +199,9 @@ extension EndToEnd {
                     #expect([400, 401, 403, 415].contains(answer.status), "\(answer) to \(request.prefix(150))")
                     return ContinuousClock.now - begin
                 }
-                #expect(times.allSatisfy { $0 > .milliseconds(50 * Program.slowness) } == false, "\(times) for \(request.prefix(150))")
+                #expect(
+                    times.allSatisfy { $0 > .milliseconds(50 * Program.slowness) } == false,
+                    "\(times) for \(request.prefix(150))")
             }
         }
 

@@ -52,6 +52,12 @@ package final class RawConnection {
         }
     }
 
+    /// All that comes until the peer closes.
+    package func rest() -> String {
+        while receive() {}
+        return String(decoding: received, as: UTF8.self)
+    }
+
     /// Whether the peer ends the connection, without another answer.
     package func isClosed(withinMilliseconds patience: Int32) -> Bool {
         var wanted = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)

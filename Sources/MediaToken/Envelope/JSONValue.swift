@@ -49,7 +49,7 @@ package struct JSONObject: Sendable {
         try member(name, "an object") { Self($0, at: below(name)) }
     }
 
-    func objects(_ name: String) throws(StrictJSON.Problem) -> [JSONObject]? {
+    package func objects(_ name: String) throws(StrictJSON.Problem) -> [JSONObject]? {
         try member(name, "a list of objects") { value in
             guard case .list(let list) = value else { return nil }
             let objects = list.enumerated().compactMap { Self($1, at: "\(below(name))[\($0)]") }
