@@ -50,6 +50,7 @@ final class TestStore {
 
 /// Servers that the tests share which do them no harm.
 private enum RedisForAll {
+    // The cluster is patient: none of its servers goes away, though a busy machine may look like it.
     nonisolated(unsafe) static let server = Result { try RedisServer() }
-    nonisolated(unsafe) static let cluster = Result { try RedisCluster() }
+    nonisolated(unsafe) static let cluster = Result { try RedisCluster(["--cluster-node-timeout", "15000"]) }
 }
