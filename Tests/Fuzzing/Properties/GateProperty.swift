@@ -105,6 +105,11 @@ struct GateProperty: FuzzProperty {
             })
     }
 
+    private static func unquoted(_ text: String) -> Data {
+        let (bytes, quote) = (Data(text.utf8), UInt8(ascii: "\""))
+        return bytes.count > 1 && bytes.first == quote && bytes.last == quote ? bytes.dropFirst().dropLast() : bytes
+    }
+
     /// The tokens that a request to a proxy came with, found again without the gate's code.
     private static func tokens(in request: HTTPRequest) -> Set<Data> {
         func pairs(_ text: String, by separator: Character) -> [(name: String, value: String)] {
@@ -133,7 +138,6 @@ struct GateProperty: FuzzProperty {
         for pair in pairs(String(query), by: "&") where pair.name.removingPercentEncoding == "media_token" {
             found.append(pair.value)
         }
-        let quoted = CharacterSet(charactersIn: "\"")
-        return Set(found.map { Data($0.trimmingCharacters(in: quoted).utf8) }.filter { !$0.isEmpty })
+        return Set(found.map(Self.unquoted).filter { !$0.isEmpty })
     }
 }
