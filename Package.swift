@@ -15,6 +15,7 @@ let package = Package(
         .library(name: "MediaToken", targets: ["MediaToken"]),
         .library(name: "ReplayLMDB", targets: ["ReplayLMDB"]),
         .library(name: "ReplayRedis", targets: ["ReplayRedis"]),
+        .library(name: "PlaybackGrants", targets: ["PlaybackGrants"]),
         .executable(name: "media-token", targets: ["media-token"]),
     ],
     targets: [
@@ -24,6 +25,7 @@ let package = Package(
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
         // Not by pkg-config, which for hiredis names a flag that the package manager prohibits.
         .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
+        .systemLibrary(name: "CCBOR", providers: [.apt(["libcbor-dev"])]),
         .systemLibrary(name: "CLibEvent", pkgConfig: "libevent", providers: [.apt(["libevent-dev"])]),
         .systemLibrary(name: "CLibEventHTTP", pkgConfig: "libevent", providers: [.apt(["libevent-dev"])]),
         .systemLibrary(
@@ -44,6 +46,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "HTTPClient", dependencies: ["EventLoop", "CLibEventHTTP"], swiftSettings: strict),
+        .target(name: "PlaybackGrants", dependencies: ["MediaToken", "TokenCrypto", "CCBOR"], swiftSettings: strict),
         .target(
             name: "ReplayStores", dependencies: ["MediaToken", "ReplayLMDB", "ReplayRedis"], swiftSettings: strict),
         .target(
@@ -116,6 +119,10 @@ let package = Package(
         .testTarget(
             name: "MediaTokenGateTests",
             dependencies: ["HTTPServer", "MediaToken", "MediaTokenGate", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PlaybackGrantsTests",
+            dependencies: ["MediaToken", "PlaybackGrants", "TestSupport", "TokenCrypto"],
             swiftSettings: strict),
         .testTarget(
             name: "LoadTestTests",

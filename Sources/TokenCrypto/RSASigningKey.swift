@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// An RSA private key that signs tokens for tests and load. Verification never needs one.
+/// An RSA private key that signs tokens for tests and load, and the grants of a CDN. Verification never needs one.
 package final class RSASigningKey: Sendable {
     /// Owned. libcrypto documents an `EVP_PKEY` that nobody changes as safe to share between threads.
     private nonisolated(unsafe) let pointer: OpaquePointer
@@ -50,13 +50,13 @@ package final class RSASigningKey: Sendable {
         EVP_PKEY_free(pointer)
     }
 
-    /// RSASSA-PKCS1-v1_5 over SHA-256 of `message`.
-    package func sign(_ message: [UInt8]) throws(CryptoError) -> [UInt8] {
+    /// RSASSA-PKCS1-v1_5 over a digest of `message`.
+    package func sign(_ message: [UInt8], _ digest: DigestAlgorithm = .sha256) throws(CryptoError) -> [UInt8] {
         guard let context = EVP_MD_CTX_new() else { throw .libcrypto("out of memory") }
         defer { EVP_MD_CTX_free(context) }
         var count = publicKey.signatureLength
         var signature = [UInt8](repeating: 0, count: count)
-        guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, pointer) == 1,
+        guard EVP_DigestSignInit(context, nil, digest.algorithm, nil, pointer) == 1,
             EVP_DigestSign(context, &signature, &count, message, message.count) == 1
         else { throw .libcrypto("cannot sign (\(CryptoError.drainQueue()))") }
         return signature

@@ -91,7 +91,7 @@ package enum PercentEncoding {
     }
 
     /// What a digit stands for; `nil` for what is none.
-    static func hexadecimal(_ digit: UInt8) -> UInt8? {
+    package static func hexadecimal(_ digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
         case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10

@@ -1,0 +1,103 @@
+internal import MediaToken
+internal import TokenCrypto
+
+/// Akamai's Edge Authorization token, "Auth Token 2.0" in a property's settings (Akamai's own libraries, EdgeAuth-Token-*).
+///
+/// `ip=…~st=…~exp=…~acl=…~id=…~data=…~hmac=…`, and in front of the HMAC, not sent, `url=…` and `salt=…`.
+public struct AkamaiToken: Sendable {
+    /// What it opens.
+    public enum Scope: Sendable, Equatable {
+        /// Paths, each with `*` for anything and `?` for one character. They travel in the token.
+        case acl([String])
+        /// One URL, which does not travel: each request proves its own.
+        case url(String)
+    }
+
+    /// Of the HMAC.
+    public enum Digest: String, Sendable, CaseIterable {
+        case sha256
+        /// For properties that were made before SHA-256.
+        case sha1, md5
+    }
+
+    private let key: GrantSecret
+    /// The parameter, cookie or header: `hdnts` for a URL that is exchanged at the edge, `hdnea` for a cookie, or what the
+    /// property says.
+    public var name = "hdnts"
+    public var digest = Digest.sha256
+    /// Joins the MAC's input and does not travel.
+    public var salt: GrantSecret?
+    /// The address that alone may use it.
+    public var ip: String?
+    /// A session's ID, for the logs of the edge.
+    public var id: String?
+    /// Anything that the edge hands on.
+    public var data: String?
+    /// Whether `ip`, `id`, `data` and `url` are percent-encoded, with lower-case escapes, before they are signed: the property's
+    /// "Escape token input".
+    public var escapesEarly = false
+
+    public init(key: GrantSecret) { self.key = key }
+
+    /// Makes the token.
+    ///
+    /// - Throws: ``GrantProblem`` for the field that cannot be part of one.
+    public func grant(_ scope: Scope, _ period: GrantPeriod) throws(GrantProblem) -> Grant {
+        var sent: [String] = []
+        if let ip { sent.append("ip=" + (try field("ip", ip))) }
+        if let begin = period.begin { sent.append("st=\(begin)") }
+        sent.append("exp=\(period.end)")
+        if case .acl(let paths) = scope { sent.append("acl=" + (try Self.joined(paths))) }
+        if let id { sent.append("id=" + (try field("id", id))) }
+        if let data { sent.append("data=" + (try field("data", data))) }
+
+        var signed = sent
+        if case .url(let url) = scope {
+            guard !url.isEmpty else { throw GrantProblem("url", "is empty; expected a path or a URL") }
+            signed.append("url=" + (try field("url", url)))
+        }
+        var message = Array(signed.joined(separator: "~").utf8)
+        if let salt { message += Array("~salt=".utf8) + salt.bytes }
+        let code = try digest.algorithm.code(of: message, key)
+        return Grant(name, (sent + ["hmac=" + code.hexadecimal]).joined(separator: "~"), expires: period.expires)
+    }
+
+    private static func joined(_ paths: [String]) throws(GrantProblem) -> String {
+        guard !paths.isEmpty else { throw GrantProblem("acl", "names no path; expected at least one") }
+        for path in paths {
+            guard path.utf8.first == UInt8(ascii: "/"), path.isSendable, !path.utf8.contains(where: "!~".utf8.contains)
+            else {
+                throw GrantProblem(
+                    "acl", "is '\(printable(path))'; expected a path from / on, without ! ~ ; , quotes or spaces")
+            }
+        }
+        return paths.joined(separator: "!")
+    }
+
+    private func field(_ name: String, _ text: String) throws(GrantProblem) -> String {
+        let text = escapesEarly ? Self.escaped(text) : text
+        guard text.isSendable, !text.utf8.contains(UInt8(ascii: "~")) else {
+            throw GrantProblem(
+                name, "is '\(printable(text))'; expected visible ASCII without ~ ; , or quotes (or escape-early)")
+        }
+        return text
+    }
+
+    /// All but letters, digits and `-_.!()`.
+    private static func escaped(_ text: String) -> String {
+        text.utf8.map { byte in
+            let isPlain = byte.isLetterOrDigit || "-_.!()".utf8.contains(byte)
+            return isPlain ? String(Character(Unicode.Scalar(byte))) : "%" + [byte].hexadecimal
+        }.joined()
+    }
+}
+
+extension AkamaiToken.Digest {
+    fileprivate var algorithm: DigestAlgorithm {
+        switch self {
+        case .sha256: .sha256
+        case .sha1: .sha1
+        case .md5: .md5
+        }
+    }
+}

@@ -1,0 +1,91 @@
+internal import MediaToken
+internal import TokenCrypto
+
+/// Amazon CloudFront's signed URLs and signed cookies (Amazon CloudFront Developer Guide, "Serve private content").
+public struct CloudFrontGrant: Sendable {
+    /// Of the RSA signature.
+    public enum Digest: String, Sendable, CaseIterable {
+        case sha256, sha1
+    }
+
+    private let key: RSASigningKey
+    private let keyPairID: String
+    public var digest = Digest.sha256
+    /// The addresses that alone may use it, as `192.0.2.0/24`. Makes the policy a custom one.
+    public var ip: String?
+
+    /// - Parameters:
+    ///   - key: an RSA private key, PEM without a password.
+    ///   - keyPairID: the ID that CloudFront gave to its public key.
+    /// - Throws: ``GrantProblem`` for the field `key` or `key-pair-id`.
+    public init(key pem: [UInt8], keyPairID: String) throws(GrantProblem) {
+        do {
+            key = try RSASigningKey(pem: pem)
+        } catch {
+            throw GrantProblem("key", "\(error)")
+        }
+        guard !keyPairID.isEmpty, keyPairID.utf8.allSatisfy(\.isLetterOrDigit) else {
+            throw GrantProblem("key-pair-id", "is '\(printable(keyPairID))'; expected letters and digits")
+        }
+        self.keyPairID = keyPairID
+    }
+
+    /// Signs access to one URL, or with a `*` to many.
+    ///
+    /// A canned policy, which CloudFront makes again from the request, where that can say it all: one URL and an end. Else a
+    /// custom one, which travels.
+    ///
+    /// - Throws: ``GrantProblem`` for the field that cannot be part of a policy.
+    public func grant(url: String, _ period: GrantPeriod) throws(GrantProblem) -> Grant {
+        let policy = try policy(for: url, period)
+        let signature = try sign(policy)
+        let isCustom = period.begin != nil || ip != nil || url.utf8.contains(UInt8(ascii: "*"))
+        let first = isCustom ? ("Policy", Self.spelled(Array(policy.utf8))) : ("Expires", String(period.end))
+        var parts = [first, ("Signature", signature), ("Key-Pair-Id", keyPairID)]
+        // SHA-1 is what CloudFront takes where nothing is said.
+        if digest == .sha256 { parts.append(("Hash-Algorithm", "SHA256")) }
+        return Grant(
+            parts.map { Grant.Field(parameter: $0, cookie: "CloudFront-" + $0, value: $1) }, expires: period.expires)
+    }
+
+    /// The policy that is signed: JSON without spaces.
+    public func policy(for url: String, _ period: GrantPeriod) throws(GrantProblem) -> String {
+        let isPlain = url.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"\"\\".utf8.contains($0) }
+        let schemes = ["https://", "http://", "http*://"]
+        guard isPlain, schemes.contains(where: { url.utf8.starts(with: $0.utf8) }) else {
+            throw GrantProblem("url", "is '\(printable(url))'; expected an absolute URL, percent-encoded")
+        }
+        var conditions: [String] = []
+        if let ip {
+            guard !ip.isEmpty, ip.utf8.allSatisfy({ $0.isLetterOrDigit || ".:/".utf8.contains($0) }) else {
+                throw GrantProblem("ip", "is '\(printable(ip))'; expected an address, or several as 192.0.2.0/24")
+            }
+            conditions.append("\"IpAddress\":{\"AWS:SourceIp\":\"\(ip)\"}")
+        }
+        conditions.append("\"DateLessThan\":{\"AWS:EpochTime\":\(period.end)}")
+        if let begin = period.begin { conditions.append("\"DateGreaterThan\":{\"AWS:EpochTime\":\(begin)}") }
+        let condition = conditions.joined(separator: ",")
+        return "{\"Statement\":[{\"Resource\":\"\(url)\",\"Condition\":{\(condition)}}]}"
+    }
+
+    private func sign(_ policy: String) throws(GrantProblem) -> String {
+        do {
+            return Self.spelled(try key.sign(Array(policy.utf8), digest == .sha1 ? .sha1 : .sha256))
+        } catch {
+            throw GrantProblem("key", "cannot sign (\(error))")
+        }
+    }
+
+    /// Base64 with `-`, `_` and `~` in the place of `+`, `=` and `/`.
+    private static func spelled(_ bytes: [UInt8]) -> String {
+        let letters = bytes.base64.utf8.map { byte -> UInt8 in
+            switch byte {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "="): UInt8(ascii: "_")
+            case UInt8(ascii: "/"): UInt8(ascii: "~")
+            default: byte
+            }
+        }
+        return String(decoding: letters, as: UTF8.self)
+    }
+}

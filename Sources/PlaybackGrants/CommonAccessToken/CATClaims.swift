@@ -1,0 +1,177 @@
+internal import MediaToken
+
+/// The claims of a Common Access Token (CTA-5007) that are understood here.
+///
+/// A token with any other claim is refused: it restricts something that we could not honour.
+public struct CATClaims: Equatable, Sendable {
+    /// `iss`: who made it.
+    public var issuer: String?
+    /// `exp`: seconds since 1970 from which on it opens nothing.
+    public var expires: Int64?
+    /// `nbf`: seconds since 1970 before which it opens nothing.
+    public var notBefore: Int64?
+    /// `iat`: seconds since 1970 when it was made.
+    public var issuedAt: Int64?
+    /// `cti`: its own ID.
+    public var identifier: [UInt8]?
+    /// `catu`: what it opens; empty for all.
+    public var scope = CATScope()
+    /// `catm`: with which methods; `nil` for all.
+    public var methods: [String]?
+    /// `catr`: how a CDN may renew it. The gate does not.
+    public var renewal: CATRenewal?
+
+    public init() {}
+}
+
+/// `catu`: the URLs that a token opens. A part that is `nil` may be anything.
+public struct CATScope: Equatable, Sendable {
+    /// Exactly this scheme.
+    public var scheme: String?
+    /// Exactly this host.
+    public var host: String?
+    /// A path that begins with this.
+    public var pathPrefix: String?
+    /// Exactly this path.
+    public var path: String?
+
+    public init() {}
+
+    var isEmpty: Bool { self == CATScope() }
+}
+
+/// `catr`: whoever serves the stream may hand out a token that holds for longer.
+public struct CATRenewal: Equatable, Sendable {
+    /// How the new token travels.
+    public enum Kind: Int64, Sendable, CaseIterable {
+        case automatic = 0, cookie, header, redirect
+    }
+
+    public var kind: Kind
+    /// Seconds that the new one holds.
+    public var seconds: Int64
+    /// Seconds before the end from which on it is renewed; `nil` for whoever renews it to say.
+    public var deadline: Int64?
+
+    public init(kind: Kind, seconds: Int64, deadline: Int64? = nil) {
+        (self.kind, self.seconds, self.deadline) = (kind, seconds, deadline)
+    }
+}
+
+/// Labels: RFC 8392, 4 up to 7; CTA-5007 beyond.
+private enum Label {
+    static let (issuer, expires, notBefore, issuedAt, identifier) = (Int64(1), Int64(4), Int64(5), Int64(6), Int64(7))
+    static let (version, scope, methods, renewal) = (Int64(310), Int64(312), Int64(313), Int64(323))
+    static let (scheme, host, path) = (Int64(0), Int64(1), Int64(3))
+    static let (exactly, prefix) = (Int64(0), Int64(1))
+    static let (kind, seconds, deadline) = (Int64(0), Int64(1), Int64(2))
+}
+
+extension CATClaims {
+    /// As they travel, in the order of their labels.
+    var value: CBORValue {
+        var pairs: [CBORPair] = []
+        if let issuer { pairs.append(CBORPair(Label.issuer, .text(issuer))) }
+        if let expires { pairs.append(CBORPair(Label.expires, .integer(expires))) }
+        if let notBefore { pairs.append(CBORPair(Label.notBefore, .integer(notBefore))) }
+        if let issuedAt { pairs.append(CBORPair(Label.issuedAt, .integer(issuedAt))) }
+        if let identifier { pairs.append(CBORPair(Label.identifier, .bytes(identifier))) }
+        pairs.append(CBORPair(Label.version, .integer(1)))
+        if !scope.isEmpty { pairs.append(CBORPair(Label.scope, scope.value)) }
+        if let methods { pairs.append(CBORPair(Label.methods, .array(methods.map { .text($0) }))) }
+        if let renewal { pairs.append(CBORPair(Label.renewal, renewal.value)) }
+        return .map(pairs)
+    }
+
+    /// Reads them all, or says which is not understood.
+    init(_ value: CBORValue) throws(CATRefusal) {
+        guard let claims = value.labels else { throw .malformed("its claims are no map of numbered claims") }
+        self.init()
+        for (label, value) in claims {
+            let isUnderstood =
+                switch label {
+                case Label.issuer: set(\.issuer, value.text)
+                case Label.expires: set(\.expires, value.integer)
+                case Label.notBefore: set(\.notBefore, value.integer)
+                case Label.issuedAt: set(\.issuedAt, value.integer)
+                case Label.identifier: set(\.identifier, value.bytes)
+                case Label.version: value.integer == 1
+                case Label.scope: set(\.scope, CATScope(value))
+                case Label.methods: set(\.methods, Self.methods(value))
+                case Label.renewal: set(\.renewal, CATRenewal(value))
+                default: false
+                }
+            guard isUnderstood else { throw .unknownClaim(label) }
+        }
+    }
+
+    private mutating func set<Value>(_ claim: WritableKeyPath<CATClaims, Value?>, _ value: Value?) -> Bool {
+        self[keyPath: claim] = value
+        return value != nil
+    }
+
+    private mutating func set(_ claim: WritableKeyPath<CATClaims, CATScope>, _ value: CATScope?) -> Bool {
+        guard let value else { return false }
+        self[keyPath: claim] = value
+        return true
+    }
+
+    private static func methods(_ value: CBORValue) -> [String]? {
+        guard let items = value.array else { return nil }
+        let methods = items.compactMap(\.text)
+        return methods.count == items.count ? methods : nil
+    }
+}
+
+extension CATScope {
+    fileprivate var value: CBORValue {
+        func match(_ how: Int64, _ text: String) -> CBORValue { .map([CBORPair(how, .text(text))]) }
+        var parts: [CBORPair] = []
+        if let scheme { parts.append(CBORPair(Label.scheme, match(Label.exactly, scheme))) }
+        if let host { parts.append(CBORPair(Label.host, match(Label.exactly, host))) }
+        var paths: [CBORPair] = []
+        if let path { paths.append(CBORPair(Label.exactly, .text(path))) }
+        if let pathPrefix { paths.append(CBORPair(Label.prefix, .text(pathPrefix))) }
+        if !paths.isEmpty { parts.append(CBORPair(Label.path, .map(paths))) }
+        return .map(parts)
+    }
+
+    /// `nil` for what matches in another way than ours.
+    fileprivate init?(_ value: CBORValue) {
+        guard let parts = value.labels else { return nil }
+        self.init()
+        for (part, value) in parts {
+            guard let matches = value.labels, !matches.isEmpty else { return nil }
+            for (how, value) in matches {
+                guard let text = value.text else { return nil }
+                switch (part, how) {
+                case (Label.scheme, Label.exactly): scheme = text
+                case (Label.host, Label.exactly): host = text
+                case (Label.path, Label.exactly): path = text
+                case (Label.path, Label.prefix): pathPrefix = text
+                default: return nil
+                }
+            }
+        }
+    }
+}
+
+extension CATRenewal {
+    fileprivate var value: CBORValue {
+        var pairs = [CBORPair(Label.kind, .integer(kind.rawValue)), CBORPair(Label.seconds, .integer(seconds))]
+        if let deadline { pairs.append(CBORPair(Label.deadline, .integer(deadline))) }
+        return .map(pairs)
+    }
+
+    fileprivate init?(_ value: CBORValue) {
+        guard let parts = value.labels else { return nil }
+        var numbers: [Int64: Int64] = [:]
+        for (label, value) in parts where (Label.kind...Label.deadline).contains(label) {
+            numbers[label] = value.integer
+        }
+        guard let kind = numbers[Label.kind].flatMap(Kind.init), let seconds = numbers[Label.seconds] else {
+            return nil
+        }
+        self.init(kind: kind, seconds: seconds, deadline: numbers[Label.deadline])
+    }
+}

@@ -1,0 +1,47 @@
+public import MediaToken
+
+/// The request that a token must open.
+public struct CATRequest: Sendable {
+    public var method: String
+    /// `nil` where it is not known: then a token that names one is refused.
+    public var scheme: String?
+    public var host: String?
+    /// Decoded, without its query, and without anything that could be read in two ways.
+    public var path: String
+
+    public init(method: String, scheme: String? = nil, host: String? = nil, path: String) {
+        (self.method, self.scheme, self.host, self.path) = (method, scheme, host, path)
+    }
+}
+
+extension CATClaims {
+    /// The first thing that keeps them from opening `request` now; `nil` where nothing does.
+    ///
+    /// - Parameter issuer: who must have made them; `nil` for anybody with the key.
+    public func refusal(of request: CATRequest, issuer expected: String?, at now: Timestamp) -> CATRefusal? {
+        let seconds = now.milliseconds / 1000
+        guard let expires else { return .noEnd }
+        guard seconds < expires else { return .expired(at: expires, now: seconds) }
+        if let notBefore, seconds < notBefore { return .notYetValid(from: notBefore, now: seconds) }
+        if let expected, issuer.map({ $0.hasSameBytes(as: expected) }) != true { return .otherIssuer(issuer) }
+        if let methods, !methods.contains(where: { $0.hasSameBytes(as: request.method) }) {
+            return .outOfScope("for the methods \(printable(methods.joined(separator: ", "))), not \(request.method)")
+        }
+        return scope.difference(from: request).map { .outOfScope($0) }
+    }
+}
+
+extension CATScope {
+    fileprivate func difference(from request: CATRequest) -> String? {
+        for (name, wanted, given) in [
+            ("scheme", scheme, request.scheme), ("host", host, request.host), ("path", path, request.path),
+        ] {
+            guard let wanted, given.map({ $0.hasSameBytes(as: wanted) }) != true else { continue }
+            return "for the \(name) '\(printable(wanted))', not '\(printable(given ?? "(unknown)"))'"
+        }
+        if let pathPrefix, !request.path.utf8.starts(with: pathPrefix.utf8) {
+            return "for paths that begin with '\(printable(pathPrefix))', not '\(printable(request.path))'"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,98 @@
+internal import MediaToken
+
+/// Makes and checks Common Access Tokens (CTA-5007): the grant that any CDN can read, and that the gate takes itself.
+public struct CommonAccessToken: Sendable {
+    /// The name of its header, and of its cookie.
+    public static let name = "CTA-Common-Access-Token"
+    /// Bytes of a token at the most: of what a cookie holds (RFC 6265, 6.1).
+    public static let sizeLimit = 4096
+    /// Bytes of a key at the least (RFC 9053, 3.1).
+    public static let shortestKey = 32
+
+    private let key: GrantSecret
+    private let keyIdentifier: [UInt8]
+
+    /// - Parameters:
+    ///   - key: 32 bytes or more.
+    ///   - keyID: tells whoever checks it which key that is.
+    public init(key: GrantSecret, keyID: String) throws(GrantProblem) {
+        guard key.bytes.count >= Self.shortestKey else {
+            throw GrantProblem("key", "has \(key.bytes.count) bytes; expected at least \(Self.shortestKey)")
+        }
+        guard !keyID.isEmpty, keyID.utf8.count <= 64 else {
+            throw GrantProblem("key-id", "has \(keyID.utf8.count) bytes; expected 1 to 64")
+        }
+        (self.key, keyIdentifier) = (key, Array(keyID.utf8))
+    }
+
+    /// Makes a token of these claims, which must have an end.
+    public func grant(_ claims: CATClaims) throws(GrantProblem) -> Grant {
+        guard let end = claims.expires else { throw GrantProblem("expires", "is missing; expected an end") }
+        let period = try GrantPeriod(from: claims.notBefore, to: end)
+        let payload = CBORWriter.bytes(of: claims.value)
+        let token = try COSEMac0.bytes(payload: payload, key: key, keyIdentifier: keyIdentifier).base64URL
+        guard token.utf8.count <= Self.sizeLimit else {
+            throw GrantProblem(
+                "claims", "make a token of \(token.utf8.count) bytes; expected at most \(Self.sizeLimit)")
+        }
+        return Grant(Self.name, token, expires: period.expires)
+    }
+
+    /// The claims of a token that somebody with this key has made. They are not looked at: it may have expired.
+    ///
+    /// - Throws: ``CATRefusal`` where nobody with this key has made it, or it has a claim that is not understood.
+    public func authenticClaims(of token: String) throws(CATRefusal) -> CATClaims {
+        guard token.utf8.count <= Self.sizeLimit else { throw .malformed("it is longer than \(Self.sizeLimit) bytes") }
+        guard let bytes = [UInt8](base64URL: token) else {
+            throw .malformed("it is no Base64 for URLs, without padding")
+        }
+        let message = try COSEMac0(bytes)
+        do {
+            guard try message.isAuthentic(key) else { throw CATRefusal.otherKey }
+        } catch let refusal as CATRefusal {
+            throw refusal
+        } catch {
+            throw .cannotTell("\(error)")
+        }
+        guard let value = CBORReader.value(of: message.payload) else { throw .malformed("its claims are no CBOR") }
+        return try CATClaims(value)
+    }
+}
+
+/// Why a token opens nothing.
+public enum CATRefusal: Error, Equatable, Sendable {
+    /// Not a token of this kind.
+    case malformed(String)
+    /// Nobody with the key has made it, or it was changed since.
+    case otherKey
+    /// By its label: it restricts something that we could not honour.
+    case unknownClaim(Int64)
+    case noEnd
+    /// Seconds since 1970, both.
+    case expired(at: Int64, now: Int64)
+    case notYetValid(from: Int64, now: Int64)
+    case otherIssuer(String?)
+    /// The method or the URL is another one.
+    case outOfScope(String)
+    /// libcrypto could not do what it was asked: refused.
+    case cannotTell(String)
+}
+
+extension CATRefusal: CustomStringConvertible {
+    /// One line, never a token or a key.
+    public var description: String {
+        switch self {
+        case .malformed(let reason): "not a Common Access Token: \(reason)"
+        case .otherKey: "the MAC is of another key, or the token was changed; expected one that was made with this key"
+        case .unknownClaim(let label):
+            "claim \(label) is not understood here, or not in this form; it may restrict more"
+        case .noEnd: "it has no exp; expected an end"
+        case .expired(let end, let now): "expired at \(end), and it is \(now) now (seconds since 1970)"
+        case .notYetValid(let begin, let now): "holds from \(begin) on, and it is \(now) now (seconds since 1970)"
+        case .otherIssuer(let issuer):
+            "issued by \(issuer.map { "'\(printable($0))'" } ?? "nobody"); expected the configured issuer"
+        case .outOfScope(let what): what
+        case .cannotTell(let why): "cannot be told: \(why)"
+        }
+    }
+}

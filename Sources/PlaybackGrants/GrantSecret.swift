@@ -1,0 +1,34 @@
+internal import FoundationEssentials
+internal import MediaToken
+
+/// A key that a CDN shares with us. It shows itself to nobody.
+public struct GrantSecret: Sendable, CustomStringConvertible, CustomReflectable {
+    let bytes: [UInt8]
+
+    /// - Throws: ``GrantProblem`` for the field `key` where there are fewer than `minimum` bytes.
+    public init(_ bytes: [UInt8], minimum: Int = 1) throws(GrantProblem) {
+        guard bytes.count >= minimum else {
+            throw GrantProblem("key", "has \(bytes.count) bytes; expected at least \(minimum)")
+        }
+        self.bytes = bytes
+    }
+
+    /// Hexadecimal digits, two a byte, as Akamai hands keys out.
+    public init(hexadecimal text: String, minimum: Int = 1) throws(GrantProblem) {
+        let digits = text.utf8.map { PercentEncoding.hexadecimal($0) }
+        guard digits.count.isMultiple(of: 2) else {
+            throw GrantProblem("key", "has \(digits.count) digits; expected hexadecimal digits, two a byte")
+        }
+        let known = digits.prefix { $0 != nil }.compactMap(\.self)
+        guard known.count == digits.count else {
+            throw GrantProblem("key", "has something else at position \(known.count + 1); expected hexadecimal digits")
+        }
+        try self.init(
+            stride(from: 0, to: known.count, by: 2).map { known[$0] << 4 | known[$0 + 1] }, minimum: minimum)
+    }
+
+    /// Says that there is one.
+    public var description: String { "(secret withheld)" }
+    /// Nothing: a dump or a debugger's print shall not show it either.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -1,0 +1,90 @@
+internal import MediaToken
+internal import TokenCrypto
+
+/// nginx' `secure_link` (nginx.org, ngx_http_secure_link_module): the MD5 of an expression that holds a secret, and a time.
+///
+/// nginx then has `secure_link $arg_md5,$arg_expires;` and `secure_link_md5` with the same expression.
+public struct SecureLink: Sendable {
+    /// A piece of the expression.
+    private enum Piece: Sendable {
+        case text(String)
+        case expires, uri, address, secret
+    }
+
+    private let secret: GrantSecret
+    private let pieces: [Piece]
+    /// Parameters or cookies: the digest's, and the time's.
+    public var names = (digest: "md5", expires: "expires")
+    /// The address that alone may use it, where the expression holds `$remote_addr`.
+    public var ip: String?
+
+    private static let variables: [(name: String, piece: Piece)] = [
+        ("secure_link_expires", .expires), ("uri", .uri), ("remote_addr", .address), ("secret", .secret),
+    ]
+
+    /// - Parameter expression: as in `secure_link_md5`, with `$secure_link_expires`, `$uri`, `$remote_addr`, and `$secret` in the
+    ///   place of the secret. Each may be written with braces.
+    /// - Throws: ``GrantProblem`` for the field `expression` where it has another variable, or lacks the time or the secret.
+    public init(secret: GrantSecret, expression: String = "$secure_link_expires$uri $secret") throws(GrantProblem) {
+        self.secret = secret
+        pieces = try Self.pieces(of: expression)
+        for (name, isThere) in [
+            ("$secure_link_expires", pieces.contains { if case .expires = $0 { true } else { false } }),
+            ("$secret", pieces.contains { if case .secret = $0 { true } else { false } }),
+        ] where !isThere {
+            throw GrantProblem("expression", "is '\(printable(expression))'; expected \(name) in it")
+        }
+    }
+
+    private static func pieces(of expression: String) throws(GrantProblem) -> [Piece] {
+        var pieces: [Piece] = []
+        var rest = expression.utf8[...]
+        while let mark = rest.firstIndex(of: UInt8(ascii: "$")) {
+            if mark > rest.startIndex { pieces.append(.text(String(Substring(rest[..<mark])))) }
+            rest = rest[mark...].dropFirst()
+            let hasBraces = rest.first == UInt8(ascii: "{")
+            if hasBraces { rest = rest.dropFirst() }
+            let name = rest.prefix { $0.isLetterOrDigit || $0 == UInt8(ascii: "_") }
+            rest = rest.dropFirst(name.count)
+            let isClosed = !hasBraces || rest.popFirst() == UInt8(ascii: "}")
+            guard isClosed, let variable = variables.first(where: { $0.name.utf8.elementsEqual(name) }) else {
+                throw GrantProblem(
+                    "expression",
+                    "has $\(printable(String(Substring(name)))); expected "
+                        + variables.map { "$" + $0.name }.joined(separator: ", "))
+            }
+            pieces.append(variable.piece)
+        }
+        if !rest.isEmpty { pieces.append(.text(String(Substring(rest)))) }
+        return pieces
+    }
+
+    /// - Parameter uri: what nginx calls `$uri`: the path, decoded, without its query.
+    public func grant(uri: String, _ period: GrantPeriod) throws(GrantProblem) -> Grant {
+        guard uri.utf8.first == UInt8(ascii: "/") else {
+            throw GrantProblem("path", "is '\(printable(uri))'; expected a path from / on")
+        }
+        var message: [UInt8] = []
+        for piece in pieces {
+            switch piece {
+            case .text(let text): message += text.utf8
+            case .expires: message += String(period.end).utf8
+            case .uri: message += uri.utf8
+            case .secret: message += secret.bytes
+            case .address:
+                guard let ip else { throw GrantProblem("ip", "is missing; the expression has $remote_addr") }
+                message += ip.utf8
+            }
+        }
+        do {
+            let digest = try DigestAlgorithm.md5.digest(message)
+            return Grant(
+                [
+                    Grant.Field(parameter: names.digest, cookie: names.digest, value: digest.base64URL),
+                    Grant.Field(parameter: names.expires, cookie: names.expires, value: String(period.end)),
+                ], expires: period.expires)
+        } catch {
+            throw GrantProblem("expression", "cannot be digested (\(error))")
+        }
+    }
+}

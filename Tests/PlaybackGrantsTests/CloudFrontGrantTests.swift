@@ -1,0 +1,103 @@
+import Foundation
+import MediaToken
+import PlaybackGrants
+import TestSupport
+import Testing
+import TokenCrypto
+
+@Suite("CloudFront's signed URLs and cookies")
+struct CloudFrontGrantTests {
+    private let maker: CloudFrontGrant
+
+    init() throws {
+        maker = try CloudFrontGrant(key: Array(TestKeys.standard.pemText().utf8), keyPairID: "K2JCJMDEHXQW5F")
+    }
+
+    private static let url = "https://d111111abcdef8.cloudfront.net/image.jpg?color=red"
+
+    /// Whether openssl calls the grant's signature one of `policy`.
+    private func isSigned(_ grant: Grant, _ policy: String, _ digest: String) throws -> Bool {
+        let letters = try #require(grant.fields.first { $0.parameter == "Signature" }).value
+        let directory = try TemporaryDirectory()
+        let key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
+        let signature = try directory.write(try #require(Data(base64Encoded: Self.base64(letters))), to: "signature")
+        let message = try directory.write(policy, to: "policy")
+        let outcome = try Program("openssl").run([
+            "dgst", "-\(digest)", "-verify", key, "-signature", signature, message,
+        ])
+        return outcome.status == 0 && outcome.output == "Verified OK\n"
+    }
+
+    private static func base64(_ letters: String) -> String {
+        letters.replacing("-", with: "+").replacing("_", with: "=").replacing("~", with: "/")
+    }
+
+    @Test("a canned policy is signed and does not travel", arguments: CloudFrontGrant.Digest.allCases)
+    func canned(digest: CloudFrontGrant.Digest) throws {
+        var maker = maker
+        maker.digest = digest
+        let grant = try maker.grant(url: Self.url, try GrantPeriod(to: 1_767_290_400))
+        let policy =
+            #"{"Statement":[{"Resource":"\#(Self.url)","Condition":{"DateLessThan":{"AWS:EpochTime":1767290400}}}]}"#
+        #expect(try isSigned(grant, policy, digest.rawValue))
+        #expect(try isSigned(grant, policy + " ", digest.rawValue) == false)
+        let names = ["Expires", "Signature", "Key-Pair-Id"] + (digest == .sha256 ? ["Hash-Algorithm"] : [])
+        #expect(grant.fields.map(\.parameter) == names)
+        #expect(grant.appended(to: Self.url).hasPrefix(Self.url + "&Expires=1767290400&Signature="))
+        #expect(
+            grant.query.hasSuffix("&Key-Pair-Id=K2JCJMDEHXQW5F" + (digest == .sha256 ? "&Hash-Algorithm=SHA256" : "")))
+    }
+
+    @Test("a custom policy travels, as a query and as cookies", arguments: CloudFrontGrant.Digest.allCases)
+    func custom(digest: CloudFrontGrant.Digest) throws {
+        var maker = maker
+        (maker.digest, maker.ip) = (digest, "192.0.2.0/24")
+        let grant = try maker.grant(
+            url: "https://cdn.example/live/*", try GrantPeriod(from: 1_767_290_000, to: 1_767_290_400))
+        #expect(grant.fields.first?.cookie == "CloudFront-Policy")
+        let letters = try #require(grant.fields.first).value
+        let policy = String(decoding: try #require(Data(base64Encoded: Self.base64(letters))), as: UTF8.self)
+        #expect(
+            policy
+                == #"{"Statement":[{"Resource":"https://cdn.example/live/*","Condition":{"IpAddress":{"AWS:SourceIp":"#
+                + #""192.0.2.0/24"},"DateLessThan":{"AWS:EpochTime":1767290400},"DateGreaterThan":{"AWS:EpochTime":1767290000}}}]}"#
+        )
+        #expect(try JSONSerialization.jsonObject(with: Data(policy.utf8)) is [String: Any])
+        #expect(try isSigned(grant, policy, digest.rawValue))
+        let cookies = grant.cookies(path: "/live", at: Timestamp(milliseconds: 1_767_290_100_000))
+        #expect(cookies.allSatisfy { $0.contains("; Path=/live; Max-Age=300; Secure; HttpOnly") })
+        #expect(cookies[1].hasPrefix("CloudFront-Signature=") && cookies[2].hasPrefix("CloudFront-Key-Pair-Id=K2JC"))
+    }
+
+    @Test("what cannot be part of a policy is refused by its field")
+    func refusals() throws {
+        let period = try GrantPeriod(to: 1_767_290_400)
+        for url in ["", "/path", "ftp://x/", "https://x/a b", "https://x/\"", "https://x/\\", "https://x/\u{e4}"] {
+            #expect(Part.problem { _ = try maker.grant(url: url, period) }?.hasPrefix("url: is '") == true, "\(url)")
+        }
+        var other = maker
+        other.ip = "1.2.3.4\"}"
+        #expect(Part.problem { _ = try other.grant(url: Self.url, period) }?.hasPrefix("ip: ") == true)
+        #expect(Part.problem { _ = try CloudFrontGrant(key: [1, 2, 3], keyPairID: "K") }?.hasPrefix("key: ") == true)
+        let pem = Array(try TestKeys.standard.pemText().utf8)
+        #expect(
+            Part.problem { _ = try CloudFrontGrant(key: pem, keyPairID: "K&x") }?.hasPrefix("key-pair-id: ") == true)
+    }
+
+    @Test("a period has an end after its beginning, in years that all can say")
+    func periods() {
+        #expect(
+            Part.problem { _ = try GrantPeriod(from: 11, to: 10) }
+                == "starts: is 11, and expires is 10; expected a time before that")
+        #expect(Part.problem { _ = try GrantPeriod(to: 0) }?.hasPrefix("expires: is 0") == true)
+        #expect(Part.problem { _ = try GrantPeriod(to: .max) }?.hasPrefix("expires: ") == true)
+        for seconds in [0, -1, GrantPeriod.longestSeconds + 1, .max] {
+            #expect(Part.problem { _ = try GrantPeriod(from: .now, seconds: seconds) }?.hasPrefix("validity: ") == true)
+        }
+        for clock in [-1000, Int64.min, .max] {
+            let problem = Part.problem { _ = try GrantPeriod(from: Timestamp(milliseconds: clock), seconds: 60) }
+            #expect(problem?.hasPrefix("clock: ") == true)
+        }
+        #expect(Part.problem { _ = try GrantPeriod(from: .now, seconds: 60, hasBegin: true) } == nil)
+    }
+}

@@ -1,0 +1,194 @@
+import Foundation
+import MediaToken
+import PlaybackGrants
+import TestSupport
+import Testing
+
+@Suite("Common Access Tokens")
+struct CommonAccessTokenTests {
+    private let tokens: CommonAccessToken
+    private static let digits = "403697de87af64611c1d32a05dab0fe1fcb715a86ab435f1ec99192d79569388"
+    private static let now = Timestamp(milliseconds: 1_800_000_000_000)
+
+    init() throws { tokens = try CommonAccessToken(key: GrantSecret(hexadecimal: Self.digits), keyID: "gate-1") }
+
+    private static var full: CATClaims {
+        var claims = CATClaims()
+        (claims.issuer, claims.expires, claims.notBefore) = ("mvpd-gate", 1_800_000_600, 1_799_999_990)
+        (claims.issuedAt, claims.identifier, claims.methods) = (1_800_000_000, [1, 2, 255], ["GET", "HEAD"])
+        (claims.scope.scheme, claims.scope.host, claims.scope.pathPrefix) = ("https", "cdn.example", "/live/tnt/")
+        claims.renewal = CATRenewal(kind: .cookie, seconds: 300, deadline: 60)
+        return claims
+    }
+
+    /// The tagged tokens in the tests of node-cat, which others have made with this key.
+    @Test(
+        "tokens of another implementation are authentic",
+        arguments: [
+            (
+                "2D3RhEOhAQWhBFBha2FtYWlfa2V5X2hzMjU2WCijAXgYY29hcDovL2pvbmFzLmV4YW1wbGUuY29tBhpn1JipBRpn1JipWCCX4nQb8SYQoa0SFLxE2Rh35DdTjoA9TzOSy1IP9O1BGQ",
+                "coap://jonas.example.com", 1_741_985_961, nil
+            ),
+            (
+                "2D3RhEOhAQWhBFBha2FtYWlfa2V5X2hzMjU2VKMBZWpvbmFzBhpn12U-BRpn12U-WCDf1xHvhcnvyXUxd-DP4RAbayc8nC2PLJPPPbF3S00ruw",
+                "jonas", 1_742_169_406, nil
+            ),
+            (
+                "2D3RhEOhAQWhBFBha2FtYWlfa2V5X2hzMjU2U6MEGnUCOrsGGmfXRKwFGmfXRKxYIOM6yRx830uqAamWFv1amFYRa5vaV2z5lIQTqFEvFh8z",
+                nil, 1_742_161_068, 1_963_080_379
+            ),
+            (
+                "2D3RhEOhAQWhBFBha2FtYWlfa2V5X2hzMjU2U6MEGmfXP_YGGmfXQAsFGmfXQAtYINTT_KlOyhaV6NaSxFXkqJWfBagSkPkem10dysoA-C0w",
+                nil, 1_742_159_883, 1_742_159_862
+            ),
+        ] as [(String, String?, Int64, Int64?)])
+    func foreign(token: String, issuer: String?, notBefore: Int64, expires: Int64?) throws {
+        let claims = try tokens.authenticClaims(of: token)
+        #expect(claims.issuer == issuer && claims.notBefore == notBefore && claims.expires == expires)
+        let request = CATRequest(method: "GET", path: "/")
+        let refusal = claims.refusal(of: request, issuer: nil, at: Timestamp(milliseconds: 1_750_000_000_000))
+        switch expires {
+        case nil: #expect(refusal == .noEnd)
+        case 1_963_080_379?: #expect(refusal == nil)
+        case let end?: #expect(refusal == .expired(at: end, now: 1_750_000_000))
+        }
+    }
+
+    /// With an audience, which nobody here could check.
+    @Test("a claim that is not understood is a refusal")
+    func audience() {
+        let token =
+            "2D3RhEOhAQWhBFBha2FtYWlfa2V5X2hzMjU2V6MDgmNvbmVjdHdvBhpn12R8BRpn12R8WCAdnSbUN4KbIvaHLn-q4f4YRpfq6ERYotByjbIyZ-EkfQ"
+        #expect(throws: CATRefusal.unknownClaim(3)) { try tokens.authenticClaims(of: token) }
+    }
+
+    /// Python's cbor2 and hmac.
+    @Test("ours are read and verified by parts that know nothing of ours")
+    func independent() throws {
+        let token = try tokens.grant(Self.full).fields[0].value
+        let script = """
+            import base64, cbor2, hashlib, hmac, json, sys
+            token, key = sys.argv[1], bytes.fromhex(sys.argv[2])
+            outer = cbor2.loads(base64.urlsafe_b64decode(token + '=' * (-len(token) % 4)))
+            assert outer.tag == 61 and outer.value.tag == 17
+            protected, unprotected, payload, mac = outer.value.value
+            assert cbor2.loads(protected) == {1: 5} and unprotected == {4: b'gate-1'}
+            structure = cbor2.dumps(['MAC0', protected, b'', payload])
+            assert hmac.compare_digest(hmac.new(key, structure, hashlib.sha256).digest(), mac)
+            claims = cbor2.loads(payload)
+            assert claims == {1: 'mvpd-gate', 4: 1800000600, 5: 1799999990, 6: 1800000000, 7: bytes([1, 2, 255]), 310: 1,
+                312: {0: {0: 'https'}, 1: {0: 'cdn.example'}, 3: {1: '/live/tnt/'}}, 313: ['GET', 'HEAD'],
+                323: {0: 1, 1: 300, 2: 60}}, claims
+            """
+        let outcome = try Program("/usr/bin/python3").run(["-c", script, token, Self.digits])
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try tokens.authenticClaims(of: token) == Self.full)
+    }
+
+    @Test("a token that was changed anywhere, cut, or written in another way is refused")
+    func changed() throws {
+        let token = try tokens.grant(Self.full).fields[0].value
+        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/= \u{e4}")
+        // The key's ID lies in the unprotected header: whoever changes it changes nothing that is believed.
+        let keyID = token.utf8.index(token.startIndex, offsetBy: 13)...token.utf8.index(token.startIndex, offsetBy: 23)
+        for position in token.indices {
+            for letter in [letters.randomElement() ?? "A", letters.randomElement() ?? "B"]
+            where letter != token[position] {
+                let other = token.replacingCharacters(in: position...position, with: String(letter))
+                let claims = try? tokens.authenticClaims(of: other)
+                #expect(claims == nil || keyID.contains(position) && claims == Self.full, "\(position)")
+            }
+            #expect(throws: CATRefusal.self) { try tokens.authenticClaims(of: String(token[..<position])) }
+        }
+        for other in [token + "=", token + "A", " " + token, token + "\n"] {
+            #expect(throws: CATRefusal.self) { try tokens.authenticClaims(of: other) }
+        }
+        let stranger = try CommonAccessToken(key: GrantSecret(Array(repeating: 7, count: 32)), keyID: "gate-1")
+        #expect(throws: CATRefusal.otherKey) { try stranger.authenticClaims(of: token) }
+    }
+
+    @Test("it opens what it says, when it says")
+    func opens() {
+        let request = CATRequest(method: "GET", scheme: "https", host: "cdn.example", path: "/live/tnt/1.ts")
+        func refusal(
+            _ now: Int64 = 1_800_000_000, issuer: String? = "mvpd-gate", _ change: (inout CATRequest) -> Void = { _ in }
+        ) -> CATRefusal? {
+            var request = request
+            change(&request)
+            return Self.full.refusal(of: request, issuer: issuer, at: Timestamp(milliseconds: now * 1000))
+        }
+        #expect(refusal() == nil && refusal(issuer: nil) == nil)
+        #expect(refusal(1_799_999_990) == nil && refusal(1_800_000_599) == nil)
+        #expect(refusal(1_799_999_989) == .notYetValid(from: 1_799_999_990, now: 1_799_999_989))
+        #expect(refusal(1_800_000_600) == .expired(at: 1_800_000_600, now: 1_800_000_600))
+        #expect(refusal(issuer: "other") == .otherIssuer("mvpd-gate"))
+        #expect(refusal { $0.method = "POST" } == .outOfScope("for the methods GET, HEAD, not POST"))
+        for (path, opens) in [("/live/tnt", false), ("/live/tntx", false), ("/", false), ("/live/tnt/", true)] {
+            #expect((refusal { $0.path = path } == nil) == opens, "\(path)")
+        }
+        #expect(refusal { $0.host = nil } == .outOfScope("for the host 'cdn.example', not '(unknown)'"))
+        #expect(refusal { $0.scheme = "http" } == .outOfScope("for the scheme 'https', not 'http'"))
+    }
+
+    @Test("what is hostile in it is refused before anything is made of it")
+    func hostile() throws {
+        func refusal(_ bytes: [UInt8]) -> CATRefusal? {
+            do throws(CATRefusal) {
+                _ = try tokens.authenticClaims(of: bytes.letters)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        let gigabytes: [UInt8] = [0xD8, 61, 0xD1, 0x9B, 0, 0, 0, 0, 0x40, 0, 0, 0]
+        let nested = [0xD8, 61, 0xD1] + [UInt8](repeating: 0x81, count: 2000) + [0]
+        let endless: [UInt8] = [0xD8, 61, 0xD1, 0x9F, 0xFF]
+        let begin = ContinuousClock.now
+        for bytes in [
+            gigabytes, nested, endless, [0xD8, 61, 0xD1], [0xD8, 61, 0xD1, 0xFF],
+            [0xD8, 61, 0xD1, 0x84, 0x43, 0xA1, 1, 5],
+        ] {
+            #expect(refusal(bytes) == .malformed("it is no CBOR"))
+        }
+        #expect(ContinuousClock.now - begin < .milliseconds(100 * Program.slowness))
+        // COSE_Mac0 without the tag of a CWT; another algorithm; two keys of one name in a map.
+        for (bytes, part) in [
+            ([], "tags"), ([0xD8, 61], "tags"), ([0xD1, 0x84, 0x43, 0xA1, 1, 5, 0xA0, 0x40, 0x40], "tags"),
+            ([0xD8, 61, 0xD1, 0x84, 0x43, 0xA1, 1, 4, 0xA0, 0x40, 0x40], "protected"),
+            ([0xD8, 61, 0xD1, 0x84, 0x40, 0xA0, 0x40, 0x40], "protected"),
+            ([0xD8, 61, 0xD1, 0x84, 0x43, 0xA1, 1, 5, 0xA2, 4, 0x40, 4, 0x40, 0x40, 0x40], "no CBOR"),
+            ([0xD8, 61, 0xD1, 0x83, 0x43, 0xA1, 1, 5, 0xA0, 0x40], "parts"),
+        ] as [([UInt8], String)] {
+            #expect(
+                refusal(bytes).map { "\($0)".contains(part) } == true, "\(part): \(String(describing: refusal(bytes)))")
+        }
+        #expect(throws: CATRefusal.malformed("it is longer than 4096 bytes")) {
+            try tokens.authenticClaims(of: String(repeating: "A", count: 4097))
+        }
+    }
+
+    @Test("what no token can be made of is refused by its field")
+    func refusals() throws {
+        #expect(
+            Part.problem { _ = try CommonAccessToken(key: GrantSecret([1, 2]), keyID: "x") }
+                == "key: has 2 bytes; expected at least 32")
+        let key = try GrantSecret(hexadecimal: Self.digits)
+        #expect(Part.problem { _ = try CommonAccessToken(key: key, keyID: "") }?.hasPrefix("key-id: ") == true)
+        #expect(Part.problem { _ = try tokens.grant(CATClaims()) } == "expires: is missing; expected an end")
+        var long = Self.full
+        long.scope.path = String(repeating: "a", count: 4000)
+        #expect(Part.problem { _ = try tokens.grant(long) }?.hasPrefix("claims: ") == true)
+    }
+
+    @Test("a secret shows itself to nobody")
+    func secrets() throws {
+        let secret = try GrantSecret(Array("top-secret".utf8))
+        var shown = ""
+        dump(secret, to: &shown)
+        for text in ["\(secret)", String(reflecting: secret), shown, "\(tokens)"] {
+            #expect(
+                !text.contains("top") && !text.contains("116, 111, 112") && !text.contains("403697")
+                    && !text.contains("0x"))
+        }
+    }
+}

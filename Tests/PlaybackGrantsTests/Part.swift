@@ -1,0 +1,33 @@
+import Foundation
+import PlaybackGrants
+import TestSupport
+
+/// Parts that know nothing of this project's code.
+enum Part {
+    /// The message of a ``GrantProblem``; `nil` where there is none.
+    static func problem(_ body: () throws -> Void) -> String? {
+        do {
+            try body()
+            return nil
+        } catch let problem as GrantProblem {
+            return "\(problem)"
+        } catch {
+            return "another error: \(error)"
+        }
+    }
+
+    /// By openssl.
+    static func hmac(_ message: String, hexadecimalKey key: String, _ digest: String) throws -> String {
+        let arguments = ["dgst", "-\(digest)", "-mac", "HMAC", "-macopt", "hexkey:\(key)"]
+        let outcome = try Program("openssl").run(arguments, input: Data(message.utf8))
+        let words = outcome.output.split(separator: " ").last.map(String.init) ?? ""
+        return words.trimmingCharacters(in: .newlines)
+    }
+}
+
+extension [UInt8] {
+    /// By Foundation: RFC 4648, 5, without padding.
+    var letters: String {
+        Data(self).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+}
