@@ -61,8 +61,8 @@ let package = Package(
         .executableTarget(
             name: "media-token",
             dependencies: [
-                "EventLoop", "HTTPClient", "HTTPServer", "LoadTest", "MediaToken", "MediaTokenGate", "ReplayStores",
-                "TokenCrypto", "TokenIssuer", "CArgp",
+                "EventLoop", "HTTPClient", "HTTPServer", "LoadTest", "MediaToken", "MediaTokenGate", "PlaybackGrants",
+                "ReplayStores", "TokenCrypto", "TokenIssuer", "CArgp",
             ],
             swiftSettings: strict),
 

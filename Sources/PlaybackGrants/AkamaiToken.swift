@@ -20,7 +20,7 @@ public struct AkamaiToken: Sendable {
         case sha1, md5
     }
 
-    private let key: GrantSecret
+    let key: GrantSecret
     /// The parameter, cookie or header: `hdnts` for a URL that is exchanged at the edge, `hdnea` for a cookie, or what the
     /// property says.
     public var name = "hdnts"
@@ -74,7 +74,7 @@ public struct AkamaiToken: Sendable {
         return paths.joined(separator: "!")
     }
 
-    private func field(_ name: String, _ text: String) throws(GrantProblem) -> String {
+    func field(_ name: String, _ text: String) throws(GrantProblem) -> String {
         let text = escapesEarly ? Self.escaped(text) : text
         guard text.isSendable, !text.utf8.contains(UInt8(ascii: "~")) else {
             throw GrantProblem(
@@ -93,7 +93,7 @@ public struct AkamaiToken: Sendable {
 }
 
 extension AkamaiToken.Digest {
-    fileprivate var algorithm: DigestAlgorithm {
+    var algorithm: DigestAlgorithm {
         switch self {
         case .sha256: .sha256
         case .sha1: .sha1

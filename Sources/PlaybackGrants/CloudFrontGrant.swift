@@ -9,7 +9,7 @@ public struct CloudFrontGrant: Sendable {
     }
 
     private let key: RSASigningKey
-    private let keyPairID: String
+    let keyPairID: String
     public var digest = Digest.sha256
     /// The addresses that alone may use it, as `192.0.2.0/24`. Makes the policy a custom one.
     public var ip: String?
@@ -38,7 +38,7 @@ public struct CloudFrontGrant: Sendable {
     /// - Throws: ``GrantProblem`` for the field that cannot be part of a policy.
     public func grant(url: String, _ period: GrantPeriod) throws(GrantProblem) -> Grant {
         let policy = try policy(for: url, period)
-        let signature = try sign(policy)
+        let signature = try sign(policy, digest)
         let isCustom = period.begin != nil || ip != nil || url.utf8.contains(UInt8(ascii: "*"))
         let first = isCustom ? ("Policy", Self.spelled(Array(policy.utf8))) : ("Expires", String(period.end))
         var parts = [first, ("Signature", signature), ("Key-Pair-Id", keyPairID)]
@@ -68,7 +68,7 @@ public struct CloudFrontGrant: Sendable {
         return "{\"Statement\":[{\"Resource\":\"\(url)\",\"Condition\":{\(condition)}}]}"
     }
 
-    private func sign(_ policy: String) throws(GrantProblem) -> String {
+    func sign(_ policy: String, _ digest: Digest) throws(GrantProblem) -> String {
         do {
             return Self.spelled(try key.sign(Array(policy.utf8), digest == .sha1 ? .sha1 : .sha256))
         } catch {

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import MediaToken
 
 /// A key that a CDN shares with us. It shows itself to nobody.
@@ -15,6 +14,10 @@ public struct GrantSecret: Sendable, CustomStringConvertible, CustomReflectable 
 
     /// Hexadecimal digits, two a byte, as Akamai hands keys out.
     public init(hexadecimal text: String, minimum: Int = 1) throws(GrantProblem) {
+        try self.init(Self.bytes(hexadecimal: text), minimum: minimum)
+    }
+
+    package static func bytes(hexadecimal text: String) throws(GrantProblem) -> [UInt8] {
         let digits = text.utf8.map { PercentEncoding.hexadecimal($0) }
         guard digits.count.isMultiple(of: 2) else {
             throw GrantProblem("key", "has \(digits.count) digits; expected hexadecimal digits, two a byte")
@@ -23,8 +26,7 @@ public struct GrantSecret: Sendable, CustomStringConvertible, CustomReflectable 
         guard known.count == digits.count else {
             throw GrantProblem("key", "has something else at position \(known.count + 1); expected hexadecimal digits")
         }
-        try self.init(
-            stride(from: 0, to: known.count, by: 2).map { known[$0] << 4 | known[$0 + 1] }, minimum: minimum)
+        return stride(from: 0, to: known.count, by: 2).map { known[$0] << 4 | known[$0 + 1] }
     }
 
     /// Says that there is one.

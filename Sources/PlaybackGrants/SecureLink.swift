@@ -22,10 +22,13 @@ public struct SecureLink: Sendable {
         ("secure_link_expires", .expires), ("uri", .uri), ("remote_addr", .address), ("secret", .secret),
     ]
 
+    /// The end, the path, and the secret.
+    public static let usualExpression = "$secure_link_expires$uri $secret"
+
     /// - Parameter expression: as in `secure_link_md5`, with `$secure_link_expires`, `$uri`, `$remote_addr`, and `$secret` in the
     ///   place of the secret. Each may be written with braces.
     /// - Throws: ``GrantProblem`` for the field `expression` where it has another variable, or lacks the time or the secret.
-    public init(secret: GrantSecret, expression: String = "$secure_link_expires$uri $secret") throws(GrantProblem) {
+    public init(secret: GrantSecret, expression: String = usualExpression) throws(GrantProblem) {
         self.secret = secret
         pieces = try Self.pieces(of: expression)
         for (name, isThere) in [

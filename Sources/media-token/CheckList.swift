@@ -6,7 +6,7 @@ enum CheckList {
         let isGood = examination.firstFailure == nil
         Console.print(Style.strong((isGood ? Style.good : Style.bad)(status)))
         for report in examination.reports {
-            Console.print("  \(mark(report.result)) \(pad(report.check.rawValue, 9))  \(report.detail)")
+            printLine(report.result.isPassed, report.check.rawValue, report.detail)
             if let advice = report.advice { Console.print("    \(pad("", 9))  → \(advice)") }
         }
         if showsFields { printFields(examination) }
@@ -21,15 +21,23 @@ enum CheckList {
         }
     }
 
-    private static func mark(_ result: CheckReport.Result) -> String {
-        switch result {
-        case .passed: Style.good("✓")
-        case .failed: Style.bad("✗")
-        case .notChecked: Style.faint("–")
-        }
+    /// - Parameter isPassed: `nil` for what was not checked.
+    static func printLine(_ isPassed: Bool?, _ name: String, _ detail: String) {
+        let mark = isPassed.map { $0 ? Style.good("✓") : Style.bad("✗") } ?? Style.faint("–")
+        Console.print("  \(mark) \(pad(name, 9))  \(detail)")
     }
 
     private static func pad(_ text: String, _ width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - text.count))
+    }
+}
+
+extension CheckReport.Result {
+    fileprivate var isPassed: Bool? {
+        switch self {
+        case .passed: true
+        case .failed: false
+        case .notChecked: nil
+        }
     }
 }

@@ -9,7 +9,7 @@ enum MediaTokenCommand {
     private static let commands: [Subcommand] = [
         ("verify", VerifyCommand.run), ("inspect", InspectCommand.run), ("issue", IssueCommand.run),
         ("keys", KeysCommand.run), ("replays", ReplaysCommand.run), ("serve", ServeCommand.run),
-        ("demo", DemoCommand.run), ("bench", BenchCommand.run),
+        ("grant", GrantCommand.run), ("demo", DemoCommand.run), ("bench", BenchCommand.run),
     ]
 
     private static let syntax = CommandSyntax(
@@ -23,6 +23,7 @@ enum MediaTokenCommand {
               keys       list, import or generate keys
               replays    show or sweep a store of used tokens
               serve      answer over HTTP whether a stream may play
+              grant      make or explain what a CDN takes for a yes
               demo       see a gate at work on this machine
               bench      measure verifications, or a running gate
 

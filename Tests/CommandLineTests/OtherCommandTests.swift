@@ -26,7 +26,7 @@ struct OtherCommandTests {
         let commands = [
             [], ["verify"], ["inspect"], ["issue"], ["keys"], ["replays"], ["bench"], ["bench", "verify"],
             ["bench", "gate"], ["keys", "list"], ["keys", "import"],
-            ["keys", "generate"],
+            ["keys", "generate"], ["grant"],
         ]
         for command in commands {
             let outcome = try run(command + ["--help"])

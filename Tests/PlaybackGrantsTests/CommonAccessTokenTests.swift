@@ -90,13 +90,12 @@ struct CommonAccessTokenTests {
         let token = try tokens.grant(Self.full).fields[0].value
         let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/= \u{e4}")
         // The key's ID lies in the unprotected header: whoever changes it changes nothing that is believed.
-        let keyID = token.utf8.index(token.startIndex, offsetBy: 13)...token.utf8.index(token.startIndex, offsetBy: 23)
+        let unprotected = token.index(token.startIndex, offsetBy: 12)...token.index(token.startIndex, offsetBy: 22)
         for position in token.indices {
-            for letter in [letters.randomElement() ?? "A", letters.randomElement() ?? "B"]
-            where letter != token[position] {
+            for letter in letters where letter != token[position] {
                 let other = token.replacingCharacters(in: position...position, with: String(letter))
                 let claims = try? tokens.authenticClaims(of: other)
-                #expect(claims == nil || keyID.contains(position) && claims == Self.full, "\(position)")
+                #expect(claims == nil || unprotected.contains(position) && claims == Self.full, "\(position)")
             }
             #expect(throws: CATRefusal.self) { try tokens.authenticClaims(of: String(token[..<position])) }
         }

@@ -32,7 +32,7 @@ extension CATClaims {
 }
 
 extension CATScope {
-    fileprivate func difference(from request: CATRequest) -> String? {
+    func difference(from request: CATRequest) -> String? {
         for (name, wanted, given) in [
             ("scheme", scheme, request.scheme), ("host", host, request.host), ("path", path, request.path),
         ] {

@@ -1,0 +1,75 @@
+internal import MediaToken
+internal import TokenCrypto
+
+extension AkamaiToken {
+    /// Looks at a token, with or without its name in front, as the edge would.
+    ///
+    /// - Throws: ``GrantProblem`` where the question cannot be asked; never for what is wrong with the token.
+    public func check(_ token: String, _ question: GrantQuestion) throws(GrantProblem) -> [GrantCheck] {
+        let prefix = name + "="
+        let bare = token.utf8.starts(with: prefix.utf8) ? String(token.utf8.dropFirst(prefix.utf8.count)) ?? "" : token
+        guard let fields = Fields(bare) else {
+            return [
+                GrantCheck(.format, false, "expected exp=…~…~hmac=…, each field of ip, st, exp, acl, id, data once")
+            ]
+        }
+        let isACL = fields["acl"] != nil
+        var message = Array(fields.signed.utf8)
+        if !isACL, let url = question.url { message += Array("~url=".utf8) + (try field("url", url)).utf8 }
+        if let salt { message += Array("~salt=".utf8) + salt.bytes }
+        let code = try digest.algorithm.code(of: message, key).hexadecimal
+        let isKnown = isACL || question.url != nil
+        let isSame = Array(code.utf8).isSame(inConstantTime: Array(fields.code.utf8))
+        var checks = [
+            GrantCheck(.format, true, isACL ? "for paths" : "for one URL, which is not in it"),
+            GrantCheck(
+                .key, isKnown ? isSame : nil,
+                isKnown
+                    ? "HMAC \(digest.rawValue) of \(isACL ? "it" : "it and the URL")"
+                    : "not told: give the URL that it is for"),
+        ]
+        checks += [question.begin(fields["st"].flatMap { Int64($0) })].compactMap(\.self)
+        checks.append(question.end(fields.end, isInclusive: true))
+        checks += [question.ip(fields["ip"])].compactMap(\.self)
+        if let acl = fields["acl"] { checks.append(Self.scope(acl, question.url)) }
+        return checks
+    }
+
+    private static func scope(_ acl: String, _ url: String?) -> GrantCheck {
+        let path = url.map { String(Substring($0.utf8.prefix { $0 != UInt8(ascii: "?") })) }
+        let patterns = acl.utf8.split(separator: UInt8(ascii: "!")).map { String(Substring($0)) }
+        let isOpen = path.map { path in patterns.contains { Wildcards.match(path, $0) } }
+        return GrantCheck(.scope, isOpen, "for \(printable(acl))" + (url.map { "; asked for \(printable($0))" } ?? ""))
+    }
+}
+
+/// A token's fields, each once, the HMAC last.
+private struct Fields {
+    private static let names: Set<String> = ["ip", "st", "exp", "acl", "id", "data"]
+
+    private var values: [String: String] = [:]
+    let signed: String
+    let code: String
+    let end: Int64
+
+    subscript(name: String) -> String? { values[name] }
+
+    init?(_ token: String) {
+        let parts = token.utf8.split(separator: UInt8(ascii: "~"), omittingEmptySubsequences: false)
+        let mark = "hmac="
+        guard token.utf8.count <= 8192, let last = parts.last, last.starts(with: mark.utf8), parts.count > 1 else {
+            return nil
+        }
+        for part in parts.dropLast() {
+            guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+            let name = String(Substring(part[..<equals]))
+            guard name.utf8.count <= 4, Self.names.contains(name),
+                values.updateValue(String(Substring(part[equals...].dropFirst())), forKey: name) == nil
+            else { return nil }
+        }
+        guard let end = values["exp"].flatMap({ Int64($0) }) else { return nil }
+        self.end = end
+        code = String(Substring(last.dropFirst(mark.utf8.count)))
+        signed = String(token.utf8.dropLast(last.count + 1)) ?? ""
+    }
+}

@@ -1,0 +1,49 @@
+public import MediaToken
+
+/// One thing that was looked at in a grant, and what came out.
+public struct GrantCheck: Equatable, Sendable {
+    /// What was looked at, in the order in which it is told.
+    public enum Subject: String, Sendable {
+        case format, key, begin, end, issuer, method, ip, scope
+    }
+
+    public let subject: Subject
+    /// Whether it allows what was asked; `nil` where nothing was asked that it could be compared with.
+    public let isPassed: Bool?
+    /// The values that were compared.
+    public let detail: String
+
+    init(_ subject: Subject, _ isPassed: Bool?, _ detail: String) {
+        (self.subject, self.isPassed, self.detail) = (subject, isPassed, detail)
+    }
+}
+
+/// What a grant is looked at for. What is `nil` is not compared.
+public struct GrantQuestion: Sendable {
+    public var now: Timestamp
+    /// The URL, or the path where the grant is about paths.
+    public var url: String?
+    public var ip: String?
+    public var method: String?
+    public var issuer: String?
+
+    public init(at now: Timestamp) { self.now = now }
+
+    /// Seconds since 1970.
+    var seconds: Int64 { now.milliseconds / 1000 }
+
+    func begin(_ moment: Int64?) -> GrantCheck? {
+        moment.map { GrantCheck(.begin, $0 <= seconds, "holds from \($0) on; it is \(seconds)") }
+    }
+
+    /// - Parameter isInclusive: whether it still opens in that second.
+    func end(_ moment: Int64, isInclusive: Bool) -> GrantCheck {
+        GrantCheck(.end, isInclusive ? seconds <= moment : seconds < moment, "holds until \(moment); it is \(seconds)")
+    }
+
+    func ip(_ allowed: String?) -> GrantCheck? {
+        guard let allowed else { return nil }
+        let isSame = ip.map { $0.hasSameBytes(as: allowed) }
+        return GrantCheck(.ip, isSame, "for \(printable(allowed))" + (ip.map { "; asked from \(printable($0))" } ?? ""))
+    }
+}

@@ -1,0 +1,47 @@
+internal import MediaToken
+internal import TokenCrypto
+
+extension SecureLink {
+    /// Looks at a query or cookies of ours, as nginx would.
+    ///
+    /// - Parameter question: its URL is nginx' `$uri`.
+    public func check(_ query: String, _ question: GrantQuestion) throws(GrantProblem) -> [GrantCheck] {
+        let fields = QueryFields(query)
+        guard let digest = fields[names.digest], let end = fields[names.expires].flatMap({ Int64($0) }) else {
+            return [GrantCheck(.format, false, "expected \(names.digest)=…&\(names.expires)=…, each once")]
+        }
+        guard let uri = question.url else {
+            return [
+                GrantCheck(.format, true, "\(names.digest) and \(names.expires)"),
+                GrantCheck(.key, nil, "not told: give the path that it is for"), question.end(end, isInclusive: true),
+            ]
+        }
+        var link = self
+        link.ip = question.ip ?? ip
+        let wanted = try link.grant(uri: uri, try GrantPeriod(to: end)).fields[0].value
+        return [
+            GrantCheck(.format, true, "\(names.digest) and \(names.expires)"),
+            GrantCheck(
+                .key, Array(wanted.utf8).isSame(inConstantTime: Array(digest.utf8)),
+                "MD5 of the expression for \(printable(uri))"),
+            question.end(end, isInclusive: true),
+        ]
+    }
+}
+
+/// The fields of a query, or of a `Cookie` header. One that is there twice is none.
+struct QueryFields {
+    private var values: [String: String?] = [:]
+
+    init(_ query: String) {
+        let separators = "&; "
+        for pair in query.utf8.split(whereSeparator: { separators.utf8.contains($0) }).prefix(64) {
+            let name = String(Substring(pair.prefix { $0 != UInt8(ascii: "=") }))
+            guard name.utf8.allSatisfy({ $0 < 0x80 }) else { continue }
+            let value = String(Substring(pair.dropFirst(name.utf8.count + 1)))
+            values[name] = .some(values[name] == nil ? value : nil)
+        }
+    }
+
+    subscript(name: String) -> String? { values[name] ?? nil }
+}

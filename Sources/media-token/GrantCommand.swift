@@ -1,0 +1,110 @@
+internal import MediaToken
+internal import MediaTokenGate
+internal import PlaybackGrants
+
+/// `media-token grant`: makes a CDN's grant, or hands on to `check`.
+enum GrantCommand {
+    private static let syntax = CommandSyntax(
+        name: "media-token grant", operands: "KIND | check KIND GRANT",
+        summary: "Make what a CDN takes for a yes, or explain one.",
+        details: """
+            KIND is \(GrantKind.allCases.map(\.rawValue).joined(separator: ", ")).
+              akamai       Edge Authorization token; --acl or --url
+              cloudfront   signed URL or cookies; --url, --key-pair-id, and a PEM private key
+              secure-link  nginx' secure_link; --path
+              cat          Common Access Token (CTA-5007); --path-prefix, --key-id and a key of 32 bytes
+            'check' looks at GRANT (or @FILE, or - for standard input) as the CDN would, for --url or --path, and takes the \
+            options that it was made with.
+
+            A key is read from a file or the environment, never from the command line: hexadecimal for akamai and cat, \
+            a text for secure-link. One line break at its end does not count.
+
+            Exit status: 0 made, or opens; 1 does not open; 2 the key cannot be used; 64 usage.
+
+            Example:
+              media-token grant akamai --key-file edge.key --acl '/live/tnt/*' --validity 3600 --form cookie
+            """,
+        groups: GrantOptions.groups)
+
+    static func run(_ arguments: [String]) -> ExitStatus {
+        let options = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try GrantOptions(given) }
+        return CommandFailure.report { () throws(CommandFailure) in
+            let grant = try options.grant.map { (text) throws(CommandFailure) in try read(text) }
+            do throws(GrantProblem) {
+                let maker = try GrantMaker(options)
+                guard let grant else { return show(try maker.grant(options), options) }
+                return show(try maker.check(grant, options), options)
+            } catch {
+                throw CommandFailure("\(error)")
+            }
+        }
+    }
+
+    /// `GRANT`, `@FILE`, or `-` for standard input.
+    private static func read(_ operand: String) throws(CommandFailure) -> String {
+        guard operand == "-" || operand.hasPrefix("@") else { return operand }
+        let path = operand == "-" ? "/dev/stdin" : String(operand.dropFirst())
+        do {
+            let bytes = try FileBytes.read(path, limit: 65_536)
+            return String(decoding: bytes.filter { !$0.isASCIIWhiteSpace }, as: UTF8.self)
+        } catch {
+            throw CommandFailure("\(operand): \(error)")
+        }
+    }
+
+    private static func show(_ grant: Grant, _ options: GrantOptions) -> ExitStatus {
+        let cookies = grant.cookies(path: options["cookie-path"] ?? "/", at: options.now)
+        if options.has("json") {
+            let url = options["url"].map { grant.appended(to: $0) }
+            let expires = grant.expires.milliseconds / 1000
+            Console.print(
+                JSONLine.encode(GrantObject(query: grant.query, cookies: cookies, url: url, expires: expires)))
+            return .success
+        }
+        switch options.form {
+        case .query: Console.print(grant.query)
+        case .url: Console.print(grant.appended(to: options["url"] ?? options["path"] ?? ""))
+        case .cookie: for cookie in cookies { Console.print("Set-Cookie: \(cookie)") }
+        case .header: for field in grant.fields { Console.print("\(field.cookie): \(field.value)") }
+        }
+        return .success
+    }
+
+    private static func show(_ checks: [GrantCheck], _ options: GrantOptions) -> ExitStatus {
+        let opens = checks.allSatisfy { $0.isPassed ?? true }
+        if options.has("json") {
+            Console.print(
+                JSONLine.encode(GrantChecksObject(opens: opens, checks: checks.map(GrantChecksObject.Check.init))))
+        } else {
+            Console.print(Style.strong(opens ? Style.good("OPENS") : Style.bad("OPENS NOTHING")))
+            for check in checks {
+                CheckList.printLine(check.isPassed, check.subject.rawValue, check.detail)
+            }
+        }
+        return opens ? .success : .rejected
+    }
+}
+
+private struct GrantObject: Encodable {
+    let query: String
+    let cookies: [String]
+    let url: String?
+    /// Seconds since 1970.
+    let expires: Int64
+}
+
+private struct GrantChecksObject: Encodable {
+    struct Check: Encodable {
+        let name: String
+        let result: String
+        let detail: String
+
+        init(_ check: GrantCheck) {
+            (name, detail) = (check.subject.rawValue, check.detail)
+            result = check.isPassed.map { $0 ? "passed" : "failed" } ?? "not checked"
+        }
+    }
+
+    let opens: Bool
+    let checks: [Check]
+}

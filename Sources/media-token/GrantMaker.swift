@@ -1,0 +1,123 @@
+internal import Glibc
+internal import MediaToken
+internal import PlaybackGrants
+
+/// Makes grants of one kind, and looks at them.
+enum GrantMaker {
+    case akamai(AkamaiToken)
+    case cloudFront(CloudFrontGrant)
+    case secureLink(SecureLink)
+    case cat(CommonAccessToken)
+
+    init(_ options: GrantOptions) throws(GrantProblem) {
+        let key = try Self.key(options)
+        switch options.kind {
+        case .akamai:
+            var maker = AkamaiToken(key: try GrantSecret(hexadecimal: String(decoding: key, as: UTF8.self)))
+            maker.name = options["name"] ?? maker.name
+            maker.digest = AkamaiToken.Digest(rawValue: options.digest) ?? maker.digest
+            if let file = options["salt-file"] { maker.salt = try GrantSecret(Self.line(ofFile: file, "salt-file")) }
+            (maker.ip, maker.id, maker.data) = (options["ip"], options["id"], options["data"])
+            maker.escapesEarly = options.has("escape-early")
+            self = .akamai(maker)
+        case .cloudfront:
+            var maker = try CloudFrontGrant(key: key, keyPairID: options["key-pair-id"] ?? "")
+            maker.digest = CloudFrontGrant.Digest(rawValue: options.digest) ?? maker.digest
+            maker.ip = options["ip"]
+            self = .cloudFront(maker)
+        case .secureLink:
+            let expression = options["expression"] ?? SecureLink.usualExpression
+            var maker = try SecureLink(secret: GrantSecret(key), expression: expression)
+            maker.ip = options["ip"]
+            self = .secureLink(maker)
+        case .cat:
+            let secret = try GrantSecret(hexadecimal: String(decoding: key, as: UTF8.self))
+            self = .cat(try CommonAccessToken(key: secret, keyID: options["key-id"] ?? "media-token"))
+        }
+    }
+
+    func grant(_ options: GrantOptions) throws(GrantProblem) -> Grant {
+        let period = try options.period()
+        switch self {
+        case .akamai(let maker):
+            let paths = options.all("acl")
+            guard paths.isEmpty != (options["url"] == nil) else {
+                throw GrantProblem("acl", "expected one of --acl and --url")
+            }
+            return try maker.grant(options["url"].map { .url($0) } ?? .acl(paths), period)
+        case .cloudFront(let maker): return try maker.grant(url: options["url"] ?? "", period)
+        case .secureLink(let maker): return try maker.grant(uri: options["path"] ?? "", period)
+        case .cat(let maker): return try maker.grant(Self.claims(options, period))
+        }
+    }
+
+    func check(_ grant: String, _ options: GrantOptions) throws(GrantProblem) -> [GrantCheck] {
+        var question = GrantQuestion(at: options.now)
+        question.url = options["url"] ?? options["path"]
+        (question.ip, question.issuer) = (options["ip"], options["issuer"])
+        question.method = options.all("method").first
+        switch self {
+        case .akamai(let maker): return try maker.check(grant, question)
+        case .cloudFront(let maker): return try maker.check(grant, question)
+        case .secureLink(let maker): return try maker.check(grant, question)
+        case .cat(let maker): return maker.check(grant, question)
+        }
+    }
+
+    private static func claims(_ options: GrantOptions, _ period: GrantPeriod) throws(GrantProblem) -> CATClaims {
+        var claims = CATClaims()
+        (claims.issuer, claims.expires, claims.notBefore) = (options["issuer"], period.end, period.begin)
+        claims.issuedAt = options.now.milliseconds / 1000
+        (claims.scope.scheme, claims.scope.host) = (options["scheme"], options["host"])
+        (claims.scope.path, claims.scope.pathPrefix) = (options["path"], options["path-prefix"])
+        claims.methods = options.all("method").isEmpty ? nil : options.all("method")
+        for (name, path) in [("path", claims.scope.path), ("path-prefix", claims.scope.pathPrefix)] {
+            guard let path, path.utf8.first != UInt8(ascii: "/") else { continue }
+            throw GrantProblem(name, "is '\(printable(path))'; expected a path from / on")
+        }
+        if let digits = options["cti"] {
+            do throws(GrantProblem) {
+                claims.identifier = try GrantSecret.bytes(hexadecimal: digits)
+            } catch {
+                throw GrantProblem("cti", error.reason)
+            }
+        }
+        if let text = options["renew"] { claims.renewal = try renewal(text) }
+        return claims
+    }
+
+    private static func renewal(_ text: String) throws(GrantProblem) -> CATRenewal {
+        let kinds: [(name: String, kind: CATRenewal.Kind)] = [
+            ("automatic", .automatic), ("cookie", .cookie), ("header", .header), ("redirect", .redirect),
+        ]
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        let numbers = parts.dropFirst().compactMap { Int64($0) }
+        guard let kind = kinds.first(where: { $0.name == parts[0] })?.kind, (1...2).contains(numbers.count),
+            numbers.count == parts.count - 1, numbers.allSatisfy({ $0 > 0 })
+        else {
+            throw GrantProblem(
+                "renew",
+                "is '\(printable(text))'; expected a kind of \(kinds.map(\.name).joined(separator: ", ")), and "
+                    + "seconds, and maybe seconds before the end: cookie:300:60")
+        }
+        return CATRenewal(kind: kind, seconds: numbers[0], deadline: numbers.count > 1 ? numbers[1] : nil)
+    }
+
+    private static func key(_ options: GrantOptions) throws(GrantProblem) -> [UInt8] {
+        if let file = options["key-file"] { return try line(ofFile: file, "key-file") }
+        let name = options["key-env"] ?? ""
+        guard let value = getenv(name) else { throw GrantProblem("key-env", "'\(printable(name))' is not set") }
+        return Array(String(cString: value).utf8)
+    }
+
+    /// Without one line break at the end, which editors add.
+    private static func line(ofFile path: String, _ option: String) throws(GrantProblem) -> [UInt8] {
+        do {
+            var bytes = try FileBytes.read(path == "-" ? "/dev/stdin" : path, limit: 65_536)
+            if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+            return bytes
+        } catch {
+            throw GrantProblem(option, "\(path) \(error)")
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import TestSupport
+import Testing
+import TokenCrypto
+
+@Suite("media-token grant")
+struct GrantCommandTests {
+    private let directory: TemporaryDirectory
+    private let key: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        key = try directory.write(String(repeating: "0f", count: 32) + "\n", to: "key")
+    }
+
+    private func run(
+        _ arguments: [String], input: String = "", environment: [String: String] = [:]
+    ) throws -> Program.Outcome {
+        try Program.mediaToken.run(["grant"] + arguments, input: Data(input.utf8), environment: environment)
+    }
+
+    private static let at = ["--at", "2027-01-15T08:00:00Z"]
+
+    @Test("what it makes it explains, by argument, file and standard input")
+    func round() throws {
+        let pem = try directory.write(try TestKeys.standard.pemText(), to: "key.pem")
+        let kinds: [(make: [String], ask: [String])] = [
+            (["akamai", "--key-file", key, "--acl", "/live/*"], ["--url", "/live/1.ts"]),
+            (
+                ["cloudfront", "--key-file", pem, "--key-pair-id", "K1", "--url", "https://d/*"],
+                ["--url", "https://d/1"]
+            ),
+            (["secure-link", "--key-file", key, "--path", "/a"], ["--url", "/a"]),
+            (["cat", "--key-file", key, "--path-prefix", "/live/", "--issuer", "me"], ["--url", "/live/1"]),
+        ]
+        for (make, ask) in kinds {
+            let made = try run(make + Self.at)
+            #expect(made.status == 0 && made.errors.isEmpty, "\(made.errors)")
+            let grant = made.output.trimmingCharacters(in: .newlines)
+            let own = make.dropFirst().filter { !["--url", "https://d/*", "--path", "/a"].contains($0) } + ask
+            let file = "@" + (try directory.write(made.output, to: "grant"))
+            for (operand, input) in [(grant, ""), (file, ""), ("-", made.output)] {
+                let told = try run(["check", make[0], operand] + own + Self.at, input: input)
+                #expect(
+                    told.status == 0 && told.output.hasPrefix("OPENS\n"), "\(make[0]): \(told.output)\(told.errors)")
+            }
+            let late = try run(["check", make[0], grant] + own + ["--at", "2027-01-15T09:00:01Z"])
+            #expect(late.status == 1 && late.output.contains("✗ end"), "\(late.output)")
+            let json = try run(["check", make[0], grant, "--json"] + own + Self.at)
+            #expect(json.output.hasSuffix("\"opens\":true}\n"))
+        }
+    }
+
+    @Test("every form")
+    func forms() throws {
+        let make = ["akamai", "--key-file", key, "--url", "/a?b=c", "--name", "hdnea"] + Self.at
+        let query = try run(make).output
+        #expect(query.hasPrefix("hdnea=exp=1800003600~hmac="))
+        #expect(try run(make + ["--form", "url"]).output == "/a?b=c&" + query)
+        #expect(
+            try run(make + ["--form", "cookie", "--cookie-path", "/a"]).output
+                == "Set-Cookie: \(query.dropLast()); Path=/a; Max-Age=3600; Secure; HttpOnly; SameSite=None\n")
+        #expect(try run(make + ["--form", "header"]).output == "hdnea: \(query.dropFirst(6))")
+        #expect(try run(make + ["--json"]).output.contains("\"expires\":1800003600"))
+        let byEnvironment = ["akamai", "--key-env", "EDGE_KEY"] + make[3...]
+        let outcome = try run(byEnvironment, environment: ["EDGE_KEY": String(repeating: "0f", count: 32)])
+        #expect(outcome.output == query)
+    }
+
+    @Test("what cannot be made is one line that names the field, and never shows the key")
+    func problems() throws {
+        let odd = try directory.write("abc", to: "odd")
+        for (arguments, line) in [
+            (["akamai", "--key-file", "/nowhere", "--acl", "/"], "key-file: /nowhere cannot be opened"),
+            (["akamai", "--key-env", "NOT_SET_AT_ALL", "--acl", "/"], "key-env: 'NOT_SET_AT_ALL' is not set"),
+            (["akamai", "--key-file", odd, "--acl", "/"], "key: has 3 digits"),
+            (["akamai", "--key-file", key], "acl: expected one of --acl and --url"),
+            (["akamai", "--key-file", key, "--acl", "x"], "acl: is 'x'"),
+            (["cat", "--key-file", odd], "key: has 3 digits"),
+            (["cat", "--key-file", key, "--path-prefix", "x"], "path-prefix: is 'x'"),
+            (["cat", "--key-file", key, "--cti", "0"], "cti: has 1 digits"),
+            (["cat", "--key-file", key, "--renew", "cookie"], "renew: is 'cookie'"),
+            (["cloudfront", "--key-file", key, "--key-pair-id", "K", "--url", "https://d/"], "key: "),
+            (["secure-link", "--key-file", key, "--path", "x"], "path: is 'x'"),
+            (["secure-link", "--key-file", key, "--path", "/", "--expression", "$uri"], "expression: is '$uri'"),
+            (["akamai", "--key-file", key, "--acl", "/", "--at", "9999-12-31T00:00:00Z"], "clock: is 2"),
+            (
+                [
+                    "akamai", "--key-file", key, "--acl", "/", "--starts", "2030-01-01T00:00:00Z", "--expires",
+                    "2029-01-01T00:00:00Z",
+                ],
+                "starts: is "
+            ),
+        ] {
+            let outcome = try run(arguments)
+            #expect(outcome.status == 2 && outcome.output.isEmpty, "\(arguments)")
+            #expect(outcome.errors.hasPrefix("media-token: \(line)"), "\(outcome.errors)")
+            #expect(outcome.errors.split(separator: "\n").count == 1 && !outcome.errors.contains("0f0f"))
+        }
+        for arguments in [
+            [], ["nothing"], ["akamai"], ["check", "cat"], ["akamai", "--key-file", key, "--validity", "0"],
+            ["akamai", "--key-file", key, "--digest", "sha512"], ["cloudfront", "--key-file", key, "--digest", "md5"],
+            ["akamai", "--key-file", key, "--form", "x"], ["akamai", "--key-file", key, "--key-env", "X"],
+        ] {
+            #expect(try run(arguments).status == 64, "\(arguments)")
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import MediaToken
+import PlaybackGrants
+import TestSupport
+import Testing
+import TokenCrypto
+
+@Suite("Grants explained")
+struct GrantCheckTests {
+    private let secret: GrantSecret
+    private let period: GrantPeriod
+    private static let digits = String(repeating: "0f", count: 32)
+    private static let (begin, end) = (Int64(1_800_000_000), Int64(1_800_000_600))
+
+    init() throws {
+        secret = try GrantSecret(hexadecimal: Self.digits)
+        period = try GrantPeriod(from: Self.begin, to: Self.end)
+    }
+
+    private func question(_ url: String?, at seconds: Int64 = 1_800_000_300, ip: String? = nil) -> GrantQuestion {
+        var question = GrantQuestion(at: Timestamp(milliseconds: seconds * 1000))
+        (question.url, question.ip) = (url, ip)
+        return question
+    }
+
+    /// The subjects that failed; `nil` where all passed.
+    private func failures(_ checks: [GrantCheck]) -> Set<GrantCheck.Subject>? {
+        let failed = Set(checks.filter { $0.isPassed == false }.map(\.subject))
+        #expect(!checks.isEmpty)
+        return failed.isEmpty ? nil : failed
+    }
+
+    @Test("of Akamai: the HMAC, the times, the address and the paths")
+    func akamai() throws {
+        var maker = AkamaiToken(key: secret)
+        (maker.ip, maker.data) = ("192.0.2.1", "x=1")
+        let token = try maker.grant(.acl(["/live/*/?.ts", "/vod/a"]), period).fields[0].value
+        func failed(_ token: String, _ question: GrantQuestion) throws -> Set<GrantCheck.Subject>? {
+            failures(try maker.check(token, question))
+        }
+        for path in ["/live/tnt/1.ts", "/live/a/b/c/2.ts?x=/y", "/vod/a"] {
+            #expect(try failed(token, question(path, ip: "192.0.2.1")) == nil, "\(path)")
+            #expect(try failed("hdnts=" + token, question(path)) == nil)
+        }
+        for path in ["/live/tnt/12.ts", "/live/1.ts", "/vod/ab", "/vod", "/LIVE/tnt/1.ts", ""] {
+            #expect(try failed(token, question(path)) == [.scope], "\(path)")
+        }
+        #expect(try failed(token, question("/vod/a", at: Self.begin - 1)) == [.begin])
+        #expect(try failed(token, question("/vod/a", at: Self.end)) == nil)
+        #expect(try failed(token, question("/vod/a", at: Self.end + 1)) == [.end])
+        #expect(try failed(token, question("/vod/a", ip: "192.0.2.2")) == [.ip])
+        #expect(try failed(token.replacing("/vod/a", with: "/vod/*"), question("/vod/b")) == [.key])
+        for broken in [
+            "", "hmac=", "exp=1", token + "~exp=9", token.replacing("~hmac", with: "~exp=9~hmac"), "~" + token,
+        ] {
+            #expect(try failed(broken, question("/vod/a")) == [.format], "\(broken)")
+        }
+        maker.salt = try GrantSecret([1])
+        #expect(try failed(token, question("/vod/a")) == [.key])
+        let url = try maker.grant(.url("/vod/a"), period).fields[0].value
+        #expect(try failed(url, question("/vod/a")) == nil)
+        #expect(try failed(url, question("/vod/b")) == [.key])
+        #expect(try maker.check(url, question(nil)).contains { $0.subject == .key && $0.isPassed == nil })
+    }
+
+    @Test("of CloudFront: the signature, the key pair, the times and the URL")
+    func cloudFront() throws {
+        let pem = Array(try TestKeys.standard.pemText().utf8)
+        var maker = try CloudFrontGrant(key: pem, keyPairID: "K1")
+        let url = "https://d.example/vod/a"
+        for digest in CloudFrontGrant.Digest.allCases {
+            maker.digest = digest
+            let canned = try maker.grant(url: url, try GrantPeriod(to: Self.end))
+            let custom = try maker.grant(url: "https://d.example/live/*", period)
+            let cookies = custom.fields.map { "\($0.cookie)=\($0.value)" }.joined(separator: "; ")
+            func failed(_ query: String, _ question: GrantQuestion) throws -> Set<GrantCheck.Subject>? {
+                failures(try maker.check(query, question))
+            }
+            #expect(try failed(canned.query, question(url)) == nil)
+            #expect(try failed(canned.query, question(url + "b")) == [.key])
+            #expect(try failed(canned.query, question(url, at: Self.end)) == [.end])
+            #expect(try maker.check(canned.query, question(nil)).contains { $0.subject == .key && $0.isPassed == nil })
+            for query in [custom.query, cookies] {
+                #expect(try failed(query, question("https://d.example/live/1.ts")) == nil)
+                #expect(try failed(query, question("https://d.example/vod")) == [.scope])
+                #expect(try failed(query, question("https://d.example/live/1", at: Self.begin - 1)) == [.begin])
+            }
+            #expect(try failed(custom.query.replacing("K1", with: "K2"), question(nil)) == [.key])
+            #expect(try failed(custom.query + "&Signature=x", question(nil)) == [.format])
+            #expect(try failed("Expires=1", question(nil)) == [.format])
+        }
+    }
+
+    @Test("of nginx: the digest and the end")
+    func secureLink() throws {
+        let maker = try SecureLink(secret: secret)
+        let query = try maker.grant(uri: "/vod/a b", period).query
+        #expect(failures(try maker.check(query, question("/vod/a b"))) == nil)
+        #expect(failures(try maker.check(query, question("/vod/a"))) == [.key])
+        #expect(failures(try maker.check(query, question("/vod/a b", at: Self.end + 1))) == [.end])
+        #expect(failures(try maker.check(query.replacing("600", with: "700"), question("/vod/a b"))) == [.key])
+        #expect(failures(try maker.check("md5=x", question("/vod/a b"))) == [.format])
+    }
+
+    @Test("of a Common Access Token: all that it says")
+    func cat() throws {
+        let maker = try CommonAccessToken(key: secret, keyID: "k")
+        var claims = CATClaims()
+        (claims.issuer, claims.expires, claims.notBefore) = ("me", Self.end, Self.begin)
+        (claims.methods, claims.scope.host, claims.scope.pathPrefix) = (["GET"], "cdn", "/live/")
+        let token = try maker.grant(claims).query
+        func failed(_ url: String, at seconds: Int64 = 1_800_000_300, _ method: String = "GET") -> Set<
+            GrantCheck.Subject
+        >? {
+            var question = question(url, at: seconds)
+            (question.method, question.issuer) = (method, "me")
+            return failures(maker.check(token, question))
+        }
+        #expect(failed("https://cdn/live/1?a=b") == nil && failed("/live/1") == nil)
+        #expect(failed("https://other/live/1") == [.scope] && failed("/vod/1") == [.scope])
+        #expect(failed("/live/1", "POST") == [.method])
+        #expect(failed("/live/1", at: Self.end) == [.end] && failed("/live/1", at: Self.begin - 1) == [.begin])
+        let stranger = try CommonAccessToken(key: GrantSecret([UInt8](repeating: 1, count: 32)), keyID: "k")
+        #expect(failures(stranger.check(token, question("/live/1"))) == [.key])
+        #expect(failures(maker.check("x", question("/live/1"))) == [.format])
+    }
+}
