@@ -51,7 +51,9 @@ let package = Package(
             name: "ReplayStores", dependencies: ["MediaToken", "ReplayLMDB", "ReplayRedis"], swiftSettings: strict),
         .target(
             name: "MediaTokenGate",
-            dependencies: ["EventLoop", "HTTPServer", "MediaToken", "ReplayRedis", "ReplayStores", "Threading"],
+            dependencies: [
+                "EventLoop", "HTTPServer", "MediaToken", "PlaybackGrants", "ReplayRedis", "ReplayStores", "Threading",
+            ],
             swiftSettings: strict),
         .target(name: "TokenIssuer", dependencies: ["MediaToken", "TokenCrypto"], swiftSettings: strict),
         .target(
@@ -118,7 +120,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "MediaTokenGateTests",
-            dependencies: ["HTTPServer", "MediaToken", "MediaTokenGate", "TestSupport"],
+            dependencies: ["HTTPServer", "MediaToken", "MediaTokenGate", "PlaybackGrants", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "PlaybackGrantsTests",

@@ -1,5 +1,5 @@
 package import HTTPServer
-internal import MediaToken
+package import MediaToken
 
 /// From a request to what it asks, and from a verdict to the answer: no sockets, no clock, no state.
 package struct Gate: Sendable {
@@ -18,39 +18,46 @@ package struct Gate: Sendable {
     }
 
     /// What `request` asks.
-    package func question(_ request: HTTPRequest) -> GateQuestion {
+    package func question(_ request: HTTPRequest, at now: Timestamp) -> GateQuestion {
         switch request.path {
         // Two paths, so that 200 from the one means one thing.
         case "/v1/verify", "/v1/explain":
             guard request.method == "POST" else { return .methodNotAllowed("POST") }
             let reader = VerifyRequestReader(comparesCanonically: comparesCanonically)
             return reader.question(request, explains: request.path == "/v1/explain")
+        case "/v1/play":
+            guard request.method == "POST" else { return .methodNotAllowed("POST") }
+            return PlayRequestReader(routes: routes, comparesCanonically: comparesCanonically).question(request)
         // nginx' auth_request and HAProxy name the target in this header (nginx.org, ngx_http_auth_request_module).
-        case "/v1/authz/auth-request": return authorize(request, target: request.values(of: "X-Original-URI"))
+        case "/v1/authz/auth-request": return authorize(request, target: request.values(of: "X-Original-URI"), at: now)
         // Caddy and Traefik (their documents on forward authentication).
-        case "/v1/authz/forward-auth": return authorize(request, target: request.values(of: "X-Forwarded-Uri"))
+        case "/v1/authz/forward-auth": return authorize(request, target: request.values(of: "X-Forwarded-Uri"), at: now)
         case let path where path.utf8.starts(with: Self.extAuthz.utf8):
             // Envoy appends the target to the prefix.
             let target = String(path.dropFirst(Self.extAuthz.utf8.count)) + (request.query.map { "?" + $0 } ?? "")
-            return authorize(request, target: [target])
+            return authorize(request, target: [target], at: now)
         default: return .notFound
         }
     }
 
     private static let extAuthz = "/v1/authz/ext-authz"
 
-    private func authorize(_ request: HTTPRequest, target: [String]) -> GateQuestion {
+    private func authorize(_ request: HTTPRequest, target: [String], at now: Timestamp) -> GateQuestion {
         // A proxy asks without a body. Bytes behind a question are another's, or an attempt to pass for one.
         guard request.body.isEmpty, target.count == 1, let path = GatePath(target[0]),
-            let access = routes.access(to: path)
+            let route = routes.route(to: path)
         else {
             return .subrequest(403, .routeUnknown)
         }
-        guard case .token(let expectation) = access else { return .subrequest(200, .tokenNotRequired) }
+        guard case .token(let expectation) = route.access else { return .subrequest(200, .tokenNotRequired) }
+        let grant = route.grantAnswer(to: request, for: path, at: now)
+        if case .opens? = grant { return .subrequest(200, .grantValid) }
         let mark = target[0].utf8.firstIndex(of: UInt8(ascii: "?"))
         let query = mark.map { String(target[0][target[0].utf8.index(after: $0)...]) }
         switch sources.find(in: request, originalQuery: query) {
-        case .none: return .subrequest(401, .tokenMissing)
+        case .none:
+            if case .refused(let reason)? = grant { return .subrequest(403, .grantRefused, reason) }
+            return .subrequest(401, .tokenMissing)
         case .several: return .subrequest(401, .tokenAmbiguous)
         case .one(let token):
             return .verify(VerificationRequest(token: RawToken(token), expectation: expectation), .subrequest)
@@ -60,8 +67,9 @@ package struct Gate: Sendable {
 
 extension GateQuestion {
     /// To a proxy, without a verdict: one of the three statuses that mean the same to all of them.
-    fileprivate static func subrequest(_ code: Int, _ status: GateStatus) -> GateQuestion {
+    fileprivate static func subrequest(_ code: Int, _ status: GateStatus, _ detail: String? = nil) -> GateQuestion {
         var headers = [(name: GateHeader.status, value: status.rawValue), GateHeader.noStore]
+        if let detail { headers.append((GateHeader.detail, GateHeader.value(detail))) }
         if code == 401 { headers.append(GateHeader.challenge(error: nil)) }
         return .settled(GateReply(HTTPAnswer(code, headers: headers), status: status.rawValue))
     }
@@ -75,7 +83,10 @@ extension GateQuestion {
 
     fileprivate static var notFound: GateQuestion {
         .settled(
-            GateProblem(404, .requestInvalid, "nothing is here; expected /v1/verify, /v1/explain or one of /v1/authz/…")
-                .reply)
+            GateProblem(
+                404, .requestInvalid,
+                "nothing is here; expected /v1/verify, /v1/play, /v1/explain or one of /v1/authz/…"
+            )
+            .reply)
     }
 }

@@ -4,6 +4,7 @@ package import MediaToken
 /// Names and values of our own headers.
 enum GateHeader {
     static let status = "X-Media-Token-Status"
+    static let detail = "X-Media-Token-Detail"
     static let noStore = (name: "Cache-Control", value: "no-store")
 
     /// RFC 6750, 3: without an error where no token came at all.
@@ -55,6 +56,8 @@ private enum HTTPTitle {
     static func of(_ status: GateStatus) -> String {
         switch status {
         case .tokenNotRequired: "No token is required"
+        case .grantValid: "The grant opens it"
+        case .grantRefused: "The grant does not open it"
         case .tokenMissing: "No token was given"
         case .tokenAmbiguous: "Several tokens were given"
         case .routeUnknown: "No route names this path"
@@ -93,8 +96,11 @@ private struct ProblemDocument {
 
 extension VerifiedToken {
     /// A yes, with what was signed. The session GUID is left out: nobody needs it to play, and it is personal data.
-    fileprivate var document: [UInt8] {
+    ///
+    /// - Parameter play: what it was exchanged for.
+    fileprivate func document(_ play: GrantOrder.Play? = nil) -> [UInt8] {
         var json = FlatJSON()
+        json.add("expires", play?.expires)
         json.add("issueTime", "\(claims.issueTime)")
         json.add("key", key)
         json.add("mvpd", claims.mvpd.text)
@@ -103,6 +109,7 @@ extension VerifiedToken {
         json.add("resource", claims.resource.text)
         json.add("status", VerdictStatus.validToken.rawValue)
         json.add("ttl", claims.timeToLive)
+        json.add("url", play?.url)
         return json.line
     }
 }
@@ -121,10 +128,9 @@ extension VerdictStatus {
 
 extension GateForm {
     /// The answer to a verdict, or to there being none.
-    package func reply(to outcome: Result<Verdict, CannotTell>) -> GateReply {
+    package func reply(to outcome: Result<Verdict, CannotTell>, at now: Timestamp) -> GateReply {
         switch outcome {
-        case .success(.accepted(let token)):
-            return reply(.validToken, common(.validToken) + claims(of: token)) { token.document }
+        case .success(.accepted(let token)): return accept(token, at: now)
         case .success(.rejected(let rejection)):
             let (code, message) = (rejection.code, rejection.message)
             return refuse(
@@ -132,14 +138,32 @@ extension GateForm {
                 ProblemDocument(
                     status: code.httpCode, code: code.rawValue, title: code.title, detail: message,
                     number: code.number, check: rejection.check.rawValue, advice: rejection.advice))
-        case .failure(let error):
-            let status = VerdictStatus.errorUnknown
-            return refuse(
-                status, "\(error)",
-                ProblemDocument(
-                    status: status.httpCode, code: status.rawValue, title: status.title, detail: "\(error)",
-                    number: status.number))
+        case .failure(let error): return cannotTell("\(error)")
         }
+    }
+
+    private func accept(_ token: VerifiedToken, at now: Timestamp) -> GateReply {
+        let headers = common(.validToken)
+        switch self {
+        case .subrequest: return reply(.validToken, headers + GateHeader.claims(of: token)) { [] }
+        case .document: return reply(.validToken, headers) { token.document() }
+        case .play(let order):
+            do {
+                let play = try order.fulfil(for: token, at: now)
+                return reply(.validToken, headers + play.cookies.map { ("Set-Cookie", $0) }) { token.document(play) }
+            } catch {
+                return cannotTell("the token is used up, and its grant cannot be made: \(error)")
+            }
+        }
+    }
+
+    private func cannotTell(_ why: String) -> GateReply {
+        let status = VerdictStatus.errorUnknown
+        return refuse(
+            status, why,
+            ProblemDocument(
+                status: status.httpCode, code: status.rawValue, title: status.title, detail: why, number: status.number)
+        )
     }
 
     private func refuse(
@@ -148,14 +172,6 @@ extension GateForm {
         var headers = common(status)
         if status.httpCode == 401 { headers.append(GateHeader.challenge(error: detail)) }
         return reply(status, headers) { document().body }
-    }
-
-    /// A proxy hands on headers; to a backend the document says the same.
-    private func claims(of token: VerifiedToken) -> [(name: String, value: String)] {
-        switch self {
-        case .subrequest: GateHeader.claims(of: token)
-        case .document: []
-        }
     }
 
     private func common(_ status: VerdictStatus) -> [(name: String, value: String)] {
@@ -167,7 +183,7 @@ extension GateForm {
     ) -> GateReply {
         switch self {
         case .subrequest: return GateReply(HTTPAnswer(status.httpCode, headers: headers), status: status.rawValue)
-        case .document:
+        case .document, .play:
             let type = status == .validToken ? "application/json" : "application/problem+json"
             return GateReply(
                 HTTPAnswer(status.httpCode, headers: headers + [("Content-Type", type)], body: body()),

@@ -27,6 +27,10 @@ package struct GateReply: Sendable {
 package enum GateStatus: String, Sendable {
     /// Unprotected media: let through.
     case tokenNotRequired = "TOKEN_NOT_REQUIRED"
+    /// A grant came with the request, in the place of a token, and opens it.
+    case grantValid = "GRANT_VALID"
+    /// Only a grant came with the request, and does not open it.
+    case grantRefused = "GRANT_REFUSED"
     /// Protected media, and no token came with the request.
     case tokenMissing = "TOKEN_MISSING"
     /// Tokens came with the request, and differ.
@@ -43,4 +47,6 @@ package enum GateForm: Sendable {
     case document
     /// By status and headers alone: for a proxy.
     case subrequest
+    /// As a document, and a yes with what a CDN takes for one.
+    case play(GrantOrder)
 }

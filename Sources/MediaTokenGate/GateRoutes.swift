@@ -1,4 +1,5 @@
 package import MediaToken
+package import PlaybackGrants
 
 /// What a path of the streams demands.
 package struct GateRoute: Sendable {
@@ -12,11 +13,26 @@ package struct GateRoute: Sendable {
 
     let path: GatePath
     let access: Access
+    package let grantSettings: RouteGrantSettings?
+    /// What its token is exchanged for; `nil` until ``loadGrant()``.
+    private(set) var grant: RouteGrant?
 
-    /// - Parameter path: it and all below it; `nil` results from one that could be read in two ways.
-    package init?(path: String, access: Access) {
+    /// - Parameters:
+    ///   - path: it and all below it; `nil` results from one that could be read in two ways.
+    ///   - grant: what a token for it is exchanged for.
+    package init?(path: String, access: Access, grant: RouteGrantSettings? = nil) {
         guard let path = GatePath(path) else { return nil }
-        (self.path, self.access) = (path, access)
+        (self.path, self.access, grantSettings) = (path, access, grant)
+    }
+
+    /// Reads the key of its grant, if it has one.
+    package mutating func loadGrant() throws(GrantProblem) {
+        guard let grantSettings else { return }
+        let loaded = try RouteGrant(grantSettings)
+        guard loaded.isWithin(path) else {
+            throw GrantProblem("scope", "is '\(printable(grantSettings.scope))'; expected a path of its route")
+        }
+        grant = loaded
     }
 }
 
@@ -31,9 +47,9 @@ struct GateRoutes: Sendable {
 
     /// `nil` where no route names the path, and where the server behind might take it for one that another route names:
     /// `/open/LIVE` is not open where `/open/live` is not.
-    func access(to path: GatePath) -> GateRoute.Access? {
+    func route(to path: GatePath) -> GateRoute? {
         guard let route = routes.first(where: { path.isWithin($0.path) }) else { return nil }
         let nearer = routes.prefix { $0.path.segments.count > route.path.segments.count }
-        return nearer.contains { path.mayLieWithin($0.path) } ? nil : route.access
+        return nearer.contains { path.mayLieWithin($0.path) } ? nil : route
     }
 }

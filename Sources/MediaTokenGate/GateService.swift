@@ -59,7 +59,7 @@ package final class GateService: Sendable {
         let (start, rules) = (ContinuousClock.now, rules)
         var pending: [PendingExchange] = []
         for exchange in exchanges {
-            switch rules.gate.question(exchange.request) {
+            switch rules.gate.question(exchange.request, at: .now) {
             case .settled(let reply): finish(exchange, reply, rules, since: start)
             case .explain(let request):
                 let examination = rules.verifier.examine(request.token, for: request.expectation, at: .now)
@@ -80,7 +80,9 @@ package final class GateService: Sendable {
         let requests = group.map(\.request)
         let conclude = { [self] (outcomes: [Result<Verdict, CannotTell>]) in
             for (pending, outcome) in zip(group, outcomes) {
-                finish(pending.exchange, pending.form.reply(to: outcome), rules, pending.request, outcome, since: start)
+                finish(
+                    pending.exchange, pending.form.reply(to: outcome, at: .now), rules, pending.request, outcome,
+                    since: start)
             }
         }
         if let pipeline {

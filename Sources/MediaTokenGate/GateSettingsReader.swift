@@ -151,6 +151,8 @@ package struct GateSettingsReader {
         let requestors = isOpen ? object.texts("requestor") : object.required("requestor") { $0.texts("requestor") }
         let resources = isOpen ? object.texts("resource") : object.required("resource") { $0.texts("resource") }
         let canonical = object.flag("canonical-resource") ?? false
+        let grant = object.object("grant").flatMap { RouteGrantReader.read($0, path: path ?? "/", &object) }
+        if isOpen, grant != nil { object.refuse("grant", "is given, and the route is open; expected one or the other") }
         for (name, values) in [("requestor", requestors), ("resource", resources)] {
             guard let values, values.isEmpty || values.contains("") else { continue }
             object.refuse(name, "is empty, or holds an empty text; expected an ID")
@@ -160,7 +162,7 @@ package struct GateSettingsReader {
         let identifiers = (resources ?? []).map { ResourceID($0) }
         let rule: ResourceRule = canonical ? .canonically(identifiers) : .anyOf(identifiers)
         let expectation = Expectation(requestors: (requestors ?? []).map { RequestorID($0) }, resource: rule)
-        let route = GateRoute(path: path, access: isOpen ? .open : .token(expectation))
+        let route = GateRoute(path: path, access: isOpen ? .open : .token(expectation), grant: grant)
         if route == nil {
             object.refuse(
                 "path", "is '\(printable(path))'; expected a path from / on, without . or .. or empty parts")

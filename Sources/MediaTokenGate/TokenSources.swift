@@ -44,7 +44,7 @@ package struct TokenSources: Sendable, Equatable {
         return String(Substring(value.utf8.dropFirst(scheme.count).drop(while: \.isBlank)))
     }
 
-    private static func cookies(_ header: String, named name: String) -> [String] {
+    static func cookies(_ header: String, named name: String) -> [String] {
         let quote = UInt8(ascii: "\"")
         return header.utf8.split(separator: UInt8(ascii: ";")).compactMap { pair in
             guard let mark = pair.firstIndex(of: UInt8(ascii: "=")),

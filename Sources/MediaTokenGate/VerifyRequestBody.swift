@@ -4,10 +4,11 @@ internal import MediaToken
 /// What a request's body holds, by its media type.
 struct VerifyRequestBody {
     private(set) var token: [UInt8]
-    /// What it says is expected; `nil` for what cannot be decoded.
-    private(set) var requestors: [String?] = []
-    private(set) var resources: [String?] = []
+    /// What else it says, by name.
+    private var form: FormFields?
+    private var members: [String: String] = [:]
 
+    private static let fields = ["requestor", "resource", "url", "path"]
     /// The names under which a form, or an object of ours, may hold the token: ours, and those of the field.
     private static let tokenFields = ["token", "accessToken", "auth", "mediaToken"]
     /// Those under which an answer of Adobe's does (REST v1, REST v2).
@@ -26,6 +27,11 @@ struct VerifyRequestBody {
                 415, .requestInvalid, "the body is \(printable(other)); expected text/plain, a form, JSON or XML")
         }
         guard !token.isEmpty else { throw .invalid("no token is given") }
+    }
+
+    /// What it says under a name; `nil` for what cannot be decoded.
+    func values(of name: String) -> [String?] {
+        form?.decoded(name) ?? members[name].map { [$0] } ?? []
     }
 
     /// In lower case. All that is read here is UTF-8, as it is: the same bytes in another code may be another token.
@@ -55,7 +61,7 @@ struct VerifyRequestBody {
         let form = FormFields(text)
         guard form.isWhole else { throw .invalid("the form has a name that cannot be decoded, or too many") }
         token = try Self.one(of: (Self.tokenFields + [Self.answerFields.token]).flatMap(form.encoded))
-        (requestors, resources) = (form.decoded("requestor"), form.decoded("resource"))
+        self.form = form
     }
 
     /// Our own object holds the token under one of our names. Anything else is an answer of Adobe's, which the library reads; what *that* says of
@@ -69,8 +75,7 @@ struct VerifyRequestBody {
             guard tokens.contains(where: { $0 != nil }) else { return }
             tokens.append(try object.text(Self.answerFields.token))
             decisions = try object.objects(Self.answerFields.decisions)
-            if let requestor = try object.text("requestor") { requestors = [requestor] }
-            if let resource = try object.text("resource") { resources = [resource] }
+            for name in Self.fields { members[name] = try object.text(name) }
         } catch {
             throw .invalid("the JSON cannot be read: \(error.reason)")
         }

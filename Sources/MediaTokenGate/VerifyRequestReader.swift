@@ -7,30 +7,52 @@ struct VerifyRequestReader {
 
     func question(_ request: HTTPRequest, explains: Bool) -> GateQuestion {
         do throws(GateProblem) {
-            let query = FormFields(request.query ?? "")
-            guard query.isWhole else { throw .invalid("the query has a name that cannot be decoded, or too many") }
-            let body = try VerifyRequestBody(request)
-            let requestor = try one("requestor", body.requestors, query, request.values(of: "X-Requestor-Id"))
-            let resource = ResourceID(try one("resource", body.resources, query, request.values(of: "X-Resource-Id")))
+            let sent = try VerifyRequestFields(request)
+            guard let requestor = try sent.requestor() else { throw .missing("requestor") }
+            guard let resource = try sent.resource().map({ ResourceID($0) }) else { throw .missing("resource") }
             let rule: ResourceRule = comparesCanonically ? .canonically([resource]) : .exactly(resource)
             let expectation = Expectation(requestor: requestor, resource: rule)
-            let verification = VerificationRequest(token: RawToken(body.token), expectation: expectation)
+            let verification = VerificationRequest(token: RawToken(sent.body.token), expectation: expectation)
             return explains ? .explain(verification) : .verify(verification, .document)
         } catch {
             return .settled(error.reply)
         }
     }
+}
 
-    /// The one value that all places agree on.
-    private func one(
-        _ name: String, _ inBody: [String?], _ query: FormFields, _ headers: [String]
-    ) throws(GateProblem) -> String {
+/// What came in the body, the query and the headers of a request with a token.
+struct VerifyRequestFields {
+    let body: VerifyRequestBody
+    private let query: FormFields
+    private let request: HTTPRequest
+
+    init(_ request: HTTPRequest) throws(GateProblem) {
+        query = FormFields(request.query ?? "")
+        guard query.isWhole else { throw .invalid("the query has a name that cannot be decoded, or too many") }
+        body = try VerifyRequestBody(request)
+        self.request = request
+    }
+
+    func requestor() throws(GateProblem) -> String? { try one("requestor", request.values(of: "X-Requestor-Id")) }
+
+    func resource() throws(GateProblem) -> String? { try one("resource", request.values(of: "X-Resource-Id")) }
+
+    /// The one value that has either name.
+    func one(_ name: String, or other: String) throws(GateProblem) -> String {
+        let (first, second) = (try one(name, []), try one(other, []))
+        guard let value = first ?? second else { throw .missing(name) }
+        guard first == nil || second == nil else {
+            throw .invalid("a \(name) and a \(other) are given; expected one of them")
+        }
+        return value
+    }
+
+    /// The one value that all places agree on; `nil` where there is none.
+    private func one(_ name: String, _ headers: [String]) throws(GateProblem) -> String? {
         // What was no UTF-8 in a header has become a replacement character.
         let sent = headers.map { $0.unicodeScalars.contains("\u{FFFD}") ? nil : $0 }
-        let given = inBody + query.decoded(name) + sent
-        guard let first = given.first else {
-            throw .invalid("no \(name) is given; expected it in the body, the query or a header")
-        }
+        let given = body.values(of: name) + query.decoded(name) + sent
+        guard let first = given.first else { return nil }
         let cannotBeDecoded = GateProblem.invalid("the \(name) cannot be decoded; expected percent-encoded UTF-8")
         guard let first else { throw cannotBeDecoded }
         for value in given.dropFirst() {
@@ -41,5 +63,11 @@ struct VerifyRequestReader {
             }
         }
         return first
+    }
+}
+
+extension GateProblem {
+    fileprivate static func missing(_ name: String) -> Self {
+        .invalid("no \(name) is given; expected it in the body, the query or a header")
     }
 }

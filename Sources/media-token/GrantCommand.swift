@@ -31,7 +31,7 @@ enum GrantCommand {
         return CommandFailure.report { () throws(CommandFailure) in
             let grant = try options.grant.map { (text) throws(CommandFailure) in try read(text) }
             do throws(GrantProblem) {
-                let maker = try GrantMaker(options)
+                let maker = try GrantMaker(options.settings)
                 guard let grant else { return show(try maker.grant(options), options) }
                 return show(try maker.check(grant, options), options)
             } catch {

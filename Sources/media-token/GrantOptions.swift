@@ -1,12 +1,6 @@
 internal import MediaToken
+internal import MediaTokenGate
 internal import PlaybackGrants
-
-/// The kinds of grants, by their names on the command line.
-enum GrantKind: String, CaseIterable {
-    case akamai, cloudfront
-    case secureLink = "secure-link"
-    case cat
-}
 
 /// How a grant is printed.
 enum GrantForm: String, CaseIterable {
@@ -105,9 +99,7 @@ struct GrantOptions {
         }
         validity = try given.number("validity", in: 1...GrantPeriod.longestSeconds) ?? 3600
         form = try Self.word("form", single["form"] ?? "query", GrantForm.allCases)
-        let digests =
-            kind == .cloudfront
-            ? CloudFrontGrant.Digest.allCases.map(\.rawValue) : AkamaiToken.Digest.allCases.map(\.rawValue)
+        let digests = GrantSettings.digests(kind)
         digest = single["digest"] ?? "sha256"
         guard digests.contains(digest) else {
             throw UsageError("--digest is '\(digest)'; expected \(digests.joined(separator: ", "))")

@@ -2,6 +2,7 @@ internal import Glibc
 internal import HTTPServer
 internal import MediaToken
 internal import MediaTokenGate
+internal import PlaybackGrants
 internal import ReplayStores
 
 /// A gate that serves, until it is stopped.
@@ -26,7 +27,8 @@ final class RunningGate {
             store = try ReplayStore(at: settings.replays, isService: true, clockSkew: settings.clockSkew)
             log = GateLog(to: STDOUT_FILENO, every: settings.logEvery)
             let metrics = GateMetrics()
-            let service = GateService(settings, keys: files.keys, store: store, metrics: metrics, log: log)
+            let service = GateService(
+                files.loaded(settings), keys: files.keys, store: store, metrics: metrics, log: log)
             let server = try HTTPServer(
                 settings.listen, workers: settings.workers, limits: settings.limits, unixMode: settings.unixMode,
                 tls: files.tls, handler: { service.handler(on: $0) })
@@ -55,7 +57,7 @@ final class RunningGate {
         guard files.tls != nil || !(listeners + adminListeners).contains(where: \.isTLS) else {
             throw CommandFailure("tls-certificate: is gone, and a listener of this process speaks TLS; restart it")
         }
-        service.apply(settings, keys: files.keys)
+        service.apply(files.loaded(settings), keys: files.keys)
         server.replace(files.tls)
         adminServer.replace(files.tls)
         return files
@@ -75,10 +77,30 @@ final class RunningGate {
 struct GateFiles {
     let keys: KeyRing
     let tls: TLSContext?
+    /// With the keys of their grants.
+    private let routes: [GateRoute]
 
     init(_ settings: GateSettings) throws(CommandFailure) {
         keys = try KeyOptions.load(settings)
         tls = try Self.loadTLS(settings)
+        routes = try settings.routes.enumerated().map { (number, route) throws(CommandFailure) in
+            try Self.loaded(route, number)
+        }
+    }
+
+    /// `settings` with what the files hold.
+    func loaded(_ settings: GateSettings) -> GateSettings {
+        var settings = settings
+        settings.routes = routes
+        return settings
+    }
+
+    private static func loaded(_ route: GateRoute, _ number: Int) throws(CommandFailure) -> GateRoute {
+        var route = route
+        do throws(GrantProblem) { try route.loadGrant() } catch {
+            throw CommandFailure("routes[\(number)].grant.\(error)")
+        }
+        return route
     }
 
     /// Everything that is wrong with them.
@@ -86,6 +108,9 @@ struct GateFiles {
         var problems: [String] = []
         do throws(CommandFailure) { _ = try KeyOptions.load(settings) } catch { problems.append(error.message) }
         do throws(CommandFailure) { _ = try loadTLS(settings) } catch { problems.append(error.message) }
+        for (number, route) in settings.routes.enumerated() {
+            do throws(CommandFailure) { _ = try loaded(route, number) } catch { problems.append(error.message) }
+        }
         return problems
     }
 

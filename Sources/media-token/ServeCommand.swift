@@ -9,9 +9,9 @@ enum ServeCommand {
         name: "media-token serve", operands: "",
         summary: "Answer 'may this play?' over HTTP, for backends and for the proxies in front of streams.",
         details: """
-            A backend posts a token to /v1/verify. A proxy asks /v1/authz/auth-request (nginx, HAProxy),
-            /v1/authz/forward-auth (Caddy, Traefik) or /v1/authz/ext-authz (Envoy) about each request; routes say what \
-            a path demands, and a path that no route names is refused.
+            A backend posts a token to /v1/verify, or to /v1/play, which exchanges it for a CDN's grant. A proxy asks \
+            /v1/authz/auth-request (nginx, HAProxy), /v1/authz/forward-auth (Caddy, Traefik) or /v1/authz/ext-authz \
+            (Envoy) about each request; routes say what a path demands, and a path that no route names is refused.
 
             FILE is a JSON object whose names are those of the options, without the dashes, and routes:
               {"keys": ["Keys"], "replays": "lmdb:/var/lib/media-token/replays", "routes": [

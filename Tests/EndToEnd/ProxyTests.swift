@@ -5,8 +5,8 @@ import Testing
 extension EndToEnd {
     @Suite("Real proxies in front of a stream")
     struct ProxyTests {
-        private let place: GatePlace
-        private let ports: [Int]
+        let place: GatePlace
+        let ports: [Int]
 
         init() throws {
             place = try GatePlace()
@@ -49,7 +49,7 @@ extension EndToEnd {
             return server
         }
 
-        private func start(_ proxy: String, gate: Int) throws -> Daemon {
+        func start(_ proxy: String, gate: Int) throws -> Daemon {
             let folder = place.directory.path
             let log = folder + "/\(proxy).log"
             switch proxy {

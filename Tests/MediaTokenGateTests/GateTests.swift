@@ -25,11 +25,11 @@ struct GateTests {
     }
 
     private func answer(_ request: HTTPRequest, at time: Timestamp = Fixtures.realTokenTime) -> HTTPAnswer {
-        switch gate.question(request) {
+        switch gate.question(request, at: time) {
         case .settled(let reply): return reply.answer
         case .explain: return HTTPAnswer(299)
         case .verify(let request, let form):
-            return form.reply(to: verifier.verify([request], at: time)[0]).answer
+            return form.reply(to: verifier.verify([request], at: time)[0], at: time).answer
         }
     }
 
@@ -121,7 +121,7 @@ struct GateTests {
     @Test("a store that cannot tell is 503, to backends and to proxies, and no yes")
     func cannotTell() {
         for form in [GateForm.document, .subrequest] {
-            let answer = form.reply(to: .failure(.replayStore(.unavailable("gone")))).answer
+            let answer = form.reply(to: .failure(.replayStore(.unavailable("gone"))), at: Fixtures.realTokenTime).answer
             #expect(answer.status == 503)
             #expect(header("X-Media-Token-Status", of: answer) == "ERROR_UNKNOWN")
         }

@@ -27,7 +27,7 @@ struct ConfigurationProperty: FuzzProperty {
 
     private func check(_ path: String, isOpen: Bool, _ settings: GateSettings) throws {
         let request = HTTPRequest(method: "GET", path: "/v1/authz/forward-auth", headers: [("X-Forwarded-Uri", path)])
-        guard case .settled(let reply) = settings.gate.question(request) else {
+        guard case .settled(let reply) = settings.gate.question(request, at: Timestamp(milliseconds: 0)) else {
             throw Violation(description: "a token is found where none was sent")
         }
         try demand((reply.answer.status == 200) == isOpen, "\(path) is answered with \(reply.status)")

@@ -26,14 +26,14 @@ struct GateProperty: FuzzProperty {
     /// - Parameter input: `METHOD TARGET`, then lines of headers, an empty line, and the body.
     func check(_ input: [UInt8]) throws {
         guard let request = Self.request(input), request.isUnambiguous else { return }
-        switch gate.question(request) {
+        switch gate.question(request, at: known.batches[0].time) {
         case .settled(let reply):
             try check(reply.answer)
             try demand(
                 reply.answer.status != 200 || Self.demands(request) == [nil],
                 "open, and not in every reading below /free")
         case .verify(let verification, let form):
-            if form == .subrequest {
+            if case .subrequest = form {
                 try demand(
                     Self.demands(request) == [Set(verification.expectation.requestors)],
                     "asks for \(verification.expectation.requestors), and \(Self.demands(request)) is what is read")
@@ -42,7 +42,7 @@ struct GateProperty: FuzzProperty {
             }
             for batch in known.batches {
                 let outcome = batch.verifier.verify([verification], at: batch.time)[0]
-                let answer = form.reply(to: outcome).answer
+                let answer = form.reply(to: outcome, at: batch.time).answer
                 try check(answer)
                 if case .success(.accepted(let token)) = outcome {
                     try demand(batch.isSigned(token.replayKey), "accepted, and nobody has signed it")

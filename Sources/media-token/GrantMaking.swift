@@ -1,41 +1,8 @@
-internal import Glibc
 internal import MediaToken
+internal import MediaTokenGate
 internal import PlaybackGrants
 
-/// Makes grants of one kind, and looks at them.
-enum GrantMaker {
-    case akamai(AkamaiToken)
-    case cloudFront(CloudFrontGrant)
-    case secureLink(SecureLink)
-    case cat(CommonAccessToken)
-
-    init(_ options: GrantOptions) throws(GrantProblem) {
-        let key = try Self.key(options)
-        switch options.kind {
-        case .akamai:
-            var maker = AkamaiToken(key: try GrantSecret(hexadecimal: String(decoding: key, as: UTF8.self)))
-            maker.name = options["name"] ?? maker.name
-            maker.digest = AkamaiToken.Digest(rawValue: options.digest) ?? maker.digest
-            if let file = options["salt-file"] { maker.salt = try GrantSecret(Self.line(ofFile: file, "salt-file")) }
-            (maker.ip, maker.id, maker.data) = (options["ip"], options["id"], options["data"])
-            maker.escapesEarly = options.has("escape-early")
-            self = .akamai(maker)
-        case .cloudfront:
-            var maker = try CloudFrontGrant(key: key, keyPairID: options["key-pair-id"] ?? "")
-            maker.digest = CloudFrontGrant.Digest(rawValue: options.digest) ?? maker.digest
-            maker.ip = options["ip"]
-            self = .cloudFront(maker)
-        case .secureLink:
-            let expression = options["expression"] ?? SecureLink.usualExpression
-            var maker = try SecureLink(secret: GrantSecret(key), expression: expression)
-            maker.ip = options["ip"]
-            self = .secureLink(maker)
-        case .cat:
-            let secret = try GrantSecret(hexadecimal: String(decoding: key, as: UTF8.self))
-            self = .cat(try CommonAccessToken(key: secret, keyID: options["key-id"] ?? "media-token"))
-        }
-    }
-
+extension GrantMaker {
     func grant(_ options: GrantOptions) throws(GrantProblem) -> Grant {
         let period = try options.period()
         switch self {
@@ -102,22 +69,19 @@ enum GrantMaker {
         }
         return CATRenewal(kind: kind, seconds: numbers[0], deadline: numbers.count > 1 ? numbers[1] : nil)
     }
+}
 
-    private static func key(_ options: GrantOptions) throws(GrantProblem) -> [UInt8] {
-        if let file = options["key-file"] { return try line(ofFile: file, "key-file") }
-        let name = options["key-env"] ?? ""
-        guard let value = getenv(name) else { throw GrantProblem("key-env", "'\(printable(name))' is not set") }
-        return Array(String(cString: value).utf8)
-    }
-
-    /// Without one line break at the end, which editors add.
-    private static func line(ofFile path: String, _ option: String) throws(GrantProblem) -> [UInt8] {
-        do {
-            var bytes = try FileBytes.read(path == "-" ? "/dev/stdin" : path, limit: 65_536)
-            if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
-            return bytes
-        } catch {
-            throw GrantProblem(option, "\(path) \(error)")
-        }
+extension GrantOptions {
+    var settings: GrantSettings {
+        var settings = GrantSettings(kind)
+        (settings.keyFile, settings.keyEnvironment, settings.saltFile) = (
+            self["key-file"], self["key-env"], self["salt-file"]
+        )
+        (settings.keyID, settings.keyPairID, settings.name) = (self["key-id"], self["key-pair-id"], self["name"])
+        (settings.digest, settings.escapesEarly, settings.expression) = (
+            digest, has("escape-early"), self["expression"]
+        )
+        (settings.ip, settings.id, settings.data) = (self["ip"], self["id"], self["data"])
+        return settings
     }
 }

@@ -1,0 +1,29 @@
+internal import HTTPServer
+internal import MediaToken
+internal import PlaybackGrants
+
+/// What the grants that came with a request come to.
+enum GrantAnswer {
+    case opens
+    /// The first one's reason.
+    case refused(String)
+}
+
+extension GateRoute {
+    /// Browsers send the cookies of all paths above, the nearest first (RFC 6265, 5.4).
+    private static let most = 4
+
+    /// Looks at the grants in a request's header and cookies; `nil` where there are none, or the gate takes none here.
+    func grantAnswer(to request: HTTPRequest, for path: GatePath, at now: Timestamp) -> GrantAnswer? {
+        guard let grant, grant.isCheckedHere else { return nil }
+        let name = CommonAccessToken.name
+        let sent =
+            request.values(of: name) + request.values(of: "Cookie").flatMap { TokenSources.cookies($0, named: name) }
+        var reason: String?
+        for token in sent.prefix(Self.most) {
+            guard let refusal = grant.refusal(of: token, to: path, of: self.path, at: now) else { return .opens }
+            reason = reason ?? "\(refusal)"
+        }
+        return reason.map { .refused($0) }
+    }
+}

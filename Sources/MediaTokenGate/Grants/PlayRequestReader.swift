@@ -1,0 +1,55 @@
+internal import HTTPServer
+internal import MediaToken
+internal import PlaybackGrants
+
+/// Reads what `POST /v1/play` was sent: what `/v1/verify` takes, and the stream's URL or path, whose route says what the token
+/// must be for and what it is exchanged for.
+struct PlayRequestReader {
+    let routes: GateRoutes
+    let comparesCanonically: Bool
+
+    func question(_ request: HTTPRequest) -> GateQuestion {
+        do throws(GateProblem) {
+            let sent = try VerifyRequestFields(request)
+            let text = try sent.one("url", or: "path")
+            guard let url = StreamURL(text) else {
+                throw .invalid(
+                    "the url is '\(printable(text))'; expected a path, or an absolute URL, that nobody can read in two ways"
+                )
+            }
+            guard let route = routes.route(to: url.path) else {
+                throw GateProblem(403, .routeUnknown, "no route names '\(printable(text))', or another might be meant")
+            }
+            guard case .token(let expectation) = route.access, let grant = route.grant else {
+                throw .invalid("the route of '\(printable(text))' has no grant; expected one in its configuration")
+            }
+            let token = RawToken(sent.body.token)
+            let verification = VerificationRequest(token: token, expectation: try narrowed(expectation, sent))
+            do throws(GrantProblem) {
+                return .verify(verification, .play(try grant.order(for: url)))
+            } catch {
+                throw .invalid("the grant cannot be made: \(error)")
+            }
+        } catch {
+            return .settled(error.reply)
+        }
+    }
+
+    /// What the caller expects, which must be a part of what the route demands; all of that where it says nothing.
+    private func narrowed(_ route: Expectation, _ sent: VerifyRequestFields) throws(GateProblem) -> Expectation {
+        var (requestors, resource) = (route.requestors, route.resource)
+        if let given = try sent.requestor().map({ RequestorID($0) }) {
+            guard requestors.contains(given) else {
+                throw .invalid("the requestor is '\(given)'; its route is for another")
+            }
+            requestors = [given]
+        }
+        if let given = try sent.resource().map({ ResourceID($0) }) {
+            guard resource.matches(given) else {
+                throw .invalid("the resource is '\(given)'; its route is for another")
+            }
+            resource = comparesCanonically ? .canonically([given]) : .exactly(given)
+        }
+        return Expectation(requestors: requestors, resource: resource)
+    }
+}

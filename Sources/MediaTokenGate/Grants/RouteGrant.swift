@@ -1,0 +1,169 @@
+internal import HTTPServer
+internal import MediaToken
+package import PlaybackGrants
+
+/// What the media token of a route is exchanged for, as it is configured.
+package struct RouteGrantSettings: Sendable, Equatable {
+    /// How it gets to the player.
+    package enum Delivery: String, Sendable, CaseIterable {
+        /// Behind the stream's URL.
+        case query
+        /// By `Set-Cookie`.
+        case cookie
+    }
+
+    package var maker: GrantSettings
+    /// Seconds from the verdict on.
+    package var validity: Int64 = 14_400
+    /// Paths at and below it are opened, where the kind knows paths.
+    package var scope: String
+    package var delivery: Delivery
+    package var cookieDomain: String?
+    package var issuer: String?
+    package var methods: [String]?
+
+    package init(_ maker: GrantSettings, scope: String) {
+        (self.maker, self.scope) = (maker, scope)
+        delivery = maker.kind == .cat ? .cookie : .query
+    }
+}
+
+/// The same with its key: makes grants, and checks those that the gate takes itself.
+package struct RouteGrant: Sendable {
+    private let maker: GrantMaker
+    let settings: RouteGrantSettings
+    /// Without a slash at its end.
+    private let scope: String
+    private let scopePath: GatePath
+
+    /// Reads the key.
+    ///
+    /// - Throws: ``GrantProblem`` also where the scope could be read in two ways.
+    package init(_ settings: RouteGrantSettings) throws(GrantProblem) {
+        guard let path = GatePath(settings.scope) else {
+            throw GrantProblem("scope", "is '\(printable(settings.scope))'; expected a path from / on, without . or ..")
+        }
+        maker = try GrantMaker(settings.maker)
+        (self.settings, scopePath) = (settings, path)
+        scope = settings.scope.utf8.last == UInt8(ascii: "/") ? String(settings.scope.dropLast()) : settings.scope
+    }
+
+    /// Whether it opens nothing that another route might name.
+    func isWithin(_ path: GatePath) -> Bool { scopePath.isWithin(path) }
+
+    /// What can be made for `url`: all that could be wrong with it is known before the token is used up.
+    func order(for url: StreamURL) throws(GrantProblem) -> GrantOrder {
+        guard url.path.isWithin(scopePath) else {
+            throw GrantProblem(
+                "url", "is '\(printable(url.text))'; expected one at or below \(printable(settings.scope))")
+        }
+        let order = GrantOrder(grant: self, url: url)
+        // RSA takes longer than all else; of its grants only the policy is tried.
+        if case .cloudFront(let maker) = maker {
+            _ = try maker.policy(for: try signedURL(url), GrantPeriod(from: .now, seconds: settings.validity))
+        } else {
+            _ = try make(url, identifier: [], at: .now)
+        }
+        return order
+    }
+
+    fileprivate func make(_ url: StreamURL, identifier: [UInt8], at now: Timestamp) throws(GrantProblem) -> Grant {
+        let period = try GrantPeriod(from: now, seconds: settings.validity)
+        switch maker {
+        case .akamai(let maker): return try maker.grant(.acl([scope + "/*"]), period)
+        case .cloudFront(let maker): return try maker.grant(url: signedURL(url), period)
+        case .secureLink(let maker):
+            let uri = settings.delivery == .query ? "/" + url.path.segments.joined(separator: "/") : scope
+            return try maker.grant(uri: uri, period)
+        case .cat(let maker):
+            var claims = CATClaims()
+            (claims.issuer, claims.expires, claims.issuedAt) = (settings.issuer, period.end, now.milliseconds / 1000)
+            claims.identifier = identifier.isEmpty ? nil : identifier
+            (claims.methods, claims.scope.pathPrefix) = (settings.methods, scope + "/")
+            return try maker.grant(claims)
+        }
+    }
+
+    /// One URL, or by cookies all below the scope.
+    private func signedURL(_ url: StreamURL) throws(GrantProblem) -> String {
+        guard let origin = url.origin else {
+            throw GrantProblem("url", "is '\(printable(url.text))'; expected an absolute URL, which CloudFront signs")
+        }
+        return settings.delivery == .query ? url.text : origin + scope + "/*"
+    }
+
+    /// Why a token of the gate's own kind does not open `path`; `nil` where it does.
+    ///
+    /// - Parameter route: the nearest one. A grant of a wider route, made for less, is none for it.
+    func refusal(of token: String, to path: GatePath, of route: GatePath, at now: Timestamp) -> CATRefusal? {
+        guard case .cat(let checker) = maker else { return .malformed("this route has another kind of grant") }
+        do throws(CATRefusal) {
+            let claims = try checker.authenticClaims(of: token)
+            guard let prefix = claims.scope.pathPrefix, let opened = GatePath(prefix), opened.isWithin(route) else {
+                return .outOfScope("for no path of this route")
+            }
+            let request = CATRequest(method: "GET", path: "/" + path.segments.joined(separator: "/"))
+            return claims.refusal(of: request, issuer: settings.issuer, at: now)
+        } catch {
+            return error
+        }
+    }
+
+    /// Whether the gate takes it itself.
+    var isCheckedHere: Bool { if case .cat = maker { true } else { false } }
+}
+
+/// A grant that is made once a token has been found valid.
+package struct GrantOrder: Sendable {
+    fileprivate let grant: RouteGrant
+    fileprivate let url: StreamURL
+
+    /// What the player is given.
+    struct Play {
+        let url: String
+        let cookies: [String]
+        /// Seconds since 1970.
+        let expires: Int64
+    }
+
+    func fulfil(for token: VerifiedToken, at now: Timestamp) throws(GrantProblem) -> Play {
+        let made = try grant.make(url, identifier: token.replayKey.identifier, at: now)
+        let expires = made.expires.milliseconds / 1000
+        switch grant.settings.delivery {
+        case .query: return Play(url: made.appended(to: url.text), cookies: [], expires: expires)
+        case .cookie:
+            let path = grant.settings.scope
+            let cookies = made.cookies(path: path, domain: grant.settings.cookieDomain, at: now)
+            return Play(url: url.text, cookies: cookies, expires: expires)
+        }
+    }
+}
+
+extension ReplayKey {
+    /// Half of it: enough to find the token's verdict by, and of no use to anybody.
+    fileprivate var identifier: [UInt8] {
+        [words.0, words.1].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - $0 * 8)) } }
+    }
+}
+
+/// The URL of a stream, or its path.
+struct StreamURL: Sendable {
+    let text: String
+    /// Scheme and host; `nil` for a path alone.
+    let origin: String?
+    let path: GatePath
+
+    /// `nil` for what could be read in two ways.
+    init?(_ text: String) {
+        let schemes = ["https://", "http://"]
+        let scheme = schemes.first { text.utf8.starts(with: $0.utf8) }
+        let rest = text.utf8.dropFirst(scheme?.utf8.count ?? 0)
+        let host = scheme == nil ? rest.prefix(0) : rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+        let isHost = host.allSatisfy { $0.isTokenCharacter && $0 != UInt8(ascii: "%") || "[]:".utf8.contains($0) }
+        guard isHost, scheme == nil || !host.isEmpty, text.utf8.count <= 8192,
+            let path = GatePath(String(Substring(rest.dropFirst(host.count))))
+        else { return nil }
+        (self.text, self.path) = (text, path)
+        origin = scheme.map { $0 + String(Substring(host)) }
+    }
+}

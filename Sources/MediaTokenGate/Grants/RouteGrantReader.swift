@@ -1,0 +1,57 @@
+internal import HTTPServer
+internal import MediaToken
+internal import PlaybackGrants
+
+/// Reads the `grant` of a route's settings.
+enum RouteGrantReader {
+    /// `nil` once every problem has been told in `route`.
+    static func read(_ grant: SettingsObject, path: String, _ route: inout SettingsObject) -> RouteGrantSettings? {
+        var object = grant
+        defer { route.refuse(with: object) }
+        let kinds = GrantKind.allCases.map(\.rawValue)
+        guard let kind = object.required("kind", { $0.word("kind", kinds) }).flatMap(GrantKind.init) else { return nil }
+        var maker = GrantSettings(kind)
+        (maker.keyFile, maker.keyEnvironment) = (object.text("key-file"), object.text("key-env"))
+        if (maker.keyFile == nil) == (maker.keyEnvironment == nil) {
+            object.refuse("key-file", "expected one of key-file and key-env")
+        }
+        switch kind {
+        case .akamai:
+            (maker.name, maker.saltFile) = (object.text("name"), object.text("salt-file"))
+            maker.escapesEarly = object.flag("escape-early") ?? false
+        case .cloudfront: maker.keyPairID = object.required("key-pair-id") { $0.text("key-pair-id") }
+        case .secureLink: maker.expression = object.text("expression")
+        case .cat: maker.keyID = object.text("key-id")
+        }
+        if let digest = object.word("digest", GrantSettings.digests(kind)) { maker.digest = digest }
+
+        var settings = RouteGrantSettings(maker, scope: object.text("scope") ?? path)
+        if let seconds = object.number("validity", 1...Int(GrantPeriod.longestSeconds)) {
+            settings.validity = Int64(seconds)
+        }
+        let deliveries = RouteGrantSettings.Delivery.allCases.map(\.rawValue)
+        if let word = object.word("delivery", deliveries) {
+            settings.delivery = .init(rawValue: word) ?? settings.delivery
+        }
+        if let domain = object.text("cookie-domain") {
+            settings.cookieDomain = domain
+            if domain.isEmpty || !domain.utf8.allSatisfy(\.isTokenCharacter) {
+                object.refuse("cookie-domain", "is '\(printable(domain))'; expected the name of a host")
+            }
+        }
+        if kind == .cat { (settings.issuer, settings.methods) = (object.text("issuer"), object.texts("methods")) }
+        object.refuseRest()
+        return object.problems.isEmpty ? settings : nil
+    }
+}
+
+extension SettingsObject {
+    fileprivate mutating func word(_ name: String, _ words: [String]) -> String? {
+        guard let text = text(name) else { return nil }
+        guard words.contains(text) else {
+            refuse(name, "is '\(printable(text))'; expected \(words.joined(separator: ", "))")
+            return nil
+        }
+        return text
+    }
+}

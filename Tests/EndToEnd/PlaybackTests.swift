@@ -1,0 +1,78 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd.ProxyTests {
+    /// A stream of 200 seconds, each a segment, as ffmpeg makes them.
+    private func makeStream(_ folder: String) throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try Program("ffmpeg").succeed([
+            "-loglevel", "error", "-f", "lavfi", "-i", "testsrc=duration=200:size=64x36:rate=25", "-c:v", "mpeg2video",
+            "-g",
+            "25", "-f", "hls", "-hls_time", "1", "-hls_list_size", "0", "-hls_segment_filename", folder + "/%d.ts",
+            folder + "/index.m3u8",
+        ])
+    }
+
+    @Test("a token once, and then the manifest and 200 segments by the cookie that it was exchanged for")
+    func playback() throws {
+        try makeStream(place.directory.path + "/streams/live/tnt")
+        let key = try place.directory.write(String(repeating: "0f", count: 32), to: "grant.key")
+        func route(_ path: String, _ validity: Int) -> String {
+            """
+            {"path": "\(path)", "requestor": "MML", "resource": "TNT",
+             "grant": {"kind": "cat", "key-file": "\(key)", "validity": \(validity)}}
+            """
+        }
+        let settings = try place.directory.write(
+            "{\"routes\": [\(route("/live/tnt", 600)), \(route("/live", 2)), \(route("/vod", 600))]}", to: "gate.json")
+        let gate = try GateProcess(in: place, GatePlace.strict + ["--config", settings])
+        let nginx = try start("nginx", gate: gate.port)
+        defer { nginx.end(SIGKILL) }
+        let site = "http://127.0.0.1:\(ports[0])"
+        let tokens = try place.tokens(3)
+
+        func play(_ path: String, _ token: String) throws -> (code: String, cookie: String) {
+            let answer = try Program("curl").run(
+                [
+                    "-s", "-D", "-", "-o", "/dev/null", "-w", "%{http_code}", "-H", "Content-Type: text/plain",
+                    "--data-binary",
+                    "@-", "http://127.0.0.1:\(gate.port)/v1/play?path=\(path)",
+                ], input: Data(token.utf8)
+            ).output
+            let lines = answer.split(whereSeparator: \.isNewline)
+            let header = "set-cookie: "
+            let cookie = lines.first { $0.lowercased().hasPrefix(header) }?.dropFirst(header.count).prefix { $0 != ";" }
+            return (String(lines.last ?? ""), String(cookie ?? ""))
+        }
+        func codes(_ paths: [String], _ cookie: String) throws -> [String] {
+            let places = paths.flatMap { ["-o", "/dev/null", site + $0] }
+            let lines = try Program("curl").run(
+                ["-s", "-w", "%{http_code}\n", "-H", "Cookie: a=b; \(cookie)"] + places
+            ).output
+            return lines.split(separator: "\n").map(String.init)
+        }
+
+        let (code, cookie) = try play("/live/tnt/index.m3u8", tokens[0])
+        try #require(code == "200" && cookie.hasPrefix("CTA-Common-Access-Token="))
+        #expect(try play("/live/tnt/index.m3u8", tokens[0]).code == "403")
+        let stream = ["/live/tnt/index.m3u8"] + (0..<200).map { "/live/tnt/\($0).ts" }
+        #expect(try codes(stream, cookie) == Array(repeating: "200", count: 201))
+        // Every frame of it, read by a player.
+        let frames = try Program("ffmpeg").run([
+            "-nostdin", "-headers", "Cookie: \(cookie)\r\n", "-i", site + stream[0], "-f", "null", "-",
+        ])
+        #expect(frames.status == 0 && frames.errors.contains("frame= 5000"), "\(frames.errors.suffix(500))")
+
+        #expect(try codes(["/live/tnt/0.ts"], "") == ["401"])
+        #expect(try codes(["/live/tnt/0.ts"], cookie.replacing("=2D3R", with: "=2D3S")) == ["403"])
+        #expect(try codes(["/live/index.m3u8", "/vod/x"], cookie) == ["403", "403"])
+        let other = try play("/vod/x", tokens[1]).cookie
+        #expect(try codes(["/live/tnt/0.ts"], other) == ["403"])
+        let brief = try play("/live/index.m3u8", tokens[2]).cookie
+        #expect(try codes(["/live/index.m3u8", "/live/tnt/0.ts"], brief) == ["200", "403"])
+        usleep(2_500_000)
+        #expect(try codes(["/live/index.m3u8"], brief) == ["403"])
+        #expect(try codes(["/live/tnt/0.ts"], cookie) == ["200"])
+    }
+}

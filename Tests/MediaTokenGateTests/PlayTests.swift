@@ -1,0 +1,199 @@
+import Foundation
+import HTTPServer
+import MediaToken
+import PlaybackGrants
+import TestSupport
+import Testing
+
+@testable import MediaTokenGate
+
+@Suite("From a token to a grant")
+struct PlayTests {
+    private let directory: TemporaryDirectory
+    private let gate: Gate
+    private let verifier: MediaTokenVerifier
+    private let token: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        let key = try directory.write(String(repeating: "0f", count: 32) + "\n", to: "key")
+        let pem = try directory.write(try Self.pem(), to: "key.pem")
+        let mml = #""requestor": "MML", "resource": "TNT""#
+        let routes = """
+            {"keys": ["x"], "routes": [
+              {"path": "/live", \(mml), "grant": {"kind": "cat", "key-file": "\(key)", "issuer": "gate", "validity": 600}},
+              {"path": "/live/premium", \(mml), "grant": {"kind": "cat", "key-file": "\(key)", "issuer": "gate"}},
+              {"path": "/vod", \(mml), "grant": {"kind": "akamai", "key-file": "\(key)", "validity": 60}},
+              {"path": "/cf", \(mml), "grant": {"kind": "cloudfront", "key-file": "\(pem)", "key-pair-id": "K1"}},
+              {"path": "/cfc", \(mml), "grant": {"kind": "cloudfront", "key-file": "\(pem)", "key-pair-id": "K1", "delivery": "cookie"}},
+              {"path": "/ng", \(mml), "grant": {"kind": "secure-link", "key-file": "\(key)"}},
+              {"path": "/plain", \(mml)}, {"path": "/free", "open": true}]}
+            """
+        let object = try StrictJSON.readObject(Array(routes.utf8)[...])
+        let reader = GateSettingsReader(object.members)
+        try #require(reader.problems == [])
+        var loaded = reader.settings.routes
+        for index in loaded.indices { try loaded[index].loadGrant() }
+        gate = Gate(routes: loaded)
+        verifier = MediaTokenVerifier(
+            keys: try KeyRing(loading: Fixtures.keys, minimumRSABits: 1024), replays: MemoryReplayCache())
+        token = Fixtures.base64(try Fixtures.realToken().trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
+    private static func pem() throws -> String {
+        try Program("openssl").succeed(["genrsa", "2048"])
+    }
+
+    private static let now = Fixtures.realTokenTime
+
+    private func play(
+        _ query: String, body: String? = nil, type: String = "text/plain", at time: Timestamp = now
+    ) -> HTTPAnswer {
+        let request = HTTPRequest(
+            method: "POST", path: "/v1/play", query: query, headers: [("Content-Type", type)],
+            body: Array((body ?? token).utf8))
+        switch gate.question(request, at: time) {
+        case .settled(let reply): return reply.answer
+        case .explain: return HTTPAnswer(299)
+        case .verify(let request, let form):
+            return form.reply(to: verifier.verify([request], at: time)[0], at: time).answer
+        }
+    }
+
+    private func authorize(_ target: String, _ headers: [(name: String, value: String)], at time: Timestamp = now)
+        -> HTTPAnswer
+    {
+        let request = HTTPRequest(
+            method: "GET", path: "/v1/authz/forward-auth", headers: [("X-Forwarded-Uri", target)] + headers)
+        guard case .settled(let reply) = gate.question(request, at: time) else { return HTTPAnswer(299) }
+        return reply.answer
+    }
+
+    private func document(_ answer: HTTPAnswer) throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any])
+    }
+
+    private func header(_ name: String, _ answer: HTTPAnswer) -> String? {
+        answer.headers.first { $0.name == name }?.value
+    }
+
+    @Test("a token is exchanged for a cookie that opens its route until it ends, once")
+    func cookie() throws {
+        let answer = play("url=https://cdn.example/live/tnt/index.m3u8")
+        #expect(answer.status == 200)
+        let said = try document(answer)
+        #expect(
+            said["url"] as? String == "https://cdn.example/live/tnt/index.m3u8" && said["mvpd"] as? String == "TempPass"
+        )
+        #expect(said["expires"] as? Int64 == Self.now.milliseconds / 1000 + 600)
+        let cookie = try #require(header("Set-Cookie", answer))
+        #expect(cookie.hasSuffix("; Path=/live; Max-Age=600; Secure; HttpOnly; SameSite=None"))
+        let pair = String(cookie.prefix { $0 != ";" })
+        let headers = [(name: "Cookie", value: "a=b; " + pair)]
+        for target in ["/live/tnt/index.m3u8", "/live/tnt/1.ts?x=y", "/live/a%20b"] {
+            let opened = authorize(target, headers)
+            #expect(opened.status == 200 && header("X-Media-Token-Status", opened) == "GRANT_VALID", "\(target)")
+        }
+        let bare = String(pair.dropFirst(CommonAccessToken.name.count + 1))
+        #expect(authorize("/live/1", [(CommonAccessToken.name, bare)]).status == 200)
+        for (target, changed, time) in [
+            ("/live/1", headers, Self.now.advanced(byMilliseconds: 600_000)),
+            ("/live/1", [("Cookie", pair.replacing("=2D3R", with: "=2D3S"))], Self.now),
+            ("/live/premium/1", headers, Self.now),
+        ] {
+            let refused = authorize(target, changed, at: time)
+            #expect(refused.status == 403 && header("X-Media-Token-Status", refused) == "GRANT_REFUSED")
+            #expect(header("X-Media-Token-Detail", refused)?.isEmpty == false)
+        }
+        #expect(authorize("/vod/1", headers).status == 401, "a route whose grants the gate does not take")
+        #expect(authorize("/live/1", []).status == 401)
+        #expect(
+            authorize("/live/1", headers + [("X-Media-Token", "x")], at: Self.now.advanced(byMilliseconds: 600_000))
+                .status == 299)
+        #expect(play("url=/live/tnt/index.m3u8").status == 403, "the token is used up")
+    }
+
+    @Test(
+        "each kind, behind the URL or by cookies",
+        arguments: [
+            ("/vod/a.m3u8?b=c", "/vod/a.m3u8?b=c&hdnts=exp="), ("/ng/a%20b.mp4", "/ng/a%20b.mp4?md5="),
+            ("https://d.example/cf/a.mp4", "https://d.example/cf/a.mp4?Expires="),
+            ("https://d.example/cfc/a.mp4", "https://d.example/cfc/a.mp4"),
+        ])
+    func kinds(url: String, beginning: String) throws {
+        let answer = play("path=" + Fixtures.percentEncoded(url))
+        #expect(answer.status == 200, "\(String(decoding: answer.body, as: UTF8.self))")
+        let said = try #require(try document(answer)["url"] as? String)
+        #expect(said.hasPrefix(beginning) && (said == url) == (url.contains("/cfc/")))
+        let cookies = answer.headers.filter { $0.name == "Set-Cookie" }.map(\.value)
+        #expect(
+            cookies.map { String($0.prefix { $0 != "=" }) }
+                == (url.contains("/cfc/")
+                    ? [
+                        "CloudFront-Policy", "CloudFront-Signature", "CloudFront-Key-Pair-Id",
+                        "CloudFront-Hash-Algorithm",
+                    ] : []))
+    }
+
+    @Test("what cannot be exchanged is refused before the token is used up")
+    func refusals() throws {
+        for (query, code, part) in [
+            ("", 400, "no url is given"), ("url=/live/1&path=/live/1", 400, "a url and a path"),
+            ("url=/live/1&url=/live/2", 400, "given as"), ("url=/live/../vod/1", 400, "in two ways"),
+            ("url=ftp://x/live/1", 400, "in two ways"), ("url=https:///live/1", 400, "in two ways"),
+            ("url=https://x%2fy/live/1", 400, "no route"), ("url=/nothing", 403, "no route"),
+            ("url=/LIVE/premium", 403, "no route"),
+            ("url=/plain/1", 400, "no grant"), ("url=/free/1", 400, "no grant"),
+            ("url=/cf/1", 400, "absolute URL"), ("url=/live/1&requestor=OTHER", 400, "the requestor is 'OTHER'"),
+            ("url=/live/1&resource=CNN", 400, "the resource is 'CNN'"),
+        ] {
+            let answer = play(query)
+            let text = String(decoding: answer.body, as: UTF8.self)
+            #expect(
+                answer.status == code && text.contains(part) || query.contains("%2f") && answer.status != 200,
+                "\(query): \(text)")
+        }
+        #expect(play("url=/live/1", body: "x").status == 401)
+        #expect(play("url=/live/1&requestor=MML&resource=TNT").status == 200)
+        let json = #"{"token": "\#(token)", "url": "/live/1"}"#
+        #expect(play("", body: json, type: "application/json").status == 403, "used up, and read from JSON")
+    }
+
+    @Test("every problem of a grant's settings is found, with its place")
+    func settings() throws {
+        func problems(_ grant: String) throws -> [String] {
+            let text = #"{"keys":["x"],"routes":[{"path":"/live","requestor":"A","resource":"B","grant":\#(grant)}]}"#
+            return GateSettingsReader(try StrictJSON.readObject(Array(text.utf8)[...]).members).problems
+        }
+        #expect(try problems(#"{"kind":"cat","key-env":"X","methods":["GET"],"scope":"/live/a"}"#) == [])
+        for (grant, part) in [
+            ("{}", "grant.kind: is missing"), (#"{"kind":"x"}"#, "grant.kind: is 'x'; expected akamai"),
+            (#"{"kind":"cat"}"#, "grant.key-file: expected one of"),
+            (#"{"kind":"cloudfront","key-env":"X"}"#, "grant.key-pair-id: is missing"),
+            (#"{"kind":"cat","key-env":"X","validity":0}"#, "grant.validity: is 0"),
+            (#"{"kind":"cat","key-env":"X","digest":"md5"}"#, "grant.digest: is 'md5'"),
+            (#"{"kind":"akamai","key-env":"X","issuer":"a"}"#, "grant.issuer: no such setting"),
+            (#"{"kind":"cat","key-env":"X","cookie-domain":"a;b"}"#, "grant.cookie-domain: is 'a;b'"),
+        ] {
+            let found = try problems(grant)
+            #expect(found.contains { $0.hasPrefix("routes[0].\(part)") }, "\(grant): \(found)")
+        }
+        let (short, good) = (try directory.write("abc", to: "short"), directory.path + "/key")
+        for (scope, file, problem) in [
+            ("/live", short, "key: has 3 digits"), ("/a/../b", good, "scope: is '/a/../b'"),
+            ("/vod", good, "scope: is '/vod'; expected a path of its route"),
+            ("/live/a", "/nowhere", "key-file: /nowhere"),
+        ] {
+            var maker = GrantSettings(.cat)
+            maker.keyFile = file
+            var route = try #require(
+                GateRoute(path: "/live", access: .open, grant: RouteGrantSettings(maker, scope: scope)))
+            do throws(GrantProblem) {
+                try route.loadGrant()
+                Issue.record("\(scope) is taken")
+            } catch {
+                #expect("\(error)".hasPrefix(problem), "\(error)")
+            }
+        }
+    }
+}
