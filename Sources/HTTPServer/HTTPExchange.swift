@@ -65,11 +65,16 @@ extension HTTPRequest {
             next = header.pointee.next.tqe_next
         }
         self.init(
-            method: Self.methods[evhttp_request_get_command(pointer).rawValue] ?? "",
+            method: Self.method(of: pointer),
             path: String(target[..<(mark ?? target.endIndex)]),
             query: mark.map { String(target[target.utf8.index(after: $0)...]) }, headers: headers,
             body: Self.body(of: pointer),
             peer: evhttp_request_get_connection(pointer).map(HTTPConnection.peer) ?? "")
+    }
+
+    /// Empty where nobody here needs it.
+    static func method(of pointer: OpaquePointer) -> String {
+        methods[evhttp_request_get_command(pointer).rawValue] ?? ""
     }
 
     private static func body(of pointer: OpaquePointer) -> [UInt8] {

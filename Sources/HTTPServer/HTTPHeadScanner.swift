@@ -4,12 +4,14 @@
 /// 2 for one that it knows. Whoever reads it otherwise takes the head to end elsewhere, or to say something else. Behind a
 /// CONNECT it keeps the connection, whatever it has answered.
 struct HTTPHeadScanner {
-    /// Whether others may read it otherwise than libevent does.
+    /// Whether others may read it otherwise than libevent does, or it has more lines than any.
     private(set) var isOdd = false
     /// Whether its empty line has come.
     private(set) var hasEnded = false
     private var isRequestLine = true
     private var lineLength = 0
+    private var lines = 0
+    private static let lineLimit = 512
     private var last: UInt8 = 0
     /// The request line's first eight bytes, and its last.
     private var (method, version) = (UInt64(0), UInt64(0))
@@ -27,7 +29,8 @@ struct HTTPHeadScanner {
             if byte == lineFeed {
                 if isRequestLine, !Self.versions.contains(version) || method == Self.connect { isOdd = true }
                 if lineLength == 0 { return hasEnded = true }
-                (isRequestLine, lineLength) = (false, 0)
+                (isRequestLine, lineLength, lines) = (false, 0, lines + 1)
+                if lines > Self.lineLimit { isOdd = true }
             } else if byte != carriageReturn {
                 take(byte)
             }

@@ -90,11 +90,13 @@ final class HTTPWorker {
 
     func take(_ pointer: OpaquePointer) {
         connections.hasArrived(pointer)
-        let exchange = HTTPExchange(pointer, HTTPRequest(pointer), self)
+        let isTrusted = connections.isTrusted(pointer)
+        // What is refused unseen is not copied.
+        let request = isTrusted ? HTTPRequest(pointer) : HTTPRequest(method: HTTPRequest.method(of: pointer), path: "")
+        let exchange = HTTPExchange(pointer, request, self)
         open[pointer] = WeakExchange(value: exchange)
-        let request = exchange.request
         guard !request.method.isEmpty else { return refuse(exchange, pointer, 501) }
-        guard request.isUnambiguous, connections.isTrusted(pointer) else { return refuse(exchange, pointer, 400) }
+        guard isTrusted, request.isUnambiguous else { return refuse(exchange, pointer, 400) }
         let size = request.headers.reduce(request.path.utf8.count + (request.query?.utf8.count ?? 0)) {
             $0 + $1.name.utf8.count + $1.value.utf8.count + 4
         }

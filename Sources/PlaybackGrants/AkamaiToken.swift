@@ -24,6 +24,7 @@ public struct AkamaiToken: Sendable {
     /// The parameter, cookie or header: `hdnts` for a URL that is exchanged at the edge, `hdnea` for a cookie, or what the
     /// property says.
     public var name = "hdnts"
+    /// Of the HMAC.
     public var digest = Digest.sha256
     /// Joins the MAC's input and does not travel.
     public var salt: GrantSecret?
@@ -37,6 +38,7 @@ public struct AkamaiToken: Sendable {
     /// "Escape token input".
     public var escapesEarly = false
 
+    /// - Parameter key: the property's, or its transition key.
     public init(key: GrantSecret) { self.key = key }
 
     /// Makes the token.

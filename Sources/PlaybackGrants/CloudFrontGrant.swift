@@ -10,6 +10,7 @@ public struct CloudFrontGrant: Sendable {
 
     private let key: RSASigningKey
     let keyPairID: String
+    /// Of the signature.
     public var digest = Digest.sha256
     /// The addresses that alone may use it, as `192.0.2.0/24`. Makes the policy a custom one.
     public var ip: String?

@@ -12,6 +12,7 @@ public struct Grant: Sendable, Equatable {
         public let value: String
     }
 
+    /// In the order in which the CDN's documents have them.
     public let fields: [Field]
     /// The moment from which on it opens nothing any more.
     public let expires: Timestamp

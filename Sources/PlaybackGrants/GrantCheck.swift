@@ -7,6 +7,7 @@ public struct GrantCheck: Equatable, Sendable {
         case format, key, begin, end, issuer, method, ip, scope
     }
 
+    /// What was looked at.
     public let subject: Subject
     /// Whether it allows what was asked; `nil` where nothing was asked that it could be compared with.
     public let isPassed: Bool?
@@ -20,13 +21,18 @@ public struct GrantCheck: Equatable, Sendable {
 
 /// What a grant is looked at for. What is `nil` is not compared.
 public struct GrantQuestion: Sendable {
+    /// When it is used.
     public var now: Timestamp
     /// The URL, or the path where the grant is about paths.
     public var url: String?
+    /// The address that asks.
     public var ip: String?
+    /// Upper case.
     public var method: String?
+    /// Who must have made it.
     public var issuer: String?
 
+    /// Asks for nothing but the time.
     public init(at now: Timestamp) { self.now = now }
 
     /// Seconds since 1970.

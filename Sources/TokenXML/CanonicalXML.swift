@@ -6,9 +6,17 @@ internal import CLibXML2
 /// CDATA or escapes, empty-element tags, and white space between elements. Comments and processing instructions are
 /// refused, as in ``StrictXMLReader``: leaving them out would make `A<!-- -->B` equal to `AB`.
 package enum CanonicalXML {
-    /// The canonical form's bytes.
+    /// Bytes of a document at the most.
+    package static let sizeLimit = 16_384
+    /// Of namespace declarations times elements: libxml2 looks for each of the former at each of the latter.
+    private static let workLimit = 2048
+
+    /// The canonical form's bytes. Its work is bounded: what is compared so may come from anybody.
     package static func form(of bytes: UnsafeBufferPointer<UInt8>) throws(XMLRefusal) -> [UInt8] {
-        _ = try StrictXMLReader().read(bytes)
+        guard bytes.count <= sizeLimit else { throw .tooLong(limit: sizeLimit) }
+        let elements = try StrictXMLReader().read(bytes).list.count
+        let declarations = bytes.indices.count { bytes[$0...].starts(with: "xmlns".utf8) }
+        guard declarations * elements <= workLimit else { throw .tooManyNamespaces(limit: workLimit / elements) }
         guard let document = parse(bytes) else { throw .outOfMemory }
         defer { xmlFreeDoc(document) }
         if let root = xmlDocGetRootElement(document) { dropWhiteSpaceBetweenElements(below: root) }

@@ -58,13 +58,20 @@ struct XMLEvents {
 
     mutating func refuse(_ refusal: XMLRefusal) {
         if self.refusal == nil { self.refusal = refusal }
-        xmlStopParser(context)
+        stop()
     }
 
     /// The first of libxml2's complaints counts, and ends it: each of many would be a text as long as what it complains of.
     mutating func note(code: Int, line: Int, column: Int) {
         if case .malformed(0, _, _) = malformed { malformed = .malformed(code: code, line: line, column: column) }
-        xmlStopParser(context)
+        stop()
+    }
+
+    /// Has libxml2 read no further. Its own xmlStopParser() frees the input, and behind some complaints (`]]>` in text) libxml2
+    /// 2.9 reads on in what was freed.
+    private func stop() {
+        context.pointee.instate = XML_PARSER_EOF
+        context.pointee.disableSAX = 1
     }
 }
 

@@ -13,6 +13,8 @@ package enum XMLRefusal: Error, Equatable, Sendable {
     case tooManyElements(limit: Int)
     case tooManyAttributes(limit: Int)
     case tooManyNamespaces(limit: Int)
+    /// In bytes.
+    case tooLong(limit: Int)
     /// A namespace name that is no absolute URI. Such a document has no canonical form (Canonical XML 1.0, 1.3).
     case relativeNamespace
     /// libxml2's error number, and the line and column, in bytes, both from 1, where it stopped.

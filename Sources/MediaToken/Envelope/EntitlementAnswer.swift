@@ -23,11 +23,17 @@ enum EntitlementAnswer {
         }
     }
 
+    /// Each may have to be brought into its canonical form.
+    private static let decisionLimit = 16
+
     /// The only decision, or the only one about the resource that is asked for.
     private static func choose(
         from decisions: [Decision], _ resource: ResourceRule?
     ) throws(FormatProblem) -> Decision {
         if decisions.count == 1 { return decisions[0] }
+        guard decisions.count <= decisionLimit else {
+            throw .document("a REST v2 answer", .unexpected("\(decisions.count) decisions, more than \(decisionLimit)"))
+        }
         let matching = decisions.filter { decision in
             decision.resource.map { resource?.matches(ResourceID($0)) ?? false } ?? false
         }

@@ -105,6 +105,7 @@ extension XMLRefusal {
         case .malformed(let code, let line, let column):
             "is not well-formed at line \(line), column \(column) (libxml2 error \(code))"
         case .tooManyAttributes(let limit): "has more than \(limit) attributes"
+        case .tooLong(let limit): "is longer than \(limit) bytes"
         case .tooManyNamespaces(let limit): "declares more than \(limit) namespaces"
         case .relativeNamespace: "has a namespace name that is no absolute URI"
         case .outOfMemory: "could not be parsed for want of memory"

@@ -54,7 +54,9 @@ public struct ResourceRule: Sendable {
         case .exact: return candidates.contains { $0.resource == signed }
         case .canonical:
             if candidates.contains(where: { $0.resource == signed }) { return true }
-            guard let form = signed.canonicalForm else { return false }
+            guard candidates.contains(where: { $0.canonicalForm != nil }), let form = signed.canonicalForm else {
+                return false
+            }
             return candidates.contains { $0.canonicalForm == form }
         }
     }

@@ -21,6 +21,7 @@ public struct CATClaims: Equatable, Sendable {
     /// `catr`: how a CDN may renew it. The gate does not.
     public var renewal: CATRenewal?
 
+    /// None of them.
     public init() {}
 }
 
@@ -35,6 +36,7 @@ public struct CATScope: Equatable, Sendable {
     /// Exactly this path.
     public var path: String?
 
+    /// None of them.
     public init() {}
 
     var isEmpty: Bool { self == CATScope() }
@@ -47,12 +49,14 @@ public struct CATRenewal: Equatable, Sendable {
         case automatic = 0, cookie, header, redirect
     }
 
+    /// How the new token travels.
     public var kind: Kind
     /// Seconds that the new one holds.
     public var seconds: Int64
     /// Seconds before the end from which on it is renewed; `nil` for whoever renews it to say.
     public var deadline: Int64?
 
+    /// A renewal for so many seconds.
     public init(kind: Kind, seconds: Int64, deadline: Int64? = nil) {
         (self.kind, self.seconds, self.deadline) = (kind, seconds, deadline)
     }

@@ -2,13 +2,16 @@ public import MediaToken
 
 /// The request that a token must open.
 public struct CATRequest: Sendable {
+    /// Upper case.
     public var method: String
     /// `nil` where it is not known: then a token that names one is refused.
     public var scheme: String?
+    /// The same.
     public var host: String?
     /// Decoded, without its query, and without anything that could be read in two ways.
     public var path: String
 
+    /// What is asked.
     public init(method: String, scheme: String? = nil, host: String? = nil, path: String) {
         (self.method, self.scheme, self.host, self.path) = (method, scheme, host, path)
     }
