@@ -23,6 +23,7 @@ struct PlayTests {
             {"keys": ["x"], "routes": [
               {"path": "/live", \(mml), "grant": {"kind": "cat", "key-file": "\(key)", "issuer": "gate", "validity": 600}},
               {"path": "/live/premium", \(mml), "grant": {"kind": "cat", "key-file": "\(key)", "issuer": "gate"}},
+              {"path": "/only", \(mml), "grant": {"kind": "cat", "key-file": "\(key)", "methods": ["GET"]}},
               {"path": "/vod", \(mml), "grant": {"kind": "akamai", "key-file": "\(key)", "validity": 60}},
               {"path": "/cf", \(mml), "grant": {"kind": "cloudfront", "key-file": "\(pem)", "key-pair-id": "K1"}},
               {"path": "/cfc", \(mml), "grant": {"kind": "cloudfront", "key-file": "\(pem)", "key-pair-id": "K1", "delivery": "cookie"}},
@@ -113,6 +114,18 @@ struct PlayTests {
         #expect(play("url=/live/tnt/index.m3u8").status == 403, "the token is used up")
     }
 
+    @Test("a grant for some methods opens where the proxy says which one is meant")
+    func methods() throws {
+        let cookie = String(try #require(header("Set-Cookie", play("url=/only/1"))).prefix { $0 != ";" })
+        for (headers, code) in [
+            ([], 403), ([("X-Forwarded-Method", "GET")], 200), ([("X-Original-Method", "GET")], 200),
+            ([("X-Forwarded-Method", "POST")], 403),
+            ([("X-Forwarded-Method", "GET"), ("X-Original-Method", "POST")], 403),
+        ] as [([(name: String, value: String)], Int)] {
+            #expect(authorize("/only/1", headers + [("Cookie", cookie)]).status == code, "\(headers)")
+        }
+    }
+
     @Test(
         "each kind, behind the URL or by cookies",
         arguments: [
@@ -181,6 +194,7 @@ struct PlayTests {
         let (short, good) = (try directory.write("abc", to: "short"), directory.path + "/key")
         for (scope, file, problem) in [
             ("/live", short, "key: has 3 digits"), ("/a/../b", good, "scope: is '/a/../b'"),
+            ("/live%2e", good, "scope: is '/live%2e'"),
             ("/vod", good, "scope: is '/vod'; expected a path of its route"),
             ("/live/a", "/nowhere", "key-file: /nowhere"),
         ] {

@@ -121,7 +121,7 @@ struct CommonAccessTokenTests {
         #expect(refusal(1_799_999_989) == .notYetValid(from: 1_799_999_990, now: 1_799_999_989))
         #expect(refusal(1_800_000_600) == .expired(at: 1_800_000_600, now: 1_800_000_600))
         #expect(refusal(issuer: "other") == .otherIssuer("mvpd-gate"))
-        #expect(refusal { $0.method = "POST" } == .outOfScope("for the methods GET, HEAD, not POST"))
+        #expect(refusal { $0.method = "POST" } == .outOfScope("for the methods GET, HEAD, not 'POST'"))
         for (path, opens) in [("/live/tnt", false), ("/live/tntx", false), ("/", false), ("/live/tnt/", true)] {
             #expect((refusal { $0.path = path } == nil) == opens, "\(path)")
         }

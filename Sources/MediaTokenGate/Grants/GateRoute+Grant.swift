@@ -19,9 +19,14 @@ extension GateRoute {
         let name = CommonAccessToken.name
         let sent =
             request.values(of: name) + request.values(of: "Cookie").flatMap { TokenSources.cookies($0, named: name) }
+        // Caddy and Traefik name it in the one, nginx' documents in the other.
+        let methods = request.values(of: "X-Forwarded-Method") + request.values(of: "X-Original-Method")
+        let method = methods.count == 1 ? methods[0] : nil
         var reason: String?
         for token in sent.prefix(Self.most) {
-            guard let refusal = grant.refusal(of: token, to: path, of: self.path, at: now) else { return .opens }
+            guard let refusal = grant.refusal(of: token, to: path, method: method, of: self.path, at: now) else {
+                return .opens
+            }
             reason = reason ?? "\(refusal)"
         }
         return reason.map { .refused($0) }

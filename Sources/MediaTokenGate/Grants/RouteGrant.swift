@@ -40,8 +40,10 @@ package struct RouteGrant: Sendable {
     ///
     /// - Throws: ``GrantProblem`` also where the scope could be read in two ways.
     package init(_ settings: RouteGrantSettings) throws(GrantProblem) {
-        guard let path = GatePath(settings.scope) else {
-            throw GrantProblem("scope", "is '\(printable(settings.scope))'; expected a path from / on, without . or ..")
+        // With an escape it would have two spellings, and CDNs do not agree which one is compared.
+        guard let path = GatePath(settings.scope), !settings.scope.utf8.contains(UInt8(ascii: "%")) else {
+            throw GrantProblem(
+                "scope", "is '\(printable(settings.scope))'; expected a path from / on, without escapes, . or ..")
         }
         maker = try GrantMaker(settings.maker)
         (self.settings, scopePath) = (settings, path)
@@ -94,15 +96,19 @@ package struct RouteGrant: Sendable {
 
     /// Why a token of the gate's own kind does not open `path`; `nil` where it does.
     ///
-    /// - Parameter route: the nearest one. A grant of a wider route, made for less, is none for it.
-    func refusal(of token: String, to path: GatePath, of route: GatePath, at now: Timestamp) -> CATRefusal? {
+    /// - Parameters:
+    ///   - method: of the request; `nil` where the proxy does not say, and only a grant for all methods opens.
+    ///   - route: the nearest one. A grant of a wider route, made for less, is none for it.
+    func refusal(
+        of token: String, to path: GatePath, method: String?, of route: GatePath, at now: Timestamp
+    ) -> CATRefusal? {
         guard case .cat(let checker) = maker else { return .malformed("this route has another kind of grant") }
         do throws(CATRefusal) {
             let claims = try checker.authenticClaims(of: token)
             guard let prefix = claims.scope.pathPrefix, let opened = GatePath(prefix), opened.isWithin(route) else {
                 return .outOfScope("for no path of this route")
             }
-            let request = CATRequest(method: "GET", path: "/" + path.segments.joined(separator: "/"))
+            let request = CATRequest(method: method ?? "", path: "/" + path.segments.joined(separator: "/"))
             return claims.refusal(of: request, issuer: settings.issuer, at: now)
         } catch {
             return error

@@ -2,7 +2,7 @@ public import MediaToken
 
 /// The request that a token must open.
 public struct CATRequest: Sendable {
-    /// Upper case.
+    /// Upper case; empty where it is not known.
     public var method: String
     /// `nil` where it is not known: then a token that names one is refused.
     public var scheme: String?
@@ -28,7 +28,8 @@ extension CATClaims {
         if let notBefore, seconds < notBefore { return .notYetValid(from: notBefore, now: seconds) }
         if let expected, issuer.map({ $0.hasSameBytes(as: expected) }) != true { return .otherIssuer(issuer) }
         if let methods, !methods.contains(where: { $0.hasSameBytes(as: request.method) }) {
-            return .outOfScope("for the methods \(printable(methods.joined(separator: ", "))), not \(request.method)")
+            return .outOfScope(
+                "for the methods \(printable(methods.joined(separator: ", "))), not '\(printable(request.method))'")
         }
         return scope.difference(from: request).map { .outOfScope($0) }
     }
