@@ -1,4 +1,3 @@
-internal import HTTPServer
 internal import MediaToken
 package import PlaybackGrants
 
@@ -40,10 +39,10 @@ package struct RouteGrant: Sendable {
     ///
     /// - Throws: ``GrantProblem`` also where the scope could be read in two ways.
     package init(_ settings: RouteGrantSettings) throws(GrantProblem) {
-        // With an escape it would have two spellings, and CDNs do not agree which one is compared.
-        guard let path = GatePath(settings.scope), !settings.scope.utf8.contains(UInt8(ascii: "%")) else {
+        // With an escape it would have two spellings, and CDNs do not agree which one is compared. The others are wildcards.
+        guard let path = GatePath(settings.scope), !settings.scope.utf8.contains(where: "%*?".utf8.contains) else {
             throw GrantProblem(
-                "scope", "is '\(printable(settings.scope))'; expected a path from / on, without escapes, . or ..")
+                "scope", "is '\(printable(settings.scope))'; expected a path from / on, without escapes, *, ?, . or ..")
         }
         maker = try GrantMaker(settings.maker)
         (self.settings, scopePath) = (settings, path)
@@ -165,8 +164,10 @@ struct StreamURL: Sendable {
         let scheme = schemes.first { text.utf8.starts(with: $0.utf8) }
         let rest = text.utf8.dropFirst(scheme?.utf8.count ?? 0)
         let host = scheme == nil ? rest.prefix(0) : rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
-        let isHost = host.allSatisfy { $0.isTokenCharacter && $0 != UInt8(ascii: "%") || "[]:".utf8.contains($0) }
-        guard isHost, scheme == nil || !host.isEmpty, text.utf8.count <= 8192,
+        let isHost = host.allSatisfy { $0.isLetterOrDigit || ".-:[]".utf8.contains($0) }
+        // To CloudFront it is a wildcard, and would sign for more than one URL.
+        let isOne = !text.utf8.contains(UInt8(ascii: "*"))
+        guard isHost, isOne, scheme == nil || !host.isEmpty, text.utf8.count <= 8192,
             let path = GatePath(String(Substring(rest.dropFirst(host.count))))
         else { return nil }
         (self.text, self.path) = (text, path)
