@@ -9,17 +9,17 @@ extension ReplayCacheTests {
     @Suite("Replay store contract")
     struct ReplayCacheContract {
         /// After every store's beginning, also by the clock of its server.
-        private static let issued = Timestamp.now.moved(3_600_000)
+        private let issued = Timestamp.now.moved(3_600_000)
         private static let minute: Int64 = 60_000
         /// After this much more than its life, no policy accepts a token any more.
         private static let skew = VerificationPolicy.largestClockSkew.components.seconds * 1000
 
         private func later(_ milliseconds: Int64) -> Timestamp {
-            Timestamp(milliseconds: Self.issued.milliseconds + milliseconds)
+            Timestamp(milliseconds: issued.milliseconds + milliseconds)
         }
 
         private func claim(_ number: UInt64, life: Int64 = 7 * minute) -> ReplayClaim {
-            ReplayClaim(key: ReplayRace.claim(number, at: Self.issued).key, issued: Self.issued, until: later(life))
+            ReplayClaim(key: ReplayRace.claim(number, at: issued).key, issued: issued, until: later(life))
         }
 
         @Test("a key is first once", arguments: StoreKind.allCases)
@@ -27,7 +27,7 @@ extension ReplayCacheTests {
             let store = try TestStore(kind)
             let cache = store.cache
             for number in 0..<100 as Range<UInt64> {
-                #expect(try cache.claim(claim(number), at: Self.issued) == .first)
+                #expect(try cache.claim(claim(number), at: issued) == .first)
             }
             for number in 0..<100 as Range<UInt64> {
                 #expect(try cache.claim(claim(number), at: later(Self.minute)) == .alreadyUsed)
@@ -40,9 +40,9 @@ extension ReplayCacheTests {
             let cache = store.cache
             for words in [(1, 2, 3, 4), (1, 2, 4, 4), (1, 3, 3, 4), (1, 0, 0, 0)] as [(UInt64, UInt64, UInt64, UInt64)]
             {
-                let claim = ReplayClaim(key: ReplayKey(words: words), issued: Self.issued, until: later(Self.minute))
-                #expect(try cache.claim(claim, at: Self.issued) == .first)
-                #expect(try cache.claim(claim, at: Self.issued) == .alreadyUsed)
+                let claim = ReplayClaim(key: ReplayKey(words: words), issued: issued, until: later(Self.minute))
+                #expect(try cache.claim(claim, at: issued) == .first)
+                #expect(try cache.claim(claim, at: issued) == .alreadyUsed)
             }
         }
 
@@ -54,7 +54,7 @@ extension ReplayCacheTests {
             for number in 0..<60 as Range<UInt64> {
                 // Lives that end at every second of a bucket.
                 let claim = claim(number, life: life + Int64(number) * 1000)
-                #expect(try cache.claim(claim, at: Self.issued) == .first)
+                #expect(try cache.claim(claim, at: issued) == .first)
             }
             for number in 0..<60 as Range<UInt64> {
                 let claim = claim(number, life: life + Int64(number) * 1000)
@@ -67,7 +67,7 @@ extension ReplayCacheTests {
         func clockGoesBack(kind: StoreKind) throws {
             let store = try TestStore(kind)
             let cache = store.cache
-            #expect(try cache.claim(claim(1), at: Self.issued) == .first)
+            #expect(try cache.claim(claim(1), at: issued) == .first)
             let farAhead = later(86_400_000)
             let fresh = ReplayClaim(key: claim(2).key, issued: farAhead, until: later(86_400_000 + Self.minute))
             #expect(try cache.claim(fresh, at: farAhead) == .first)
@@ -77,22 +77,22 @@ extension ReplayCacheTests {
                 #expect(try cache.claim(other, at: farAhead) == .first)
             }
             // A store that has dropped it by now cannot show it unused; one whose server has a clock of its own has it still.
-            #expect(try cache.claim(claim(1), at: Self.issued) != .first)
+            #expect(try cache.claim(claim(1), at: issued) != .first)
         }
 
         @Test("a group is decided in order", arguments: StoreKind.allCases)
         func groups(kind: StoreKind) throws {
             let store = try TestStore(kind)
             let cache = store.cache
-            let answers = cache.claim([claim(1), claim(2), claim(1), claim(3), claim(2)], at: Self.issued)
+            let answers = cache.claim([claim(1), claim(2), claim(1), claim(3), claim(2)], at: issued)
             #expect(try answers.map { try $0.get() } == [.first, .first, .alreadyUsed, .first, .alreadyUsed])
-            #expect(cache.claim([], at: Self.issued).isEmpty)
+            #expect(cache.claim([], at: issued).isEmpty)
         }
 
         @Test("64 threads with the same 10,000 keys get 10,000 times first", arguments: StoreKind.allCases)
         func race(kind: StoreKind) throws {
             let store = try TestStore(kind)
-            let firsts = try ReplayRace.run(store.cache, threads: 64, keys: 10_000, group: kind.group, at: Self.issued)
+            let firsts = try ReplayRace.run(store.cache, threads: 64, keys: 10_000, group: kind.group, at: issued)
             #expect(firsts == 10_000)
         }
 
@@ -103,7 +103,7 @@ extension ReplayCacheTests {
             let store = try TestStore(kind)
             try store.close()
             let workers = try (0..<4).map { _ in
-                try Worker(["race", store.url, "64", "10000", "\(kind.group)"], at: Self.issued)
+                try Worker(["race", store.url, "64", "10000", "\(kind.group)"], at: issued)
             }
             let firsts = try workers.map { try $0.finish() }
             #expect(firsts.compactMap { Int($0) }.reduce(0, +) == 10_000, "\(firsts)")
@@ -119,7 +119,7 @@ extension ReplayCacheTests {
             let beginning = Program.isSanitized ? 0.7 : 0.12
             for round in 0..<50 {
                 // Each worker begins before the last key that was answered, and so asks again for many of them.
-                let worker = try Worker(["loop", store.url, String(max(0, start - 200))], at: Self.issued)
+                let worker = try Worker(["loop", store.url, String(max(0, start - 200))], at: issued)
                 let firsts = try worker.kill(after: beginning + Double(round) * 0.002)
                 for key in firsts { #expect(seen.insert(key).inserted, "key \(key) was first twice") }
                 start = max(start, firsts.compactMap { Int($0) }.max() ?? 0)
