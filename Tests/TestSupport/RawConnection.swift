@@ -39,13 +39,14 @@ package final class RawConnection {
     package func answer() -> (status: Int, headers: String)? {
         let end = Array("\r\n\r\n".utf8)
         while true {
-            if let mark = received.firstRange(of: end) {
-                let headers = String(decoding: received[..<mark.lowerBound], as: UTF8.self)
+            // Not by the library's search of collections, which takes a lock that many threads then wait for.
+            if let begin = received.indices.first(where: { received[$0...].starts(with: end) }) {
+                let headers = String(decoding: received[..<begin], as: UTF8.self)
                 let length =
                     headers.lowercased().split(separator: "\r\n").first { $0.hasPrefix("content-length:") }
                     .flatMap { Int($0.dropFirst(15).drop { $0 == " " }) } ?? 0
-                while received.count < mark.upperBound + length { if !receive() { return nil } }
-                received.removeFirst(mark.upperBound + length)
+                while received.count < begin + end.count + length { if !receive() { return nil } }
+                received.removeFirst(begin + end.count + length)
                 return (Int(headers.dropFirst(9).prefix(3)) ?? 0, headers)
             }
             if !receive() { return nil }
