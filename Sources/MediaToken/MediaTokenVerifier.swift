@@ -103,9 +103,10 @@ public final class MediaTokenVerifier: Sendable {
                     }
                 }
             }
-            return UndecidedGroup(approved)
+            return UndecidedGroup(approved, of: group, at: now)
         } catch {
-            return UndecidedGroup(group.map { _ in .failure(.cannotTell(.outOfResources("\(error)"))) })
+            let failures = group.map { _ in Step<ApprovedToken>.failure(.cannotTell(.outOfResources("\(error)"))) }
+            return UndecidedGroup(failures, of: group, at: now)
         }
     }
 }
@@ -116,11 +117,12 @@ public struct VerificationRequest: Sendable {
     public let token: RawToken
     /// What it must have been issued for.
     public let expectation: Expectation
+    /// Whether the same asker may ask again and is told yes again; `nil` for a token that is good for one question.
+    public let repetition: Repetition?
 
     /// Asks whether `token` is for `expectation`.
-    public init(token: RawToken, expectation: Expectation) {
-        self.token = token
-        self.expectation = expectation
+    public init(token: RawToken, expectation: Expectation, repetition: Repetition? = nil) {
+        (self.token, self.expectation, self.repetition) = (token, expectation, repetition)
     }
 
     fileprivate func clearText() -> Step<ClearText> {

@@ -1,5 +1,6 @@
 internal import CLMDB
 internal import Glibc
+internal import MediaToken
 
 /// The tokens of one bucket: an LMDB environment in one memory-mapped file, which the processes of a host share, with one
 /// writer at a time.
@@ -107,17 +108,25 @@ final class BucketFile {
         path.split(separator: "/").last ?? ""
     }
 
-    /// For each key whether it was not there before; all are there now. One transaction.
+    /// Answers claims whose keys belong here; all are here now. One transaction.
     ///
-    /// - Parameter mayGrow: whether that many more bytes of disk may be used.
+    /// - Parameters:
+    ///   - now: kept beside a key that is claimed under a mark.
+    ///   - mayGrow: whether that many more bytes of disk may be used.
     /// - Throws: LMDB's error; nothing has then happened.
-    func insert(_ keys: [SIMD2<UInt64>], mayGrow: (Int) -> Bool) throws(LMDBError) -> [Bool] {
+    func insert(
+        _ claims: [ReplayClaim], at now: Timestamp, mayGrow: (Int) -> Bool
+    ) throws(LMDBError) -> [ReplayAnswer] {
         try write { (transaction, database) throws(LMDBError) in
-            try self.setAsidePages(for: keys.count, mayGrow)
-            var areNew: [Bool] = []
-            areNew.reserveCapacity(keys.count)
-            for key in keys { areNew.append(try Self.insert(key, database, transaction)) }
-            return areNew
+            try self.setAsidePages(for: claims.count, mayGrow)
+            var answers: [ReplayAnswer] = []
+            answers.reserveCapacity(claims.count)
+            for claim in claims {
+                let (code, present) = Self.put(claim, MarkedUse(claim, at: now), database, transaction)
+                if code != MDB_KEYEXIST { try LMDBError.check(code, "insert") }
+                answers.append(code != MDB_KEYEXIST ? .first : present?.answer(to: claim) ?? .alreadyUsed)
+            }
+            return answers
         }
     }
 
@@ -138,18 +147,28 @@ final class BucketFile {
         setAside = needed
     }
 
-    private static func insert(
-        _ key: SIMD2<UInt64>, _ database: MDB_dbi, _ transaction: OpaquePointer
-    ) throws(LMDBError) -> Bool {
-        var bytes = key
-        let code = withUnsafeMutableBytes(of: &bytes) { buffer in
+    /// Puts a key where it is not yet, with nothing beside it or with a marked use. LMDB's code, and the marked use that lies
+    /// beside a key that is there already.
+    private static func put(
+        _ claim: ReplayClaim, _ use: MarkedUse?, _ database: MDB_dbi, _ transaction: OpaquePointer
+    ) -> (code: Int32, present: MarkedUse?) {
+        var bytes = claim.key.half
+        return withUnsafeMutableBytes(of: &bytes) { buffer in
             var key = MDB_val(mv_size: buffer.count, mv_data: buffer.baseAddress)
-            var nothing = MDB_val(mv_size: 0, mv_data: nil)
-            return mdb_put(transaction, database, &key, &nothing, UInt32(MDB_NOOVERWRITE))
+            guard var text = use?.text else {
+                var nothing = MDB_val(mv_size: 0, mv_data: nil)
+                return (mdb_put(transaction, database, &key, &nothing, UInt32(MDB_NOOVERWRITE)), nil)
+            }
+            return text.withUTF8 { digits in
+                var value = MDB_val(
+                    mv_size: digits.count, mv_data: UnsafeMutableRawPointer(mutating: digits.baseAddress))
+                let code = mdb_put(transaction, database, &key, &value, UInt32(MDB_NOOVERWRITE))
+                // LMDB has then made it point to what is there.
+                let present =
+                    code == MDB_KEYEXIST ? UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size) : nil
+                return (code, present.flatMap { MarkedUse(String(decoding: $0, as: UTF8.self)) })
+            }
         }
-        guard code != MDB_KEYEXIST else { return false }
-        try LMDBError.check(code, "insert")
-        return true
     }
 
     /// How many keys there are.

@@ -52,21 +52,23 @@ final class LMDBBuckets {
             }
         }
         for (bucket, positions) in pending {
-            let inserted = insert(positions.map { group[$0].key.half }, into: bucket)
+            let inserted = insert(positions.map { group[$0] }, into: bucket, at: now)
             let isDropped = horizon.dropped >= bucket
             for (order, position) in positions.enumerated() {
                 answers[position] =
                     isDropped
                     ? .success(.predatesStore(since: bucket.end))
-                    : inserted.map { $0[order] ? .first : .alreadyUsed }
+                    : inserted.map { $0[order] }
             }
         }
         return answers
     }
 
-    private func insert(_ keys: [SIMD2<UInt64>], into bucket: ReplayBucket) -> Result<[Bool], LMDBError> {
+    private func insert(
+        _ claims: [ReplayClaim], into bucket: ReplayBucket, at now: Timestamp
+    ) -> Result<[ReplayAnswer], LMDBError> {
         do throws(LMDBError) {
-            return .success(try file(of: bucket).insert(keys) { bytes + $0 <= sizeLimit })
+            return .success(try file(of: bucket).insert(claims, at: now) { bytes + $0 <= sizeLimit })
         } catch {
             return .failure(error)
         }

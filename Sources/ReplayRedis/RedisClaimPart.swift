@@ -89,7 +89,7 @@ final class RedisClaimPart {
     }
 
     private var commands: [RedisCommand] {
-        let claiming = claimed.map { client.keys.claim(claims[$0]) }
+        let claiming = claimed.map { client.keys.claim(claims[$0], at: now) }
         let marking = shards.map { ["GET", client.keys.marker(of: $0)] }
         var commands = claiming + marking
         if !claimed.isEmpty {
@@ -126,23 +126,25 @@ final class RedisClaimPart {
         of index: Int, after reply: RedisReply, _ markers: [RedisShard: RedisReply], _ doubt: ReplayCacheError?
     ) -> RedisClaimGroup.Stage {
         switch reply {
-        case .text("OK"):
-            if let doubt { return .decided(.failure(doubt)) }
-            return .claimed(nil)
-        case .null:
-            // A token that was refused for being older than the store is told so again.
-            if let since = markers[shard(index)].flatMap(RedisMarker.init)?.since, claims[index].issued <= since {
-                return .decided(.success(.predatesStore(since: since)))
-            }
-            return .decided(.success(.alreadyUsed))
         case .error(let error):
             if let redirection = follow(error, shard(index)) {
                 return .unclaimed(redirection.isAsking ? redirection : nil)
             }
             return .decided(.failure(fault(error)))
         case .lost: return .decided(.failure(lost))
-        default: return .decided(.failure(.unavailable("\(node.address) does not answer SET as Redis does")))
+        default: break
         }
+        guard let answer = RedisKeys.answer(reply, to: claims[index]) else {
+            return .decided(.failure(.unavailable("\(node.address) does not answer SET as Redis does")))
+        }
+        // No is no, whatever the clock and the replicas say.
+        if let doubt, answer != .alreadyUsed { return .decided(.failure(doubt)) }
+        if answer == .first { return .claimed(nil) }
+        // A token that was refused for being older than the store is told so again.
+        if let since = markers[shard(index)].flatMap(RedisMarker.init)?.since, claims[index].issued <= since {
+            return .decided(.success(.predatesStore(since: since)))
+        }
+        return .decided(.success(answer))
     }
 
     /// By the marker of the claim's shard; the key itself is ours.

@@ -37,11 +37,23 @@ struct RedisKeys {
         shards[Int(key.words.0 >> 56) % shards.count]
     }
 
-    /// Claims a key: `OK` where nobody has, null where somebody has. The expiry is a moment, not a span, so that how long the
-    /// command was on its way makes no difference.
-    func claim(_ claim: ReplayClaim) -> RedisCommand {
-        let forgotten = claim.until.advanced(byMilliseconds: RedisClock.keptMilliseconds)
-        return ["SET", key(of: claim.key), "1", "NX", "PXAT", String(forgotten.milliseconds)]
+    /// Claims a key. The expiry is a moment, not a span, so that how long the command was on its way makes no difference.
+    func claim(_ claim: ReplayClaim, at now: Timestamp) -> RedisCommand {
+        let forgotten = String(claim.until.advanced(byMilliseconds: RedisClock.keptMilliseconds).milliseconds)
+        let key = key(of: claim.key)
+        guard let use = MarkedUse(claim, at: now) else { return ["SET", key, "1", "NX", "PXAT", forgotten] }
+        return ["SET", key, use.text, "NX", "GET", "PXAT", forgotten]
+    }
+
+    /// What the server's reply to ``claim(_:at:)`` means; `nil` for one that Redis does not give. With `GET` it is what was
+    /// there before, and null where nothing was.
+    static func answer(_ reply: RedisReply, to claim: ReplayClaim) -> ReplayAnswer? {
+        switch (reply, claim.mark) {
+        case (.text("OK"), nil), (.null, .some): .first
+        case (.null, nil): .alreadyUsed
+        case (.text(let use), .some): MarkedUse(use)?.answer(to: claim) ?? .alreadyUsed
+        default: nil
+        }
     }
 
     private func key(of key: ReplayKey) -> String {

@@ -56,6 +56,21 @@ extension ReplayCacheTests {
             #expect(throws: CannotTell.self) { try verifier.verify(Mint.token()) }
         }
 
+        @Test("a full store still knows who has used what")
+        func fullWithMarks() throws {
+            let cache = MemoryReplayCache(capacity: 1)
+            let key = claim(1, issued: issued).key
+            let (mine, other) = (try ReplayMark(of: key, secret: [1]), try ReplayMark(of: key, secret: [2]))
+            func answer(_ mark: ReplayMark?) throws -> ReplayAnswer {
+                try cache.claim(
+                    ReplayClaim(key: key, issued: issued, until: issued.moved(60_000), mark: mark), at: issued)
+            }
+            #expect(try answer(mine) == .first)
+            #expect(try answer(mine) == .repeated(since: issued))
+            #expect(try answer(other) == .alreadyUsed)
+            #expect(try answer(nil) == .alreadyUsed)
+        }
+
         @Test("a hundred thousand entries are all found again")
         func many() throws {
             let cache = MemoryReplayCache()

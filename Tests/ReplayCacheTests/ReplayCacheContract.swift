@@ -18,8 +18,8 @@ extension ReplayCacheTests {
             Timestamp(milliseconds: issued.milliseconds + milliseconds)
         }
 
-        private func claim(_ number: UInt64, life: Int64 = 7 * minute) -> ReplayClaim {
-            ReplayClaim(key: ReplayRace.claim(number, at: issued).key, issued: issued, until: later(life))
+        private func claim(_ number: UInt64, life: Int64 = 7 * minute, mark: ReplayMark? = nil) -> ReplayClaim {
+            ReplayClaim(key: ReplayRace.claim(number, at: issued).key, issued: issued, until: later(life), mark: mark)
         }
 
         @Test("a key is first once", arguments: StoreKind.allCases)
@@ -87,6 +87,32 @@ extension ReplayCacheTests {
             let answers = cache.claim([claim(1), claim(2), claim(1), claim(3), claim(2)], at: issued)
             #expect(try answers.map { try $0.get() } == [.first, .first, .alreadyUsed, .first, .alreadyUsed])
             #expect(cache.claim([], at: issued).isEmpty)
+        }
+
+        @Test("a use under a mark is told again to the same mark, and to no other", arguments: StoreKind.allCases)
+        func marks(kind: StoreKind) throws {
+            let store = try TestStore(kind)
+            let cache = store.cache
+            let key = claim(1).key
+            let (mine, other) = (try ReplayMark(of: key, secret: [1]), try ReplayMark(of: key, secret: [2]))
+            #expect(try cache.claim(claim(1, mark: mine), at: issued) == .first)
+            for (mark, answer) in [
+                (mine, .repeated(since: issued)), (other, .alreadyUsed), (nil, .alreadyUsed),
+                (mine, .repeated(since: issued)),
+            ] as [(ReplayMark?, ReplayAnswer)] {
+                #expect(try cache.claim(claim(1, mark: mark), at: later(500)) == answer)
+            }
+            #expect(try cache.claim(claim(2), at: issued) == .first)
+            for mark in [mine, nil, mine] {
+                #expect(try cache.claim(claim(2, mark: mark), at: issued) == .alreadyUsed)
+            }
+            let group = [mine, mine, other, nil, mine].map { claim(3, mark: $0) } + [claim(4), claim(4, mark: mine)]
+            #expect(
+                try cache.claim(group, at: issued).map { try $0.get() } == [
+                    .first, .repeated(since: issued), .alreadyUsed, .alreadyUsed, .repeated(since: issued), .first,
+                    .alreadyUsed,
+                ])
+            #expect(try store.entries() == 4)
         }
 
         @Test("64 threads with the same 10,000 keys get 10,000 times first", arguments: StoreKind.allCases)

@@ -43,6 +43,8 @@ final class TestStore {
         cache = store.cache
     }
 
+    func entries() throws -> Int { try store.status().entries }
+
     func close() throws {
         try store.close()
     }

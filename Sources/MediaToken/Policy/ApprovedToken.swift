@@ -9,10 +9,17 @@ struct ApprovedToken: Sendable {
     }
 
     /// What the replay store is asked.
-    var replayClaim: ReplayClaim {
-        ReplayClaim(
-            key: ReplayKey(signed.digest), issued: signed.claims.issueTime.timestamp,
-            until: signed.claims.replayExpiry)
+    func replayClaim(repeatable repetition: Repetition?) -> Step<ReplayClaim> {
+        let key = ReplayKey(signed.digest)
+        let mark: ReplayMark?
+        do throws(CannotTell) {
+            mark = if let repetition { try ReplayMark(of: key, secret: repetition.secret) } else { nil }
+        } catch {
+            return .failure(.cannotTell(error))
+        }
+        return .success(
+            ReplayClaim(
+                key: key, issued: signed.claims.issueTime.timestamp, until: signed.claims.replayExpiry, mark: mark))
     }
 }
 

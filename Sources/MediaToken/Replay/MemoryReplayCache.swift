@@ -41,7 +41,7 @@ public final class MemoryReplayCache: ReplayCache {
                 return .success(.predatesStore(since: fence))
             }
             let shard = shards[Int(claim.key.words.0 >> 56)]
-            return shard.withLock { $0.claim(claim, lastPassed: lastPassed, counter: self) }
+            return shard.withLock { $0.claim(claim, at: now, lastPassed: lastPassed, counter: self) }
         }
     }
 
@@ -79,12 +79,12 @@ public final class MemoryReplayCache: ReplayCache {
 
 /// The buckets of one 256th of all digests.
 private struct MemoryReplayShard {
-    private var buckets: [ReplayBucket: DigestTable] = [:]
+    private var buckets: [ReplayBucket: MemoryReplayBucket] = [:]
     /// Everything up to this bucket has been dropped. What falls into it can no longer be shown unused.
     private var dropped = ReplayBucket(index: .min)
 
     mutating func claim(
-        _ claim: ReplayClaim, lastPassed: ReplayBucket, counter: MemoryReplayCache
+        _ claim: ReplayClaim, at now: Timestamp, lastPassed: ReplayBucket, counter: MemoryReplayCache
     ) -> Result<ReplayAnswer, ReplayCacheError> {
         drop(through: lastPassed, counter: counter)
         let bucket = ReplayBucket(expiring: claim.until)
@@ -92,26 +92,49 @@ private struct MemoryReplayShard {
         // Before it is looked up, so that it is looked up once. Where room is nearly gone, a used token may so take the last
         // place for a moment, and another's first use be told that the store is full.
         guard counter.reserve() else {
-            let isUsed = buckets[bucket]?.contains(claim.key) ?? false
-            return isUsed ? .success(.alreadyUsed) : .failure(.full("it may hold \(counter.capacity) live entries"))
+            let use = buckets[bucket]?.use(before: claim)
+            return use.map { .success($0) } ?? .failure(.full("it may hold \(counter.capacity) live entries"))
         }
-        guard buckets[bucket, default: DigestTable()].insert(claim.key) else {
-            counter.release(1)
-            return .success(.alreadyUsed)
-        }
-        return .success(.first)
+        let answer = buckets[bucket, default: MemoryReplayBucket()].claim(claim, at: now)
+        if answer != .first { counter.release(1) }
+        return .success(answer)
     }
 
     var sizes: [ReplayBucket: (count: Int, bytes: Int)] {
-        buckets.mapValues { ($0.count, $0.bytes) }
+        buckets.mapValues { ($0.keys.count, $0.bytes) }
     }
 
     mutating func drop(through last: ReplayBucket, counter: MemoryReplayCache) {
         guard last > dropped else { return }
         dropped = last
         for (bucket, table) in buckets where bucket <= last {
-            counter.release(table.count)
+            counter.release(table.keys.count)
             buckets[bucket] = nil
         }
+    }
+}
+
+/// The keys of one bucket and shard, and beside few of them who has used them.
+private struct MemoryReplayBucket {
+    private(set) var keys = DigestTable()
+    private var marked: [SIMD2<UInt64>: MarkedUse] = [:]
+
+    var bytes: Int {
+        keys.bytes + marked.capacity * (MemoryLayout<SIMD2<UInt64>>.stride + MemoryLayout<MarkedUse>.stride)
+    }
+
+    mutating func claim(_ claim: ReplayClaim, at now: Timestamp) -> ReplayAnswer {
+        guard keys.insert(claim.key) else { return answer(toAnother: claim) }
+        if let use = MarkedUse(claim, at: now) { marked[claim.key.half] = use }
+        return .first
+    }
+
+    /// `nil` where there is none.
+    func use(before claim: ReplayClaim) -> ReplayAnswer? {
+        keys.contains(claim.key) ? answer(toAnother: claim) : nil
+    }
+
+    private func answer(toAnother claim: ReplayClaim) -> ReplayAnswer {
+        claim.mark == nil ? .alreadyUsed : marked[claim.key.half]?.answer(to: claim) ?? .alreadyUsed
     }
 }

@@ -40,12 +40,12 @@ public struct ReplayClaim: Sendable {
     public let issued: Timestamp
     /// Until when it must be remembered, before skew: issue time plus `ttl`, both as signed.
     public let until: Timestamp
+    /// Kept beside the key where this claim is the first; `nil` for a use that nobody may repeat.
+    public let mark: ReplayMark?
 
     /// A claim on `key`.
-    public init(key: ReplayKey, issued: Timestamp, until: Timestamp) {
-        self.key = key
-        self.issued = issued
-        self.until = until
+    public init(key: ReplayKey, issued: Timestamp, until: Timestamp, mark: ReplayMark? = nil) {
+        (self.key, self.issued, self.until, self.mark) = (key, issued, until, mark)
     }
 }
 
@@ -55,6 +55,8 @@ public enum ReplayAnswer: Hashable, Sendable {
     case first
     /// Somebody has.
     case alreadyUsed
+    /// Somebody has, at that moment by the claimant's clock, under the mark of this claim: it is the same one who asks again.
+    case repeated(since: Timestamp)
     /// The store remembers only since then, and the token may have been used before.
     case predatesStore(since: Timestamp)
 }
@@ -82,6 +84,7 @@ public enum ReplayCacheError: Error, Hashable, Sendable, CustomStringConvertible
 ///   ``VerificationPolicy/largestClockSkew``, whoever asks, on however many threads, and for as long as the store lives.
 /// - Within a group the claims are decided in order, so the same key twice is `.first` once, for the earlier.
 /// - What goes wrong with one claim does not touch the others of its group.
+/// - `.repeated` is answered only to a claim whose mark is that of the claim that was `.first`.
 /// - A live key is never forgotten to make room. A full store answers ``ReplayCacheError/full(_:)``.
 /// - A claim that was answered with an error may or may not have been recorded; it is never answered `.first` twice.
 public protocol ReplayCache: Sendable {

@@ -24,9 +24,11 @@ public struct VerifiedToken: Sendable {
     public var key: String { signed.key.name }
     /// Its identity in the replay store.
     public var replayKey: ReplayKey { ReplayKey(signed.digest) }
+    /// When it was used: now, or where whoever used it asks again, when they asked first.
+    public let firstUse: Timestamp
 
-    fileprivate init(_ approved: ApprovedToken) {
-        signed = approved.signed
+    fileprivate init(_ approved: ApprovedToken, firstUse: Timestamp) {
+        (signed, self.firstUse) = (approved.signed, firstUse)
     }
 }
 
@@ -51,13 +53,21 @@ struct UndecidedGroup: Sendable {
     /// What is to be claimed, in order.
     let claims: [ReplayClaim]
     private let members: [Step<ApprovedToken>]
+    private let requests: [VerificationRequest]
+    private let now: Timestamp
 
-    init(_ members: [Step<ApprovedToken>]) {
-        self.members = members
-        var claims: [ReplayClaim] = []
+    /// - Parameter requests: what each member was asked by.
+    init(_ members: [Step<ApprovedToken>], of requests: [VerificationRequest], at now: Timestamp) {
+        (self.requests, self.now) = (requests, now)
+        var (claims, claiming) = ([ReplayClaim](), [Step<ApprovedToken>]())
         claims.reserveCapacity(members.count)
-        for case .success(let approved) in members { claims.append(approved.replayClaim) }
-        self.claims = claims
+        claiming.reserveCapacity(members.count)
+        for (member, request) in zip(members, requests) {
+            let claim = member.flatMap { $0.replayClaim(repeatable: request.repetition) }
+            if case .success(let claim) = claim { claims.append(claim) }
+            claiming.append(claim.flatMap { _ in member })
+        }
+        (self.claims, self.members) = (claims, claiming)
     }
 
     /// Turns approved tokens into verified ones, where this is their first use.
@@ -71,18 +81,23 @@ struct UndecidedGroup: Sendable {
             case .failure(let stop): return stop.outcome
             case .success(let approved):
                 defer { claimed += 1 }
-                return approved.verdict(for: miscount.map { .failure($0) } ?? answers[claimed])
+                let answer = miscount.map { .failure($0) } ?? answers[claimed]
+                return approved.verdict(for: answer, repeatable: requests[index].repetition, at: now)
             }
         }
     }
 }
 
 extension ApprovedToken {
-    fileprivate func verdict(for answer: Result<ReplayAnswer, ReplayCacheError>) -> Result<Verdict, CannotTell> {
+    fileprivate func verdict(
+        for answer: Result<ReplayAnswer, ReplayCacheError>, repeatable repetition: Repetition?, at now: Timestamp
+    ) -> Result<Verdict, CannotTell> {
         switch answer {
         case .success(.first):
-            .success(.accepted(VerifiedToken(self)))
-        case .success(.alreadyUsed):
+            .success(.accepted(VerifiedToken(self, firstUse: now)))
+        case .success(.repeated(let since)) where repetition?.isOpen(since, at: now) ?? false:
+            .success(.accepted(VerifiedToken(self, firstUse: since)))
+        case .success(.alreadyUsed), .success(.repeated):
             .success(.rejected(Rejection(.alreadyUsed)))
         case .success(.predatesStore(let since)):
             .success(.rejected(Rejection(.predatesStore(issued: signed.claims.issueTime, since: since))))

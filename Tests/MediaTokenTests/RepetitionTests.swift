@@ -1,0 +1,76 @@
+import Foundation
+import MediaToken
+import TestSupport
+import Testing
+import TokenIssuer
+
+@Suite("The same asker again")
+struct RepetitionTests {
+    private let verifier: MediaTokenVerifier
+
+    init() throws { verifier = try Mint.verifier() }
+
+    private func verdict(
+        _ token: String, _ secret: String?, within span: Duration = .seconds(10), after milliseconds: Int64 = 0
+    ) throws -> Verdict {
+        let repetition = secret.map { Repetition(secret: Array($0.utf8), within: span) }
+        let request = VerificationRequest(
+            token: RawToken(token), expectation: Mint.expectation, repetition: repetition)
+        return try verifier.verify([request], at: Mint.now.advanced(byMilliseconds: milliseconds))[0].get()
+    }
+
+    private func firstUse(_ verdict: Verdict) -> Timestamp? {
+        if case .accepted(let token) = verdict { token.firstUse } else { nil }
+    }
+
+    @Test("is told yes again within the span, counted from the first yes, and nobody else is")
+    func again() throws {
+        let token = try Mint.token()
+        for (secret, milliseconds, isYes) in [
+            ("mine", 0, true), ("mine", 1, true), ("other", 2, false), (nil, 3, false), ("mine", 9_999, true),
+            ("mine", 10_000, true), ("mine", 10_001, false), ("mine", 9_000, true), ("", 4, false),
+            ("mine", -10_000, true),
+            ("mine", -10_001, false),
+        ] as [(String?, Int64, Bool)] {
+            let verdict = try verdict(token, secret, after: milliseconds)
+            #expect(firstUse(verdict) == (isYes ? Mint.now : nil), "\(secret ?? "nobody") after \(milliseconds)")
+            #expect(isYes || verdict.status == .tokenAlreadyUsed)
+        }
+    }
+
+    @Test("a token that was used without a secret is used up, whoever comes with one")
+    func plain() throws {
+        let token = try Mint.token()
+        #expect(try verdict(token, nil).status == .validToken)
+        #expect(try verdict(token, "mine").status == .tokenAlreadyUsed)
+        #expect(try verdict(token, "mine").status == .tokenAlreadyUsed, "nor has asking left anything behind")
+    }
+
+    @Test("a secret is of no use for another token, nor against any other check")
+    func others() throws {
+        let (token, other) = (try Mint.token(), try Mint.token { $0.sessionGUID = "other" })
+        #expect(try verdict(token, "mine").status == .validToken)
+        #expect(try verdict(other, nil).status == .validToken)
+        #expect(try verdict(other, "mine").status == .tokenAlreadyUsed)
+        #expect(try verdict(token, "mine", within: .seconds(60), after: 3_600_000).status == .tokenExpired)
+        #expect(try verdict(token.replacing("TNT", with: "CNN"), "mine").status == .invalidSignature)
+    }
+
+    @Test("no span is longer than the longest")
+    func longest() throws {
+        let token = try Mint.token()
+        #expect(try verdict(token, "mine", within: .seconds(3600)).status == .validToken)
+        #expect(try verdict(token, "mine", within: .seconds(3600), after: 60_000).status == .validToken)
+        #expect(try verdict(token, "mine", within: .seconds(3600), after: 60_001).status == .tokenAlreadyUsed)
+    }
+
+    @Test("a secret shows itself to nobody")
+    func secrets() {
+        let repetition = Repetition(secret: Array("top-secret".utf8), within: .seconds(1))
+        var shown = ""
+        dump(repetition, to: &shown)
+        for text in ["\(repetition)", String(reflecting: repetition), shown] {
+            #expect(!text.contains("top") && !text.contains("116"))
+        }
+    }
+}
