@@ -142,11 +142,15 @@ struct CommonAccessTokenTests {
         let gigabytes: [UInt8] = [0xD8, 61, 0xD1, 0x9B, 0, 0, 0, 0, 0x40, 0, 0, 0]
         let nested = [0xD8, 61, 0xD1] + [UInt8](repeating: 0x81, count: 2000) + [0]
         let endless: [UInt8] = [0xD8, 61, 0xD1, 0x9F, 0xFF]
+        // More items, pairs, letters or bytes than an Int counts.
+        let countless = [0x9B, 0xBB, 0x7B, 0x5B].flatMap { head in
+            [0xFF, 0x80, 0x7F].map { [0xD8, 61, 0xD1, head, $0] + [UInt8](repeating: 0xFF, count: 7) + [0] }
+        }
         let begin = ContinuousClock.now
         for bytes in [
             gigabytes, nested, endless, [0xD8, 61, 0xD1], [0xD8, 61, 0xD1, 0xFF],
             [0xD8, 61, 0xD1, 0x84, 0x43, 0xA1, 1, 5],
-        ] {
+        ] + countless {
             #expect(refusal(bytes) == .malformed("it is no CBOR"))
         }
         #expect(ContinuousClock.now - begin < .milliseconds(100 * Program.slowness))

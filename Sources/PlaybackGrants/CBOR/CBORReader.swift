@@ -26,15 +26,16 @@ struct CBORReader {
         guard depth < Self.depthLimit, values <= Self.valueLimit, let head = readHead() else { return nil }
         switch head {
         case .value(let value): return value
-        case .array(let count):
+        // A head may claim more than Int can hold, which libcbor hands on as a negative number.
+        case .array(let count) where (0...Self.valueLimit).contains(count):
             var items: [CBORValue] = []
             for _ in 0..<count {
                 guard let item = readValue(depth: depth + 1) else { return nil }
                 items.append(item)
             }
             return .array(items)
-        case .map(let count): return readMap(count, depth: depth)
-        case .refused: return nil
+        case .map(let count) where (0...Self.valueLimit).contains(count): return readMap(count, depth: depth)
+        case .array, .map, .refused: return nil
         }
     }
 
@@ -52,8 +53,8 @@ struct CBORReader {
     private mutating func readHead() -> CBORHead? {
         var head = CBORHead.refused
         let result = bytes[next...].withUnsafeBufferPointer { rest in
-            withUnsafeMutablePointer(to: &head) { head in
-                withUnsafePointer(to: CBORHead.callbacks) { cbor_stream_decode(rest.baseAddress, rest.count, $0, head) }
+            withUnsafeMutablePointer(to: &head) {
+                cbor_stream_decode(rest.baseAddress, rest.count, CBORHead.callbacks, $0)
             }
         }
         guard result.status == CBOR_DECODER_FINISHED else { return nil }
@@ -78,8 +79,8 @@ private enum CBORHead {
         Array(UnsafeBufferPointer(start: start, count: count))
     }
 
-    /// What is not set here leaves the head refused.
-    static let callbacks: cbor_callbacks = {
+    /// Made once, and never freed. What is not set here leaves the head refused.
+    nonisolated(unsafe) static let callbacks: UnsafePointer<cbor_callbacks> = {
         var callbacks = cbor_empty_callbacks
         callbacks.uint8 = { set($0, .value(.unsigned(UInt64($1)))) }
         callbacks.uint16 = { set($0, .value(.unsigned(UInt64($1)))) }
@@ -101,6 +102,8 @@ private enum CBORHead {
         callbacks.float2 = { set($0, .value(.number(Double($1)))) }
         callbacks.float4 = { set($0, .value(.number(Double($1)))) }
         callbacks.float8 = { set($0, .value(.number($1))) }
-        return callbacks
+        let place = UnsafeMutablePointer<cbor_callbacks>.allocate(capacity: 1)
+        place.initialize(to: callbacks)
+        return UnsafePointer(place)
     }()
 }

@@ -1,5 +1,5 @@
 /// A value of CBOR (RFC 8949), as far as tokens use it.
-indirect enum CBORValue: Equatable, Sendable {
+enum CBORValue: Equatable, Sendable {
     case unsigned(UInt64)
     /// -1 - n.
     case negative(UInt64)
