@@ -76,7 +76,8 @@ let package = Package(
         .target(
             name: "FuzzProperties",
             dependencies: [
-                "HTTPServer", "MediaToken", "MediaTokenGate", "TestSupport", "TokenCrypto", "TokenIssuer", "TokenXML",
+                "HTTPServer", "MediaToken", "MediaTokenGate", "PlaybackGrants", "TestSupport", "TokenCrypto",
+                "TokenIssuer", "TokenXML",
             ],
             path: "Tests/Fuzzing/Properties",
             swiftSettings: strict),

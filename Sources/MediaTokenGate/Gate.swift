@@ -27,7 +27,8 @@ package struct Gate: Sendable {
             return reader.question(request, explains: request.path == "/v1/explain")
         case "/v1/play":
             guard request.method == "POST" else { return .methodNotAllowed("POST") }
-            return PlayRequestReader(routes: routes, comparesCanonically: comparesCanonically).question(request)
+            return PlayRequestReader(routes: routes, comparesCanonically: comparesCanonically).question(
+                request, at: now)
         // nginx' auth_request and HAProxy name the target in this header (nginx.org, ngx_http_auth_request_module).
         case "/v1/authz/auth-request": return authorize(request, target: request.values(of: "X-Original-URI"), at: now)
         // Caddy and Traefik (their documents on forward authentication).

@@ -17,22 +17,40 @@ struct GatePath: Equatable, Sendable {
 
     /// Reads the path of a target; a query behind it does not count. `nil` where it could be read in two ways.
     init?(_ target: String) {
-        let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
+        // An array is gone through several times as fast as a text.
+        let bytes = Array(target.utf8)
+        let path = bytes.prefix { $0 != UInt8(ascii: "?") }
         // A target is visible ASCII, and has no fragment (RFC 9112, 3.2). What is sent all the same, some cut off or repair.
-        let isPlain = target.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }
+        let isPlain = bytes.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }
         guard isPlain, path.first == UInt8(ascii: "/") else { return nil }
         var parts = path.dropFirst().split(
             separator: UInt8(ascii: "/"), maxSplits: Self.segmentLimit + 1, omittingEmptySubsequences: false)
         // A slash at the end names what lies below.
         if parts.last?.isEmpty ?? true { parts.removeLast() }
         guard parts.count <= Self.segmentLimit else { return nil }
-        var segments: [String] = []
+        var (segments, lenientSegments) = ([String](), [String?]())
         for part in parts {
-            guard let segment = String(percentEncoded: part), Self.isPlain(segment) else { return nil }
-            segments.append(segment)
+            if Self.isOrdinary(part) {
+                let segment = String(decoding: part, as: UTF8.self)
+                segments.append(segment)
+                lenientSegments.append(segment.lowercased())
+            } else {
+                guard let segment = String(percentEncoded: part), Self.isPlain(segment) else { return nil }
+                segments.append(segment)
+                lenientSegments.append(segment.utf8.allSatisfy { $0 < 0x80 } ? Self.lenient(segment) : nil)
+            }
         }
-        self.segments = segments
-        lenientSegments = segments.map { $0.utf8.allSatisfy { $0 < 0x80 } ? Self.lenient($0) : nil }
+        (self.segments, self.lenientSegments) = (segments, lenientSegments)
+    }
+
+    /// Whether it is all letters, digits, `-`, `_` and dots before others: nothing to decode, nothing that anybody reads in
+    /// another way but by its case. Nearly all segments of streams are.
+    private static func isOrdinary(_ part: ArraySlice<UInt8>) -> Bool {
+        let dot = UInt8(ascii: ".")
+        guard let last = part.last, last != dot else { return false }
+        return part.allSatisfy {
+            $0.isLetterOrDigit || $0 == dot || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+        }
     }
 
     /// Whether no server takes it for several, for a step up, or for nothing.
@@ -47,9 +65,14 @@ struct GatePath: Equatable, Sendable {
 
     private static func lenient(_ segment: String) -> String {
         let (dot, space) = (UInt8(ascii: "."), UInt8(ascii: " "))
-        var name = segment.utf8.prefix { !";?#".utf8.contains($0) }.drop { $0 == space }
+        var name = segment.utf8.prefix { !isEnd($0) }.drop { $0 == space }
         while let last = name.last, last == dot || last == space { name.removeLast() }
         return Substring(name).lowercased()
+    }
+
+    /// Of a name, for some servers: what follows is a parameter, a query or a fragment.
+    private static func isEnd(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: ";") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 
     /// Whether a second decoding would find something.

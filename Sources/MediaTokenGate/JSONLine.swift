@@ -32,7 +32,10 @@ package struct CheckObject: Encodable {
     let advice: String?
 
     package init(_ report: CheckReport) {
-        (name, result) = (report.check.rawValue, report.result.rawValue)
-        (detail, advice) = (report.detail, report.advice)
+        self.init(report.check.rawValue, report.result, report.detail, advice: report.advice)
+    }
+
+    package init(_ name: String, _ result: CheckReport.Result, _ detail: String, advice: String? = nil) {
+        (self.name, self.result, self.detail, self.advice) = (name, result.rawValue, detail, advice)
     }
 }

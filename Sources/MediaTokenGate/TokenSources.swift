@@ -46,14 +46,15 @@ package struct TokenSources: Sendable, Equatable {
 
     static func cookies(_ header: String, named name: String) -> [String] {
         let quote = UInt8(ascii: "\"")
-        return header.utf8.split(separator: UInt8(ascii: ";")).compactMap { pair in
+        // An array is gone through several times as fast as a text.
+        return Array(header.utf8).split(separator: UInt8(ascii: ";")).compactMap { pair in
             guard let mark = pair.firstIndex(of: UInt8(ascii: "=")),
                 pair[..<mark].trimmingBlanks().elementsEqual(name.utf8)
             else { return nil }
             let value = pair[mark...].dropFirst().trimmingBlanks()
             // Quotes around it are part of the form, not of the value (RFC 6265, 4.1.1).
             let isQuoted = value.count > 1 && value.first == quote && value.last == quote
-            return String(Substring(isQuoted ? value.dropFirst().dropLast() : value))
+            return String(decoding: isQuoted ? value.dropFirst().dropLast() : value, as: UTF8.self)
         }
     }
 }

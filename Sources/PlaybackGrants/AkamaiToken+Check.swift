@@ -6,9 +6,7 @@ extension AkamaiToken {
     ///
     /// - Throws: ``GrantProblem`` where the question cannot be asked; never for what is wrong with the token.
     public func check(_ token: String, _ question: GrantQuestion) throws(GrantProblem) -> [GrantCheck] {
-        let prefix = name + "="
-        let bare = token.utf8.starts(with: prefix.utf8) ? String(token.utf8.dropFirst(prefix.utf8.count)) ?? "" : token
-        guard let fields = Fields(bare) else {
+        guard let fields = Fields(token.withoutName(name)) else {
             return [
                 GrantCheck(.format, false, "expected exp=…~…~hmac=…, each field of ip, st, exp, acl, id, data once")
             ]
@@ -17,7 +15,7 @@ extension AkamaiToken {
         var message = Array(fields.signed.utf8)
         if !isACL, let url = question.url { message += Array("~url=".utf8) + (try field("url", url)).utf8 }
         if let salt { message += Array("~salt=".utf8) + salt.bytes }
-        let code = try digest.algorithm.code(of: message, key).hexadecimal
+        let code = try key.mac(digest.algorithm).code(for: message).hexadecimal
         let isKnown = isACL || question.url != nil
         let isSame = Array(code.utf8).isSame(inConstantTime: Array(fields.code.utf8))
         var checks = [

@@ -60,7 +60,7 @@ public struct AkamaiToken: Sendable {
         }
         var message = Array(signed.joined(separator: "~").utf8)
         if let salt { message += Array("~salt=".utf8) + salt.bytes }
-        let code = try digest.algorithm.code(of: message, key)
+        let code = try key.mac(digest.algorithm).code(for: message)
         return Grant(name, (sent + ["hmac=" + code.hexadecimal]).joined(separator: "~"), expires: period.expires)
     }
 

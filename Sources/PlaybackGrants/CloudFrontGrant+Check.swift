@@ -38,24 +38,12 @@ extension CloudFrontGrant {
         _ letters: String?, _ expires: String?, _ question: GrantQuestion
     ) throws(GrantProblem) -> (text: String?, end: Int64?)? {
         if let letters {
-            let text = Self.bytes(letters).flatMap { String(validating: $0, as: UTF8.self) }
+            let text = Base64Spelling.cloudFront.bytes(of: letters).flatMap { String(validating: $0, as: UTF8.self) }
             return text.map { ($0, nil) }
         }
         guard let end = expires.flatMap({ Int64($0) }) else { return nil }
         guard let url = question.url else { return (nil, end) }
         return (try policy(for: url, try GrantPeriod(to: end)), end)
-    }
-
-    private static func bytes(_ letters: String) -> [UInt8]? {
-        let spelled = letters.utf8.map { byte -> UInt8 in
-            switch byte {
-            case UInt8(ascii: "-"): UInt8(ascii: "+")
-            case UInt8(ascii: "_"): UInt8(ascii: "=")
-            case UInt8(ascii: "~"): UInt8(ascii: "/")
-            default: byte
-            }
-        }
-        return Data(base64Encoded: Data(spelled)).map { Array($0) }
     }
 
     /// What a policy says of time and place, as far as it is in the form of ours.

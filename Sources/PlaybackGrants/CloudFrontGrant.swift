@@ -41,7 +41,9 @@ public struct CloudFrontGrant: Sendable {
         let policy = try policy(for: url, period)
         let signature = try sign(policy, digest)
         let isCustom = period.begin != nil || ip != nil || url.utf8.contains(UInt8(ascii: "*"))
-        let first = isCustom ? ("Policy", Self.spelled(Array(policy.utf8))) : ("Expires", String(period.end))
+        let first =
+            isCustom
+            ? ("Policy", Base64Spelling.cloudFront.text(of: Array(policy.utf8))) : ("Expires", String(period.end))
         var parts = [first, ("Signature", signature), ("Key-Pair-Id", keyPairID)]
         // SHA-1 is what CloudFront takes where nothing is said.
         if digest == .sha256 { parts.append(("Hash-Algorithm", "SHA256")) }
@@ -71,22 +73,10 @@ public struct CloudFrontGrant: Sendable {
 
     func sign(_ policy: String, _ digest: Digest) throws(GrantProblem) -> String {
         do {
-            return Self.spelled(try key.sign(Array(policy.utf8), digest == .sha1 ? .sha1 : .sha256))
+            return Base64Spelling.cloudFront.text(
+                of: try key.sign(Array(policy.utf8), digest == .sha1 ? .sha1 : .sha256))
         } catch {
             throw GrantProblem("key", "cannot sign (\(error))")
         }
-    }
-
-    /// Base64 with `-`, `_` and `~` in the place of `+`, `=` and `/`.
-    private static func spelled(_ bytes: [UInt8]) -> String {
-        let letters = bytes.base64.utf8.map { byte -> UInt8 in
-            switch byte {
-            case UInt8(ascii: "+"): UInt8(ascii: "-")
-            case UInt8(ascii: "="): UInt8(ascii: "_")
-            case UInt8(ascii: "/"): UInt8(ascii: "~")
-            default: byte
-            }
-        }
-        return String(decoding: letters, as: UTF8.self)
     }
 }

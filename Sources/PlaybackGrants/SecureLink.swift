@@ -83,7 +83,8 @@ public struct SecureLink: Sendable {
             let digest = try DigestAlgorithm.md5.digest(message)
             return Grant(
                 [
-                    Grant.Field(parameter: names.digest, cookie: names.digest, value: digest.base64URL),
+                    Grant.Field(
+                        parameter: names.digest, cookie: names.digest, value: Base64Spelling.url.text(of: digest)),
                     Grant.Field(parameter: names.expires, cookie: names.expires, value: String(period.end)),
                 ], expires: period.expires)
         } catch {

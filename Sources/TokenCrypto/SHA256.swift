@@ -10,11 +10,7 @@ package struct SHA256Digest: Hashable, Sendable {
     }
 
     /// Lower-case hexadecimal, as `sha256sum` prints it.
-    package var hexadecimal: String {
-        let digits = Array("0123456789abcdef".utf8)
-        let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return String(decoding: text, as: UTF8.self)
-    }
+    package var hexadecimal: String { bytes.hexadecimal }
 
     package var bytes: [UInt8] {
         withUnsafeBytes { Array($0) }

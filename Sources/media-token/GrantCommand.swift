@@ -73,8 +73,7 @@ enum GrantCommand {
     private static func show(_ checks: [GrantCheck], _ options: GrantOptions) -> ExitStatus {
         let opens = checks.allSatisfy { $0.isPassed ?? true }
         if options.has("json") {
-            Console.print(
-                JSONLine.encode(GrantChecksObject(opens: opens, checks: checks.map(GrantChecksObject.Check.init))))
+            Console.print(JSONLine.encode(GrantChecksObject(opens: opens, checks: checks.map(CheckObject.init))))
         } else {
             Console.print(Style.strong(opens ? Style.good("OPENS") : Style.bad("OPENS NOTHING")))
             for check in checks {
@@ -94,17 +93,12 @@ private struct GrantObject: Encodable {
 }
 
 private struct GrantChecksObject: Encodable {
-    struct Check: Encodable {
-        let name: String
-        let result: String
-        let detail: String
-
-        init(_ check: GrantCheck) {
-            (name, detail) = (check.subject.rawValue, check.detail)
-            result = check.isPassed.map { $0 ? "passed" : "failed" } ?? "not checked"
-        }
-    }
-
     let opens: Bool
-    let checks: [Check]
+    let checks: [CheckObject]
+}
+
+extension CheckObject {
+    fileprivate init(_ check: GrantCheck) {
+        self.init(check.subject.rawValue, check.isPassed.map { $0 ? .passed : .failed } ?? .notChecked, check.detail)
+    }
 }

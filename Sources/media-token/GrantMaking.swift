@@ -49,25 +49,8 @@ extension GrantMaker {
                 throw GrantProblem("cti", error.reason)
             }
         }
-        if let text = options["renew"] { claims.renewal = try renewal(text) }
+        if let text = options["renew"] { claims.renewal = try CATRenewal(text: text) }
         return claims
-    }
-
-    private static func renewal(_ text: String) throws(GrantProblem) -> CATRenewal {
-        let kinds: [(name: String, kind: CATRenewal.Kind)] = [
-            ("automatic", .automatic), ("cookie", .cookie), ("header", .header), ("redirect", .redirect),
-        ]
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        let numbers = parts.dropFirst().compactMap { Int64($0) }
-        guard let kind = kinds.first(where: { $0.name == parts[0] })?.kind, (1...2).contains(numbers.count),
-            numbers.count == parts.count - 1, numbers.allSatisfy({ $0 > 0 })
-        else {
-            throw GrantProblem(
-                "renew",
-                "is '\(printable(text))'; expected a kind of \(kinds.map(\.name).joined(separator: ", ")), and "
-                    + "seconds, and maybe seconds before the end: cookie:300:60")
-        }
-        return CATRenewal(kind: kind, seconds: numbers[0], deadline: numbers.count > 1 ? numbers[1] : nil)
     }
 }
 

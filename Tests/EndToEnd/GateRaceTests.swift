@@ -50,6 +50,41 @@ extension EndToEnd {
             server?.end(SIGKILL)
         }
 
+        @Test("a lost answer is given again by the other gate", arguments: ["lmdb", "redis"])
+        func again(kind: String) throws {
+            let (url, server) = try store(kind)
+            let key = try place.directory.write(String(repeating: "0f", count: 32), to: "grant.key")
+            let settings = try place.directory.write(
+                """
+                {"routes": [{"path": "/live", "requestor": "MML", "resource": "TNT",
+                  "grant": {"kind": "cat", "key-file": "\(key)", "retry-window": 30}}]}
+                """, to: "gate.json")
+            let gates = try (0..<2).map { _ in
+                try GateProcess(in: place, replays: url, GatePlace.strict + ["--config", settings])
+            }
+            let token = try place.tokens(1)[0]
+            func play(_ gate: Int, _ attempt: String?) throws -> (status: Int, cookie: Substring) {
+                let connection = try RawConnection(port: gates[gate].port)
+                let header = attempt.map { "Idempotency-Key: \($0)\r\n" } ?? ""
+                connection.send(
+                    "POST /v1/play?path=/live/1 HTTP/1.1\r\nHost: gate\r\nContent-Type: text/plain\r\n" + header
+                        + "Content-Length: \(token.utf8.count)\r\n\r\n\(token)")
+                let answer = try #require(connection.answer())
+                let cookie = answer.headers.split(separator: "\r\n").first { $0.hasPrefix("Set-Cookie: ") }
+                return (answer.status, cookie?.prefix { $0 != ";" } ?? "")
+            }
+            let (mine, other) = (String(repeating: "a", count: 32), String(repeating: "b", count: 32))
+            let first = try play(0, mine)
+            #expect(first.status == 200 && !first.cookie.isEmpty)
+            for gate in [1, 0, 1] {
+                #expect(try play(gate, mine) == first)
+                #expect(try play(gate, other).status == 403)
+                #expect(try play(gate, nil).status == 403)
+            }
+            gates.forEach { $0.end() }
+            server?.end(SIGKILL)
+        }
+
         @Test("killed under load and started again, it accepts no token twice", arguments: ["lmdb", "redis"])
         func killed(kind: String) throws {
             let (url, server) = try store(kind)

@@ -23,6 +23,8 @@ struct PlayTests {
             {"keys": ["x"], "routes": [
               {"path": "/live", \(mml), "grant": {"kind": "cat", "key-file": "\(key)", "issuer": "gate", "validity": 600}},
               {"path": "/live/premium", \(mml), "grant": {"kind": "cat", "key-file": "\(key)", "issuer": "gate"}},
+              {"path": "/again", \(mml), "grant": {"kind": "cat", "key-file": "\(key)", "renew": "cookie:300:60",
+                "retry-window": 10}},
               {"path": "/only", \(mml), "grant": {"kind": "cat", "key-file": "\(key)", "methods": ["GET"]}},
               {"path": "/vod", \(mml), "grant": {"kind": "akamai", "key-file": "\(key)", "validity": 60}},
               {"path": "/cf", \(mml), "grant": {"kind": "cloudfront", "key-file": "\(pem)", "key-pair-id": "K1"}},
@@ -48,10 +50,12 @@ struct PlayTests {
     private static let now = Fixtures.realTokenTime
 
     private func play(
-        _ query: String, body: String? = nil, type: String = "text/plain", at time: Timestamp = now
+        _ query: String, body: String? = nil, type: String = "text/plain", attempt keys: [String] = [],
+        at time: Timestamp = now
     ) -> HTTPAnswer {
         let request = HTTPRequest(
-            method: "POST", path: "/v1/play", query: query, headers: [("Content-Type", type)],
+            method: "POST", path: "/v1/play", query: query,
+            headers: [("Content-Type", type)] + keys.map { ("Idempotency-Key", $0) },
             body: Array((body ?? token).utf8))
         switch gate.question(request, at: time) {
         case .settled(let reply): return reply.answer
@@ -112,6 +116,35 @@ struct PlayTests {
             authorize("/live/1", headers + [("X-Media-Token", "x")], at: Self.now.advanced(byMilliseconds: 600_000))
                 .status == 299)
         #expect(play("url=/live/tnt/index.m3u8").status == 403, "the token is used up")
+    }
+
+    @Test("whoever asks again under the same Idempotency-Key within the window gets the same grant, and nobody else")
+    func again() throws {
+        let (key, url) = ("8e03978e-40d5-43e8-bc93-6894a57f9324", "url=/again/1")
+        for keys in [[""], ["short"], [key, key], [key + " "], [String(repeating: "a", count: 256)]] {
+            let answer = play(url, attempt: keys)
+            #expect(answer.status == 400 && String(decoding: answer.body, as: UTF8.self).contains("Idempotency-Key"))
+        }
+        let first = play(url, attempt: [key])
+        try #require(first.status == 200)
+        let cookie = try #require(header("Set-Cookie", first))
+        #expect(cookie.contains("; Max-Age=14400;"))
+        let later = play(url, attempt: [key], at: Self.now.advanced(byMilliseconds: 9_999))
+        #expect(later.status == 200 && later.body == first.body)
+        // The same token for as long as is left of it.
+        #expect(try #require(header("Set-Cookie", later)) == cookie.replacing("Max-Age=14400", with: "Max-Age=14390"))
+        for (keys, milliseconds) in [([key], 10_001), ([], 1), ([key.replacing("8", with: "9")], 1)]
+            as [([String], Int64)]
+        {
+            let refused = play(url, attempt: keys, at: Self.now.advanced(byMilliseconds: milliseconds))
+            #expect(refused.status == 403 && header("X-Media-Token-Status", refused) == "TOKEN_ALREADY_USED")
+        }
+        #expect(play("url=/live/1", attempt: [key]).status == 403, "a route without a window")
+        let token = String(cookie.dropFirst(CommonAccessToken.name.count + 1).prefix { $0 != ";" })
+        let tokens = try CommonAccessToken(
+            key: GrantSecret(hexadecimal: String(repeating: "0f", count: 32)), keyID: "media-token")
+        #expect(
+            try tokens.authenticClaims(of: token).renewal == CATRenewal(kind: .cookie, seconds: 300, deadline: 60))
     }
 
     @Test("a grant for some methods opens where the proxy says which one is meant")
@@ -187,6 +220,8 @@ struct PlayTests {
             (#"{"kind":"cat"}"#, "grant.key-file: expected one of"),
             (#"{"kind":"cloudfront","key-env":"X"}"#, "grant.key-pair-id: is missing"),
             (#"{"kind":"cat","key-env":"X","validity":0}"#, "grant.validity: is 0"),
+            (#"{"kind":"cat","key-env":"X","retry-window":61}"#, "grant.retry-window: is 61"),
+            (#"{"kind":"cat","key-env":"X","renew":"never"}"#, "grant.renew: is 'never'; expected a kind of automatic"),
             (#"{"kind":"cat","key-env":"X","digest":"md5"}"#, "grant.digest: is 'md5'"),
             (#"{"kind":"akamai","key-env":"X","issuer":"a"}"#, "grant.issuer: no such setting"),
             (#"{"kind":"cat","key-env":"X","cookie-domain":"a;b"}"#, "grant.cookie-domain: is 'a;b'"),

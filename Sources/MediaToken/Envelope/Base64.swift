@@ -1,10 +1,10 @@
 /// Base64 (RFC 4648), read so strictly that every sequence of bytes has exactly one spelling in each alphabet.
-enum Base64 {
-    enum Padding: Sendable {
+package enum Base64 {
+    package enum Padding: Sendable {
         case required, optional
     }
 
-    enum Problem: Error, Equatable, Sendable {
+    package enum Problem: Error, Equatable, Sendable {
         /// A byte outside of the alphabet, or padding before the end.
         case strayByte(offset: Int)
         case wrongLength(Int)
@@ -12,7 +12,7 @@ enum Base64 {
         case nonZeroPadBits
     }
 
-    static func decode(
+    package static func decode(
         _ text: ArraySlice<UInt8>, alphabet: Base64Alphabet, padding: Padding
     ) throws(Problem) -> [UInt8] {
         let digits = try withoutPadding(text, padding)
@@ -94,8 +94,8 @@ enum Base64 {
 }
 
 /// The digits of Base64, which differ in the last two.
-struct Base64Alphabet: Sendable {
-    static let standard = Base64Alphabet(lastTwo: "+/")
+package struct Base64Alphabet: Sendable {
+    package static let standard = Base64Alphabet(lastTwo: "+/")
     static let urlSafe = Base64Alphabet(lastTwo: "-_")
 
     /// A bit that no value has.

@@ -29,3 +29,14 @@ extension Int64 {
         return remainder < 0 ? quotient - 1 : quotient
     }
 }
+
+extension UInt8 {
+    package var isLetterOrDigit: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+}

@@ -15,7 +15,7 @@ extension GateRoute {
 
     /// Looks at the grants in a request's header and cookies; `nil` where there are none, or the gate takes none here.
     func grantAnswer(to request: HTTPRequest, for path: GatePath, at now: Timestamp) -> GrantAnswer? {
-        guard let grant, grant.isCheckedHere else { return nil }
+        guard let checker = grant?.checker else { return nil }
         let name = CommonAccessToken.name
         let sent =
             request.values(of: name) + request.values(of: "Cookie").flatMap { TokenSources.cookies($0, named: name) }
@@ -24,7 +24,7 @@ extension GateRoute {
         let method = methods.count == 1 ? methods[0] : nil
         var reason: String?
         for token in sent.prefix(Self.most) {
-            guard let refusal = grant.refusal(of: token, to: path, method: method, of: self.path, at: now) else {
+            guard let refusal = checker.refusal(of: token, to: path, method: method, of: self.path, at: now) else {
                 return .opens
             }
             reason = reason ?? "\(refusal)"

@@ -8,7 +8,7 @@ struct PlayRequestReader {
     let routes: GateRoutes
     let comparesCanonically: Bool
 
-    func question(_ request: HTTPRequest) -> GateQuestion {
+    func question(_ request: HTTPRequest, at now: Timestamp) -> GateQuestion {
         do throws(GateProblem) {
             let sent = try VerifyRequestFields(request)
             let text = try sent.one("url", or: "path")
@@ -23,16 +23,36 @@ struct PlayRequestReader {
             guard case .token(let expectation) = route.access, let grant = route.grant else {
                 throw .invalid("the route of '\(printable(text))' has no grant; expected one in its configuration")
             }
-            let token = RawToken(sent.body.token)
-            let verification = VerificationRequest(token: token, expectation: try narrowed(expectation, sent))
+            let verification = VerificationRequest(
+                token: RawToken(sent.body.token), expectation: try narrowed(expectation, sent),
+                repetition: try repetition(request, grant.settings))
             do throws(GrantProblem) {
-                return .verify(verification, .play(try grant.order(for: url)))
+                return .verify(verification, .play(try grant.order(for: url, at: now)))
             } catch {
                 throw .invalid("the grant cannot be made: \(error)")
             }
         } catch {
             return .settled(error.reply)
         }
+    }
+
+    /// What the player sends with each attempt at one play (draft-ietf-httpapi-idempotency-key-header): the bytes as they are,
+    /// quotes included. With fewer than these it could be guessed by whoever has the token.
+    private static let keyLengths = 16...255
+
+    private func repetition(
+        _ request: HTTPRequest, _ settings: RouteGrantSettings
+    ) throws(GateProblem) -> Repetition? {
+        let keys = request.values(of: "Idempotency-Key")
+        guard let window = settings.retryWindow, let key = keys.first else { return nil }
+        guard keys.count == 1, Self.keyLengths.contains(key.utf8.count),
+            key.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else {
+            throw .invalid(
+                "the Idempotency-Key is not usable; expected one, of \(Self.keyLengths.lowerBound) to "
+                    + "\(Self.keyLengths.upperBound) visible characters, made at random for each play")
+        }
+        return Repetition(secret: Array(key.utf8), within: window)
     }
 
     /// What the caller expects, which must be a part of what the route demands; all of that where it says nothing.

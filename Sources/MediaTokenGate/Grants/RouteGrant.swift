@@ -20,6 +20,9 @@ package struct RouteGrantSettings: Sendable, Equatable {
     package var cookieDomain: String?
     package var issuer: String?
     package var methods: [String]?
+    package var renewal: CATRenewal?
+    /// For how long whoever got a grant gets it again under the same `Idempotency-Key`; `nil` for never.
+    package var retryWindow: Duration?
 
     package init(_ maker: GrantSettings, scope: String) {
         (self.maker, self.scope) = (maker, scope)
@@ -33,6 +36,8 @@ package struct RouteGrant: Sendable {
     let settings: RouteGrantSettings
     /// Without a slash at its end.
     private let scope: String
+    /// With one: of the paths that lie below it.
+    private let prefix: String
     private let scopePath: GatePath
 
     /// Reads the key.
@@ -47,25 +52,24 @@ package struct RouteGrant: Sendable {
         maker = try GrantMaker(settings.maker)
         (self.settings, scopePath) = (settings, path)
         scope = settings.scope.utf8.last == UInt8(ascii: "/") ? String(settings.scope.dropLast()) : settings.scope
+        prefix = scope + "/"
+        guard let sample = StreamURL("https://host" + settings.scope) else { return }
+        _ = try make(sample, identifier: [], at: .now)
     }
 
     /// Whether it opens nothing that another route might name.
     func isWithin(_ path: GatePath) -> Bool { scopePath.isWithin(path) }
 
     /// What can be made for `url`: all that could be wrong with it is known before the token is used up.
-    func order(for url: StreamURL) throws(GrantProblem) -> GrantOrder {
+    func order(for url: StreamURL, at now: Timestamp) throws(GrantProblem) -> GrantOrder {
         guard url.path.isWithin(scopePath) else {
             throw GrantProblem(
                 "url", "is '\(printable(url.text))'; expected one at or below \(printable(settings.scope))")
         }
-        let order = GrantOrder(grant: self, url: url)
-        // RSA takes longer than all else; of its grants only the policy is tried.
-        if case .cloudFront(let maker) = maker {
-            _ = try maker.policy(for: try signedURL(url), GrantPeriod(from: .now, seconds: settings.validity))
-        } else {
-            _ = try make(url, identifier: [], at: .now)
-        }
-        return order
+        let period = try GrantPeriod(from: now, seconds: settings.validity)
+        // The URL is a part of its policy. All that goes into the others was tried when the settings were read.
+        if case .cloudFront(let maker) = maker { _ = try maker.policy(for: try signedURL(url), period) }
+        return GrantOrder(grant: self, url: url)
     }
 
     fileprivate func make(_ url: StreamURL, identifier: [UInt8], at now: Timestamp) throws(GrantProblem) -> Grant {
@@ -80,7 +84,9 @@ package struct RouteGrant: Sendable {
             var claims = CATClaims()
             (claims.issuer, claims.expires, claims.issuedAt) = (settings.issuer, period.end, now.milliseconds / 1000)
             claims.identifier = identifier.isEmpty ? nil : identifier
-            (claims.methods, claims.scope.pathPrefix) = (settings.methods, scope + "/")
+            (claims.methods, claims.renewal, claims.scope.pathPrefix) = (
+                settings.methods, settings.renewal, prefix
+            )
             return try maker.grant(claims)
         }
     }
@@ -93,7 +99,21 @@ package struct RouteGrant: Sendable {
         return settings.delivery == .query ? url.text : origin + scope + "/*"
     }
 
-    /// Why a token of the gate's own kind does not open `path`; `nil` where it does.
+    /// Takes its grants in the place of media tokens; `nil` where only a CDN does.
+    var checker: GrantChecker? {
+        guard case .cat(let tokens) = maker else { return nil }
+        return GrantChecker(tokens: tokens, issuer: settings.issuer, ownPrefix: prefix)
+    }
+}
+
+/// Checks the grants of a route that the gate takes itself.
+struct GrantChecker {
+    let tokens: CommonAccessToken
+    let issuer: String?
+    /// Of the grants that the route makes, and so known to lie within it.
+    let ownPrefix: String
+
+    /// Why a token does not open `path`; `nil` where it does.
     ///
     /// - Parameters:
     ///   - method: of the request; `nil` where the proxy does not say, and only a grant for all methods opens.
@@ -101,21 +121,17 @@ package struct RouteGrant: Sendable {
     func refusal(
         of token: String, to path: GatePath, method: String?, of route: GatePath, at now: Timestamp
     ) -> CATRefusal? {
-        guard case .cat(let checker) = maker else { return .malformed("this route has another kind of grant") }
         do throws(CATRefusal) {
-            let claims = try checker.authenticClaims(of: token)
-            guard let prefix = claims.scope.pathPrefix, let opened = GatePath(prefix), opened.isWithin(route) else {
-                return .outOfScope("for no path of this route")
-            }
+            let claims = try tokens.authenticClaims(of: token)
+            guard let prefix = claims.scope.pathPrefix,
+                prefix.hasSameBytes(as: ownPrefix) || GatePath(prefix)?.isWithin(route) ?? false
+            else { return .outOfScope("for no path of this route") }
             let request = CATRequest(method: method ?? "", path: "/" + path.segments.joined(separator: "/"))
-            return claims.refusal(of: request, issuer: settings.issuer, at: now)
+            return claims.refusal(of: request, issuer: issuer, at: now)
         } catch {
             return error
         }
     }
-
-    /// Whether the gate takes it itself.
-    var isCheckedHere: Bool { if case .cat = maker { true } else { false } }
 }
 
 /// A grant that is made once a token has been found valid.
@@ -131,8 +147,9 @@ package struct GrantOrder: Sendable {
         let expires: Int64
     }
 
+    /// Whoever asks again gets what they got: it is counted from the token's first use.
     func fulfil(for token: VerifiedToken, at now: Timestamp) throws(GrantProblem) -> Play {
-        let made = try grant.make(url, identifier: token.replayKey.identifier, at: now)
+        let made = try grant.make(url, identifier: token.replayKey.identifier, at: token.firstUse)
         let expires = made.expires.milliseconds / 1000
         switch grant.settings.delivery {
         case .query: return Play(url: made.appended(to: url.text), cookies: [], expires: expires)

@@ -39,13 +39,28 @@ enum RouteGrantReader {
                 object.refuse("cookie-domain", "is '\(printable(domain))'; expected the name of a host")
             }
         }
-        if kind == .cat { (settings.issuer, settings.methods) = (object.text("issuer"), object.texts("methods")) }
+        if kind == .cat {
+            (settings.issuer, settings.methods) = (object.text("issuer"), object.texts("methods"))
+            settings.renewal = object.renewal("renew")
+        }
+        let longest = Int(Repetition.longestSpan.components.seconds)
+        settings.retryWindow = object.number("retry-window", 1...longest).map { .seconds($0) }
         object.refuseRest()
         return object.problems.isEmpty ? settings : nil
     }
 }
 
 extension SettingsObject {
+    fileprivate mutating func renewal(_ name: String) -> CATRenewal? {
+        guard let text = text(name) else { return nil }
+        do throws(GrantProblem) {
+            return try CATRenewal(text: text)
+        } catch {
+            refuse(name, error.reason)
+            return nil
+        }
+    }
+
     fileprivate mutating func word(_ name: String, _ words: [String]) -> String? {
         guard let text = text(name) else { return nil }
         guard words.contains(text) else {

@@ -94,30 +94,30 @@ extension CATClaims {
         for (label, value) in claims {
             let isUnderstood =
                 switch label {
-                case Label.issuer: set(\.issuer, value.text)
-                case Label.expires: set(\.expires, value.integer)
-                case Label.notBefore: set(\.notBefore, value.integer)
-                case Label.issuedAt: set(\.issuedAt, value.integer)
-                case Label.identifier: set(\.identifier, value.bytes)
+                case Label.issuer: Self.keep(&issuer, value.text)
+                case Label.expires: Self.keep(&expires, value.integer)
+                case Label.notBefore: Self.keep(&notBefore, value.integer)
+                case Label.issuedAt: Self.keep(&issuedAt, value.integer)
+                case Label.identifier: Self.keep(&identifier, value.bytes)
                 case Label.version: value.integer == 1
-                case Label.scope: set(\.scope, CATScope(value))
-                case Label.methods: set(\.methods, Self.methods(value))
-                case Label.renewal: set(\.renewal, CATRenewal(value))
+                case Label.scope: Self.keep(&scope, CATScope(value))
+                case Label.methods: Self.keep(&methods, Self.methods(value))
+                case Label.renewal: Self.keep(&renewal, CATRenewal(value))
                 default: false
                 }
             guard isUnderstood else { throw .unknownClaim(label) }
         }
     }
 
-    private mutating func set<Value>(_ claim: WritableKeyPath<CATClaims, Value?>, _ value: Value?) -> Bool {
-        self[keyPath: claim] = value
+    /// Whether there is a value; then it is kept.
+    private static func keep<Value>(_ claim: inout Value?, _ value: Value?) -> Bool {
+        claim = value
         return value != nil
     }
 
-    private mutating func set(_ claim: WritableKeyPath<CATClaims, CATScope>, _ value: CATScope?) -> Bool {
-        guard let value else { return false }
-        self[keyPath: claim] = value
-        return true
+    private static func keep(_ scope: inout CATScope, _ value: CATScope?) -> Bool {
+        scope = value ?? scope
+        return value != nil
     }
 
     private static func methods(_ value: CBORValue) -> [String]? {

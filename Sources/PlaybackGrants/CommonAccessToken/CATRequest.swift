@@ -18,20 +18,39 @@ public struct CATRequest: Sendable {
 }
 
 extension CATClaims {
+    /// What is looked at beyond format and key, in this order.
+    static let checks: [GrantCheck.Subject] = [.begin, .end, .issuer, .method, .scope]
+
     /// The first thing that keeps them from opening `request` now; `nil` where nothing does.
     ///
     /// - Parameter issuer: who must have made them; `nil` for anybody with the key.
-    public func refusal(of request: CATRequest, issuer expected: String?, at now: Timestamp) -> CATRefusal? {
+    public func refusal(of request: CATRequest, issuer: String?, at now: Timestamp) -> CATRefusal? {
+        for check in Self.checks {
+            if let refusal = refusal(check, of: request, issuer: issuer, at: now) { return refusal }
+        }
+        return nil
+    }
+
+    /// The same by one check.
+    func refusal(
+        _ check: GrantCheck.Subject, of request: CATRequest, issuer expected: String?, at now: Timestamp
+    ) -> CATRefusal? {
         let seconds = now.milliseconds / 1000
-        guard let expires else { return .noEnd }
-        guard seconds < expires else { return .expired(at: expires, now: seconds) }
-        if let notBefore, seconds < notBefore { return .notYetValid(from: notBefore, now: seconds) }
-        if let expected, issuer.map({ $0.hasSameBytes(as: expected) }) != true { return .otherIssuer(issuer) }
-        if let methods, !methods.contains(where: { $0.hasSameBytes(as: request.method) }) {
+        switch check {
+        case .begin: return notBefore.flatMap { seconds < $0 ? .notYetValid(from: $0, now: seconds) : nil }
+        case .end:
+            guard let expires else { return .noEnd }
+            return seconds < expires ? nil : .expired(at: expires, now: seconds)
+        case .issuer:
+            guard let expected, issuer.map({ $0.hasSameBytes(as: expected) }) != true else { return nil }
+            return .otherIssuer(issuer)
+        case .method:
+            guard let methods, !methods.contains(where: { $0.hasSameBytes(as: request.method) }) else { return nil }
             return .outOfScope(
                 "for the methods \(printable(methods.joined(separator: ", "))), not '\(printable(request.method))'")
+        case .scope: return scope.difference(from: request).map { .outOfScope($0) }
+        case .format, .key, .ip: return nil
         }
-        return scope.difference(from: request).map { .outOfScope($0) }
     }
 }
 

@@ -35,7 +35,7 @@ struct COSEMac0 {
     }
 
     /// Makes one.
-    static func bytes(payload: [UInt8], key: GrantSecret, keyIdentifier: [UInt8]) throws(GrantProblem) -> [UInt8] {
+    static func bytes(payload: [UInt8], key: HMACKey, keyIdentifier: [UInt8]) throws(GrantProblem) -> [UInt8] {
         let protected = CBORWriter.bytes(of: .map([CBORPair(algorithm, .integer(hmac256))]))
         let tag = try code(protected, payload, key)
         let message = CBORValue.array([
@@ -45,15 +45,15 @@ struct COSEMac0 {
     }
 
     /// Whether the holder of `key` has made it.
-    func isAuthentic(_ key: GrantSecret) throws(GrantProblem) -> Bool {
+    func isAuthentic(_ key: HMACKey) throws(GrantProblem) -> Bool {
         try Self.code(protected, payload, key).isSame(inConstantTime: tag)
     }
 
     /// Over the MAC_structure (RFC 9052, 6.3).
     private static func code(
-        _ protected: [UInt8], _ payload: [UInt8], _ key: GrantSecret
+        _ protected: [UInt8], _ payload: [UInt8], _ key: HMACKey
     ) throws(GrantProblem) -> [UInt8] {
         let structure = CBORValue.array([.text("MAC0"), .bytes(protected), .bytes([]), .bytes(payload)])
-        return try DigestAlgorithm.sha256.code(of: CBORWriter.bytes(of: structure), key)
+        return try key.code(for: CBORWriter.bytes(of: structure))
     }
 }

@@ -5,48 +5,61 @@ extension CommonAccessToken {
     ///
     /// - Parameter question: its URL may be a path alone; then a scheme or a host in the token is not compared.
     public func check(_ token: String, _ question: GrantQuestion) -> [GrantCheck] {
-        let prefix = Self.name + "="
-        let bare = token.utf8.starts(with: prefix.utf8) ? String(token.utf8.dropFirst(prefix.utf8.count)) ?? "" : token
         let claims: CATClaims
         do throws(CATRefusal) {
-            claims = try authenticClaims(of: bare)
+            claims = try authenticClaims(of: token.withoutName(Self.name))
         } catch {
             let subject: GrantCheck.Subject = error == .otherKey ? .key : .format
             return [GrantCheck(subject, false, "\(error)")]
         }
-        var checks = [
-            GrantCheck(.format, true, "a CWT in a COSE_Mac0"), GrantCheck(.key, true, "HMAC 256/256"),
-            question.begin(claims.notBefore),
-            claims.expires.map { question.end($0, isInclusive: false) }
-                ?? GrantCheck(.end, false, "\(CATRefusal.noEnd)"),
-        ].compactMap(\.self)
-        if claims.issuer != nil || question.issuer != nil {
-            let isSame = question.issuer.map { expected in claims.issuer.map { $0.hasSameBytes(as: expected) } ?? false
-            }
-            let expected = question.issuer.map { "; expected \(printable($0))" } ?? ""
-            checks.append(GrantCheck(.issuer, isSame, printable(claims.issuer ?? "(none)") + expected))
+        let request = CATRequest(method: question.method ?? "", url: question.url ?? "/")
+        var compared = claims
+        if request.host == nil { (compared.scope.scheme, compared.scope.host) = (nil, nil) }
+        let found = CATClaims.checks.compactMap { subject -> GrantCheck? in
+            let isAsked = question.asks(subject)
+            let refusal =
+                isAsked ? compared.refusal(subject, of: request, issuer: question.issuer, at: question.now) : nil
+            guard let detail = refusal.map({ "\($0)" }) ?? claims.detail(of: subject) else { return nil }
+            return GrantCheck(subject, isAsked ? refusal == nil : nil, detail)
         }
-        if let methods = claims.methods {
-            let isAllowed = question.method.map { method in methods.contains { $0.hasSameBytes(as: method) } }
-            checks.append(GrantCheck(.method, isAllowed, "for \(printable(methods.joined(separator: ", ")))"))
-        }
-        if !claims.scope.isEmpty { checks.append(scope(claims.scope, question)) }
-        return checks
+        return [GrantCheck(.format, true, "a CWT in a COSE_Mac0"), GrantCheck(.key, true, "HMAC 256/256")] + found
     }
+}
 
-    private func scope(_ scope: CATScope, _ question: GrantQuestion) -> GrantCheck {
+extension GrantQuestion {
+    /// Whether it can be told by what was asked.
+    fileprivate func asks(_ subject: GrantCheck.Subject) -> Bool {
+        switch subject {
+        case .issuer: issuer != nil
+        case .method: method != nil
+        case .ip: ip != nil
+        case .scope: url != nil
+        case .format, .key, .begin, .end: true
+        }
+    }
+}
+
+extension CATClaims {
+    /// What they say of it; `nil` for nothing.
+    fileprivate func detail(of subject: GrantCheck.Subject) -> String? {
+        switch subject {
+        case .begin: notBefore.map { "holds from \($0) on" }
+        case .end: expires.map { "holds until \($0)" }
+        case .issuer: issuer.map { "made by \(printable($0))" }
+        case .method: methods.map { "for \(printable($0.joined(separator: ", ")))" }
+        case .scope: scope.isEmpty ? nil : "for " + scope.detail
+        case .format, .key, .ip: nil
+        }
+    }
+}
+
+extension CATScope {
+    fileprivate var detail: String {
         let parts = [
-            scope.scheme.map { "scheme \($0)" }, scope.host.map { "host \($0)" }, scope.path.map { "path \($0)" },
-            scope.pathPrefix.map { "paths from \($0) on" },
+            scheme.map { "scheme \($0)" }, host.map { "host \($0)" }, path.map { "path \($0)" },
+            pathPrefix.map { "paths from \($0) on" },
         ]
-        let detail = "for " + printable(parts.compactMap(\.self).joined(separator: ", "), limit: 1024)
-        guard let url = question.url else { return GrantCheck(.scope, nil, detail) }
-        let request = CATRequest(method: question.method ?? "GET", url: url)
-        // A path alone says nothing of scheme and host.
-        var scope = scope
-        if request.host == nil { (scope.scheme, scope.host) = (nil, nil) }
-        let difference = scope.difference(from: request)
-        return GrantCheck(.scope, difference == nil, difference ?? detail + "; asked for \(printable(url))")
+        return printable(parts.compactMap(\.self).joined(separator: ", "), limit: 1024)
     }
 }
 

@@ -1,4 +1,5 @@
 internal import MediaToken
+internal import TokenCrypto
 
 /// Makes and checks Common Access Tokens (CTA-5007): the grant that any CDN can read, and that the gate takes itself.
 public struct CommonAccessToken: Sendable {
@@ -9,7 +10,7 @@ public struct CommonAccessToken: Sendable {
     /// Bytes of a key at the least (RFC 9053, 3.1).
     public static let shortestKey = 32
 
-    private let key: GrantSecret
+    private let key: HMACKey
     private let keyIdentifier: [UInt8]
 
     /// - Parameters:
@@ -22,7 +23,7 @@ public struct CommonAccessToken: Sendable {
         guard !keyID.isEmpty, keyID.utf8.count <= 64 else {
             throw GrantProblem("key-id", "has \(keyID.utf8.count) bytes; expected 1 to 64")
         }
-        (self.key, keyIdentifier) = (key, Array(keyID.utf8))
+        (self.key, keyIdentifier) = (try key.mac(.sha256), Array(keyID.utf8))
     }
 
     /// Makes a token of these claims, which must have an end.
@@ -30,7 +31,8 @@ public struct CommonAccessToken: Sendable {
         guard let end = claims.expires else { throw GrantProblem("expires", "is missing; expected an end") }
         let period = try GrantPeriod(from: claims.notBefore, to: end)
         let payload = CBORWriter.bytes(of: claims.value)
-        let token = try COSEMac0.bytes(payload: payload, key: key, keyIdentifier: keyIdentifier).base64URL
+        let message = try COSEMac0.bytes(payload: payload, key: key, keyIdentifier: keyIdentifier)
+        let token = Base64Spelling.url.text(of: message)
         guard token.utf8.count <= Self.sizeLimit else {
             throw GrantProblem(
                 "claims", "make a token of \(token.utf8.count) bytes; expected at most \(Self.sizeLimit)")
@@ -43,7 +45,7 @@ public struct CommonAccessToken: Sendable {
     /// - Throws: ``CATRefusal`` where nobody with this key has made it, or it has a claim that is not understood.
     public func authenticClaims(of token: String) throws(CATRefusal) -> CATClaims {
         guard token.utf8.count <= Self.sizeLimit else { throw .malformed("it is longer than \(Self.sizeLimit) bytes") }
-        guard let bytes = [UInt8](base64URL: token) else {
+        guard let bytes = Base64Spelling.url.bytes(of: token) else {
             throw .malformed("it is no Base64 for URLs, without padding")
         }
         let message = try COSEMac0(bytes)

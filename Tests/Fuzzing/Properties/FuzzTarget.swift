@@ -15,6 +15,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case keys
     /// A gate's configuration file.
     case configuration
+    /// What a CDN takes for a yes.
+    case grant
     /// A request to the gate.
     case gate
 
@@ -28,6 +30,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .resource: ResourceProperty()
         case .keys: try KeyFileProperty()
         case .configuration: ConfigurationProperty()
+        case .grant: try GrantProperty()
         case .gate: try GateProperty()
         }
     }

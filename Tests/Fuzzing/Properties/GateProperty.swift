@@ -2,21 +2,38 @@ internal import Foundation
 internal import HTTPServer
 internal import MediaToken
 internal import MediaTokenGate
+internal import PlaybackGrants
 internal import TokenCrypto
 
-/// No request gets a protected stream without a token that somebody signed, for what every server would take its target for;
+/// No request gets a protected stream without a token that somebody signed or a grant that the gate made, for what every server would take its target for;
 /// and every answer is one that a proxy understands.
 struct GateProperty: FuzzProperty {
     private let known: SignedTokens
     private let gate: Gate
+    /// Opens all below `/paid`.
+    private let grant: String
 
     init() throws {
         known = try SignedTokens()
+        let digits = String(repeating: "0f", count: 32)
+        setenv("FUZZED_GRANT_KEY", digits, 1)
+        var maker = GrantSettings(.cat)
+        maker.keyEnvironment = "FUZZED_GRANT_KEY"
         let routes = [
             GateRoute(path: "/free", access: .open), GateRoute(path: "/free/members", access: .token(Self.members)),
-            GateRoute(path: "/paid", access: .token(Self.paid)),
+            GateRoute(path: "/paid", access: .token(Self.paid), grant: RouteGrantSettings(maker, scope: "/paid")),
         ]
-        gate = Gate(routes: routes.compactMap(\.self))
+        gate = Gate(
+            routes: try routes.compactMap(\.self).map { route in
+                var route = route
+                try route.loadGrant()
+                return route
+            })
+        var claims = CATClaims()
+        claims.expires = known.batches[0].time.milliseconds / 1000 + 600
+        claims.scope.pathPrefix = "/paid/"
+        let tokens = try CommonAccessToken(key: GrantSecret(hexadecimal: digits), keyID: "media-token")
+        grant = try tokens.grant(claims).fields[0].value
     }
 
     private static let members = Expectation(requestor: "MML", resource: .unsafeAnyResource)
@@ -29,9 +46,14 @@ struct GateProperty: FuzzProperty {
         switch gate.question(request, at: known.batches[0].time) {
         case .settled(let reply):
             try check(reply.answer)
+            let isGranted = reply.status == "GRANT_VALID"
             try demand(
-                reply.answer.status != 200 || Self.demands(request) == [nil],
-                "open, and not in every reading below /free")
+                reply.answer.status != 200 || Self.demands(request) == [isGranted ? Set(Self.paid.requestors) : nil],
+                "open, and not in every reading below \(isGranted ? "/paid" : "/free")")
+            // Its first half is the head with the key's ID, which nobody signs.
+            try demand(
+                !isGranted || request.headers.contains { $0.value.contains(grant.suffix(64)) },
+                "opened by a grant that nobody has made")
         case .verify(let verification, let form):
             if case .subrequest = form {
                 try demand(

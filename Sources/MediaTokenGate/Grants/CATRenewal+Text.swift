@@ -1,0 +1,26 @@
+internal import MediaToken
+package import PlaybackGrants
+
+extension CATRenewal {
+    private static let kinds: [(name: String, kind: Kind)] = [
+        ("automatic", .automatic), ("cookie", .cookie), ("header", .header), ("redirect", .redirect),
+    ]
+
+    /// Reads it as it stands on the command line and in the configuration: `cookie:300` or `cookie:300:60`.
+    ///
+    /// - Throws: ``GrantProblem`` for the field `renew`.
+    package init(text: String) throws(GrantProblem) {
+        let parts = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+            .map { String(Substring($0)) }
+        let numbers = parts.dropFirst().compactMap { Int64($0) }
+        guard let kind = Self.kinds.first(where: { $0.name.hasSameBytes(as: parts[0]) })?.kind,
+            (1...2).contains(numbers.count), numbers.count == parts.count - 1, numbers.allSatisfy({ $0 > 0 })
+        else {
+            throw GrantProblem(
+                "renew",
+                "is '\(printable(text))'; expected a kind of \(Self.kinds.map(\.name).joined(separator: ", ")), "
+                    + "seconds, and maybe seconds before the end: cookie:300:60")
+        }
+        self.init(kind: kind, seconds: numbers[0], deadline: numbers.count > 1 ? numbers[1] : nil)
+    }
+}

@@ -1,0 +1,44 @@
+internal import COpenSSL
+
+/// A key for HMAC (RFC 2104), made ready once, so that libcrypto looks nothing up for each message.
+package final class HMACKey: Sendable {
+    /// Keyed, and only ever copied, which any number of threads may do at once.
+    private nonisolated(unsafe) let context: OpaquePointer
+
+    package init(_ digest: DigestAlgorithm, key: [UInt8]) throws(CryptoError) {
+        let algorithm = EVP_MAC_fetch(nil, OSSL_MAC_NAME_HMAC, nil)
+        defer { EVP_MAC_free(algorithm) }
+        guard let context = EVP_MAC_CTX_new(algorithm) else {
+            throw .libcrypto("cannot make a MAC context (\(CryptoError.drainQueue()))")
+        }
+        var name = Array(digest.rawValue.utf8CString)
+        let isKeyed = name.withUnsafeMutableBufferPointer { name in
+            var settings = [
+                OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name.baseAddress, 0),
+                OSSL_PARAM_construct_end(),
+            ]
+            return EVP_MAC_init(context, key, key.count, &settings) == 1
+        }
+        guard isKeyed else {
+            EVP_MAC_CTX_free(context)
+            throw .libcrypto("cannot key a MAC (\(CryptoError.drainQueue()))")
+        }
+        self.context = context
+    }
+
+    deinit { EVP_MAC_CTX_free(context) }
+
+    package func code(of message: [UInt8]) throws(CryptoError) -> [UInt8] {
+        let copy = EVP_MAC_CTX_dup(context)
+        defer { EVP_MAC_CTX_free(copy) }
+        var length = 0
+        let code = [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { output, count in
+            let isMade =
+                copy != nil && EVP_MAC_update(copy, message, message.count) == 1
+                && EVP_MAC_final(copy, output.baseAddress, &length, output.count) == 1
+            count = isMade ? length : 0
+        }
+        guard !code.isEmpty else { throw .libcrypto("cannot make a MAC (\(CryptoError.drainQueue()))") }
+        return code
+    }
+}
