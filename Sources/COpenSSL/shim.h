@@ -16,6 +16,11 @@
 
 static const unsigned long shim_XN_FLAG_RFC2253 = XN_FLAG_RFC2253;
 
+/// Whoever makes the name keeps it until the setting has been read.
+static inline OSSL_PARAM shim_mac_digest(char *name) {
+    return OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name, 0);
+}
+
 static inline int shim_sk_X509_num(const STACK_OF(X509) *certificates) {
     return sk_X509_num(certificates);
 }

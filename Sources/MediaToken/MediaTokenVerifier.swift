@@ -42,7 +42,7 @@ public final class MediaTokenVerifier: Sendable {
 
     /// Verifies a group of tokens, in order, and gives a result for each.
     ///
-    /// Each verdict depends on its own token alone, except that a token that comes twice is accepted once, the first.
+    /// Each verdict depends on its own token alone, except that a token that comes twice is accepted once, the first; twice only under one ``Repetition``.
     /// The whole way of a token is here; nothing in it goes back, and no step can be left out, since each takes what only
     /// the step before it makes.
     public func verify(_ group: [VerificationRequest], at now: Timestamp) -> [Result<Verdict, CannotTell>] {

@@ -14,7 +14,7 @@ package struct GateRoute: Sendable {
     let path: GatePath
     let access: Access
     package let grantSettings: RouteGrantSettings?
-    /// What its token is exchanged for; `nil` until ``loadGrant()``.
+    /// What its token is exchanged for; `nil` until ``loadGrant(among:)``.
     private(set) var grant: RouteGrant?
 
     /// - Parameters:
@@ -26,11 +26,20 @@ package struct GateRoute: Sendable {
     }
 
     /// Reads the key of its grant, if it has one.
-    package mutating func loadGrant() throws(GrantProblem) {
+    ///
+    /// - Parameter routes: all of them. What the grant opens at its CDN must be none of another's.
+    package mutating func loadGrant(among routes: [GateRoute]) throws(GrantProblem) {
         guard let grantSettings else { return }
         let loaded = try RouteGrant(grantSettings)
         guard loaded.isWithin(path) else {
             throw GrantProblem("scope", "is '\(printable(grantSettings.scope))'; expected a path of its route")
+        }
+        if let other = routes.first(where: { $0.path != path && loaded.opensTooMuch($0.path) }) {
+            let place = "/" + other.path.segments.joined(separator: "/")
+            throw GrantProblem(
+                "scope",
+                "is '\(printable(grantSettings.scope))', and the CDN would open \(printable(place)) too, which has a "
+                    + "route of its own; expected a scope beside that")
         }
         grant = loaded
     }

@@ -40,7 +40,9 @@ struct VerifyRequestFields {
     /// The one value that has either name.
     func one(_ name: String, or other: String) throws(GateProblem) -> String {
         let (first, second) = (try one(name, []), try one(other, []))
-        guard let value = first ?? second else { throw .missing(name) }
+        guard let value = first ?? second else {
+            throw .invalid("no \(name) is given; expected it, or a \(other), in the body or the query")
+        }
         guard first == nil || second == nil else {
             throw .invalid("a \(name) and a \(other) are given; expected one of them")
         }

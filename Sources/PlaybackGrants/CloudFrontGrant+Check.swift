@@ -43,7 +43,8 @@ extension CloudFrontGrant {
         }
         guard let end = expires.flatMap({ Int64($0) }) else { return nil }
         guard let url = question.url else { return (nil, end) }
-        return (try policy(for: url, try GrantPeriod(to: end)), end)
+        guard let period = try? GrantPeriod(to: end) else { return nil }
+        return (try policy(for: url, period), end)
     }
 
     /// What a policy says of time and place, as far as it is in the form of ours.

@@ -17,6 +17,18 @@ public struct GrantCheck: Equatable, Sendable {
     init(_ subject: Subject, _ isPassed: Bool?, _ detail: String) {
         (self.subject, self.isPassed, self.detail) = (subject, isPassed, detail)
     }
+
+    /// Of an end that no grant has.
+    static func impossible(_ end: Int64) -> GrantCheck {
+        GrantCheck(.end, false, "holds until \(end); expected seconds since 1970, before the year 10000")
+    }
+}
+
+extension [GrantCheck] {
+    /// Whether nothing failed, and the key was told to be right: without that a grant may be anybody's.
+    public var opens: Bool {
+        allSatisfy { $0.isPassed != false } && contains { $0.subject == .key && $0.isPassed == true }
+    }
 }
 
 /// What a grant is looked at for. What is `nil` is not compared.

@@ -10,7 +10,7 @@ public struct GrantPeriod: Sendable, Equatable {
     /// The year 9999 ends before this.
     private static let latest: Int64 = 253_402_300_800
 
-    /// - Throws: ``GrantProblem`` for the field `expires` or `clock` where the end is not after the beginning, or beyond the
+    /// - Throws: ``GrantProblem`` for the field `expires` or `starts` where the end is before the beginning, or beyond the
     ///   years from 1970 to 9999.
     public init(from begin: Int64? = nil, to end: Int64) throws(GrantProblem) {
         guard (1..<Self.latest).contains(end) else {

@@ -18,7 +18,8 @@ extension SecureLink {
         }
         var link = self
         link.ip = question.ip ?? ip
-        let wanted = try link.grant(uri: uri, try GrantPeriod(to: end)).fields[0].value
+        guard let period = try? GrantPeriod(to: end) else { return [.impossible(end)] }
+        let wanted = try link.grant(uri: uri, period).fields[0].value
         return [
             GrantCheck(.format, true, "\(names.digest) and \(names.expires)"),
             GrantCheck(

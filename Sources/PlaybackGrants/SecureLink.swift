@@ -9,6 +9,18 @@ public struct SecureLink: Sendable {
     private enum Piece: Sendable {
         case text(String)
         case expires, uri, address, secret
+
+        var isTime: Bool { if case .expires = self { true } else { false } }
+
+        var isURI: Bool { if case .uri = self { true } else { false } }
+
+        var beginsWithDigit: Bool {
+            switch self {
+            case .expires: true
+            case .text(let text): text.utf8.first.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false
+            case .uri, .address, .secret: false
+            }
+        }
     }
 
     private let secret: GrantSecret
@@ -32,12 +44,21 @@ public struct SecureLink: Sendable {
         self.secret = secret
         pieces = try Self.pieces(of: expression)
         for (name, isThere) in [
-            ("$secure_link_expires", pieces.contains { if case .expires = $0 { true } else { false } }),
+            ("$secure_link_expires", pieces.contains(where: \.isTime)),
             ("$secret", pieces.contains { if case .secret = $0 { true } else { false } }),
         ] where !isThere {
             throw GrantProblem("expression", "is '\(printable(expression))'; expected \(name) in it")
         }
+        // A digit at the URI's end could else be read as the first of the time behind it, both of which the client sends.
+        let behind = pieces.drop { !$0.isURI }.dropFirst()
+        if behind.contains(where: \.isTime), behind.first?.beginsWithDigit ?? false {
+            throw GrantProblem(
+                "expression", "is '\(printable(expression))'; expected something else than digits behind $uri")
+        }
     }
+
+    /// Whether it is of one URI, and not of all that is guarded by it.
+    package var namesURI: Bool { pieces.contains(where: \.isURI) }
 
     private static func pieces(of expression: String) throws(GrantProblem) -> [Piece] {
         var pieces: [Piece] = []

@@ -17,8 +17,9 @@ final class RedisClaimGroup {
     enum Stage {
         /// Nothing was asked, or only a node that has not got the shard and did nothing.
         case unclaimed(RedisRedirection?)
-        /// The key is ours. It remains to be seen since when the store remembers.
-        case claimed(RedisRedirection?)
+        /// The key is ours, now or since an earlier claim under the same mark, as the answer says. It remains to be seen since when
+        /// the store remembers.
+        case claimed(RedisRedirection?, ReplayAnswer)
         case decided(Answer)
     }
 
@@ -173,7 +174,7 @@ final class RedisClaimGroup {
 extension RedisClaimGroup.Stage {
     var redirection: RedisRedirection? {
         switch self {
-        case .unclaimed(let redirection), .claimed(let redirection): redirection
+        case .unclaimed(let redirection), .claimed(let redirection, _): redirection
         case .decided: nil
         }
     }

@@ -23,6 +23,8 @@ final class RedisClaimPart {
     private let isAsking: Bool
     /// Positions of the claims to be made here.
     private var claimed: [Int] = []
+    /// What the claims of earlier rounds were answered.
+    private var earlier: [Int: ReplayAnswer] = [:]
     /// Positions of the claims whose shard's marker is read here.
     private var marked: [Int] = []
     private var shards: [RedisShard] = []
@@ -42,6 +44,7 @@ final class RedisClaimPart {
             // While a shard is on its way its marker may still be where it was: looked for there in the next round.
             if redirection != nil { return }
         }
+        if case .claimed(_, let answer) = stage { earlier[index] = answer }
         marked.append(index)
         let shard = client.keys.shard(of: claims[index].key)
         if !shards.contains(shard) { shards.append(shard) }
@@ -112,11 +115,11 @@ final class RedisClaimPart {
         let markers = Dictionary(uniqueKeysWithValues: shards.map { ($0, next()) })
         let doubt = claimed.isEmpty ? nil : clockDoubt(next()) ?? replicaDoubt(next)
         var stages: [Int: RedisClaimGroup.Stage] = [:]
-        for index in marked { stages[index] = .claimed(nil) }
+        for (index, answer) in earlier { stages[index] = .claimed(nil, answer) }
         for (index, reply) in claimReplies { stages[index] = stage(of: index, after: reply, markers, doubt) }
         for index in marked {
-            guard case .claimed = stages[index], let marker = markers[shard(index)] else { continue }
-            stages[index] = stage(of: index, marker: marker, server)
+            guard case .claimed(_, let answer) = stages[index], let marker = markers[shard(index)] else { continue }
+            stages[index] = stage(of: index, answered: answer, marker: marker, server)
         }
         return stages.map { (index: $0.key, stage: $0.value) }
     }
@@ -139,30 +142,32 @@ final class RedisClaimPart {
         }
         // No is no, whatever the clock and the replicas say.
         if let doubt, answer != .alreadyUsed { return .decided(.failure(doubt)) }
-        if answer == .first { return .claimed(nil) }
+        if answer != .alreadyUsed { return .claimed(nil, answer) }
         // A token that was refused for being older than the store is told so again.
         if let since = markers[shard(index)].flatMap(RedisMarker.init)?.since, claims[index].issued <= since {
             return .decided(.success(.predatesStore(since: since)))
         }
-        return .decided(.success(answer))
+        return .decided(.success(.alreadyUsed))
     }
 
     /// By the marker of the claim's shard; the key itself is ours.
-    private func stage(of index: Int, marker: RedisReply, _ server: RedisServerFacts) -> RedisClaimGroup.Stage {
+    private func stage(
+        of index: Int, answered answer: ReplayAnswer, marker: RedisReply, _ server: RedisServerFacts
+    ) -> RedisClaimGroup.Stage {
         switch marker {
         case .error(let error):
             if let redirection = follow(error, shard(index)) {
-                return .claimed(redirection.isAsking ? redirection : nil)
+                return .claimed(redirection.isAsking ? redirection : nil, answer)
             }
             return .decided(.failure(fault(error)))
         case .lost: return .decided(.failure(lost))
         default:
             guard let marker = RedisMarker(marker), marker.isOf(server) else {
                 needsMarking = true
-                return .claimed(nil)
+                return .claimed(nil, answer)
             }
             let isKnown = claims[index].issued > marker.since
-            return .decided(.success(isKnown ? .first : .predatesStore(since: marker.since)))
+            return .decided(.success(isKnown ? answer : .predatesStore(since: marker.since)))
         }
     }
 

@@ -6,17 +6,16 @@ package final class HMACKey: Sendable {
     private nonisolated(unsafe) let context: OpaquePointer
 
     package init(_ digest: DigestAlgorithm, key: [UInt8]) throws(CryptoError) {
-        let algorithm = EVP_MAC_fetch(nil, OSSL_MAC_NAME_HMAC, nil)
+        guard let algorithm = EVP_MAC_fetch(nil, OSSL_MAC_NAME_HMAC, nil) else {
+            throw .libcrypto("has no HMAC (\(CryptoError.drainQueue()))")
+        }
         defer { EVP_MAC_free(algorithm) }
         guard let context = EVP_MAC_CTX_new(algorithm) else {
             throw .libcrypto("cannot make a MAC context (\(CryptoError.drainQueue()))")
         }
         var name = Array(digest.rawValue.utf8CString)
         let isKeyed = name.withUnsafeMutableBufferPointer { name in
-            var settings = [
-                OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name.baseAddress, 0),
-                OSSL_PARAM_construct_end(),
-            ]
+            var settings = [shim_mac_digest(name.baseAddress), OSSL_PARAM_construct_end()]
             return EVP_MAC_init(context, key, key.count, &settings) == 1
         }
         guard isKeyed else {

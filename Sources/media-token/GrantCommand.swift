@@ -71,16 +71,15 @@ enum GrantCommand {
     }
 
     private static func show(_ checks: [GrantCheck], _ options: GrantOptions) -> ExitStatus {
-        let opens = checks.allSatisfy { $0.isPassed ?? true }
         if options.has("json") {
-            Console.print(JSONLine.encode(GrantChecksObject(opens: opens, checks: checks.map(CheckObject.init))))
+            Console.print(JSONLine.encode(GrantChecksObject(opens: checks.opens, checks: checks.map(CheckObject.init))))
         } else {
-            Console.print(Style.strong(opens ? Style.good("OPENS") : Style.bad("OPENS NOTHING")))
+            Console.print(Style.strong(checks.opens ? Style.good("OPENS") : Style.bad("OPENS NOTHING")))
             for check in checks {
                 CheckList.printLine(check.isPassed, check.subject.rawValue, check.detail)
             }
         }
-        return opens ? .success : .rejected
+        return checks.opens ? .success : .rejected
     }
 }
 

@@ -84,7 +84,7 @@ struct GateFiles {
         keys = try KeyOptions.load(settings)
         tls = try Self.loadTLS(settings)
         routes = try settings.routes.enumerated().map { (number, route) throws(CommandFailure) in
-            try Self.loaded(route, number)
+            try Self.loaded(route, number, settings)
         }
     }
 
@@ -95,9 +95,11 @@ struct GateFiles {
         return settings
     }
 
-    private static func loaded(_ route: GateRoute, _ number: Int) throws(CommandFailure) -> GateRoute {
+    private static func loaded(
+        _ route: GateRoute, _ number: Int, _ settings: GateSettings
+    ) throws(CommandFailure) -> GateRoute {
         var route = route
-        do throws(GrantProblem) { try route.loadGrant() } catch {
+        do throws(GrantProblem) { try route.loadGrant(among: settings.routes) } catch {
             throw CommandFailure("routes[\(number)].grant.\(error)")
         }
         return route
@@ -109,7 +111,9 @@ struct GateFiles {
         do throws(CommandFailure) { _ = try KeyOptions.load(settings) } catch { problems.append(error.message) }
         do throws(CommandFailure) { _ = try loadTLS(settings) } catch { problems.append(error.message) }
         for (number, route) in settings.routes.enumerated() {
-            do throws(CommandFailure) { _ = try loaded(route, number) } catch { problems.append(error.message) }
+            do throws(CommandFailure) { _ = try loaded(route, number, settings) } catch {
+                problems.append(error.message)
+            }
         }
         return problems
     }

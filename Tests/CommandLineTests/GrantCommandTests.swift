@@ -51,6 +51,18 @@ struct GrantCommandTests {
         }
     }
 
+    @Test("a grant whose key nobody can tell, or whose end is none, opens nothing")
+    func untold() throws {
+        for (kind, grant, more) in [
+            ("akamai", "exp=9999999999~hmac=00", []), ("secure-link", "md5=x&expires=9999999999", []),
+            ("secure-link", "md5=x&expires=0", ["--path", "/a"]),
+            ("secure-link", "md5=x&expires=99999999999999", ["--path", "/a"]),
+        ] {
+            let told = try run(["check", kind, grant, "--key-file", key] + more)
+            #expect(told.status == 1 && told.output.hasPrefix("OPENS NOTHING\n"), "\(told.output)\(told.errors)")
+        }
+    }
+
     @Test("every form")
     func forms() throws {
         let make = ["akamai", "--key-file", key, "--url", "/a?b=c", "--name", "hdnea"] + Self.at

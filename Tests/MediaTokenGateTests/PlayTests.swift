@@ -36,7 +36,7 @@ struct PlayTests {
         let reader = GateSettingsReader(object.members)
         try #require(reader.problems == [])
         var loaded = reader.settings.routes
-        for index in loaded.indices { try loaded[index].loadGrant() }
+        for index in loaded.indices { try loaded[index].loadGrant(among: reader.settings.routes) }
         gate = Gate(routes: loaded)
         verifier = MediaTokenVerifier(
             keys: try KeyRing(loading: Fixtures.keys, minimumRSABits: 1024), replays: MemoryReplayCache())
@@ -140,6 +140,8 @@ struct PlayTests {
             #expect(refused.status == 403 && header("X-Media-Token-Status", refused) == "TOKEN_ALREADY_USED")
         }
         #expect(play("url=/live/1", attempt: [key]).status == 403, "a route without a window")
+        #expect(play("url=/again/2", attempt: [key]).status == 403, "another URL")
+        #expect(play("url=/again/1?", attempt: [key]).status == 403, "another URL")
         let token = String(cookie.dropFirst(CommonAccessToken.name.count + 1).prefix { $0 != ";" })
         let tokens = try CommonAccessToken(
             key: GrantSecret(hexadecimal: String(repeating: "0f", count: 32)), keyID: "media-token")
@@ -193,7 +195,9 @@ struct PlayTests {
             ("url=/nothing", 403, "no route"),
             ("url=/LIVE/premium", 403, "no route"),
             ("url=/plain/1", 400, "no grant"), ("url=/free/1", 400, "no grant"),
-            ("url=/cf/1", 400, "absolute URL"), ("url=/live/1&requestor=OTHER", 400, "the requestor is 'OTHER'"),
+            ("url=/cf/1", 400, "absolute URL"), ("url=https://d.example/cf?premium/a.mp4", 400, "without a query"),
+            ("url=/live", 400, "below /live"), ("url=/live/", 400, "below /live"), ("url=/vod?a=b", 400, "below /vod"),
+            ("url=/live/1&requestor=OTHER", 400, "the requestor is 'OTHER'"),
             ("url=/live/1&resource=CNN", 400, "the resource is 'CNN'"),
         ] {
             let answer = play(query)
@@ -221,6 +225,9 @@ struct PlayTests {
             (#"{"kind":"cloudfront","key-env":"X"}"#, "grant.key-pair-id: is missing"),
             (#"{"kind":"cat","key-env":"X","validity":0}"#, "grant.validity: is 0"),
             (#"{"kind":"cat","key-env":"X","retry-window":61}"#, "grant.retry-window: is 61"),
+            (#"{"kind":"cat","key-env":"X","methods":[]}"#, "grant.methods: is ''"),
+            (#"{"kind":"cat","key-env":"X","methods":["get"]}"#, "grant.methods: is 'get'"),
+            (#"{"kind":"akamai","key-env":"X","name":"a;b"}"#, "grant.name: is 'a;b'"),
             (#"{"kind":"cat","key-env":"X","renew":"never"}"#, "grant.renew: is 'never'; expected a kind of automatic"),
             (#"{"kind":"cat","key-env":"X","digest":"md5"}"#, "grant.digest: is 'md5'"),
             (#"{"kind":"akamai","key-env":"X","issuer":"a"}"#, "grant.issuer: no such setting"),
@@ -232,7 +239,8 @@ struct PlayTests {
         let (short, good) = (try directory.write("abc", to: "short"), directory.path + "/key")
         for (scope, file, problem) in [
             ("/live", short, "key: has 3 digits"), ("/a/../b", good, "scope: is '/a/../b'"),
-            ("/live%2e", good, "scope: is '/live%2e'"), ("/live/*", good, "scope: is '/live/*'"),
+            ("/live%2e", good, "scope: is '/live%2e'"), ("/live;a", good, "scope: is '/live;a'"),
+            ("/live/*", good, "scope: is '/live/*'"),
             ("/vod", good, "scope: is '/vod'; expected a path of its route"),
             ("/live/a", "/nowhere", "key-file: /nowhere"),
         ] {
@@ -241,11 +249,49 @@ struct PlayTests {
             var route = try #require(
                 GateRoute(path: "/live", access: .open, grant: RouteGrantSettings(maker, scope: scope)))
             do throws(GrantProblem) {
-                try route.loadGrant()
+                try route.loadGrant(among: [])
                 Issue.record("\(scope) is taken")
             } catch {
                 #expect("\(error)".hasPrefix(problem), "\(error)")
             }
         }
+    }
+
+    @Test("what a CDN would open beyond its route is refused when the settings are read")
+    func beyond() throws {
+        let key = directory.path + "/key"
+        func problem(_ kind: GrantKind, _ change: (inout RouteGrantSettings) -> Void = { _ in }) throws -> String? {
+            var maker = GrantSettings(kind)
+            (maker.keyFile, maker.keyPairID) = (kind == .cloudfront ? directory.path + "/key.pem" : key, "K1")
+            var settings = RouteGrantSettings(maker, scope: "/live")
+            change(&settings)
+            let token = GateRoute.Access.token(Expectation(requestor: "A", resource: .unsafeAnyResource))
+            let paths = ["/live", "/live/premium", "/livestock"]
+            let routes = paths.compactMap { GateRoute(path: $0, access: token, grant: settings) }
+            do throws(GrantProblem) {
+                var route = routes[0]
+                try route.loadGrant(among: routes)
+                return nil
+            } catch {
+                return "\(error)"
+            }
+        }
+        let tooMuch = "scope: is '/live', and the CDN would open /live/premium too"
+        #expect(try problem(.akamai)?.hasPrefix(tooMuch) == true)
+        #expect(try problem(.akamai) { $0.scope = "/live/free" } == nil)
+        #expect(try problem(.cloudfront) { $0.delivery = .cookie }?.hasPrefix(tooMuch) == true)
+        #expect(try problem(.cloudfront) == nil)
+        #expect(try problem(.cat) == nil, "the gate itself knows the nearer route")
+        #expect(try problem(.secureLink) == nil)
+        #expect(try problem(.secureLink) { $0.delivery = .cookie }?.hasPrefix("delivery: is cookie") == true)
+        let everything = try problem(.secureLink) { $0.maker.expression = "$secure_link_expires $secret" }
+        #expect(everything?.hasPrefix("expression: has no $uri") == true)
+    }
+
+    @Test(
+        "nginx' $uri of a folder ends with its slash",
+        arguments: [("/ng/a/", "/ng/a/"), ("/ng/a", "/ng/a"), ("/?x=/", "/")])
+    func folder(url: String, uri: String) throws {
+        #expect(try #require(StreamURL(url)).decodedPath == uri)
     }
 }

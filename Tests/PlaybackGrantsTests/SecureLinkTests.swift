@@ -30,6 +30,11 @@ struct SecureLinkTests {
         }
         #expect(problem("$uri $secret")?.contains("expected $secure_link_expires in it") == true)
         #expect(problem("$secure_link_expires$uri")?.contains("expected $secret in it") == true)
+        // The end of /a1 could be read as the beginning of the time.
+        for wrong in ["$uri$secure_link_expires $secret", "${uri}1 $secure_link_expires$secret"] {
+            #expect(problem(wrong)?.contains("something else than digits behind $uri") == true)
+        }
+        #expect(problem("$uri $secure_link_expires$secret") == nil)
         for wrong in ["$secure_link_expires$host$secret", "$", "${uri", "$secure_link_expires$secret$uri2", "${}"] {
             #expect(problem(wrong)?.hasPrefix("expression: ") == true, "\(wrong)")
         }

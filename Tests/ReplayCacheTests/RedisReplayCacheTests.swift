@@ -57,6 +57,24 @@ extension ReplayCacheTests {
     struct RedisReplayCacheTests {
         private let clock = RedisClock()
 
+        @Test("a store that has lost its memory says so to a mark too, the first time and again", arguments: [1, 2, 3])
+        func flushedUnderMark(times: Int) throws {
+            let server = try RedisServer()
+            let store = try clock.open(server.url)
+            let used = clock.claim(1)
+            let mark = try ReplayMark(of: used.key, secret: [1])
+            let claim = ReplayClaim(key: used.key, issued: used.issued, until: used.until, mark: mark)
+            #expect(try store.claim(used, at: clock.now) == .first)
+            try server.cli("flushall")
+            let flushed = clock.later(20_000)
+            // All of a group are sent before the store has a fence again.
+            for answer in store.claim(Array(repeating: claim, count: times), at: flushed)
+                + store.claim([claim], at: flushed)
+            {
+                #expect(try answer.get().isFenced(from: flushed))
+            }
+        }
+
         @Test("stores with different prefixes or databases know nothing of each other")
         func apart() throws {
             let server = try RedisServer()

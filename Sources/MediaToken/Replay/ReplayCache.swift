@@ -84,7 +84,8 @@ public enum ReplayCacheError: Error, Hashable, Sendable, CustomStringConvertible
 ///   ``VerificationPolicy/largestClockSkew``, whoever asks, on however many threads, and for as long as the store lives.
 /// - Within a group the claims are decided in order, so the same key twice is `.first` once, for the earlier.
 /// - What goes wrong with one claim does not touch the others of its group.
-/// - `.repeated` is answered only to a claim whose mark is that of the claim that was `.first`.
+/// - `.repeated` is answered only to a claim whose mark is that of the first claim on its key, and only where `.first` could have
+///   been: a store that cannot know the past says so to both.
 /// - A live key is never forgotten to make room. A full store answers ``ReplayCacheError/full(_:)``.
 /// - A claim that was answered with an error may or may not have been recorded; it is never answered `.first` twice.
 public protocol ReplayCache: Sendable {

@@ -41,7 +41,7 @@ package struct GrantSettings: Sendable, Equatable {
         if let keyFile { return try Self.line(ofFile: keyFile, "key-file") }
         let name = keyEnvironment ?? ""
         guard let value = getenv(name) else { throw GrantProblem("key-env", "'\(printable(name))' is not set") }
-        return Array(String(cString: value).utf8)
+        return UnsafeBufferPointer(start: value, count: strlen(value)).map(UInt8.init(bitPattern:))
     }
 
     func salt() throws(GrantProblem) -> GrantSecret? {

@@ -25,7 +25,7 @@ struct PlayRequestReader {
             }
             let verification = VerificationRequest(
                 token: RawToken(sent.body.token), expectation: try narrowed(expectation, sent),
-                repetition: try repetition(request, grant.settings))
+                repetition: try repetition(request, of: url, grant.settings))
             do throws(GrantProblem) {
                 return .verify(verification, .play(try grant.order(for: url, at: now)))
             } catch {
@@ -41,7 +41,7 @@ struct PlayRequestReader {
     private static let keyLengths = 16...255
 
     private func repetition(
-        _ request: HTTPRequest, _ settings: RouteGrantSettings
+        _ request: HTTPRequest, of url: StreamURL, _ settings: RouteGrantSettings
     ) throws(GateProblem) -> Repetition? {
         let keys = request.values(of: "Idempotency-Key")
         guard let window = settings.retryWindow, let key = keys.first else { return nil }
@@ -52,7 +52,8 @@ struct PlayRequestReader {
                 "the Idempotency-Key is not usable; expected one, of \(Self.keyLengths.lowerBound) to "
                     + "\(Self.keyLengths.upperBound) visible characters, made at random for each play")
         }
-        return Repetition(secret: Array(key.utf8), within: window)
+        // With another URL it is another question, whose answer would be another grant. No key has a zero in it.
+        return Repetition(secret: Array(key.utf8) + [0] + url.text.utf8, within: window)
     }
 
     /// What the caller expects, which must be a part of what the route demands; all of that where it says nothing.

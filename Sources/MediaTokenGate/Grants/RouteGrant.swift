@@ -34,9 +34,7 @@ package struct RouteGrantSettings: Sendable, Equatable {
 package struct RouteGrant: Sendable {
     private let maker: GrantMaker
     let settings: RouteGrantSettings
-    /// Without a slash at its end.
-    private let scope: String
-    /// With one: of the paths that lie below it.
+    /// The scope with a slash at its end, as all begin that lies below it.
     private let prefix: String
     private let scopePath: GatePath
 
@@ -45,15 +43,26 @@ package struct RouteGrant: Sendable {
     /// - Throws: ``GrantProblem`` also where the scope could be read in two ways.
     package init(_ settings: RouteGrantSettings) throws(GrantProblem) {
         // With an escape it would have two spellings, and CDNs do not agree which one is compared. The others are wildcards.
-        guard let path = GatePath(settings.scope), !settings.scope.utf8.contains(where: "%*?".utf8.contains) else {
+        guard let path = GatePath(settings.scope), !settings.scope.utf8.contains(where: "%*?;".utf8.contains) else {
             throw GrantProblem(
-                "scope", "is '\(printable(settings.scope))'; expected a path from / on, without escapes, *, ?, . or ..")
+                "scope",
+                "is '\(printable(settings.scope))'; expected a path from / on, without escapes, *, ?, ;, . or ..")
         }
         maker = try GrantMaker(settings.maker)
+        if case .secureLink(let link) = maker {
+            // nginx compares one URI; without it the link would open all that the expression guards, whatever the scope is.
+            guard link.namesURI else {
+                throw GrantProblem("expression", "has no $uri; expected it, so that a link is for one")
+            }
+            guard settings.delivery == .query else {
+                throw GrantProblem("delivery", "is cookie; expected query, as a secure_link is for one URI")
+            }
+        }
         (self.settings, scopePath) = (settings, path)
-        scope = settings.scope.utf8.last == UInt8(ascii: "/") ? String(settings.scope.dropLast()) : settings.scope
-        prefix = scope + "/"
-        guard let sample = StreamURL("https://host" + settings.scope) else { return }
+        prefix = settings.scope.utf8.last == UInt8(ascii: "/") ? settings.scope : settings.scope + "/"
+        guard let sample = StreamURL("https://host" + prefix + "sample") else {
+            throw GrantProblem("scope", "is '\(printable(settings.scope))', and no URL lies below it")
+        }
         _ = try make(sample, identifier: [], at: .now)
     }
 
@@ -62,9 +71,10 @@ package struct RouteGrant: Sendable {
 
     /// What can be made for `url`: all that could be wrong with it is known before the token is used up.
     func order(for url: StreamURL, at now: Timestamp) throws(GrantProblem) -> GrantOrder {
-        guard url.path.isWithin(scopePath) else {
+        let depth = url.path.segments.count - scopePath.segments.count
+        guard url.path.isWithin(scopePath), depth > 0 || !opensAll else {
             throw GrantProblem(
-                "url", "is '\(printable(url.text))'; expected one at or below \(printable(settings.scope))")
+                "url", "is '\(printable(url.text))'; expected one below \(printable(settings.scope))")
         }
         let period = try GrantPeriod(from: now, seconds: settings.validity)
         // The URL is a part of its policy. All that goes into the others was tried when the settings were read.
@@ -75,11 +85,10 @@ package struct RouteGrant: Sendable {
     fileprivate func make(_ url: StreamURL, identifier: [UInt8], at now: Timestamp) throws(GrantProblem) -> Grant {
         let period = try GrantPeriod(from: now, seconds: settings.validity)
         switch maker {
-        case .akamai(let maker): return try maker.grant(.acl([scope + "/*"]), period)
+        case .akamai(let maker): return try maker.grant(.acl([prefix + "*"]), period)
         case .cloudFront(let maker): return try maker.grant(url: signedURL(url), period)
         case .secureLink(let maker):
-            let uri = settings.delivery == .query ? "/" + url.path.segments.joined(separator: "/") : scope
-            return try maker.grant(uri: uri, period)
+            return try maker.grant(uri: url.decodedPath, period)
         case .cat(let maker):
             var claims = CATClaims()
             (claims.issuer, claims.expires, claims.issuedAt) = (settings.issuer, period.end, now.milliseconds / 1000)
@@ -96,7 +105,27 @@ package struct RouteGrant: Sendable {
         guard let origin = url.origin else {
             throw GrantProblem("url", "is '\(printable(url.text))'; expected an absolute URL, which CloudFront signs")
         }
-        return settings.delivery == .query ? url.text : origin + scope + "/*"
+        guard settings.delivery == .query else { return origin + prefix + "*" }
+        // CloudFront would take it for any letter, and so open other files, of other routes too.
+        guard !url.text.utf8.contains(UInt8(ascii: "?")) else {
+            throw GrantProblem("url", "is '\(printable(url.text))'; expected one without a query, for CloudFront")
+        }
+        return url.text
+    }
+
+    /// Whether it opens all that lies below its scope, and not one URL.
+    private var opensAll: Bool {
+        switch maker {
+        case .akamai, .cat: true
+        case .cloudFront: settings.delivery == .cookie
+        case .secureLink: false
+        }
+    }
+
+    /// Whether the CDN opens with it what another route guards. A Common Access Token is not meant: the gate knows the nearer route.
+    func opensTooMuch(_ path: GatePath) -> Bool {
+        if case .cat = maker { return false }
+        return opensAll && path != scopePath && path.isWithin(scopePath)
     }
 
     /// Takes its grants in the place of media tokens; `nil` where only a CDN does.
@@ -189,5 +218,12 @@ struct StreamURL: Sendable {
         else { return nil }
         (self.text, self.path) = (text, path)
         origin = scheme.map { $0 + String(Substring(host)) }
+    }
+
+    /// As a server has it that has decoded it: what nginx calls `$uri`.
+    var decodedPath: String {
+        let isFolder = text.utf8.prefix { $0 != UInt8(ascii: "?") }.last == UInt8(ascii: "/")
+        let bare = "/" + path.segments.joined(separator: "/")
+        return isFolder && !path.segments.isEmpty ? bare + "/" : bare
     }
 }

@@ -18,6 +18,11 @@ enum RouteGrantReader {
         switch kind {
         case .akamai:
             (maker.name, maker.saltFile) = (object.text("name"), object.text("salt-file"))
+            if let name = maker.name,
+                name.isEmpty || !name.utf8.allSatisfy({ $0.isLetterOrDigit || $0 == UInt8(ascii: "_") })
+            {
+                object.refuse("name", "is '\(printable(name))'; expected letters and digits")
+            }
             maker.escapesEarly = object.flag("escape-early") ?? false
         case .cloudfront: maker.keyPairID = object.required("key-pair-id") { $0.text("key-pair-id") }
         case .secureLink: maker.expression = object.text("expression")
@@ -42,6 +47,12 @@ enum RouteGrantReader {
         if kind == .cat {
             (settings.issuer, settings.methods) = (object.text("issuer"), object.texts("methods"))
             settings.renewal = object.renewal("renew")
+            let isMethod = { (method: String) in
+                !method.isEmpty && method.utf8.allSatisfy { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
+            }
+            if let methods = settings.methods, methods.isEmpty || !methods.allSatisfy(isMethod) {
+                object.refuse("methods", "is '\(printable(methods.joined(separator: ", ")))'; expected GET, HEAD, …")
+            }
         }
         let longest = Int(Repetition.longestSpan.components.seconds)
         settings.retryWindow = object.number("retry-window", 1...longest).map { .seconds($0) }

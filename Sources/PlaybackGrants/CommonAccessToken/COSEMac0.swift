@@ -9,8 +9,6 @@ struct COSEMac0 {
     private static let (algorithm, keyID) = (Int64(1), Int64(4))
     private static let hmac256 = Int64(5)
 
-    /// Of the key that it says it was made with; `nil` where it says nothing.
-    let keyIdentifier: [UInt8]?
     let payload: [UInt8]
     private let protected: [UInt8]
     private let tag: [UInt8]
@@ -24,14 +22,13 @@ struct COSEMac0 {
             throw .malformed("it is no CBOR")
         }
         guard let parts = message.array, parts.count == 4, let protected = parts[0].bytes,
-            let unprotected = parts[1].labels, let payload = parts[2].bytes, let tag = parts[3].bytes
+            parts[1].labels != nil, let payload = parts[2].bytes, let tag = parts[3].bytes
         else { throw .malformed("its COSE_Mac0 has other parts; expected a header, a header, claims, a MAC") }
         let header = CBORReader.value(of: protected)?.labels ?? []
         guard header.count == 1, header[0].label == Self.algorithm, header[0].value.integer == Self.hmac256 else {
             throw .malformed("its protected header is another one; expected the algorithm HMAC 256/256 alone")
         }
         (self.protected, self.payload, self.tag) = (protected, payload, tag)
-        keyIdentifier = unprotected.first { $0.label == Self.keyID }?.value.bytes
     }
 
     /// Makes one.

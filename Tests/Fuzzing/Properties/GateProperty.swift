@@ -26,7 +26,7 @@ struct GateProperty: FuzzProperty {
         gate = Gate(
             routes: try routes.compactMap(\.self).map { route in
                 var route = route
-                try route.loadGrant()
+                try route.loadGrant(among: [])
                 return route
             })
         var claims = CATClaims()
