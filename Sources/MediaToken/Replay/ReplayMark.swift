@@ -8,7 +8,9 @@ public struct ReplayMark: Hashable, Sendable {
 
     /// Half of a SHA-256 of both: nobody makes it without the secret, and it tells nothing of that.
     ///
-    /// - Parameter secret: what the first asker alone knows, such as an `Idempotency-Key`.
+    /// - Parameters:
+    ///   - key: the token's.
+    ///   - secret: what the first asker alone knows, such as an `Idempotency-Key`.
     /// - Throws: ``CannotTell`` where libcrypto cannot work.
     public init(of key: ReplayKey, secret: [UInt8]) throws(CannotTell) {
         do {
