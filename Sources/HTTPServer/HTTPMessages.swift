@@ -56,7 +56,7 @@ extension String {
 
 extension BidirectionalCollection<UInt8> where SubSequence == Self {
     /// Without the spaces and tabs around it.
-    package func trimmingBlanks() -> Self {
+    @inlinable package func trimmingBlanks() -> Self {
         var rest = drop(while: \.isBlank)
         while rest.last?.isBlank == true { rest.removeLast() }
         return rest
@@ -67,7 +67,7 @@ extension UInt8 {
     package var asciiLowercased: UInt8 { (0x41...0x5A).contains(self) ? self + 0x20 : self }
 
     /// Space or tab: white space within a line (RFC 9110, 5.6.3).
-    package var isBlank: Bool { self == 0x20 || self == 0x09 }
+    @inlinable package var isBlank: Bool { self == 0x20 || self == 0x09 }
 
     /// Of a name or a method, which HTTP calls a token (RFC 9110, 5.6.2).
     package var isTokenCharacter: Bool {
