@@ -34,12 +34,12 @@ package struct GateRoute: Sendable {
         guard loaded.isWithin(path) else {
             throw GrantProblem("scope", "is '\(printable(grantSettings.scope))'; expected a path of its route")
         }
-        if let other = routes.first(where: { $0.path != path && loaded.opensTooMuch($0.path) }) {
+        if let other = routes.first(where: { $0.path != path && loaded.reaches(beyond: path, into: $0.path) }) {
             let place = "/" + other.path.segments.joined(separator: "/")
             throw GrantProblem(
                 "scope",
-                "is '\(printable(grantSettings.scope))', and the CDN would open \(printable(place)) too, which has a "
-                    + "route of its own; expected a scope beside that")
+                "is '\(printable(grantSettings.scope))', and so opens \(printable(place)) too, which has a route of its own; "
+                    + "expected a scope beside that")
         }
         grant = loaded
     }

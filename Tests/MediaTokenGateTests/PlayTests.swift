@@ -276,12 +276,19 @@ struct PlayTests {
                 return "\(error)"
             }
         }
-        let tooMuch = "scope: is '/live', and the CDN would open /live/premium too"
+        let tooMuch = "scope: is '/live', and so opens /live/premium too"
         #expect(try problem(.akamai)?.hasPrefix(tooMuch) == true)
         #expect(try problem(.akamai) { $0.scope = "/live/free" } == nil)
         #expect(try problem(.cloudfront) { $0.delivery = .cookie }?.hasPrefix(tooMuch) == true)
         #expect(try problem(.cloudfront) == nil)
         #expect(try problem(.cat) == nil, "the gate itself knows the nearer route")
+        for kind in GrantKind.allCases {
+            let inside = try problem(kind) { $0.scope = "/live/premium/a" }
+            #expect(inside?.contains("so opens /live/premium too") == true, "\(kind)")
+            #expect(
+                try problem(kind) { $0.scope = "/live/premium" } != nil
+                    && problem(kind) { $0.scope = "/live/pre" } == nil)
+        }
         #expect(try problem(.secureLink) == nil)
         #expect(try problem(.secureLink) { $0.delivery = .cookie }?.hasPrefix("delivery: is cookie") == true)
         let everything = try problem(.secureLink) { $0.maker.expression = "$secure_link_expires $secret" }

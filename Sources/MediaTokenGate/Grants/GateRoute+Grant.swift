@@ -32,3 +32,31 @@ extension GateRoute {
         return reason.map { .refused($0) }
     }
 }
+
+/// Checks the grants of a route that the gate takes itself.
+struct GrantChecker {
+    let tokens: CommonAccessToken
+    let issuer: String?
+    /// Of the grants that the route makes, and so known to lie within it.
+    let ownPrefix: String
+
+    /// Why a token does not open `path`; `nil` where it does.
+    ///
+    /// - Parameters:
+    ///   - method: of the request; `nil` where the proxy does not say, and only a grant for all methods opens.
+    ///   - route: the nearest one. A grant of a wider route, made for less, is none for it.
+    func refusal(
+        of token: String, to path: GatePath, method: String?, of route: GatePath, at now: Timestamp
+    ) -> CATRefusal? {
+        do throws(CATRefusal) {
+            let claims = try tokens.authenticClaims(of: token)
+            guard let prefix = claims.scope.pathPrefix,
+                prefix.hasSameBytes(as: ownPrefix) || GatePath(prefix)?.isWithin(route) ?? false
+            else { return .outOfScope("for no path of this route") }
+            let request = CATRequest(method: method ?? "", path: "/" + path.segments.joined(separator: "/"))
+            return claims.refusal(of: request, issuer: issuer, at: now)
+        } catch {
+            return error
+        }
+    }
+}

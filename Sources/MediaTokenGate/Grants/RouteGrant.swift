@@ -87,8 +87,7 @@ package struct RouteGrant: Sendable {
         switch maker {
         case .akamai(let maker): return try maker.grant(.acl([prefix + "*"]), period)
         case .cloudFront(let maker): return try maker.grant(url: signedURL(url), period)
-        case .secureLink(let maker):
-            return try maker.grant(uri: url.decodedPath, period)
+        case .secureLink(let maker): return try maker.grant(uri: url.decodedPath, period)
         case .cat(let maker):
             var claims = CATClaims()
             (claims.issuer, claims.expires, claims.issuedAt) = (settings.issuer, period.end, now.milliseconds / 1000)
@@ -122,44 +121,22 @@ package struct RouteGrant: Sendable {
         }
     }
 
-    /// Whether the CDN opens with it what another route guards. A Common Access Token is not meant: the gate knows the nearer route.
-    func opensTooMuch(_ path: GatePath) -> Bool {
+    /// Whether it opens, at its CDN, something of another route, or is made for that altogether.
+    ///
+    /// - Parameters:
+    ///   - route: its own.
+    ///   - other: another one.
+    func reaches(beyond route: GatePath, into other: GatePath) -> Bool {
+        if scopePath.isWithin(other), other.isWithin(route) { return true }
+        // A Common Access Token may be wider: the gate refuses it below a nearer route.
         if case .cat = maker { return false }
-        return opensAll && path != scopePath && path.isWithin(scopePath)
+        return opensAll && other.isWithin(scopePath)
     }
 
     /// Takes its grants in the place of media tokens; `nil` where only a CDN does.
     var checker: GrantChecker? {
         guard case .cat(let tokens) = maker else { return nil }
         return GrantChecker(tokens: tokens, issuer: settings.issuer, ownPrefix: prefix)
-    }
-}
-
-/// Checks the grants of a route that the gate takes itself.
-struct GrantChecker {
-    let tokens: CommonAccessToken
-    let issuer: String?
-    /// Of the grants that the route makes, and so known to lie within it.
-    let ownPrefix: String
-
-    /// Why a token does not open `path`; `nil` where it does.
-    ///
-    /// - Parameters:
-    ///   - method: of the request; `nil` where the proxy does not say, and only a grant for all methods opens.
-    ///   - route: the nearest one. A grant of a wider route, made for less, is none for it.
-    func refusal(
-        of token: String, to path: GatePath, method: String?, of route: GatePath, at now: Timestamp
-    ) -> CATRefusal? {
-        do throws(CATRefusal) {
-            let claims = try tokens.authenticClaims(of: token)
-            guard let prefix = claims.scope.pathPrefix,
-                prefix.hasSameBytes(as: ownPrefix) || GatePath(prefix)?.isWithin(route) ?? false
-            else { return .outOfScope("for no path of this route") }
-            let request = CATRequest(method: method ?? "", path: "/" + path.segments.joined(separator: "/"))
-            return claims.refusal(of: request, issuer: issuer, at: now)
-        } catch {
-            return error
-        }
     }
 }
 
@@ -194,36 +171,5 @@ extension ReplayKey {
     /// Half of it: enough to find the token's verdict by, and of no use to anybody.
     fileprivate var identifier: [UInt8] {
         [words.0, words.1].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - $0 * 8)) } }
-    }
-}
-
-/// The URL of a stream, or its path.
-struct StreamURL: Sendable {
-    let text: String
-    /// Scheme and host; `nil` for a path alone.
-    let origin: String?
-    let path: GatePath
-
-    /// `nil` for what could be read in two ways.
-    init?(_ text: String) {
-        let schemes = ["https://", "http://"]
-        let scheme = schemes.first { text.utf8.starts(with: $0.utf8) }
-        let rest = text.utf8.dropFirst(scheme?.utf8.count ?? 0)
-        let host = scheme == nil ? rest.prefix(0) : rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
-        let isHost = host.allSatisfy { $0.isLetterOrDigit || ".-:[]".utf8.contains($0) }
-        // To CloudFront it is a wildcard, and would sign for more than one URL.
-        let isOne = !text.utf8.contains(UInt8(ascii: "*"))
-        guard isHost, isOne, scheme == nil || !host.isEmpty, text.utf8.count <= 8192,
-            let path = GatePath(String(Substring(rest.dropFirst(host.count))))
-        else { return nil }
-        (self.text, self.path) = (text, path)
-        origin = scheme.map { $0 + String(Substring(host)) }
-    }
-
-    /// As a server has it that has decoded it: what nginx calls `$uri`.
-    var decodedPath: String {
-        let isFolder = text.utf8.prefix { $0 != UInt8(ascii: "?") }.last == UInt8(ascii: "/")
-        let bare = "/" + path.segments.joined(separator: "/")
-        return isFolder && !path.segments.isEmpty ? bare + "/" : bare
     }
 }
