@@ -19,9 +19,12 @@ package final class GateLog: @unchecked Sendable {
         package var microseconds: Int
         package var request: String?
         package var peer: String
+        /// Of a token whose user asks again.
+        package var firstUse: Timestamp?
 
         fileprivate func line(at clock: inout LogClock) -> [UInt8] {
             var json = FlatJSON()
+            json.add("firstUse", firstUse.map { clock.text(of: $0) })
             json.add("key", key)
             json.add("microseconds", microseconds)
             json.add("mvpd", mvpd)

@@ -113,7 +113,7 @@ package final class GateService: Sendable {
                 time: .now, status: reply.status,
                 requestor: requestor, mvpd: token?.claims.mvpd.description, key: token?.key, microseconds: microseconds,
                 request: Self.identifier(exchange.request.values(of: "X-Request-Id")),
-                peer: exchange.request.peer))
+                peer: exchange.request.peer, firstUse: token.flatMap { $0.isRepeated ? $0.firstUse : nil }))
     }
 
     /// The request's own ID, where it looks like one. A proxy that lets a client choose it may be handed a token.

@@ -82,6 +82,10 @@ extension EndToEnd {
                 #expect(try play(gate, nil).status == 403)
             }
             gates.forEach { $0.end() }
+            let lines = try gates.flatMap { try $0.logged().split(separator: "\n") }.filter {
+                $0.contains("VALID_TOKEN")
+            }
+            #expect(lines.count == 4 && lines.count { $0.contains("\"firstUse\":") } == 3, "\(lines)")
             server?.end(SIGKILL)
         }
 

@@ -26,9 +26,11 @@ public struct VerifiedToken: Sendable {
     public var replayKey: ReplayKey { ReplayKey(signed.digest) }
     /// When it was used: now, or where whoever used it asks again, when they asked first.
     public let firstUse: Timestamp
+    /// Whether whoever used it asks again.
+    public let isRepeated: Bool
 
-    fileprivate init(_ approved: ApprovedToken, firstUse: Timestamp) {
-        (signed, self.firstUse) = (approved.signed, firstUse)
+    fileprivate init(_ approved: ApprovedToken, firstUse: Timestamp, isRepeated: Bool) {
+        (signed, self.firstUse, self.isRepeated) = (approved.signed, firstUse, isRepeated)
     }
 }
 
@@ -94,9 +96,9 @@ extension ApprovedToken {
     ) -> Result<Verdict, CannotTell> {
         switch answer {
         case .success(.first):
-            .success(.accepted(VerifiedToken(self, firstUse: now)))
+            .success(.accepted(VerifiedToken(self, firstUse: now, isRepeated: false)))
         case .success(.repeated(let since)) where repetition?.isOpen(since, at: now) ?? false:
-            .success(.accepted(VerifiedToken(self, firstUse: since)))
+            .success(.accepted(VerifiedToken(self, firstUse: since, isRepeated: true)))
         case .success(.alreadyUsed), .success(.repeated):
             .success(.rejected(Rejection(.alreadyUsed)))
         case .success(.predatesStore(let since)):
