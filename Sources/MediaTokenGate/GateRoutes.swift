@@ -1,8 +1,8 @@
 package import MediaToken
 package import PlaybackGrants
 
-/// What a path of the streams demands.
-package struct GateRoute: Sendable {
+/// What a path of the streams demands. A reference: every request takes one, and its settings are many.
+package final class GateRoute: Sendable {
     /// What opens it.
     package enum Access: Sendable {
         /// Unprotected media: it plays without a token.
@@ -14,22 +14,26 @@ package struct GateRoute: Sendable {
     let path: GatePath
     let access: Access
     package let grantSettings: RouteGrantSettings?
-    /// What its token is exchanged for; `nil` until ``loadGrant(among:)``.
-    private(set) var grant: RouteGrant?
+    /// What its token is exchanged for; `nil` unless ``withGrant(among:)`` made it.
+    let grant: RouteGrant?
 
     /// - Parameters:
     ///   - path: it and all below it; `nil` results from one that could be read in two ways.
     ///   - grant: what a token for it is exchanged for.
     package init?(path: String, access: Access, grant: RouteGrantSettings? = nil) {
         guard let path = GatePath(path) else { return nil }
-        (self.path, self.access, grantSettings) = (path, access, grant)
+        (self.path, self.access, grantSettings, self.grant) = (path, access, grant, nil)
     }
 
-    /// Reads the key of its grant, if it has one.
+    private init(_ other: GateRoute, grant: RouteGrant) {
+        (path, access, grantSettings, self.grant) = (other.path, other.access, other.grantSettings, grant)
+    }
+
+    /// The same with the key of its grant, if it has one.
     ///
     /// - Parameter routes: all of them. What the grant opens at its CDN must be none of another's.
-    package mutating func loadGrant(among routes: [GateRoute]) throws(GrantProblem) {
-        guard let grantSettings else { return }
+    package func withGrant(among routes: [GateRoute]) throws(GrantProblem) -> GateRoute {
+        guard let grantSettings else { return self }
         let loaded = try RouteGrant(grantSettings)
         guard loaded.isWithin(path) else {
             throw GrantProblem("scope", "is '\(printable(grantSettings.scope))'; expected a path of its route")
@@ -41,7 +45,7 @@ package struct GateRoute: Sendable {
                 "is '\(printable(grantSettings.scope))', and so opens \(printable(place)) too, which has a route of its own; "
                     + "expected a scope beside that")
         }
-        grant = loaded
+        return GateRoute(self, grant: loaded)
     }
 }
 

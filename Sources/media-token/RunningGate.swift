@@ -98,11 +98,9 @@ struct GateFiles {
     private static func loaded(
         _ route: GateRoute, _ number: Int, _ settings: GateSettings
     ) throws(CommandFailure) -> GateRoute {
-        var route = route
-        do throws(GrantProblem) { try route.loadGrant(among: settings.routes) } catch {
+        do throws(GrantProblem) { return try route.withGrant(among: settings.routes) } catch {
             throw CommandFailure("routes[\(number)].grant.\(error)")
         }
-        return route
     }
 
     /// Everything that is wrong with them.

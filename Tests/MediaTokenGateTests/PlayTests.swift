@@ -35,9 +35,8 @@ struct PlayTests {
         let object = try StrictJSON.readObject(Array(routes.utf8)[...])
         let reader = GateSettingsReader(object.members)
         try #require(reader.problems == [])
-        var loaded = reader.settings.routes
-        for index in loaded.indices { try loaded[index].loadGrant(among: reader.settings.routes) }
-        gate = Gate(routes: loaded)
+        let read = reader.settings.routes
+        gate = Gate(routes: try read.map { try $0.withGrant(among: read) })
         verifier = MediaTokenVerifier(
             keys: try KeyRing(loading: Fixtures.keys, minimumRSABits: 1024), replays: MemoryReplayCache())
         token = Fixtures.base64(try Fixtures.realToken().trimmingCharacters(in: .whitespacesAndNewlines))
@@ -246,10 +245,10 @@ struct PlayTests {
         ] {
             var maker = GrantSettings(.cat)
             maker.keyFile = file
-            var route = try #require(
+            let route = try #require(
                 GateRoute(path: "/live", access: .open, grant: RouteGrantSettings(maker, scope: scope)))
             do throws(GrantProblem) {
-                try route.loadGrant(among: [])
+                _ = try route.withGrant(among: [])
                 Issue.record("\(scope) is taken")
             } catch {
                 #expect("\(error)".hasPrefix(problem), "\(error)")
@@ -269,8 +268,7 @@ struct PlayTests {
             let paths = ["/live", "/live/premium", "/livestock"]
             let routes = paths.compactMap { GateRoute(path: $0, access: token, grant: settings) }
             do throws(GrantProblem) {
-                var route = routes[0]
-                try route.loadGrant(among: routes)
+                _ = try routes[0].withGrant(among: routes)
                 return nil
             } catch {
                 return "\(error)"

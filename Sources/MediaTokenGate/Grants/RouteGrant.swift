@@ -31,7 +31,7 @@ package struct RouteGrantSettings: Sendable, Equatable {
 }
 
 /// The same with its key: makes grants, and checks those that the gate takes itself.
-package struct RouteGrant: Sendable {
+final class RouteGrant: Sendable {
     private let maker: GrantMaker
     let settings: RouteGrantSettings
     /// The scope with a slash at its end, as all begin that lies below it.
@@ -41,7 +41,7 @@ package struct RouteGrant: Sendable {
     /// Reads the key.
     ///
     /// - Throws: ``GrantProblem`` also where the scope could be read in two ways.
-    package init(_ settings: RouteGrantSettings) throws(GrantProblem) {
+    init(_ settings: RouteGrantSettings) throws(GrantProblem) {
         // With an escape it would have two spellings, and CDNs do not agree which one is compared. The others are wildcards.
         guard let path = GatePath(settings.scope), !settings.scope.utf8.contains(where: "%*?;".utf8.contains) else {
             throw GrantProblem(
@@ -170,6 +170,6 @@ package struct GrantOrder: Sendable {
 extension ReplayKey {
     /// Half of it: enough to find the token's verdict by, and of no use to anybody.
     fileprivate var identifier: [UInt8] {
-        [words.0, words.1].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - $0 * 8)) } }
+        withUnsafeBytes(of: (words.0.bigEndian, words.1.bigEndian)) { Array($0) }
     }
 }

@@ -24,11 +24,7 @@ struct GateProperty: FuzzProperty {
             GateRoute(path: "/paid", access: .token(Self.paid), grant: RouteGrantSettings(maker, scope: "/paid")),
         ]
         gate = Gate(
-            routes: try routes.compactMap(\.self).map { route in
-                var route = route
-                try route.loadGrant(among: [])
-                return route
-            })
+            routes: try routes.compactMap(\.self).map { try $0.withGrant(among: []) })
         var claims = CATClaims()
         claims.expires = known.batches[0].time.milliseconds / 1000 + 600
         claims.scope.pathPrefix = "/paid/"
