@@ -61,15 +61,15 @@ struct UndecidedGroup: Sendable {
     /// - Parameter requests: what each member was asked by.
     init(_ members: [Step<ApprovedToken>], of requests: [VerificationRequest], at now: Timestamp) {
         (self.requests, self.now) = (requests, now)
-        var (claims, claiming) = ([ReplayClaim](), [Step<ApprovedToken>]())
+        var (claims, members) = ([ReplayClaim](), members)
         claims.reserveCapacity(members.count)
-        claiming.reserveCapacity(members.count)
-        for (member, request) in zip(members, requests) {
-            let claim = member.flatMap { $0.replayClaim(repeatable: request.repetition) }
-            if case .success(let claim) = claim { claims.append(claim) }
-            claiming.append(claim.flatMap { _ in member })
+        for (index, request) in requests.enumerated() {
+            switch members[index].flatMap({ $0.replayClaim(repeatable: request.repetition) }) {
+            case .success(let claim): claims.append(claim)
+            case .failure(let stop): members[index] = .failure(stop)
+            }
         }
-        (self.claims, self.members) = (claims, claiming)
+        (self.claims, self.members) = (claims, members)
     }
 
     /// Turns approved tokens into verified ones, where this is their first use.
