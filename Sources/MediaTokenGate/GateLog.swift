@@ -60,7 +60,12 @@ package final class GateLog: @unchecked Sendable {
         (self.descriptor, self.every) = (descriptor, every)
         sem_init(arrival, 0, 0)
         // The thread holds this object until it is closed.
-        hasEnded = every == 0 || ServiceThread { [self] in write() } == nil
+        guard every > 0, let writer = ServiceThread({ [self] in write() }) else {
+            hasEnded = true
+            return
+        }
+        // Nobody joins it: it may wait for a reader that never comes.
+        writer.detach()
     }
 
     deinit {

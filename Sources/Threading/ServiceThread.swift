@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A thread of one's own, for work that blocks or runs for as long as the process does.
 ///
-/// `@unchecked Sendable`: the identifier is set before the thread is handed out, and joined by one owner.
+/// `@unchecked Sendable`: the identifier is set before the thread is handed out, and joined or left alone by one owner.
 package final class ServiceThread: @unchecked Sendable {
     private let thread: pthread_t
 
@@ -28,9 +28,14 @@ package final class ServiceThread: @unchecked Sendable {
         self.thread = thread
     }
 
-    /// Waits for its end. To be called once.
+    /// Waits for its end. Either this is to be called, once, or ``detach()``.
     package func join() {
         pthread_join(thread, nil)
+    }
+
+    /// Leaves it alone, for one whose end nobody can wait for.
+    package func detach() {
+        pthread_detach(thread)
     }
 
     private final class Work {
