@@ -41,7 +41,7 @@ extension CloudFrontGrant {
             let text = Base64Spelling.cloudFront.bytes(of: letters).flatMap { String(validating: $0, as: UTF8.self) }
             return text.map { ($0, nil) }
         }
-        guard let end = expires.flatMap({ Int64($0) }) else { return nil }
+        guard let end = expires.flatMap(\.plainNumber) else { return nil }
         guard let url = question.url else { return (nil, end) }
         guard let period = try? GrantPeriod(to: end) else { return nil }
         return (try policy(for: url, period), end)

@@ -7,7 +7,8 @@ extension SecureLink {
     /// - Parameter question: its URL is nginx' `$uri`.
     public func check(_ query: String, _ question: GrantQuestion) throws(GrantProblem) -> [GrantCheck] {
         let fields = QueryFields(query)
-        guard let digest = fields[names.digest], let end = fields[names.expires].flatMap({ Int64($0) }) else {
+        guard let digest = fields[names.digest], let end = fields[names.expires].flatMap(\.plainNumber)
+        else {
             return [GrantCheck(.format, false, "expected \(names.digest)=…&\(names.expires)=…, each once")]
         }
         guard let uri = question.url else {

@@ -1,6 +1,12 @@
+internal import MediaToken
 internal import TokenCrypto
 
 extension String {
+    /// The number that it is, written as everybody writes it: without a plus, and zeros in front. What is signed is the text.
+    var plainNumber: Int64? {
+        Int64(self).flatMap { hasSameBytes(as: String($0)) ? $0 : nil }
+    }
+
     /// Without `name=` in front, where that is there.
     func withoutName(_ name: String) -> String {
         let prefix = name + "="
