@@ -39,7 +39,7 @@ let package = Package(
         .target(name: "ReplayLMDB", dependencies: ["MediaToken", "Threading", "CLMDB"], swiftSettings: strict),
         .target(name: "EventLoop", dependencies: ["CLibEvent"], swiftSettings: strict),
         .target(
-            name: "ReplayRedis", dependencies: ["MediaToken", "EventLoop", "Threading", "CHiredis"],
+            name: "ReplayRedis", dependencies: ["MediaToken", "EventLoop", "Threading", "TokenCrypto", "CHiredis"],
             swiftSettings: strict),
         .target(
             name: "HTTPServer", dependencies: ["EventLoop", "Threading", "CLibEventHTTP", "CLibEventTLS"],

@@ -143,14 +143,15 @@ extension GateForm {
     }
 
     private func accept(_ token: VerifiedToken, at now: Timestamp) -> GateReply {
-        let headers = common(.validToken)
+        var headers = common(.validToken)
         switch self {
         case .subrequest: return reply(.validToken, headers + GateHeader.claims(of: token)) { [] }
         case .document: return reply(.validToken, headers) { token.document() }
         case .play(let order):
             do {
                 let play = try order.fulfil(for: token, at: now)
-                return reply(.validToken, headers + play.cookies.map { ("Set-Cookie", $0) }) { token.document(play) }
+                for cookie in play.cookies { headers.append(("Set-Cookie", cookie)) }
+                return reply(.validToken, headers) { token.document(play) }
             } catch {
                 return cannotTell("the token is used up, and its grant cannot be made: \(error)")
             }

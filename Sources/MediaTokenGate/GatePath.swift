@@ -9,38 +9,40 @@ struct GatePath: Equatable, Sendable {
 
     /// Percent-decoded once.
     let segments: [String]
-    /// As the most lenient of servers takes them: without parameters (`;…`, as Java's servers have them), without what
-    /// looks like a query or a fragment once it is decoded, without the spaces around it and the dots at its end that some
-    /// file systems drop, and in lower case. `nil` for one with letters beyond ASCII: what servers fold and normalise, and
-    /// how, nobody knows.
-    private let lenientSegments: [String?]
+
+    /// Decoded, from its first slash on, without one at its end.
+    var text: String { "/" + segments.joined(separator: "/") }
 
     /// Reads the path of a target; a query behind it does not count. `nil` where it could be read in two ways.
     init?(_ target: String) {
         // An array is gone through several times as fast as a text.
-        let bytes = Array(target.utf8)
+        self.init(Array(target.utf8)[...])
+    }
+
+    /// The same of a target's bytes.
+    init?(_ bytes: ArraySlice<UInt8>) {
         let path = bytes.prefix { $0 != UInt8(ascii: "?") }
         // A target is visible ASCII, and has no fragment (RFC 9112, 3.2). What is sent all the same, some cut off or repair.
         let isPlain = bytes.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }
         guard isPlain, path.first == UInt8(ascii: "/") else { return nil }
-        var parts = path.dropFirst().split(
-            separator: UInt8(ascii: "/"), maxSplits: Self.segmentLimit + 1, omittingEmptySubsequences: false)
+        var segments: [String] = []
+        segments.reserveCapacity(16)
+        var rest = path.dropFirst()
         // A slash at the end names what lies below.
-        if parts.last?.isEmpty ?? true { parts.removeLast() }
-        guard parts.count <= Self.segmentLimit else { return nil }
-        var (segments, lenientSegments) = ([String](), [String?]())
-        for part in parts {
-            if Self.isOrdinary(part) {
-                let segment = String(decoding: part, as: UTF8.self)
-                segments.append(segment)
-                lenientSegments.append(segment.lowercased())
-            } else {
-                guard let segment = String(percentEncoded: part), Self.isPlain(segment) else { return nil }
-                segments.append(segment)
-                lenientSegments.append(segment.utf8.allSatisfy { $0 < 0x80 } ? Self.lenient(segment) : nil)
-            }
+        while !rest.isEmpty {
+            let part = rest.prefix { $0 != UInt8(ascii: "/") }
+            guard segments.count < Self.segmentLimit, let segment = Self.segment(part) else { return nil }
+            segments.append(segment)
+            rest = rest[part.endIndex...].dropFirst()
         }
-        (self.segments, self.lenientSegments) = (segments, lenientSegments)
+        self.segments = segments
+    }
+
+    /// `nil` for one that could be read in two ways.
+    private static func segment(_ part: ArraySlice<UInt8>) -> String? {
+        if isOrdinary(part) { return String(decoding: part, as: UTF8.self) }
+        guard let segment = String(percentEncoded: part), isPlain(segment) else { return nil }
+        return segment
     }
 
     /// Whether it is all letters, digits, `-`, `_` and dots before others: nothing to decode, nothing that anybody reads in
@@ -58,21 +60,7 @@ struct GatePath: Equatable, Sendable {
         let isPlain = segment.utf8.allSatisfy {
             $0 > 0x1F && $0 != 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\")
         }
-        // The replacement character stands for bytes that were no UTF-8, and might be a slash to somebody.
-        return isPlain && !holdsEscape(segment.utf8) && !segment.unicodeScalars.contains("\u{FFFD}")
-            && !lenient(segment).isEmpty
-    }
-
-    private static func lenient(_ segment: String) -> String {
-        let (dot, space) = (UInt8(ascii: "."), UInt8(ascii: " "))
-        var name = segment.utf8.prefix { !isEnd($0) }.drop { $0 == space }
-        while let last = name.last, last == dot || last == space { name.removeLast() }
-        return Substring(name).lowercased()
-    }
-
-    /// Of a name, for some servers: what follows is a parameter, a query or a fragment.
-    private static func isEnd(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: ";") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+        return isPlain && !holdsEscape(segment.utf8) && !segment.holdsReplacement && !LenientPath.name(segment).isEmpty
     }
 
     /// Whether a second decoding would find something.
@@ -89,11 +77,5 @@ struct GatePath: Equatable, Sendable {
     func isWithin(_ prefix: GatePath) -> Bool {
         segments.count >= prefix.segments.count
             && zip(prefix.segments, segments).allSatisfy { $0.hasSameBytes(as: $1) }
-    }
-
-    /// Whether some server might take it for one within `prefix`.
-    func mayLieWithin(_ prefix: GatePath) -> Bool {
-        segments.count >= prefix.segments.count
-            && zip(prefix.lenientSegments, lenientSegments).allSatisfy { $0 == nil || $1 == nil || $0 == $1 }
     }
 }

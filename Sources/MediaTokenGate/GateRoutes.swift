@@ -39,10 +39,9 @@ package final class GateRoute: Sendable {
             throw GrantProblem("scope", "is '\(printable(grantSettings.scope))'; expected a path of its route")
         }
         if let other = routes.first(where: { $0.path != path && loaded.reaches(beyond: path, into: $0.path) }) {
-            let place = "/" + other.path.segments.joined(separator: "/")
             throw GrantProblem(
                 "scope",
-                "is '\(printable(grantSettings.scope))', and so opens \(printable(place)) too, which has a route of its own; "
+                "is '\(printable(grantSettings.scope))', and so opens \(printable(other.path.text)) too, which has a route of its own; "
                     + "expected a scope beside that")
         }
         return GateRoute(self, grant: loaded)
@@ -53,9 +52,12 @@ package final class GateRoute: Sendable {
 struct GateRoutes: Sendable {
     /// The longest first, so that the first one that fits is the nearest.
     private let routes: [GateRoute]
+    /// Of each of them.
+    private let lenientPaths: [LenientPath]
 
     init(_ routes: [GateRoute]) {
         self.routes = routes.sorted { $0.path.segments.count > $1.path.segments.count }
+        lenientPaths = self.routes.map { LenientPath($0.path) }
     }
 
     /// `nil` where no route names the path, and where the server behind might take it for one that another route names:
@@ -63,6 +65,8 @@ struct GateRoutes: Sendable {
     func route(to path: GatePath) -> GateRoute? {
         guard let route = routes.first(where: { path.isWithin($0.path) }) else { return nil }
         let nearer = routes.prefix { $0.path.segments.count > route.path.segments.count }
-        return nearer.contains { path.mayLieWithin($0.path) } ? nil : route
+        guard !nearer.isEmpty else { return route }
+        let lenientPath = LenientPath(path)
+        return lenientPaths.prefix(nearer.count).contains { lenientPath.mayLie(within: $0) } ? nil : route
     }
 }

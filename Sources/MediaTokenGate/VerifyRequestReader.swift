@@ -51,20 +51,21 @@ struct VerifyRequestFields {
 
     /// The one value that all places agree on; `nil` where there is none.
     private func one(_ name: String, _ headers: [String]) throws(GateProblem) -> String? {
+        var agreed: String?
+        for value in body.values(of: name) { try Self.agree(on: value, of: name, &agreed) }
+        for value in query.decoded(name) { try Self.agree(on: value, of: name, &agreed) }
         // What was no UTF-8 in a header has become a replacement character.
-        let sent = headers.map { $0.unicodeScalars.contains("\u{FFFD}") ? nil : $0 }
-        let given = body.values(of: name) + query.decoded(name) + sent
-        guard let first = given.first else { return nil }
-        let cannotBeDecoded = GateProblem.invalid("the \(name) cannot be decoded; expected percent-encoded UTF-8")
-        guard let first else { throw cannotBeDecoded }
-        for value in given.dropFirst() {
-            guard let value else { throw cannotBeDecoded }
-            guard value.hasSameBytes(as: first) else {
-                throw .invalid(
-                    "the \(name) is given as '\(printable(first))' and as '\(printable(value))'; expected one of them")
-            }
+        for value in headers { try Self.agree(on: value.holdsReplacement ? nil : value, of: name, &agreed) }
+        return agreed
+    }
+
+    private static func agree(on value: String?, of name: String, _ agreed: inout String?) throws(GateProblem) {
+        guard let value else { throw .invalid("the \(name) cannot be decoded; expected percent-encoded UTF-8") }
+        guard let first = agreed else { return agreed = value }
+        guard value.hasSameBytes(as: first) else {
+            throw .invalid(
+                "the \(name) is given as '\(printable(first))' and as '\(printable(value))'; expected one of them")
         }
-        return first
     }
 }
 

@@ -20,12 +20,12 @@ public struct AkamaiToken: Sendable {
         case sha1, md5
     }
 
-    let key: GrantSecret
+    let key: HMACKey
     /// The parameter, cookie or header: `hdnts` for a URL that is exchanged at the edge, `hdnea` for a cookie, or what the
     /// property says.
     public var name = "hdnts"
     /// Of the HMAC.
-    public var digest = Digest.sha256
+    public let digest: Digest
     /// Joins the MAC's input and does not travel.
     public var salt: GrantSecret?
     /// The address that alone may use it.
@@ -39,7 +39,10 @@ public struct AkamaiToken: Sendable {
     public var escapesEarly = false
 
     /// - Parameter key: the property's, or its transition key.
-    public init(key: GrantSecret) { self.key = key }
+    /// - Throws: ``GrantProblem`` where libcrypto does not take the key.
+    public init(key: GrantSecret, digest: Digest = .sha256) throws(GrantProblem) {
+        (self.key, self.digest) = (try key.mac(digest.algorithm), digest)
+    }
 
     /// Makes the token.
     ///
@@ -60,7 +63,7 @@ public struct AkamaiToken: Sendable {
         }
         var message = Array(signed.joined(separator: "~").utf8)
         if let salt { message += Array("~salt=".utf8) + salt.bytes }
-        let code = try key.mac(digest.algorithm).code(for: message)
+        let code = try key.code(for: message)
         return Grant(name, (sent + ["hmac=" + code.hexadecimal]).joined(separator: "~"), expires: period.expires)
     }
 

@@ -4,17 +4,15 @@ internal import MediaToken
 public struct GrantSecret: Sendable, CustomStringConvertible, CustomReflectable {
     let bytes: [UInt8]
 
-    /// - Throws: ``GrantProblem`` for the field `key` where there are fewer than `minimum` bytes.
-    public init(_ bytes: [UInt8], minimum: Int = 1) throws(GrantProblem) {
-        guard bytes.count >= minimum else {
-            throw GrantProblem("key", "has \(bytes.count) bytes; expected at least \(minimum)")
-        }
+    /// - Throws: ``GrantProblem`` for the field `key` where there are no bytes.
+    public init(_ bytes: [UInt8]) throws(GrantProblem) {
+        guard !bytes.isEmpty else { throw GrantProblem("key", "has 0 bytes; expected at least 1") }
         self.bytes = bytes
     }
 
     /// Hexadecimal digits, two a byte, as Akamai hands keys out.
-    public init(hexadecimal text: String, minimum: Int = 1) throws(GrantProblem) {
-        try self.init(Self.bytes(hexadecimal: text), minimum: minimum)
+    public init(hexadecimal text: String) throws(GrantProblem) {
+        try self.init(Self.bytes(hexadecimal: text))
     }
 
     package static func bytes(hexadecimal text: String) throws(GrantProblem) -> [UInt8] {

@@ -1,4 +1,5 @@
 internal import MediaToken
+internal import TokenCrypto
 
 /// A part of all keys that a cluster keeps in one place: its keys have the same hash tag, and so the same hash slot.
 struct RedisShard: Hashable {
@@ -57,7 +58,7 @@ struct RedisKeys {
     }
 
     private func key(of key: ReplayKey) -> String {
-        begin(of: shard(of: key)) + hex(key.half[0]) + hex(key.half[1])
+        begin(of: shard(of: key)) + key.half[0].hexadecimal + key.half[1].hexadecimal
     }
 
     /// The key of a shard's marker.
@@ -69,16 +70,6 @@ struct RedisKeys {
     }
 
     private func begin(of shard: RedisShard) -> String { prefix + ":{" + shard.tag + "}:" }
-
-    private func hex(_ word: UInt64) -> String {
-        String(unsafeUninitializedCapacity: 16) { digits in
-            for position in 0..<16 {
-                let digit = UInt8(truncatingIfNeeded: word >> (60 - 4 * position)) & 15
-                digits[position] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
-            }
-            return 16
-        }
-    }
 }
 
 /// What the store needs of the server's clock, which decides when a key is forgotten.

@@ -1,6 +1,15 @@
 extension [UInt8] {
     /// Two digits a byte, in lower case.
-    package var hexadecimal: String {
+    package var hexadecimal: String { withUnsafeBytes { $0.hexadecimal } }
+}
+
+extension UInt64 {
+    /// All sixteen digits, in lower case.
+    package var hexadecimal: String { Swift.withUnsafeBytes(of: bigEndian) { $0.hexadecimal } }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate var hexadecimal: String {
         String(unsafeUninitializedCapacity: 2 * count) { output in
             for (position, byte) in enumerated() {
                 output[2 * position] = Self.digit(byte >> 4)

@@ -31,7 +31,7 @@ struct GrantCheckTests {
 
     @Test("of Akamai: the HMAC, the times, the address and the paths")
     func akamai() throws {
-        var maker = AkamaiToken(key: secret)
+        var maker = try AkamaiToken(key: secret)
         (maker.ip, maker.data) = ("192.0.2.1", "x=1")
         let token = try maker.grant(.acl(["/live/*/?.ts", "/vod/a"]), period).fields[0].value
         func failed(_ token: String, _ question: GrantQuestion) throws -> Set<GrantCheck.Subject>? {

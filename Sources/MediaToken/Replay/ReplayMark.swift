@@ -47,10 +47,7 @@ package struct MarkedUse: Equatable, Sendable {
 
     /// 48 hexadecimal digits.
     package var text: String {
-        [mark.words[0], mark.words[1], UInt64(bitPattern: moment.milliseconds)].map { word in
-            let digits = String(word, radix: 16)
-            return String(repeating: "0", count: Self.wordDigits - digits.count) + digits
-        }.joined()
+        mark.words[0].hexadecimal + mark.words[1].hexadecimal + UInt64(bitPattern: moment.milliseconds).hexadecimal
     }
 
     private static let wordDigits = 16

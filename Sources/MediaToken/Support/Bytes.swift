@@ -22,6 +22,15 @@ extension String {
     }
 }
 
+extension String {
+    /// Whether it holds U+FFFD, which stands for bytes that were no UTF-8 and might have been anything.
+    package var holdsReplacement: Bool {
+        // Nearly no text has the first of its three bytes.
+        let mayHold = utf8.withContiguousStorageIfAvailable { $0.contains(0xEF) } ?? true
+        return mayHold && unicodeScalars.contains("\u{FFFD}")
+    }
+}
+
 extension Int64 {
     /// The quotient rounded down, also below zero.
     func flooredQuotient(by divisor: Int64) -> Int64 {

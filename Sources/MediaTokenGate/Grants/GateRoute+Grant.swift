@@ -53,7 +53,7 @@ struct GrantChecker {
             guard let prefix = claims.scope.pathPrefix,
                 prefix.hasSameBytes(as: ownPrefix) || GatePath(prefix)?.isWithin(route) ?? false
             else { return .outOfScope("for no path of this route") }
-            let request = CATRequest(method: method ?? "", path: "/" + path.segments.joined(separator: "/"))
+            let request = CATRequest(method: method ?? "", path: path.text)
             return claims.refusal(of: request, issuer: issuer, at: now)
         } catch {
             return error

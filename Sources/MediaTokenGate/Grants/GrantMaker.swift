@@ -12,9 +12,9 @@ package enum GrantMaker: Sendable {
         let key = try settings.key()
         switch settings.kind {
         case .akamai:
-            var maker = AkamaiToken(key: try GrantSecret(hexadecimal: String(decoding: key, as: UTF8.self)))
+            let secret = try GrantSecret(hexadecimal: String(decoding: key, as: UTF8.self))
+            var maker = try AkamaiToken(key: secret, digest: .init(rawValue: settings.digest) ?? .sha256)
             maker.name = settings.name ?? maker.name
-            maker.digest = AkamaiToken.Digest(rawValue: settings.digest) ?? maker.digest
             maker.salt = try settings.salt()
             (maker.ip, maker.id, maker.data) = (settings.ip, settings.id, settings.data)
             maker.escapesEarly = settings.escapesEarly

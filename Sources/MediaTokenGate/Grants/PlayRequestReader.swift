@@ -25,7 +25,7 @@ struct PlayRequestReader {
             }
             let verification = VerificationRequest(
                 token: RawToken(sent.body.token), expectation: try narrowed(expectation, sent),
-                repetition: try repetition(request, of: url, grant.settings))
+                repetition: try repetition(request, of: url, within: grant.settings.retryWindow))
             do throws(GrantProblem) {
                 return .verify(verification, .play(try grant.order(for: url, at: now)))
             } catch {
@@ -41,10 +41,11 @@ struct PlayRequestReader {
     private static let keyLengths = 16...255
 
     private func repetition(
-        _ request: HTTPRequest, of url: StreamURL, _ settings: RouteGrantSettings
+        _ request: HTTPRequest, of url: StreamURL, within window: Duration?
     ) throws(GateProblem) -> Repetition? {
+        guard let window else { return nil }
         let keys = request.values(of: "Idempotency-Key")
-        guard let window = settings.retryWindow, let key = keys.first else { return nil }
+        guard let key = keys.first else { return nil }
         guard keys.count == 1, Self.keyLengths.contains(key.utf8.count),
             key.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else {

@@ -19,7 +19,7 @@ struct GrantProperty: FuzzProperty {
         secret = Array(repeating: 0x0F, count: 32)
         let key = try GrantSecret(secret)
         let period = try GrantPeriod(to: Self.end)
-        let edge = AkamaiToken(key: key)
+        let edge = try AkamaiToken(key: key)
         (tokens, akamai) = (try CommonAccessToken(key: key, keyID: "fuzz"), edge)
         link = try SecureLink(secret: key)
         claims = Self.claims
