@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import MediaToken
+internal import TokenCrypto
 
 /// Base64 with other letters in the place of `+`, `/` and `=`.
 struct Base64Spelling: Sendable {
@@ -24,7 +24,7 @@ struct Base64Spelling: Sendable {
     }
 
     func text(of bytes: [UInt8]) -> String {
-        var letters = Array(Data(bytes).base64EncodedString().utf8)
+        var letters = bytes.base64
         while !isPadded, letters.last == UInt8(ascii: "=") { letters.removeLast() }
         for index in letters.indices { letters[index] = spelled[Int(letters[index])] }
         return String(decoding: letters, as: UTF8.self)

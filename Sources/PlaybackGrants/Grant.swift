@@ -40,9 +40,23 @@ public struct Grant: Sendable, Equatable {
     ///   - now: they live for as long as the grant does from then on.
     public func cookies(path: String, domain: String? = nil, at now: Timestamp) -> [String] {
         let seconds = max(0, (expires.milliseconds - now.milliseconds) / 1000)
-        let scope = domain.map { "; Domain=\($0)" } ?? ""
-        return fields.map {
-            "\($0.cookie)=\($0.value); Path=\(path)\(scope); Max-Age=\(seconds); Secure; HttpOnly; SameSite=None"
+        return fields.map { field in
+            // One after the other into one text: each interpolation, and each sum, would be another copy.
+            var cookie = ""
+            cookie.reserveCapacity(field.value.utf8.count + 256)
+            cookie += field.cookie
+            cookie += "="
+            cookie += field.value
+            cookie += "; Path="
+            cookie += path
+            if let domain {
+                cookie += "; Domain="
+                cookie += domain
+            }
+            cookie += "; Max-Age="
+            cookie += String(seconds)
+            cookie += "; Secure; HttpOnly; SameSite=None"
+            return cookie
         }
     }
 }

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 package import TokenCrypto
 
 /// Signs what it is given as Adobe Pass would. For tests, load and demonstration.
@@ -17,6 +16,6 @@ package struct TokenSigner: Sendable {
 
     /// Base64 with padding (RFC 4648).
     package static func base64(_ bytes: [UInt8]) -> String {
-        Data(bytes).base64EncodedString()
+        String(decoding: bytes.base64, as: UTF8.self)
     }
 }

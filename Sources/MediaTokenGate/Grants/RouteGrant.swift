@@ -14,7 +14,7 @@ package struct RouteGrantSettings: Sendable, Equatable {
     package var maker: GrantSettings
     /// Seconds from the verdict on.
     package var validity: Int64 = 14_400
-    /// Paths at and below it are opened, where the kind knows paths.
+    /// Paths below it are opened, where the kind knows paths.
     package var scope: String
     package var delivery: Delivery
     package var cookieDomain: String?
@@ -37,6 +37,8 @@ final class RouteGrant: Sendable {
     /// The scope with a slash at its end, as all begin that lies below it.
     private let prefix: String
     private let scopePath: GatePath
+    /// What Common Access Tokens say.
+    private let terms: CATTerms
 
     /// Reads the key.
     ///
@@ -60,10 +62,14 @@ final class RouteGrant: Sendable {
         }
         (self.settings, scopePath) = (settings, path)
         prefix = settings.scope.utf8.last == UInt8(ascii: "/") ? settings.scope : settings.scope + "/"
+        var claims = CATClaims()
+        (claims.issuer, claims.methods, claims.renewal) = (settings.issuer, settings.methods, settings.renewal)
+        claims.scope.pathPrefix = prefix
+        terms = CATTerms(claims)
         guard let sample = StreamURL("https://host" + prefix + "sample") else {
             throw GrantProblem("scope", "is '\(printable(settings.scope))', and no URL lies below it")
         }
-        _ = try make(sample, identifier: [], at: .now)
+        _ = try make(sample, identifier: nil, at: .now)
     }
 
     /// Whether it opens nothing that another route might name.
@@ -82,20 +88,14 @@ final class RouteGrant: Sendable {
         return GrantOrder(grant: self, url: url)
     }
 
-    fileprivate func make(_ url: StreamURL, identifier: [UInt8], at now: Timestamp) throws(GrantProblem) -> Grant {
+    fileprivate func make(_ url: StreamURL, identifier: [UInt8]?, at now: Timestamp) throws(GrantProblem) -> Grant {
         let period = try GrantPeriod(from: now, seconds: settings.validity)
         switch maker {
         case .akamai(let maker): return try maker.grant(.acl([prefix + "*"]), period)
         case .cloudFront(let maker): return try maker.grant(url: signedURL(url), period)
         case .secureLink(let maker): return try maker.grant(uri: url.decodedPath, period)
         case .cat(let maker):
-            var claims = CATClaims()
-            (claims.issuer, claims.expires, claims.issuedAt) = (settings.issuer, period.end, now.milliseconds / 1000)
-            claims.identifier = identifier.isEmpty ? nil : identifier
-            (claims.methods, claims.renewal, claims.scope.pathPrefix) = (
-                settings.methods, settings.renewal, prefix
-            )
-            return try maker.grant(claims)
+            return try maker.grant(terms, period, issuedAt: now.milliseconds / 1000, identifier: identifier)
         }
     }
 

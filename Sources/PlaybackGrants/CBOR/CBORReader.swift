@@ -45,7 +45,7 @@ struct CBORReader {
             guard let key = readValue(depth: depth + 1), !pairs.contains(where: { $0.key == key }),
                 let value = readValue(depth: depth + 1)
             else { return nil }
-            pairs.append(CBORPair(key, value))
+            pairs.append(CBORPair(key: key, value: value))
         }
         return .map(pairs)
     }

@@ -11,10 +11,6 @@ enum CBORValue: Equatable, Sendable {
     case number(Double)
     case null
 
-    static func integer(_ number: Int64) -> CBORValue {
-        number >= 0 ? .unsigned(UInt64(number)) : .negative(UInt64(-1 - number))
-    }
-
     /// `nil` for what is no integer, or beyond Int64.
     var integer: Int64? {
         switch self {
@@ -41,8 +37,4 @@ enum CBORValue: Equatable, Sendable {
 struct CBORPair: Equatable, Sendable {
     let key: CBORValue
     let value: CBORValue
-
-    init(_ key: Int64, _ value: CBORValue) { self.init(.integer(key), value) }
-
-    init(_ key: CBORValue, _ value: CBORValue) { (self.key, self.value) = (key, value) }
 }

@@ -1,44 +1,89 @@
 internal import CCBOR
 
-/// Writes CBOR by libcbor, with the shortest heads (RFC 8949, 4.2.1).
-enum CBORWriter {
+/// Writes CBOR by libcbor, value by value, with the shortest heads (RFC 8949, 4.2.1).
+struct CBORWriter: Sendable {
     private static let longestHead = 9
 
-    static func bytes(of value: CBORValue) -> [UInt8] {
-        var output: [UInt8] = []
-        output.reserveCapacity(256)
-        append(value, to: &output)
-        return output
+    fileprivate var bytes: [UInt8]
+
+    fileprivate init(behind bytes: [UInt8] = []) {
+        self.bytes = bytes
+        self.bytes.reserveCapacity(256)
     }
 
-    private static func append(_ value: CBORValue, to output: inout [UInt8]) {
-        switch value {
-        case .unsigned(let number): head(&output) { cbor_encode_uint(number, $0, $1) }
-        case .negative(let number): head(&output) { cbor_encode_negint(number, $0, $1) }
-        case .bytes(let bytes):
-            head(&output) { cbor_encode_bytestring_start(bytes.count, $0, $1) }
-            output += bytes
-        case .text(let text):
-            head(&output) { cbor_encode_string_start(text.utf8.count, $0, $1) }
-            output += text.utf8
-        case .array(let items):
-            head(&output) { cbor_encode_array_start(items.count, $0, $1) }
-            for item in items { append(item, to: &output) }
-        case .map(let pairs):
-            head(&output) { cbor_encode_map_start(pairs.count, $0, $1) }
-            for pair in pairs {
-                append(pair.key, to: &output)
-                append(pair.value, to: &output)
-            }
-        case .boolean(let flag): head(&output) { cbor_encode_bool(flag, $0, $1) }
-        case .number(let number): head(&output) { cbor_encode_double(number, $0, $1) }
-        case .null: head(&output) { cbor_encode_null($0, $1) }
+    /// `head`, and behind it what `write` adds.
+    static func bytes(behind head: [UInt8] = [], _ write: (inout CBORWriter) -> Void) -> [UInt8] {
+        var writer = CBORWriter(behind: head)
+        write(&writer)
+        return writer.bytes
+    }
+
+    mutating func add(_ number: Int64) {
+        if number >= 0 {
+            head { cbor_encode_uint(UInt64(number), $0, $1) }
+        } else {
+            head { cbor_encode_negint(UInt64(-1 - number), $0, $1) }
         }
     }
 
-    private static func head(_ output: inout [UInt8], _ encode: (UnsafeMutablePointer<UInt8>?, Int) -> Int) {
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longestHead) { buffer in
-            output += buffer[..<encode(buffer.baseAddress, longestHead)]
+    mutating func add(_ text: String) {
+        head { cbor_encode_string_start(text.utf8.count, $0, $1) }
+        bytes += text.utf8
+    }
+
+    mutating func add(_ string: [UInt8]) {
+        head { cbor_encode_bytestring_start(string.count, $0, $1) }
+        bytes += string
+    }
+
+    /// The head of an array; its items are added next.
+    mutating func addArray(of count: Int) {
+        head { cbor_encode_array_start(count, $0, $1) }
+    }
+
+    /// A map, whose head counts its pairs: that is known once they are written.
+    mutating func addMap(_ write: (inout CBORMapWriter) -> Void) {
+        var map = CBORMapWriter()
+        write(&map)
+        head { cbor_encode_map_start(map.count, $0, $1) }
+        bytes += map.pairs.bytes
+    }
+
+    private mutating func head(_ encode: (UnsafeMutablePointer<UInt8>?, Int) -> Int) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.longestHead) { buffer in
+            let count = encode(buffer.baseAddress, buffer.count)
+            bytes += UnsafeMutableBufferPointer(rebasing: buffer[..<count])
         }
+    }
+}
+
+/// The pairs of a map whose keys are numbers; what has no value is left out.
+struct CBORMapWriter: Sendable {
+    fileprivate var pairs = CBORWriter()
+    fileprivate var count = 0
+
+    mutating func add(_ label: Int64, _ number: Int64?) {
+        if let number { add(label) { $0.add(number) } }
+    }
+
+    mutating func add(_ label: Int64, _ text: String?) {
+        if let text { add(label) { $0.add(text) } }
+    }
+
+    mutating func add(_ label: Int64, _ string: [UInt8]?) {
+        if let string { add(label) { $0.add(string) } }
+    }
+
+    /// All pairs of another one.
+    mutating func add(_ other: CBORMapWriter) {
+        count += other.count
+        pairs.bytes += other.pairs.bytes
+    }
+
+    /// - Parameter write: adds one value.
+    mutating func add(_ label: Int64, _ write: (inout CBORWriter) -> Void) {
+        count += 1
+        pairs.add(label)
+        write(&pairs)
     }
 }

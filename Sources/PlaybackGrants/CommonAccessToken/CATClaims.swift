@@ -63,7 +63,7 @@ public struct CATRenewal: Equatable, Sendable {
 }
 
 /// Labels: RFC 8392, 4 up to 7; CTA-5007 beyond.
-private enum Label {
+enum CATLabel {
     static let (issuer, expires, notBefore, issuedAt, identifier) = (Int64(1), Int64(4), Int64(5), Int64(6), Int64(7))
     static let (version, scope, methods, renewal) = (Int64(310), Int64(312), Int64(313), Int64(323))
     static let (scheme, host, path) = (Int64(0), Int64(1), Int64(3))
@@ -72,21 +72,6 @@ private enum Label {
 }
 
 extension CATClaims {
-    /// As they travel, in the order of their labels.
-    var value: CBORValue {
-        var pairs: [CBORPair] = []
-        if let issuer { pairs.append(CBORPair(Label.issuer, .text(issuer))) }
-        if let expires { pairs.append(CBORPair(Label.expires, .integer(expires))) }
-        if let notBefore { pairs.append(CBORPair(Label.notBefore, .integer(notBefore))) }
-        if let issuedAt { pairs.append(CBORPair(Label.issuedAt, .integer(issuedAt))) }
-        if let identifier { pairs.append(CBORPair(Label.identifier, .bytes(identifier))) }
-        pairs.append(CBORPair(Label.version, .integer(1)))
-        if !scope.isEmpty { pairs.append(CBORPair(Label.scope, scope.value)) }
-        if let methods { pairs.append(CBORPair(Label.methods, .array(methods.map { .text($0) }))) }
-        if let renewal { pairs.append(CBORPair(Label.renewal, renewal.value)) }
-        return .map(pairs)
-    }
-
     /// Reads them all, or says which is not understood.
     init(_ value: CBORValue) throws(CATRefusal) {
         guard let claims = value.labels else { throw .malformed("its claims are no map of numbered claims") }
@@ -94,15 +79,15 @@ extension CATClaims {
         for (label, value) in claims {
             let isUnderstood =
                 switch label {
-                case Label.issuer: Self.keep(&issuer, value.text)
-                case Label.expires: Self.keep(&expires, value.integer)
-                case Label.notBefore: Self.keep(&notBefore, value.integer)
-                case Label.issuedAt: Self.keep(&issuedAt, value.integer)
-                case Label.identifier: Self.keep(&identifier, value.bytes)
-                case Label.version: value.integer == 1
-                case Label.scope: Self.keep(&scope, CATScope(value))
-                case Label.methods: Self.keep(&methods, Self.methods(value))
-                case Label.renewal: Self.keep(&renewal, CATRenewal(value))
+                case CATLabel.issuer: Self.keep(&issuer, value.text)
+                case CATLabel.expires: Self.keep(&expires, value.integer)
+                case CATLabel.notBefore: Self.keep(&notBefore, value.integer)
+                case CATLabel.issuedAt: Self.keep(&issuedAt, value.integer)
+                case CATLabel.identifier: Self.keep(&identifier, value.bytes)
+                case CATLabel.version: value.integer == 1
+                case CATLabel.scope: Self.keep(&scope, CATScope(value))
+                case CATLabel.methods: Self.keep(&methods, Self.methods(value))
+                case CATLabel.renewal: Self.keep(&renewal, CATRenewal(value))
                 default: false
                 }
             guard isUnderstood else { throw .unknownClaim(label) }
@@ -128,18 +113,6 @@ extension CATClaims {
 }
 
 extension CATScope {
-    fileprivate var value: CBORValue {
-        func match(_ how: Int64, _ text: String) -> CBORValue { .map([CBORPair(how, .text(text))]) }
-        var parts: [CBORPair] = []
-        if let scheme { parts.append(CBORPair(Label.scheme, match(Label.exactly, scheme))) }
-        if let host { parts.append(CBORPair(Label.host, match(Label.exactly, host))) }
-        var paths: [CBORPair] = []
-        if let path { paths.append(CBORPair(Label.exactly, .text(path))) }
-        if let pathPrefix { paths.append(CBORPair(Label.prefix, .text(pathPrefix))) }
-        if !paths.isEmpty { parts.append(CBORPair(Label.path, .map(paths))) }
-        return .map(parts)
-    }
-
     /// `nil` for what matches in another way than ours.
     fileprivate init?(_ value: CBORValue) {
         guard let parts = value.labels else { return nil }
@@ -149,10 +122,10 @@ extension CATScope {
             for (how, value) in matches {
                 guard let text = value.text else { return nil }
                 switch (part, how) {
-                case (Label.scheme, Label.exactly): scheme = text
-                case (Label.host, Label.exactly): host = text
-                case (Label.path, Label.exactly): path = text
-                case (Label.path, Label.prefix): pathPrefix = text
+                case (CATLabel.scheme, CATLabel.exactly): scheme = text
+                case (CATLabel.host, CATLabel.exactly): host = text
+                case (CATLabel.path, CATLabel.exactly): path = text
+                case (CATLabel.path, CATLabel.prefix): pathPrefix = text
                 default: return nil
                 }
             }
@@ -161,21 +134,15 @@ extension CATScope {
 }
 
 extension CATRenewal {
-    fileprivate var value: CBORValue {
-        var pairs = [CBORPair(Label.kind, .integer(kind.rawValue)), CBORPair(Label.seconds, .integer(seconds))]
-        if let deadline { pairs.append(CBORPair(Label.deadline, .integer(deadline))) }
-        return .map(pairs)
-    }
-
     fileprivate init?(_ value: CBORValue) {
         guard let parts = value.labels else { return nil }
         var numbers: [Int64: Int64] = [:]
-        for (label, value) in parts where (Label.kind...Label.deadline).contains(label) {
+        for (label, value) in parts where (CATLabel.kind...CATLabel.deadline).contains(label) {
             numbers[label] = value.integer
         }
-        guard let kind = numbers[Label.kind].flatMap(Kind.init), let seconds = numbers[Label.seconds] else {
+        guard let kind = numbers[CATLabel.kind].flatMap(Kind.init), let seconds = numbers[CATLabel.seconds] else {
             return nil
         }
-        self.init(kind: kind, seconds: seconds, deadline: numbers[Label.deadline])
+        self.init(kind: kind, seconds: seconds, deadline: numbers[CATLabel.deadline])
     }
 }

@@ -8,6 +8,8 @@ struct COSEMac0 {
     private static let tags: [UInt8] = [0xD8, 61, 0xC0 | 17]
     private static let (algorithm, keyID) = (Int64(1), Int64(4))
     private static let hmac256 = Int64(5)
+    /// The protected header of those that we make.
+    private static let ownProtected = CBORWriter.bytes { $0.addMap { $0.add(algorithm, hmac256) } }
 
     let payload: [UInt8]
     private let protected: [UInt8]
@@ -31,14 +33,22 @@ struct COSEMac0 {
         (self.protected, self.payload, self.tag) = (protected, payload, tag)
     }
 
+    /// All that stands in front of the claims, in those that are made with one key.
+    static func head(keyIdentifier: [UInt8]) -> [UInt8] {
+        CBORWriter.bytes(behind: tags) { message in
+            message.addArray(of: 4)
+            message.add(ownProtected)
+            message.addMap { $0.add(keyID, keyIdentifier) }
+        }
+    }
+
     /// Makes one.
-    static func bytes(payload: [UInt8], key: HMACKey, keyIdentifier: [UInt8]) throws(GrantProblem) -> [UInt8] {
-        let protected = CBORWriter.bytes(of: .map([CBORPair(algorithm, .integer(hmac256))]))
-        let tag = try code(protected, payload, key)
-        let message = CBORValue.array([
-            .bytes(protected), .map([CBORPair(keyID, .bytes(keyIdentifier))]), .bytes(payload), .bytes(tag),
-        ])
-        return tags + CBORWriter.bytes(of: message)
+    static func bytes(head: [UInt8], payload: [UInt8], key: HMACKey) throws(GrantProblem) -> [UInt8] {
+        let tag = try code(ownProtected, payload, key)
+        return CBORWriter.bytes(behind: head) { message in
+            message.add(payload)
+            message.add(tag)
+        }
     }
 
     /// Whether the holder of `key` has made it.
@@ -50,7 +60,14 @@ struct COSEMac0 {
     private static func code(
         _ protected: [UInt8], _ payload: [UInt8], _ key: HMACKey
     ) throws(GrantProblem) -> [UInt8] {
-        let structure = CBORValue.array([.text("MAC0"), .bytes(protected), .bytes([]), .bytes(payload)])
-        return try key.code(for: CBORWriter.bytes(of: structure))
+        let structure = CBORWriter.bytes { structure in
+            structure.addArray(of: 4)
+            structure.add("MAC0")
+            structure.add(protected)
+            // No data of the application's own.
+            structure.add([UInt8]())
+            structure.add(payload)
+        }
+        return try key.code(for: structure)
     }
 }

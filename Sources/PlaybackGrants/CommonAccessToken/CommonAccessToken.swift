@@ -11,7 +11,8 @@ public struct CommonAccessToken: Sendable {
     public static let shortestKey = 32
 
     private let key: HMACKey
-    private let keyIdentifier: [UInt8]
+    /// Names the key.
+    private let head: [UInt8]
 
     /// - Parameters:
     ///   - key: 32 bytes or more.
@@ -23,15 +24,30 @@ public struct CommonAccessToken: Sendable {
         guard !keyID.isEmpty, keyID.utf8.count <= 64 else {
             throw GrantProblem("key-id", "has \(keyID.utf8.count) bytes; expected 1 to 64")
         }
-        (self.key, keyIdentifier) = (try key.mac(.sha256), Array(keyID.utf8))
+        (self.key, head) = (try key.mac(.sha256), COSEMac0.head(keyIdentifier: Array(keyID.utf8)))
     }
 
     /// Makes a token of these claims, which must have an end.
     public func grant(_ claims: CATClaims) throws(GrantProblem) -> Grant {
         guard let end = claims.expires else { throw GrantProblem("expires", "is missing; expected an end") }
-        let period = try GrantPeriod(from: claims.notBefore, to: end)
-        let payload = CBORWriter.bytes(of: claims.value)
-        let message = try COSEMac0.bytes(payload: payload, key: key, keyIdentifier: keyIdentifier)
+        return try grant(claims.payload, try GrantPeriod(from: claims.notBefore, to: end))
+    }
+
+    /// Makes the next token of these terms.
+    ///
+    /// - Parameters:
+    ///   - issuedAt: seconds since 1970.
+    ///   - identifier: the token's own; `nil` for none.
+    public func grant(
+        _ terms: CATTerms, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?
+    ) throws(GrantProblem) -> Grant {
+        let payload = terms.payload(
+            expires: period.end, notBefore: period.begin, issuedAt: issuedAt, identifier: identifier)
+        return try grant(payload, period)
+    }
+
+    private func grant(_ payload: [UInt8], _ period: GrantPeriod) throws(GrantProblem) -> Grant {
+        let message = try COSEMac0.bytes(head: head, payload: payload, key: key)
         let token = Base64Spelling.url.text(of: message)
         guard token.utf8.count <= Self.sizeLimit else {
             throw GrantProblem(
