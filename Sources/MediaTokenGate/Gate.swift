@@ -29,21 +29,32 @@ package struct Gate: Sendable {
             guard request.method == "POST" else { return .methodNotAllowed("POST") }
             return PlayRequestReader(routes: routes, comparesCanonically: comparesCanonically).question(
                 request, at: now)
-        // nginx' auth_request and HAProxy name the target in this header (nginx.org, ngx_http_auth_request_module).
-        case "/v1/authz/auth-request": return authorize(request, target: request.values(of: "X-Original-URI"), at: now)
+        // nginx' auth_request and HAProxy, as we have them name it (nginx.org, ngx_http_auth_request_module).
+        case "/v1/authz/auth-request":
+            return authorize(request, "X-Original-URI", method: request.values(of: "X-Original-Method"), at: now)
         // Caddy and Traefik (their documents on forward authentication).
-        case "/v1/authz/forward-auth": return authorize(request, target: request.values(of: "X-Forwarded-Uri"), at: now)
+        case "/v1/authz/forward-auth":
+            return authorize(request, "X-Forwarded-Uri", method: request.values(of: "X-Forwarded-Method"), at: now)
         case let path where path.utf8.starts(with: Self.extAuthz.utf8):
-            // Envoy appends the target to the prefix.
+            // Envoy appends the target to the prefix, and asks by the method of what it asks about.
             let target = String(path.dropFirst(Self.extAuthz.utf8.count)) + (request.query.map { "?" + $0 } ?? "")
-            return authorize(request, target: [target], at: now)
+            return authorize(request, target: [target], method: [request.method].filter { !$0.isEmpty }, at: now)
         default: return .notFound
         }
     }
 
     private static let extAuthz = "/v1/authz/ext-authz"
 
-    private func authorize(_ request: HTTPRequest, target: [String], at now: Timestamp) -> GateQuestion {
+    private func authorize(
+        _ request: HTTPRequest, _ header: String, method: [String], at now: Timestamp
+    ) -> GateQuestion {
+        authorize(request, target: request.values(of: header), method: method, at: now)
+    }
+
+    /// - Parameter method: what the proxy says of it; another proxy's header would be the client's.
+    private func authorize(
+        _ request: HTTPRequest, target: [String], method: [String], at now: Timestamp
+    ) -> GateQuestion {
         // A proxy asks without a body. Bytes behind a question are another's, or an attempt to pass for one.
         guard request.body.isEmpty, target.count == 1, let path = GatePath(target[0]),
             let route = routes.route(to: path)
@@ -51,7 +62,7 @@ package struct Gate: Sendable {
             return .subrequest(403, .routeUnknown)
         }
         guard case .token(let expectation) = route.access else { return .subrequest(200, .tokenNotRequired) }
-        let grant = route.grantAnswer(to: request, for: path, at: now)
+        let grant = route.grantAnswer(to: request, method: method.count == 1 ? method[0] : nil, for: path, at: now)
         if case .opens? = grant { return .subrequest(200, .grantValid) }
         let mark = target[0].utf8.firstIndex(of: UInt8(ascii: "?"))
         let query = mark.map { String(target[0][target[0].utf8.index(after: $0)...]) }

@@ -14,7 +14,7 @@ public struct Grant: Sendable, Equatable {
 
     /// In the order in which the CDN's documents have them.
     public let fields: [Field]
-    /// The moment from which on it opens nothing any more.
+    /// Its end: CloudFront and Common Access Tokens open nothing from then on, Akamai and nginx from a second later on.
     public let expires: Timestamp
 
     init(_ fields: [Field], expires: Timestamp) { (self.fields, self.expires) = (fields, expires) }
@@ -39,7 +39,7 @@ public struct Grant: Sendable, Equatable {
     ///   - domain: the host that they go to, and those below it; `nil` for the one that sets them.
     ///   - now: they live for as long as the grant does from then on.
     public func cookies(path: String, domain: String? = nil, at now: Timestamp) -> [String] {
-        let seconds = max(0, (expires.milliseconds - now.milliseconds) / 1000)
+        let seconds = max(0, (expires.milliseconds - max(0, now.milliseconds)) / 1000)
         return fields.map { field in
             // One after the other into one text: each interpolation, and each sum, would be another copy.
             var cookie = ""

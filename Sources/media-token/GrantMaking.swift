@@ -12,22 +12,26 @@ extension GrantMaker {
                 throw GrantProblem("acl", "expected one of --acl and --url")
             }
             return try maker.grant(options["url"].map { .url($0) } ?? .acl(paths), period)
-        case .cloudFront(let maker): return try maker.grant(url: options["url"] ?? "", period)
-        case .secureLink(let maker): return try maker.grant(uri: options["path"] ?? "", period)
+        case .cloudFront(let maker): return try maker.grant(url: options.required("url"), period)
+        case .secureLink(let maker):
+            guard options["ip"] == nil || maker.namesAddress else {
+                throw GrantProblem("ip", "is given, and the expression has no $remote_addr; expected both or neither")
+            }
+            return try maker.grant(uri: options.required("path"), period)
         case .cat(let maker): return try maker.grant(Self.claims(options, period))
         }
     }
 
     func check(_ grant: String, _ options: GrantOptions) throws(GrantProblem) -> [GrantCheck] {
         var question = GrantQuestion(at: options.now)
-        question.url = options["url"] ?? options["path"]
+        question.url = options.stream
         (question.ip, question.issuer) = (options["ip"], options["issuer"])
         question.method = options.all("method").first
         switch self {
-        case .akamai(let maker): return try maker.check(grant, question)
+        case .akamai(let maker): return try maker.check(CapturedGrant.field(maker.name, of: grant), question)
         case .cloudFront(let maker): return try maker.check(grant, question)
         case .secureLink(let maker): return try maker.check(grant, question)
-        case .cat(let maker): return maker.check(grant, question)
+        case .cat(let maker): return maker.check(CapturedGrant.field(CommonAccessToken.name, of: grant), question)
         }
     }
 
@@ -38,6 +42,9 @@ extension GrantMaker {
         (claims.scope.scheme, claims.scope.host) = (options["scheme"], options["host"])
         (claims.scope.path, claims.scope.pathPrefix) = (options["path"], options["path-prefix"])
         claims.methods = options.all("method").isEmpty ? nil : options.all("method")
+        for method in options.all("method") where !method.isMethod {
+            throw GrantProblem("method", "is '\(printable(method))'; expected GET, HEAD, …")
+        }
         for (name, path) in [("path", claims.scope.path), ("path-prefix", claims.scope.pathPrefix)] {
             guard let path, path.utf8.first != UInt8(ascii: "/") else { continue }
             throw GrantProblem(name, "is '\(printable(path))'; expected a path from / on")
@@ -50,6 +57,10 @@ extension GrantMaker {
             }
         }
         if let text = options["renew"] { claims.renewal = try CATRenewal(text: text) }
+        guard !claims.scope.isEmpty else {
+            throw GrantProblem(
+                "path-prefix", "is missing; expected --path-prefix (/ for every path), --path, --host or --scheme")
+        }
         return claims
     }
 }

@@ -51,6 +51,52 @@ struct GrantCommandTests {
         }
     }
 
+    @Test("each form that it makes it reads again, also among other cookies and parameters")
+    func captured() throws {
+        let pem = try directory.write(try TestKeys.standard.pemText(), to: "key.pem")
+        for kind in [
+            ["akamai", "--key-file", key, "--name", "hdnea", "--url", "/live/1"],
+            ["cloudfront", "--key-file", pem, "--key-pair-id", "K1", "--url", "https://d/live/*"],
+            ["secure-link", "--key-file", key, "--path", "/live/1"],
+            ["cat", "--key-file", key, "--path-prefix", "/live/", "--path", "/live/1"],
+        ] {
+            for form in ["query", "url", "cookie", "header"] {
+                let made = try run(kind + Self.at + ["--form", form])
+                #expect(made.status == 0, "\(made.errors)")
+                let told = try run(["check", kind[0], "-"] + kind.dropFirst() + Self.at, input: made.output)
+                #expect(told.status == 0, "\(kind[0]) \(form): \(told.output)\(told.errors)")
+            }
+            let query = try run(kind + Self.at).output.trimmingCharacters(in: .newlines)
+            let cookies = "Cookie: a=b; \(query.replacing("&", with: "; ")); c=d"
+            for text in [cookies, "https://d/live/1?a=b&\(query)", "/live/1?\(query)&c=d"] {
+                let told = try run(["check", kind[0], text] + kind.dropFirst() + Self.at)
+                #expect(told.status == 0, "\(text): \(told.output)\(told.errors)")
+            }
+        }
+    }
+
+    @Test("what a kind cannot say is not let pass: the grant would open more than was asked for")
+    func foreignOptions() throws {
+        for arguments in [
+            ["cat", "--path-prefix", "/a", "--ip", "192.0.2.1"], ["cat", "--path-prefix", "/a", "--acl", "/b"],
+            ["secure-link", "--path", "/a", "--starts", "2030-01-01T00:00:00Z"],
+            ["akamai", "--acl", "/a", "--path-prefix", "/b"], ["akamai", "--acl", "/a", "--method", "GET"],
+            ["check", "cat", "x", "--method", "GET", "--method", "PUT"], ["check", "cat", "x", "--ip", "192.0.2.1"],
+        ] {
+            let outcome = try run(arguments + ["--key-file", key])
+            #expect(outcome.status == 64 && outcome.output.isEmpty, "\(arguments): \(outcome.errors)")
+        }
+        let told = try run(["cat", "--path-prefix", "/a", "--ip", "x", "--key-file", key]).errors
+        #expect(told.contains("--ip is not for cat; it is for akamai, cloudfront, secure-link"), "\(told)")
+    }
+
+    @Test("what was not asked is told beside the yes")
+    func unasked() throws {
+        let grant = try run(["cat", "--key-file", key, "--path-prefix", "/a", "--method", "GET"] + Self.at).output
+        let told = try run(["check", "cat", "-", "--key-file", key] + Self.at, input: grant)
+        #expect(told.status == 0 && told.output.hasPrefix("OPENS, as far as was asked (not asked: method, scope)\n"))
+    }
+
     @Test("a grant whose key nobody can tell, or whose end is none, opens nothing")
     func untold() throws {
         for (kind, grant, more) in [
@@ -88,7 +134,14 @@ struct GrantCommandTests {
             (["akamai", "--key-file", odd, "--acl", "/"], "key: has 3 digits"),
             (["akamai", "--key-file", key], "acl: expected one of --acl and --url"),
             (["akamai", "--key-file", key, "--acl", "x"], "acl: is 'x'"),
-            (["cat", "--key-file", odd], "key: has 3 digits"),
+            (["cat", "--key-file", odd], "key: has 3 digits"), (["cat", "--key-file", key], "path-prefix: is missing"),
+            (["cat", "--key-file", key, "--path-prefix", "/", "--method", ""], "method: is ''"),
+            (["cloudfront", "--key-file", odd], "key-pair-id: is missing"),
+            (["secure-link", "--key-file", key], "path: is missing; expected --path"),
+            (
+                ["secure-link", "--key-file", key, "--path", "/", "--ip", "192.0.2.1"],
+                "ip: is given, and the expression"
+            ),
             (["cat", "--key-file", key, "--path-prefix", "x"], "path-prefix: is 'x'"),
             (["cat", "--key-file", key, "--cti", "0"], "cti: has 1 digits"),
             (["cat", "--key-file", key, "--renew", "cookie"], "renew: is 'cookie'"),
@@ -110,7 +163,8 @@ struct GrantCommandTests {
             #expect(outcome.errors.split(separator: "\n").count == 1 && !outcome.errors.contains("0f0f"))
         }
         for arguments in [
-            [], ["nothing"], ["akamai"], ["check", "cat"], ["akamai", "--key-file", key, "--validity", "0"],
+            [], ["nothing"], ["akamai", "--key-file", key, "--acl", "/", "--form", "url"], ["akamai"],
+            ["check", "cat"], ["akamai", "--key-file", key, "--validity", "0"],
             ["akamai", "--key-file", key, "--digest", "sha512"], ["cloudfront", "--key-file", key, "--digest", "md5"],
             ["akamai", "--key-file", key, "--form", "x"], ["akamai", "--key-file", key, "--key-env", "X"],
         ] {

@@ -23,7 +23,7 @@ struct GatePathTests {
     @Test("escapes are decoded once, and a query does not count")
     func plain() throws {
         #expect(try #require(GatePath("/a/b%20c/100%25?x=/../y")).segments == ["a", "b c", "100%"])
-        #expect(GatePath("/a/") == GatePath("/a"))
+        #expect(GatePath("/a/")?.segments == ["a"])
         #expect(try #require(GatePath("/")).segments.isEmpty)
         #expect(try #require(GatePath("/caf%C3%A9/a%23")).segments == ["café", "a#"])
     }

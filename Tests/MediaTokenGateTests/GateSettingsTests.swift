@@ -62,9 +62,25 @@ struct GateSettingsTests {
             (#""mvpds": {"MML": []}"#, "mvpds.MML: is an empty list"),
             (#""routes": [{"path": "/a", "requestor": "", "resource": "T"}]"#, "routes[0].requestor: is empty"),
             (#""routes": [{"path": "/a", "requestor": "M", "resource": []}]"#, "routes[0].resource: is empty"),
+            (#""routes": [{"path": "/watch?free=1", "open": true}]"#, "routes[0].path: is '/watch?free=1'; expected"),
         ] {
             let problems = try read("{\"keys\": \"Keys\", \(json)}").problems
             #expect(problems.count == 1 && problems[0].hasPrefix(problem), "\(problems)")
+        }
+    }
+
+    @Test("two routes that a server might take for one are refused")
+    func alike() throws {
+        for (first, second, isRefused) in [
+            ("/a/live", "/a/live", true), ("/a/live", "/a/live/", true), ("/a/live", "/a/LIVE", true),
+            ("/a/live", "/a/live.", true), ("/a/live", "/a/live;x", true), ("/caf%C3%A9", "/cafe%CC%81", true),
+            ("/%C3%A9", "/%C3%89", true), ("/K", "/%E2%84%AA", true),
+            ("/a/live", "/a/lively", false), ("/a/live", "/a", false), ("/f%C3%BAtbol", "/tenis", false),
+        ] {
+            let routes = [first, second].map { #"{"path": "\#($0)", "open": true}"# }.joined(separator: ",")
+            let problems = try read(#"{"keys": "Keys", "routes": [\#(routes)]}"#).problems
+            #expect(problems.isEmpty != isRefused && problems.count < 2, "\(first), \(second): \(problems)")
+            #expect(!isRefused || problems[0].hasPrefix("routes[1].path: is '"), "\(problems)")
         }
     }
 

@@ -67,8 +67,13 @@ struct PlayTests {
     private func authorize(_ target: String, _ headers: [(name: String, value: String)], at time: Timestamp = now)
         -> HTTPAnswer
     {
-        let request = HTTPRequest(
-            method: "GET", path: "/v1/authz/forward-auth", headers: [("X-Forwarded-Uri", target)] + headers)
+        answer("GET", "/v1/authz/forward-auth", [("X-Forwarded-Uri", target)] + headers, at: time)
+    }
+
+    private func answer(
+        _ method: String, _ path: String, _ headers: [(name: String, value: String)], at time: Timestamp = now
+    ) -> HTTPAnswer {
+        let request = HTTPRequest(method: method, path: path, headers: headers)
         guard case .settled(let reply) = gate.question(request, at: time) else { return HTTPAnswer(299) }
         return reply.answer
     }
@@ -151,12 +156,23 @@ struct PlayTests {
     @Test("a grant for some methods opens where the proxy says which one is meant")
     func methods() throws {
         let cookie = String(try #require(header("Set-Cookie", play("url=/only/1"))).prefix { $0 != ";" })
-        for (headers, code) in [
-            ([], 403), ([("X-Forwarded-Method", "GET")], 200), ([("X-Original-Method", "GET")], 200),
-            ([("X-Forwarded-Method", "POST")], 403),
-            ([("X-Forwarded-Method", "GET"), ("X-Original-Method", "POST")], 403),
-        ] as [([(name: String, value: String)], Int)] {
-            #expect(authorize("/only/1", headers + [("Cookie", cookie)]).status == code, "\(headers)")
+        let nginx = ("auth-request", "X-Original-URI", "X-Original-Method")
+        let caddy = ("forward-auth", "X-Forwarded-Uri", "X-Forwarded-Method")
+        for ((kind, target, method), other) in [(nginx, caddy.2), (caddy, nginx.2)] {
+            for (headers, code) in [
+                ([], 403), ([(method, "GET")], 200), ([(method, "POST")], 403), ([(method, "")], 403),
+                ([(method, "GET"), (method, "GET")], 403),
+                // Another proxy's header is the client's.
+                ([(other, "GET")], 403), ([(method, "GET"), (other, "POST")], 200),
+            ] as [([(name: String, value: String)], Int)] {
+                let all = [(target, "/only/1"), ("Cookie", cookie)] + headers
+                #expect(answer("GET", "/v1/authz/\(kind)", all).status == code, "\(kind): \(headers)")
+            }
+        }
+        for (method, code) in [("GET", 200), ("POST", 403), ("", 403)] {
+            let envoy = answer(
+                method, "/v1/authz/ext-authz/only/1", [("Cookie", cookie), ("X-Original-Method", "GET")])
+            #expect(envoy.status == code, "Envoy: \(method)")
         }
     }
 
@@ -259,13 +275,15 @@ struct PlayTests {
     @Test("what a CDN would open beyond its route is refused when the settings are read")
     func beyond() throws {
         let key = directory.path + "/key"
-        func problem(_ kind: GrantKind, _ change: (inout RouteGrantSettings) -> Void = { _ in }) throws -> String? {
+        func problem(
+            _ kind: GrantKind, other: String = "/live/premium", _ change: (inout RouteGrantSettings) -> Void = { _ in }
+        ) throws -> String? {
             var maker = GrantSettings(kind)
             (maker.keyFile, maker.keyPairID) = (kind == .cloudfront ? directory.path + "/key.pem" : key, "K1")
             var settings = RouteGrantSettings(maker, scope: "/live")
             change(&settings)
             let token = GateRoute.Access.token(Expectation(requestor: "A", resource: .unsafeAnyResource))
-            let paths = ["/live", "/live/premium", "/livestock"]
+            let paths = ["/live", other, "/livestock"]
             let routes = paths.compactMap { GateRoute(path: $0, access: token, grant: settings) }
             do throws(GrantProblem) {
                 _ = try routes[0].withGrant(among: routes)
@@ -287,6 +305,10 @@ struct PlayTests {
                 try problem(kind) { $0.scope = "/live/premium" } != nil
                     && problem(kind) { $0.scope = "/live/pre" } == nil)
         }
+        // An origin that takes capitals for small letters serves both.
+        #expect(try problem(.akamai, other: "/LIVE/premium")?.contains("so opens /LIVE/premium too") == true)
+        #expect(try problem(.akamai, other: "/live./a")?.contains("so opens /live./a too") == true)
+        #expect(try problem(.akamai, other: "/l%C3%ADve/a") == nil)
         #expect(try problem(.secureLink) == nil)
         #expect(try problem(.secureLink) { $0.delivery = .cookie }?.hasPrefix("delivery: is cookie") == true)
         let everything = try problem(.secureLink) { $0.maker.expression = "$secure_link_expires $secret" }

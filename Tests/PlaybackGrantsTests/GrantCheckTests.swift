@@ -1,3 +1,4 @@
+import Foundation
 import MediaToken
 import PlaybackGrants
 import TestSupport
@@ -39,6 +40,7 @@ struct GrantCheckTests {
         }
         for path in ["/live/tnt/1.ts", "/live/a/b/c/2.ts?x=/y", "/vod/a"] {
             #expect(try failed(token, question(path, ip: "192.0.2.1")) == nil, "\(path)")
+            #expect(try failed(token, question("https://edge.example" + path)) == nil, "\(path)")
             #expect(try failed("hdnts=" + token, question(path)) == nil)
         }
         for path in ["/live/tnt/12.ts", "/live/1.ts", "/vod/ab", "/vod", "/LIVE/tnt/1.ts", ""] {
@@ -90,6 +92,40 @@ struct GrantCheckTests {
         }
     }
 
+    @Test("a signed policy of another form opens nothing: what it says is not known")
+    func otherPolicies() throws {
+        let pem = Array(try TestKeys.standard.pemText().utf8)
+        let maker = try CloudFrontGrant(key: pem, keyPairID: "K1")
+        let ours = #"{"Resource":"https://d/*","Condition":{"DateLessThan":{"AWS:EpochTime":1800000600}}}"#
+        for (policy, opens) in [
+            (ours, true), ("\(ours),\(ours)", false),
+            (#"{"Condition":{"DateLessThan":{"AWS:EpochTime":1800000600}}}"#, false),
+            (#"{"Resource":"https://d/*","Condition":{}}"#, false),
+        ] {
+            let document = Array(#"{"Statement":[\#(policy)]}"#.utf8)
+            let signature = try RSASigningKey(pem: pem).sign(document, .sha256)
+            let fields = [("Policy", document), ("Signature", signature)].map { name, bytes in
+                let letters = Data(bytes).base64EncodedString()
+                return name + "="
+                    + letters.replacing("+", with: "-").replacing("=", with: "_").replacing("/", with: "~")
+            }
+            let query = fields.joined(separator: "&") + "&Key-Pair-Id=K1&Hash-Algorithm=SHA256"
+            #expect(try maker.check(query, question("https://d/a")).opens == opens, "\(policy)")
+        }
+    }
+
+    @Test("of Akamai: a time that cannot be read is a fault of the token, though its HMAC is right")
+    func unreadableTimes() throws {
+        let maker = try AkamaiToken(key: secret)
+        for (times, opens) in [
+            ("st=1800000000~exp=1800000600", true), ("st=99999999999999999999~exp=1800000600", false),
+            ("st=now~exp=1800000600", false), ("exp=+1800000600", false), ("exp=01800000600", false),
+        ] {
+            let code = try Part.hmac("\(times)~acl=/*", hexadecimalKey: Self.digits, "sha256")
+            #expect(try maker.check("\(times)~acl=/*~hmac=\(code)", question("/a")).opens == opens, "\(times)")
+        }
+    }
+
     @Test("of nginx: the digest and the end")
     func secureLink() throws {
         let maker = try SecureLink(secret: secret)
@@ -117,6 +153,13 @@ struct GrantCheckTests {
         }
         #expect(failed("https://cdn/live/1?a=b") == nil && failed("/live/1") == nil)
         #expect(failed("https://other/live/1") == [.scope] && failed("/vod/1") == [.scope])
+        for unclear in [
+            "/live/../vod/1", "/live/%2e%2e/vod", "/live//1", "/live/./1", "/live/a;b", "/live\\1",
+            "/vod/a://cdn/live/1",
+        ] {
+            #expect(failed(unclear) == [.scope] && failed("https://cdn" + unclear) == [.scope], "\(unclear)")
+        }
+        #expect(failed("/live/1/") == nil && failed("https://cdn/live/1#x") == nil)
         #expect(failed("/live/1", "POST") == [.method])
         #expect(failed("/live/1", at: Self.end) == [.end] && failed("/live/1", at: Self.begin - 1) == [.begin])
         let stranger = try CommonAccessToken(key: GrantSecret([UInt8](repeating: 1, count: 32)), keyID: "k")

@@ -14,14 +14,15 @@ extension GateRoute {
     private static let most = 4
 
     /// Looks at the grants in a request's header and cookies; `nil` where there are none, or the gate takes none here.
-    func grantAnswer(to request: HTTPRequest, for path: GatePath, at now: Timestamp) -> GrantAnswer? {
+    ///
+    /// - Parameter method: of what the proxy asks about; `nil` where it does not say.
+    func grantAnswer(
+        to request: HTTPRequest, method: String?, for path: GatePath, at now: Timestamp
+    ) -> GrantAnswer? {
         guard let checker = grant?.checker else { return nil }
         let name = CommonAccessToken.name
         let sent =
             request.values(of: name) + request.values(of: "Cookie").flatMap { TokenSources.cookies($0, named: name) }
-        // Caddy and Traefik name it in the one, nginx' documents in the other.
-        let methods = request.values(of: "X-Forwarded-Method") + request.values(of: "X-Original-Method")
-        let method = methods.count == 1 ? methods[0] : nil
         var reason: String?
         for token in sent.prefix(Self.most) {
             guard let refusal = checker.refusal(of: token, to: path, method: method, of: self.path, at: now) else {
@@ -53,7 +54,7 @@ struct GrantChecker {
             guard let prefix = claims.scope.pathPrefix,
                 prefix.hasSameBytes(as: ownPrefix) || GatePath(prefix)?.isWithin(route) ?? false
             else { return .outOfScope("for no path of this route") }
-            let request = CATRequest(method: method ?? "", path: path.text)
+            let request = CATRequest(method: method, path: path.text)
             return claims.refusal(of: request, issuer: issuer, at: now)
         } catch {
             return error

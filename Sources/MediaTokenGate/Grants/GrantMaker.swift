@@ -20,7 +20,10 @@ package enum GrantMaker: Sendable {
             maker.escapesEarly = settings.escapesEarly
             self = .akamai(maker)
         case .cloudfront:
-            var maker = try CloudFrontGrant(key: key, keyPairID: settings.keyPairID ?? "")
+            guard let keyPairID = settings.keyPairID else {
+                throw GrantProblem("key-pair-id", "is missing; expected the ID that CloudFront gave to the public key")
+            }
+            var maker = try CloudFrontGrant(key: key, keyPairID: keyPairID)
             maker.digest = CloudFrontGrant.Digest(rawValue: settings.digest) ?? maker.digest
             maker.ip = settings.ip
             self = .cloudFront(maker)

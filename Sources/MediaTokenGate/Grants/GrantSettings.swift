@@ -46,7 +46,9 @@ package struct GrantSettings: Sendable, Equatable {
 
     func salt() throws(GrantProblem) -> GrantSecret? {
         guard let saltFile else { return nil }
-        return try GrantSecret(Self.line(ofFile: saltFile, "salt-file"))
+        let salt = try Self.line(ofFile: saltFile, "salt-file")
+        guard !salt.isEmpty else { throw GrantProblem("salt-file", "\(saltFile) is empty; expected a salt") }
+        return try GrantSecret(salt)
     }
 
     /// Without one line break at the end, which editors add.

@@ -72,7 +72,7 @@ final class RouteGrant: Sendable {
         _ = try make(sample, identifier: nil, at: .now)
     }
 
-    /// Whether it opens nothing that another route might name.
+    /// Whether its scope is a path of that route.
     func isWithin(_ path: GatePath) -> Bool { scopePath.isWithin(path) }
 
     /// What can be made for `url`: all that could be wrong with it is known before the token is used up.
@@ -121,16 +121,18 @@ final class RouteGrant: Sendable {
         }
     }
 
-    /// Whether it opens, at its CDN, something of another route, or is made for that altogether.
+    /// Whether it opens, at its CDN, something of another route, or is made for that altogether; also where a lenient origin alone
+    /// would take the one for the other.
     ///
     /// - Parameters:
     ///   - route: its own.
     ///   - other: another one.
     func reaches(beyond route: GatePath, into other: GatePath) -> Bool {
-        if scopePath.isWithin(other), other.isWithin(route) { return true }
+        let (scope, route, other) = (LenientPath(scopePath), LenientPath(route), LenientPath(other))
+        if scope.lies(within: other), other.lies(within: route) { return true }
         // A Common Access Token may be wider: the gate refuses it below a nearer route.
         if case .cat = maker { return false }
-        return opensAll && other.isWithin(scopePath)
+        return opensAll && other.lies(within: scope)
     }
 
     /// Takes its grants in the place of media tokens; `nil` where only a CDN does.

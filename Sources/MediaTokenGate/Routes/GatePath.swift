@@ -4,7 +4,7 @@ internal import MediaToken
 ///
 /// A path that two programs could read in two ways (`/open/../live`, `/open/%2e%2e/live`, `/open%2flive`, `//live`, and what
 /// a second decoding would make such a path) is none. Whoever may see `/open` would else be let into `/live`.
-struct GatePath: Equatable, Sendable {
+struct GatePath: Sendable {
     private static let segmentLimit = 256
 
     /// Percent-decoded once.

@@ -18,10 +18,10 @@ package final class GateRoute: Sendable {
     let grant: RouteGrant?
 
     /// - Parameters:
-    ///   - path: it and all below it; `nil` results from one that could be read in two ways.
+    ///   - path: it and all below it; `nil` results from one that could be read in two ways, or has a query, which would not count.
     ///   - grant: what a token for it is exchanged for.
     package init?(path: String, access: Access, grant: RouteGrantSettings? = nil) {
-        guard let path = GatePath(path) else { return nil }
+        guard !path.utf8.contains(UInt8(ascii: "?")), let path = GatePath(path) else { return nil }
         (self.path, self.access, grantSettings, self.grant) = (path, access, grant, nil)
     }
 
@@ -38,7 +38,7 @@ package final class GateRoute: Sendable {
         guard loaded.isWithin(path) else {
             throw GrantProblem("scope", "is '\(printable(grantSettings.scope))'; expected a path of its route")
         }
-        if let other = routes.first(where: { $0.path != path && loaded.reaches(beyond: path, into: $0.path) }) {
+        if let other = routes.first(where: { $0 !== self && loaded.reaches(beyond: path, into: $0.path) }) {
             throw GrantProblem(
                 "scope",
                 "is '\(printable(grantSettings.scope))', and so opens \(printable(other.path.text)) too, which has a route of its own; "

@@ -2,17 +2,34 @@ internal import MediaToken
 
 /// A path as the most lenient of servers takes it.
 struct LenientPath: Sendable {
-    /// `nil` for a name with letters beyond ASCII: what servers fold and normalise, and how, nobody knows.
-    private let names: [String?]
-
-    init(_ path: GatePath) {
-        names = path.segments.map { $0.utf8.allSatisfy { $0 < 0x80 } ? Self.name($0) : nil }
+    private struct Name: Equatable {
+        let text: String
+        /// Beyond ASCII nobody knows what servers fold and normalise, and how.
+        let isKnown: Bool
     }
 
-    /// Whether some server might take it for one within `prefix`.
+    private let names: [Name]
+
+    init(_ path: GatePath) {
+        names = path.segments.map { segment in
+            Name(text: Self.name(segment), isKnown: segment.utf8.allSatisfy { $0 < 0x80 })
+        }
+    }
+
+    /// Whether some server might take it for one within `prefix`: a name that is not known might be any other.
     func mayLie(within prefix: LenientPath) -> Bool {
-        names.count >= prefix.names.count
-            && zip(prefix.names, names).allSatisfy { $0 == nil || $1 == nil || $0 == $1 }
+        lies(within: prefix) { $0.text == $1.text || !$0.isKnown || !$1.isKnown }
+    }
+
+    /// Whether it is one within `prefix` by what is known, and by Unicode's own folding beyond that: for what an operator writes,
+    /// who may well name `/fútbol` beside `/tenis`.
+    func lies(within prefix: LenientPath) -> Bool { lies(within: prefix) { $0.text == $1.text } }
+
+    /// The same of two paths of one length.
+    func isSame(as other: LenientPath) -> Bool { names.count == other.names.count && lies(within: other) }
+
+    private func lies(within prefix: LenientPath, _ isSame: (Name, Name) -> Bool) -> Bool {
+        names.count >= prefix.names.count && zip(prefix.names, names).allSatisfy(isSame)
     }
 
     /// A segment without parameters (`;…`, as Java's servers have them), without what looks like a query or a fragment once it

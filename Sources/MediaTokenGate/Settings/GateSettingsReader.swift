@@ -132,8 +132,12 @@ package struct GateSettingsReader {
     private mutating func readRoutes() {
         for var object in object.objects("routes") {
             if let route = Self.route(&object) {
-                if settings.routes.contains(where: { $0.path == route.path }) {
-                    object.refuse("path", "is that of another route; expected each path once")
+                if let other = settings.routes.first(where: { LenientPath($0.path).isSame(as: LenientPath(route.path)) }
+                ) {
+                    object.refuse(
+                        "path",
+                        "is '\(printable(route.path.text))', and another route's '\(printable(other.path.text))'; expected two that "
+                            + "every server tells apart, by more than upper and lower case")
                 }
                 settings.routes.append(route)
             }
@@ -165,7 +169,7 @@ package struct GateSettingsReader {
         let route = GateRoute(path: path, access: isOpen ? .open : .token(expectation), grant: grant)
         if route == nil {
             object.refuse(
-                "path", "is '\(printable(path))'; expected a path from / on, without . or .. or empty parts")
+                "path", "is '\(printable(path))'; expected a path from / on, without a query, . or .. or empty parts")
         }
         return route
     }

@@ -47,10 +47,7 @@ enum RouteGrantReader {
         if kind == .cat {
             (settings.issuer, settings.methods) = (object.text("issuer"), object.texts("methods"))
             settings.renewal = object.renewal("renew")
-            let isMethod = { (method: String) in
-                !method.isEmpty && method.utf8.allSatisfy { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
-            }
-            if let methods = settings.methods, methods.isEmpty || !methods.allSatisfy(isMethod) {
+            if let methods = settings.methods, methods.isEmpty || !methods.allSatisfy(\.isMethod) {
                 object.refuse("methods", "is '\(printable(methods.joined(separator: ", ")))'; expected GET, HEAD, …")
             }
         }
@@ -58,6 +55,13 @@ enum RouteGrantReader {
         settings.retryWindow = object.number("retry-window", 1...longest).map { .seconds($0) }
         object.refuseRest()
         return object.problems.isEmpty ? settings : nil
+    }
+}
+
+extension String {
+    /// Whether it is one of HTTP's, which are written in capitals.
+    package var isMethod: Bool {
+        !isEmpty && utf8.allSatisfy { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
     }
 }
 

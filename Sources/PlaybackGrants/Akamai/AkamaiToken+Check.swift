@@ -8,7 +8,10 @@ extension AkamaiToken {
     public func check(_ token: String, _ question: GrantQuestion) throws(GrantProblem) -> [GrantCheck] {
         guard let fields = Fields(token.withoutName(name)) else {
             return [
-                GrantCheck(.format, false, "expected exp=…~…~hmac=…, each field of ip, st, exp, acl, id, data once")
+                GrantCheck(
+                    .format, false,
+                    "expected exp=…~…~hmac=…, each field of ip, st, exp, acl, id, data once, behind \(name)= or nothing"
+                )
             ]
         }
         let isACL = fields["acl"] != nil
@@ -22,11 +25,12 @@ extension AkamaiToken {
             GrantCheck(.format, true, isACL ? "for paths" : "for one URL, which is not in it"),
             GrantCheck(
                 .key, isKnown ? isSame : nil,
-                isKnown
-                    ? "HMAC \(digest.rawValue) of \(isACL ? "it" : "it and the URL")"
-                    : "not told: give the URL that it is for"),
+                !isKnown
+                    ? "not told: give the URL that it is for"
+                    : "HMAC \(digest.rawValue) of \(isACL ? "it" : "it and the URL")"
+                        + (isSame ? "" : " differs: another key, salt, digest or \(isACL ? "token" : "URL")")),
         ]
-        checks += [question.begin(fields["st"].flatMap { Int64($0) })].compactMap(\.self)
+        checks += [question.begin(fields.begin)].compactMap(\.self)
         checks.append(question.end(fields.end, isInclusive: true))
         checks += [question.ip(fields["ip"])].compactMap(\.self)
         if let acl = fields["acl"] { checks.append(Self.scope(acl, question.url)) }
@@ -34,7 +38,7 @@ extension AkamaiToken {
     }
 
     private static func scope(_ acl: String, _ url: String?) -> GrantCheck {
-        let path = url.map { String(Substring($0.utf8.prefix { $0 != UInt8(ascii: "?") })) }
+        let path = url.map { AskedURL($0).path }
         let patterns = acl.utf8.split(separator: UInt8(ascii: "!")).map { String(Substring($0)) }
         let isOpen = path.map { path in patterns.contains { Wildcards.match(path, $0) } }
         return GrantCheck(.scope, isOpen, "for \(printable(acl))" + (url.map { "; asked for \(printable($0))" } ?? ""))
@@ -48,6 +52,7 @@ private struct Fields {
     private var values: [String: String] = [:]
     let signed: String
     let code: String
+    let begin: Int64?
     let end: Int64
 
     subscript(name: String) -> String? { values[name] }
@@ -65,7 +70,10 @@ private struct Fields {
                 values.updateValue(String(Substring(part[equals...].dropFirst())), forKey: name) == nil
             else { return nil }
         }
-        guard let end = values["exp"].flatMap({ Int64($0) }) else { return nil }
+        guard let end = values["exp"].flatMap(\.plainNumber) else { return nil }
+        begin = values["st"].flatMap(\.plainNumber)
+        // A time that cannot be read is no leave to begin at any.
+        guard values["st"] == nil || begin != nil else { return nil }
         self.end = end
         code = String(Substring(last.dropFirst(mark.utf8.count)))
         signed = String(token.utf8.dropLast(last.count + 1)) ?? ""

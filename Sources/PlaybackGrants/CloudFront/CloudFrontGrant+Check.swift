@@ -28,7 +28,9 @@ extension CloudFrontGrant {
             "RSA with \(digest.rawValue), key pair \(printable(pair))" + (isOurs ? "" : "; expected \(keyPairID)")
         return [
             GrantCheck(.format, true, "policy \(printable(policy, limit: 1024))"),
-            GrantCheck(.key, isOurs && isSigned, signer),
+            GrantCheck(
+                .key, isOurs && isSigned,
+                signer + (isSigned ? "" : "; signed with another key or digest, or for another policy or URL")),
         ] + Self.conditions(of: policy, question)
     }
 
@@ -51,7 +53,12 @@ extension CloudFrontGrant {
     private static func conditions(of policy: String, _ question: GrantQuestion) -> [GrantCheck] {
         guard let document = try? JSONDecoder().decode(PolicyDocument.self, from: Data(policy.utf8)),
             document.statements.count == 1
-        else { return [GrantCheck(.scope, nil, "its policy is in another form than ours")] }
+        else {
+            return [
+                GrantCheck(
+                    .scope, false, "its policy is in another form; expected one Statement with Resource and an end")
+            ]
+        }
         let statement = document.statements[0]
         let isPattern = statement.resource.utf8.contains { "*?".utf8.contains($0) }
         let isSame = question.url.map { url in

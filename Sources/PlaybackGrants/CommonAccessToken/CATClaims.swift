@@ -39,7 +39,8 @@ public struct CATScope: Equatable, Sendable {
     /// None of them.
     public init() {}
 
-    var isEmpty: Bool { self == CATScope() }
+    /// Whether it opens every URL.
+    public var isEmpty: Bool { self == CATScope() }
 }
 
 /// `catr`: whoever serves the stream may hand out a token that holds for longer.

@@ -2,8 +2,8 @@ public import MediaToken
 
 /// The request that a token must open.
 public struct CATRequest: Sendable {
-    /// Upper case; empty where it is not known.
-    public var method: String
+    /// Upper case; `nil` where it is not known: then a token that names some is refused.
+    public var method: String?
     /// `nil` where it is not known: then a token that names one is refused.
     public var scheme: String?
     /// The same.
@@ -12,7 +12,7 @@ public struct CATRequest: Sendable {
     public var path: String
 
     /// What is asked.
-    public init(method: String, scheme: String? = nil, host: String? = nil, path: String) {
+    public init(method: String?, scheme: String? = nil, host: String? = nil, path: String) {
         (self.method, self.scheme, self.host, self.path) = (method, scheme, host, path)
     }
 }
@@ -45,9 +45,10 @@ extension CATClaims {
             guard let expected, issuer.map({ $0.hasSameBytes(as: expected) }) != true else { return nil }
             return .otherIssuer(issuer)
         case .method:
-            guard let methods, !methods.contains(where: { $0.hasSameBytes(as: request.method) }) else { return nil }
-            return .outOfScope(
-                "for the methods \(printable(methods.joined(separator: ", "))), not '\(printable(request.method))'")
+            guard let methods else { return nil }
+            if let method = request.method, methods.contains(where: { $0.hasSameBytes(as: method) }) { return nil }
+            let given = request.method.map { "not '\(printable($0))'" } ?? "and nobody says which one is meant"
+            return .outOfScope("for the methods \(printable(methods.joined(separator: ", "))), \(given)")
         case .scope: return scope.difference(from: request).map { .outOfScope($0) }
         case .format, .key, .ip: return nil
         }

@@ -12,14 +12,23 @@ extension CommonAccessToken {
             let subject: GrantCheck.Subject = error == .otherKey ? .key : .format
             return [GrantCheck(subject, false, "\(error)")]
         }
-        let request = CATRequest(method: question.method ?? "", url: question.url ?? "/")
+        let url = AskedURL(question.url ?? "/")
+        let request = CATRequest(method: question.method, scheme: url.scheme, host: url.host, path: url.path)
         var compared = claims
         if request.host == nil { (compared.scope.scheme, compared.scope.host) = (nil, nil) }
         let found = CATClaims.checks.compactMap { subject -> GrantCheck? in
             let isAsked = question.asks(subject)
+            if subject == .scope, isAsked, !url.isPlain {
+                return GrantCheck(
+                    .scope, false,
+                    "asked for \(printable(url.path)); expected a path that everybody reads alike, without escapes, . or .."
+                )
+            }
             let refusal =
                 isAsked ? compared.refusal(subject, of: request, issuer: question.issuer, at: question.now) : nil
-            guard let detail = refusal.map({ "\($0)" }) ?? claims.detail(of: subject) else { return nil }
+            guard let detail = refusal.map({ "\($0)" }) ?? claims.detail(of: subject, at: question.seconds) else {
+                return nil
+            }
             return GrantCheck(subject, isAsked ? refusal == nil : nil, detail)
         }
         return [GrantCheck(.format, true, "a CWT in a COSE_Mac0"), GrantCheck(.key, true, "HMAC 256/256")] + found
@@ -41,10 +50,10 @@ extension GrantQuestion {
 
 extension CATClaims {
     /// What they say of it; `nil` for nothing.
-    fileprivate func detail(of subject: GrantCheck.Subject) -> String? {
+    fileprivate func detail(of subject: GrantCheck.Subject, at now: Int64) -> String? {
         switch subject {
-        case .begin: notBefore.map { "holds from \($0) on" }
-        case .end: expires.map { "holds until \($0)" }
+        case .begin: notBefore.map { "holds from \($0) on; it is \(now)" }
+        case .end: expires.map { "holds until \($0); it is \(now)" }
         case .issuer: issuer.map { "made by \(printable($0))" }
         case .method: methods.map { "for \(printable($0.joined(separator: ", ")))" }
         case .scope: scope.isEmpty ? nil : "for " + scope.detail
@@ -60,23 +69,5 @@ extension CATScope {
             pathPrefix.map { "paths from \($0) on" },
         ]
         return printable(parts.compactMap(\.self).joined(separator: ", "), limit: 1024)
-    }
-}
-
-extension CATRequest {
-    /// - Parameter url: an absolute URL, or a path.
-    init(method: String, url: String) {
-        let bare = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        let mark = "://"
-        guard let scheme = bare.firstRange(of: Array(mark.utf8)) else {
-            self.init(method: method, path: String(Substring(bare)))
-            return
-        }
-        let rest = bare[scheme.upperBound...]
-        let host = rest.prefix { $0 != UInt8(ascii: "/") }
-        let path = rest.dropFirst(host.count)
-        self.init(
-            method: method, scheme: String(Substring(bare[..<scheme.lowerBound])), host: String(Substring(host)),
-            path: path.isEmpty ? "/" : String(Substring(path)))
     }
 }

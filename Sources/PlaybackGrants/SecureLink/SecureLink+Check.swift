@@ -21,11 +21,13 @@ extension SecureLink {
         link.ip = question.ip ?? ip
         guard let period = try? GrantPeriod(to: end) else { return [.impossible(end)] }
         let wanted = try link.grant(uri: uri, period).fields[0].value
+        let isSame = Array(wanted.utf8).isSame(inConstantTime: Array(digest.utf8))
         return [
             GrantCheck(.format, true, "\(names.digest) and \(names.expires)"),
             GrantCheck(
-                .key, Array(wanted.utf8).isSame(inConstantTime: Array(digest.utf8)),
-                "MD5 of the expression for \(printable(uri))"),
+                .key, isSame,
+                "MD5 of the expression for \(printable(uri))"
+                    + (isSame ? "" : " differs: another secret, expression, address or path")),
             question.end(end, isInclusive: true),
         ]
     }

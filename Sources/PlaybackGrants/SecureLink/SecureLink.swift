@@ -57,6 +57,9 @@ public struct SecureLink: Sendable {
         }
     }
 
+    /// Whether it is for one address.
+    package var namesAddress: Bool { pieces.contains { if case .address = $0 { true } else { false } } }
+
     /// Whether it is of one URI, and not of all that is guarded by it.
     package var namesURI: Bool { pieces.contains(where: \.isURI) }
 
