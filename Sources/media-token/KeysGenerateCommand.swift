@@ -11,7 +11,7 @@ enum KeysGenerateCommand {
             Exit status: 0 done, 2 a file cannot be written, 64 usage.
 
             Example:
-              media-token keys generate --bits 2048 --to dev
+              mkdir dev && media-token keys generate --bits 2048 --to dev
             """,
         groups: [
             OptionGroup(

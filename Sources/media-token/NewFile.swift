@@ -17,7 +17,12 @@ enum NewFile {
     }
 
     private static func failure(_ path: String) -> CommandFailure {
-        let reason = errno == EEXIST ? "is there already; move it away first" : String(cString: strerror(errno))
+        let reason =
+            switch errno {
+            case EEXIST: "is there already; move it away first"
+            case ENOENT: "its directory does not exist; make that first"
+            default: String(cString: strerror(errno))
+            }
         return CommandFailure("\(path): \(reason)")
     }
 }

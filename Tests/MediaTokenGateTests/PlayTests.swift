@@ -247,6 +247,10 @@ struct PlayTests {
             (#"{"kind":"cat","key-env":"X","digest":"md5"}"#, "grant.digest: is 'md5'"),
             (#"{"kind":"akamai","key-env":"X","issuer":"a"}"#, "grant.issuer: no such setting"),
             (#"{"kind":"cat","key-env":"X","cookie-domain":"a;b"}"#, "grant.cookie-domain: is 'a;b'"),
+            (
+                #"{"kind":"akamai","key-env":"X","cookie-domain":"a.b"}"#,
+                "grant.cookie-domain: is given, and the delivery"
+            ),
         ] {
             let found = try problems(grant)
             #expect(found.contains { $0.hasPrefix("routes[0].\(part)") }, "\(grant): \(found)")

@@ -16,8 +16,8 @@ extension Rejection {
                 + Self.list(allowed.map(\.description).sorted())
         case .alreadyUsed: "this token was used before; a media token opens one play"
         case .predatesStore(let issued, let since):
-            "issued \(issued), and the replay store remembers only since \(TokenDate(since, offset: issued.offset)): "
-                + "it cannot be shown unused"
+            "issued \(issued), and the replay store knows every use only of tokens issued from "
+                + "\(TokenDate(since, offset: issued.offset)) on: it cannot be shown unused"
         }
     }
 
@@ -36,7 +36,8 @@ extension Rejection {
         case .resource: "use the resource that the app passes to getAuthorization, byte for byte"
         case .mvpd: "add the MVPD to the requestor's allow-list, if it is meant to be on it"
         case .alreadyUsed: "fetch a new token for each play, and never cache one"
-        case .predatesStore: "fetch a new token"
+        case .predatesStore:
+            "fetch a new token once that time has come: a store that begins anew is fenced for as long as clocks may be apart"
         }
     }
 

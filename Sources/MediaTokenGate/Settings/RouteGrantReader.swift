@@ -43,6 +43,9 @@ enum RouteGrantReader {
             if domain.isEmpty || !domain.utf8.allSatisfy(\.isTokenCharacter) {
                 object.refuse("cookie-domain", "is '\(printable(domain))'; expected the name of a host")
             }
+            if settings.delivery != .cookie {
+                object.refuse("cookie-domain", "is given, and the delivery is query; expected one or the other")
+            }
         }
         if kind == .cat {
             (settings.issuer, settings.methods) = (object.text("issuer"), object.texts("methods"))
