@@ -212,8 +212,8 @@ struct PlayTests {
             ("url=/plain/1", 400, "no grant"), ("url=/free/1", 400, "no grant"),
             ("url=/cf/1", 400, "absolute URL"), ("url=https://d.example/cf?premium/a.mp4", 400, "without a query"),
             ("url=/live", 400, "below /live"), ("url=/live/", 400, "below /live"), ("url=/vod?a=b", 400, "below /vod"),
-            ("url=/live/1&requestor=OTHER", 400, "the requestor is 'OTHER'"),
-            ("url=/live/1&resource=CNN", 400, "the resource is 'CNN'"),
+            ("url=/live/1&requestor=OTHER", 400, "the requestor is 'OTHER'; its route is for 'MML'"),
+            ("url=/live/1&resource=CNN", 400, "the resource is 'CNN'; its route is for 'TNT'"),
         ] {
             let answer = play(query)
             let text = String(decoding: answer.body, as: UTF8.self)
@@ -260,7 +260,7 @@ struct PlayTests {
             ("/live", short, "key: has 3 digits"), ("/a/../b", good, "scope: is '/a/../b'"),
             ("/live%2e", good, "scope: is '/live%2e'"), ("/live;a", good, "scope: is '/live;a'"),
             ("/live/*", good, "scope: is '/live/*'"),
-            ("/vod", good, "scope: is '/vod'; expected a path of its route"),
+            ("/vod", good, "scope: is '/vod'; expected a path at or below /live"),
             ("/live/a", "/nowhere", "key-file: /nowhere"),
         ] {
             var maker = GrantSettings(.cat)

@@ -14,11 +14,13 @@ struct PlayRequestReader {
             let text = try sent.one("url", or: "path")
             guard let url = StreamURL(text) else {
                 throw .invalid(
-                    "the url is '\(printable(text))'; expected a path, or an absolute URL, that nobody can read in two ways"
+                    "the url is '\(printable(text))'; expected a path from / on, or a URL from https:// on, which nobody can read in two ways"
                 )
             }
             guard let route = routes.route(to: url.path) else {
-                throw GateProblem(403, .routeUnknown, "no route names '\(printable(text))', or another might be meant")
+                throw GateProblem(
+                    403, .routeUnknown,
+                    "no route names '\(printable(text))', or a server might take it for a path of another")
             }
             guard case .token(let expectation) = route.access, let grant = route.grant else {
                 throw .invalid("the route of '\(printable(text))' has no grant; expected one in its configuration")
@@ -62,13 +64,15 @@ struct PlayRequestReader {
         var (requestors, resource) = (route.requestors, route.resource)
         if let given = try sent.requestor().map({ RequestorID($0) }) {
             guard requestors.contains(given) else {
-                throw .invalid("the requestor is '\(given)'; its route is for another")
+                let expected = requestors.prefix(8).map { "'\($0)'" }.joined(separator: ", ")
+                throw .invalid("the requestor is '\(given)'; its route is for \(expected)")
             }
             requestors = [given]
         }
         if let given = try sent.resource().map({ ResourceID($0) }) {
             guard resource.matches(given) else {
-                throw .invalid("the resource is '\(given)'; its route is for another")
+                let expected = resource.resources.prefix(8).map { "'\($0)'" }.joined(separator: ", ")
+                throw .invalid("the resource is '\(given)'; its route is for \(expected)")
             }
             resource = comparesCanonically ? .canonically([given]) : .exactly(given)
         }

@@ -36,13 +36,14 @@ package final class GateRoute: Sendable {
         guard let grantSettings else { return self }
         let loaded = try RouteGrant(grantSettings)
         guard loaded.isWithin(path) else {
-            throw GrantProblem("scope", "is '\(printable(grantSettings.scope))'; expected a path of its route")
+            throw GrantProblem(
+                "scope", "is '\(printable(grantSettings.scope))'; expected a path at or below \(printable(path.text))")
         }
         if let other = routes.first(where: { $0 !== self && loaded.reaches(beyond: path, into: $0.path) }) {
             throw GrantProblem(
                 "scope",
                 "is '\(printable(grantSettings.scope))', and so opens \(printable(other.path.text)) too, which has a route of its own; "
-                    + "expected a scope beside that")
+                    + "expected a scope that leaves it out")
         }
         return GateRoute(self, grant: loaded)
     }
