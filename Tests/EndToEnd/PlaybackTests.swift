@@ -75,4 +75,36 @@ extension EndToEnd.ProxyTests {
         #expect(try codes(["/live/index.m3u8"], brief) == ["403"])
         #expect(try codes(["/live/tnt/0.ts"], cookie) == ["200"])
     }
+
+    @Test(
+        "a grant for GET opens for no other method, whatever a client says of it",
+        arguments: ["nginx", "caddy", "haproxy"])
+    func methods(proxy: String) throws {
+        let key = try place.directory.write(String(repeating: "0f", count: 32), to: "grant.key")
+        let settings = try place.directory.write(
+            """
+            {"routes": [{"path": "/live", "requestor": "MML", "resource": "TNT",
+             "grant": {"kind": "cat", "key-file": "\(key)", "methods": ["GET"]}}]}
+            """, to: "gate.json")
+        let gate = try GateProcess(in: place, GatePlace.strict + ["--config", settings])
+        let origin = proxy == "haproxy" ? try startOrigin() : nil
+        let server = try start(proxy, gate: gate.port)
+        defer {
+            server.end(SIGKILL)
+            origin?.end(SIGKILL)
+        }
+        let grant = try Program.mediaToken.succeed([
+            "grant", "cat", "--key-file", key, "--path-prefix", "/live/", "--method", "GET",
+        ]).trimmingCharacters(in: .newlines)
+        let name = grant.prefix { $0 != "=" }
+        let page = "http://127.0.0.1:\(ports[0])/live/index.m3u8"
+        try server.wait { try GateProcess.fetch(page).code != "000" }
+        for carried in ["Cookie: \(grant)", "\(name): \(grant.dropFirst(name.count + 1))"] {
+            #expect(try GateProcess.fetch(page, ["-H", carried]).code == "200", "\(carried.prefix(12))")
+            for header in ["X-Other", "X-Original-Method", "X-Forwarded-Method", "X-HTTP-Method-Override"] {
+                let told = try GateProcess.fetch(page, ["-X", "DELETE", "-H", carried, "-H", "\(header): GET"])
+                #expect(told.code == "403", "\(header): \(told.code)")
+            }
+        }
+    }
 }

@@ -40,7 +40,7 @@ extension EndToEnd {
         }
 
         /// What serves the streams behind a proxy that serves no files itself.
-        private func startOrigin() throws -> Daemon {
+        func startOrigin() throws -> Daemon {
             let folder = place.directory.path
             let server = try Daemon(
                 "caddy", ["file-server", "--root", folder + "/streams", "--listen", "127.0.0.1:\(ports[2])"],
