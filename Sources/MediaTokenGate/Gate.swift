@@ -31,41 +31,39 @@ package struct Gate: Sendable {
                 request, at: now)
         // nginx' auth_request and HAProxy, as we have them name it (nginx.org, ngx_http_auth_request_module).
         case "/v1/authz/auth-request":
-            return authorize(request, "X-Original-URI", method: request.values(of: "X-Original-Method"), at: now)
+            return authorize(
+                request, target: request.one("X-Original-URI"), method: request.one("X-Original-Method"), at: now)
         // Caddy and Traefik (their documents on forward authentication).
         case "/v1/authz/forward-auth":
-            return authorize(request, "X-Forwarded-Uri", method: request.values(of: "X-Forwarded-Method"), at: now)
+            return authorize(
+                request, target: request.one("X-Forwarded-Uri"), method: request.one("X-Forwarded-Method"), at: now)
         case let path where path.utf8.starts(with: Self.extAuthz.utf8):
             // Envoy appends the target to the prefix, and asks by the method of what it asks about.
             let target = String(path.dropFirst(Self.extAuthz.utf8.count)) + (request.query.map { "?" + $0 } ?? "")
-            return authorize(request, target: [target], method: [request.method].filter { !$0.isEmpty }, at: now)
+            return authorize(request, target: target, method: request.method, at: now)
         default: return .notFound
         }
     }
 
     private static let extAuthz = "/v1/authz/ext-authz"
 
+    /// - Parameters:
+    ///   - target: what the proxy was asked for; `nil` where it does not say.
+    ///   - method: with which method; the same. Another proxy's header would be the client's.
     private func authorize(
-        _ request: HTTPRequest, _ header: String, method: [String], at now: Timestamp
-    ) -> GateQuestion {
-        authorize(request, target: request.values(of: header), method: method, at: now)
-    }
-
-    /// - Parameter method: what the proxy says of it; another proxy's header would be the client's.
-    private func authorize(
-        _ request: HTTPRequest, target: [String], method: [String], at now: Timestamp
+        _ request: HTTPRequest, target: String?, method: String?, at now: Timestamp
     ) -> GateQuestion {
         // A proxy asks without a body. Bytes behind a question are another's, or an attempt to pass for one.
-        guard request.body.isEmpty, target.count == 1, let path = GatePath(target[0]),
+        guard request.body.isEmpty, let target, let path = GatePath(target),
             let route = routes.route(to: path)
         else {
             return .subrequest(403, .routeUnknown)
         }
         guard case .token(let expectation) = route.access else { return .subrequest(200, .tokenNotRequired) }
-        let grant = route.grantAnswer(to: request, method: method.count == 1 ? method[0] : nil, for: path, at: now)
+        let grant = route.grantAnswer(to: request, method: method, for: path, at: now)
         if case .opens? = grant { return .subrequest(200, .grantValid) }
-        let mark = target[0].utf8.firstIndex(of: UInt8(ascii: "?"))
-        let query = mark.map { String(target[0][target[0].utf8.index(after: $0)...]) }
+        let mark = target.utf8.firstIndex(of: UInt8(ascii: "?"))
+        let query = mark.map { String(target[target.utf8.index(after: $0)...]) }
         switch sources.find(in: request, originalQuery: query) {
         case .none:
             if case .refused(let reason)? = grant { return .subrequest(403, .grantRefused, reason) }
@@ -74,6 +72,14 @@ package struct Gate: Sendable {
         case .one(let token):
             return .verify(VerificationRequest(token: RawToken(token), expectation: expectation), .subrequest)
         }
+    }
+}
+
+extension HTTPRequest {
+    /// The header's value; `nil` where it is not there just once.
+    fileprivate func one(_ name: String) -> String? {
+        let values = values(of: name)
+        return values.count == 1 ? values[0] : nil
     }
 }
 

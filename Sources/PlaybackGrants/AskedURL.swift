@@ -8,7 +8,7 @@ struct AskedURL {
     let path: String
 
     init(_ url: String) {
-        let bare = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        let bare = url.utf8.prefix { !"?#".utf8.contains($0) }
         let name = bare.prefix { $0.isLetterOrDigit || "+-.".utf8.contains($0) }
         let mark = "://"
         guard !name.isEmpty, bare.dropFirst(name.count).starts(with: mark.utf8) else {
@@ -22,13 +22,23 @@ struct AskedURL {
         self.path = path.isEmpty ? "/" : String(Substring(path))
     }
 
-    /// Whether its path means the same to everybody: nothing to decode, no step up, no empty part but at its end.
-    var isPlain: Bool {
-        guard path.utf8.first == UInt8(ascii: "/"), path.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
-            !path.utf8.contains(where: "%\\;".utf8.contains)
-        else { return false }
+    /// Decoded once, as the gate decodes; `nil` where two programs could read it in two ways.
+    var decodedPath: String? {
+        guard path.utf8.first == UInt8(ascii: "/") else { return nil }
         let parts = path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        return parts.dropLast().allSatisfy { !$0.isEmpty }
-            && !parts.contains { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }
+        var decoded = ""
+        for (position, part) in parts.enumerated() {
+            guard let bytes = try? PercentEncoding.decode(Array(part)[...]),
+                let name = String(validating: bytes, as: UTF8.self), Self.isPlain(name),
+                !name.isEmpty || position == parts.count - 1
+            else { return nil }
+            decoded += "/" + name
+        }
+        return decoded
+    }
+
+    /// Whether a part is one part, and no step, also to whoever decodes it a second time.
+    private static func isPlain(_ name: String) -> Bool {
+        name.utf8.allSatisfy { $0 > 0x1F && $0 != 0x7F && !"/\\%".utf8.contains($0) } && name != "." && name != ".."
     }
 }

@@ -62,6 +62,10 @@ public struct GrantQuestion: Sendable {
     func ip(_ allowed: String?) -> GrantCheck? {
         guard let allowed else { return nil }
         let isSame = ip.map { $0.hasSameBytes(as: allowed) }
-        return GrantCheck(.ip, isSame, "for \(printable(allowed))" + (ip.map { "; asked from \(printable($0))" } ?? ""))
+        // Whether an address lies in a network is not told here.
+        let isNetwork = allowed.utf8.contains(UInt8(ascii: "/"))
+        return GrantCheck(
+            .ip, isNetwork && isSame == false ? nil : isSame,
+            "for \(printable(allowed))" + (ip.map { "; asked from \(printable($0))" } ?? ""))
     }
 }

@@ -4,42 +4,43 @@ internal import MediaToken
 /// A grant as it was found: the query itself, a URL that ends in one, or lines of headers.
 enum CapturedGrant {
     /// Its fields as a query.
-    static func query(_ text: String) -> String {
+    ///
+    /// - Parameter name: of the one field that a grant of its kind is, to be taken from among others; `nil` where it has several.
+    static func query(_ text: String, named name: String?) -> String {
         let lines = text.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).map { line in
-            fields(String(Substring(line.drop(while: \.isASCIIWhiteSpace))))
+            String(Substring(line.drop(while: \.isASCIIWhiteSpace)))
         }
-        let joined = lines.filter { !$0.isEmpty }.joined(separator: "&")
-        return String(decoding: joined.utf8.filter { !$0.isASCIIWhiteSpace }, as: UTF8.self)
+        let found = lines.map(fields)
+        // The query itself, maybe folded.
+        guard found.contains(where: { $0 != nil }) else {
+            return String(decoding: text.utf8.filter { !$0.isASCIIWhiteSpace }, as: UTF8.self)
+        }
+        let all = found.compactMap(\.self).joined()
+        guard let name else { return all.map { $0.name + "=" + $0.value }.joined(separator: "&") }
+        return all.first { $0.name.isSame(ignoringCaseOf: name) }?.value ?? ""
     }
 
-    /// The first field of that name; all of it where there is none.
-    static func field(_ name: String, of query: String) -> String {
-        let name = name + "="
-        guard
-            let field = query.utf8.split(separator: UInt8(ascii: "&")).first(where: { $0.starts(with: name.utf8) })
-        else { return query }
-        return String(Substring(field))
-    }
-
-    private static func fields(_ line: String) -> String {
-        for (header, isOne) in [("set-cookie:", true), ("cookie:", false)] {
-            guard line.utf8.prefix(header.utf8.count).map(\.asciiLowercased).elementsEqual(header.utf8) else {
-                continue
-            }
-            let pairs = line.utf8.dropFirst(header.utf8.count).split(separator: UInt8(ascii: ";"))
-            let own = pairs.prefix(isOne ? 1 : pairs.count).map {
-                String(Substring($0.drop(while: \.isASCIIWhiteSpace)))
-            }
-            return own.joined(separator: "&")
-        }
-        let isURL = ["?", "/", "https://", "http://"].contains { line.utf8.starts(with: $0.utf8) }
-        if isURL, let mark = line.utf8.firstIndex(of: UInt8(ascii: "?")) {
-            return String(Substring(line.utf8[mark...].dropFirst()))
-        }
-        // A header of its own: `CTA-Common-Access-Token: …`.
-        let name = line.utf8.prefix { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
+    /// Of a header or a URL; `nil` for anything else.
+    private static func fields(_ line: String) -> [(name: String, value: String)]? {
+        let name = line.utf8.prefix(while: \.isTokenCharacter)
         let rest = line.utf8.dropFirst(name.count)
-        guard !name.isEmpty, rest.first == UInt8(ascii: ":") else { return line }
-        return String(Substring(name)) + "=" + String(Substring(rest.dropFirst()))
+        if rest.starts(with: "://".utf8) || ["/", "?"].contains(where: { line.utf8.starts(with: $0.utf8) }) {
+            let query = line.utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst().prefix { $0 != UInt8(ascii: "#") }
+            return query.split(separator: UInt8(ascii: "&")).map(pair)
+        }
+        guard !name.isEmpty, rest.first == UInt8(ascii: ":") else { return nil }
+        let (header, value) = (String(Substring(name)), trimmed(rest.dropFirst()))
+        let cookies = value.utf8.split(separator: UInt8(ascii: ";")).map(pair)
+        if header.isSame(ignoringCaseOf: "Cookie") { return cookies }
+        // What follows is about the cookie.
+        if header.isSame(ignoringCaseOf: "Set-Cookie") { return Array(cookies.prefix(1)) }
+        return [(header, value)]
     }
+
+    private static func pair(_ text: Substring.UTF8View) -> (name: String, value: String) {
+        let name = text.prefix { $0 != UInt8(ascii: "=") }
+        return (trimmed(name), trimmed(text.dropFirst(name.count + 1)))
+    }
+
+    private static func trimmed(_ text: Substring.UTF8View) -> String { String(Substring(text.trimmingBlanks())) }
 }

@@ -14,7 +14,7 @@ enum GrantCommand {
               secure-link  nginx' secure_link; --path
               cat          Common Access Token (CTA-5007); --path-prefix, and a key of 32 bytes or more
             'check' looks at GRANT (or @FILE, or - for standard input) as the CDN would, for --url or --path, and takes the \
-            options that it was made with. GRANT is a query, a URL that ends in one, or a Cookie, Set-Cookie or other header.
+            options that it was made with, and --method once. GRANT is a query, a URL that ends in one, or a Cookie, Set-Cookie or other header.
 
             A key is read from a file or the environment, never from the command line: hexadecimal for akamai and cat, \
             a text for secure-link. One line break at its end does not count.
@@ -35,7 +35,7 @@ enum GrantCommand {
             do throws(GrantProblem) {
                 let maker = try GrantMaker(options.settings)
                 guard let grant else { return show(try maker.grant(options), options) }
-                return show(try maker.check(CapturedGrant.query(grant), options), options)
+                return show(try maker.check(grant, options), options)
             } catch {
                 throw CommandFailure("\(error)")
             }

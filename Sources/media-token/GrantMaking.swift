@@ -28,10 +28,11 @@ extension GrantMaker {
         (question.ip, question.issuer) = (options["ip"], options["issuer"])
         question.method = options.all("method").first
         switch self {
-        case .akamai(let maker): return try maker.check(CapturedGrant.field(maker.name, of: grant), question)
-        case .cloudFront(let maker): return try maker.check(grant, question)
-        case .secureLink(let maker): return try maker.check(grant, question)
-        case .cat(let maker): return maker.check(CapturedGrant.field(CommonAccessToken.name, of: grant), question)
+        case .akamai(let maker): return try maker.check(CapturedGrant.query(grant, named: maker.name), question)
+        case .cloudFront(let maker): return try maker.check(CapturedGrant.query(grant, named: nil), question)
+        case .secureLink(let maker): return try maker.check(CapturedGrant.query(grant, named: nil), question)
+        case .cat(let maker):
+            return maker.check(CapturedGrant.query(grant, named: CommonAccessToken.name), question)
         }
     }
 

@@ -39,6 +39,9 @@ struct GrantOptions {
             }
             if !option.isRepeatable { single[option.name] = try given.one(option.name) }
         }
+        guard !isCheck || single["url"] == nil || single["path"] == nil || kind == .cat else {
+            throw UsageError("--url and --path are given; expected one of them")
+        }
         guard !isCheck || given.all("method").count < 2 else {
             throw UsageError("--method is given twice; expected the one of the request")
         }

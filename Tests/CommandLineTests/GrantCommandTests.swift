@@ -68,7 +68,11 @@ struct GrantCommandTests {
             }
             let query = try run(kind + Self.at).output.trimmingCharacters(in: .newlines)
             let cookies = "Cookie: a=b; \(query.replacing("&", with: "; ")); c=d"
-            for text in [cookies, "https://d/live/1?a=b&\(query)", "/live/1?\(query)&c=d"] {
+            let folded = "\(query.prefix(20))\r\n  \(query.dropFirst(20))"
+            let name = query.prefix { $0 != "=" }
+            let header = "\(name.lowercased()): \(query.dropFirst(name.count + 1))"
+            let ofOne = ["akamai", "cat"].contains(kind[0]) ? [header] : []
+            for text in [cookies, "https://d/live/1?a=b&\(query)#t=10", "/live/1?\(query)&c=d", folded] + ofOne {
                 let told = try run(["check", kind[0], text] + kind.dropFirst() + Self.at)
                 #expect(told.status == 0, "\(text): \(told.output)\(told.errors)")
             }
@@ -81,6 +85,7 @@ struct GrantCommandTests {
             ["cat", "--path-prefix", "/a", "--ip", "192.0.2.1"], ["cat", "--path-prefix", "/a", "--acl", "/b"],
             ["secure-link", "--path", "/a", "--starts", "2030-01-01T00:00:00Z"],
             ["akamai", "--acl", "/a", "--path-prefix", "/b"], ["akamai", "--acl", "/a", "--method", "GET"],
+            ["check", "akamai", "x", "--url", "/a", "--path", "/b"],
             ["check", "cat", "x", "--method", "GET", "--method", "PUT"], ["check", "cat", "x", "--ip", "192.0.2.1"],
         ] {
             let outcome = try run(arguments + ["--key-file", key])
@@ -92,6 +97,10 @@ struct GrantCommandTests {
 
     @Test("what was not asked is told beside the yes")
     func unasked() throws {
+        let ampersand = ["akamai", "--key-file", key, "--acl", "/*", "--data", "a=1&b=2"]
+        let akamai = try run(ampersand + Self.at).output
+        #expect(
+            try run(["check", "akamai", "-", "--key-file", key, "--path", "/x"] + Self.at, input: akamai).status == 0)
         let grant = try run(["cat", "--key-file", key, "--path-prefix", "/a", "--method", "GET"] + Self.at).output
         let told = try run(["check", "cat", "-", "--key-file", key] + Self.at, input: grant)
         #expect(told.status == 0 && told.output.hasPrefix("OPENS, as far as was asked (not asked: method, scope)\n"))

@@ -79,6 +79,13 @@ struct GrantCheckTests {
             }
             #expect(try failed(canned.query, question(url)) == nil)
             #expect(try failed(canned.query, question(url + "b")) == [.key])
+            // CloudFront makes a canned policy again without an address.
+            maker.ip = "192.0.2.1"
+            #expect(try failed(canned.query, question(url, ip: "192.0.2.1")) == nil)
+            let bound = try maker.grant(url: url, try GrantPeriod(to: Self.end))
+            maker.ip = nil
+            let unbound = "Expires=\(Self.end)&" + bound.query.drop { $0 != "&" }.dropFirst()
+            #expect(try failed(unbound, question(url, ip: "192.0.2.1")) == [.key])
             #expect(try failed(canned.query, question(url, at: Self.end)) == [.end])
             #expect(try maker.check(canned.query, question(nil)).contains { $0.subject == .key && $0.isPassed == nil })
             for query in [custom.query, cookies] {
@@ -101,6 +108,12 @@ struct GrantCheckTests {
             (ours, true), ("\(ours),\(ours)", false),
             (#"{"Condition":{"DateLessThan":{"AWS:EpochTime":1800000600}}}"#, false),
             (#"{"Resource":"https://d/*","Condition":{}}"#, false),
+            (ours.replacing("}}}", with: #"},"DateGreaterthan":{"AWS:EpochTime":1}}}"#), false),
+            (ours.replacing("}}}", with: #"},"DateGreaterThan":{"AWS:EpochTime":"1"}}}"#), false),
+            (ours.replacing("}}}", with: #"},"DateGreaterThan":{"AWS:EpochTime":1}}}"#), true),
+            (ours.replacing("}}}", with: #"},"IpAddress":{"AWS:SourceIp":"192.0.2.0/24"}}}"#), true),
+            (ours.replacing("}}}", with: #"},"IpAddress":{"AWS:SourceIp":["192.0.2.1"]}}}"#), false),
+            (ours.replacing("{\"Res", with: #"{"Effect":"Deny","Res"#), false),
         ] {
             let document = Array(#"{"Statement":[\#(policy)]}"#.utf8)
             let signature = try RSASigningKey(pem: pem).sign(document, .sha256)
@@ -109,20 +122,24 @@ struct GrantCheckTests {
                 return name + "="
                     + letters.replacing("+", with: "-").replacing("=", with: "_").replacing("/", with: "~")
             }
-            let query = fields.joined(separator: "&") + "&Key-Pair-Id=K1&Hash-Algorithm=SHA256"
-            #expect(try maker.check(query, question("https://d/a")).opens == opens, "\(policy)")
+            let query = fields.joined(separator: "&") + "&Key-Pair-Id=K1&Hash-Algorithm="
+            #expect(try maker.check(query + "SHA256", question("https://d/a")).opens == opens, "\(policy)")
+            for digest in ["SHA1", "SHA512", ""] {
+                #expect(try maker.check(query + digest, question("https://d/a")).opens == false, "\(digest)")
+            }
         }
     }
 
     @Test("of Akamai: a time that cannot be read is a fault of the token, though its HMAC is right")
     func unreadableTimes() throws {
         let maker = try AkamaiToken(key: secret)
-        for (times, opens) in [
-            ("st=1800000000~exp=1800000600", true), ("st=99999999999999999999~exp=1800000600", false),
-            ("st=now~exp=1800000600", false), ("exp=+1800000600", false), ("exp=01800000600", false),
-        ] {
+        for (times, failed) in [
+            ("st=1800000000~exp=1800000600", nil), ("st=99999999999999999999~exp=1800000600", [.begin]),
+            ("st=now~exp=1800000600", [.begin]), ("exp=+1800000600", [.format]), ("exp=01800000600", [.format]),
+        ] as [(String, Set<GrantCheck.Subject>?)] {
             let code = try Part.hmac("\(times)~acl=/*", hexadecimalKey: Self.digits, "sha256")
-            #expect(try maker.check("\(times)~acl=/*~hmac=\(code)", question("/a")).opens == opens, "\(times)")
+            #expect(
+                failures(try maker.check("\(times)~acl=/*~hmac=\(code)", question("/a"))) == failed, "\(times)")
         }
     }
 
@@ -154,12 +171,17 @@ struct GrantCheckTests {
         #expect(failed("https://cdn/live/1?a=b") == nil && failed("/live/1") == nil)
         #expect(failed("https://other/live/1") == [.scope] && failed("/vod/1") == [.scope])
         for unclear in [
-            "/live/../vod/1", "/live/%2e%2e/vod", "/live//1", "/live/./1", "/live/a;b", "/live\\1",
-            "/vod/a://cdn/live/1",
+            "/live/../vod/1", "/live/%2e%2e/vod", "/live//1", "/live/./1", "/live/a%2f..", "/live\\1", "/live/%255c",
+            "/live/%", "/live/%ff", "/live/a%00", "/vod/a://cdn/live/1", "live/1",
         ] {
-            #expect(failed(unclear) == [.scope] && failed("https://cdn" + unclear) == [.scope], "\(unclear)")
+            #expect(
+                failed(unclear) == [.scope]
+                    && failed(unclear.hasPrefix("/") ? "https://cdn" + unclear : unclear) == [.scope], "\(unclear)")
         }
         #expect(failed("/live/1/") == nil && failed("https://cdn/live/1#x") == nil)
+        #expect(failed("/live/a%20b") == nil && failed("/l%69ve/a;b=c") == nil)
+        let byPath = maker.check(token, question("/live/1")).first { $0.subject == .scope }
+        #expect(byPath?.isPassed == .some(nil), "of a path nobody can tell whether its host is the one")
         #expect(failed("/live/1", "POST") == [.method])
         #expect(failed("/live/1", at: Self.end) == [.end] && failed("/live/1", at: Self.begin - 1) == [.begin])
         let stranger = try CommonAccessToken(key: GrantSecret([UInt8](repeating: 1, count: 32)), keyID: "k")

@@ -13,6 +13,17 @@ package func printable(_ text: String, limit: Int = 120) -> String {
     return shown
 }
 
+/// What is expected, of texts that are fit to be shown: at most eight, so that a long list stays one readable line.
+package func printableList(_ values: [String]) -> String {
+    let shown = values.prefix(8).map { "'\($0)'" }.joined(separator: ", ")
+    switch values.count {
+    case 0: return "none"
+    case 1: return shown
+    case ...8: return "one of \(shown)"
+    default: return "one of \(shown) and \(values.count - 8) more"
+    }
+}
+
 extension Unicode.Scalar {
     fileprivate var isPlain: Bool {
         switch properties.generalCategory {

@@ -9,11 +9,11 @@ extension Rejection {
         case .notYetValid(let window): window.notYetValidMessage
         case .expired(let window): window.expiredMessage
         case .requestor(let signed, let expected):
-            "signed for requestor '\(signed)'; expected \(Self.list(expected.map(\.description)))"
+            "signed for requestor '\(signed)'; expected \(printableList(expected.map(\.description)))"
         case .resource(let signed, let expected): Self.resource(signed, expected)
         case .mvpd(let field, let signed, let allowed, let requestor):
             "\(field) is '\(signed)'; requestor '\(requestor)' allows "
-                + Self.list(allowed.map(\.description).sorted())
+                + printableList(allowed.map(\.description).sorted())
         case .alreadyUsed: "this token was used before; a media token opens one play"
         case .predatesStore(let issued, let since):
             "issued \(issued), and the replay store knows every use only of tokens issued from "
@@ -42,7 +42,7 @@ extension Rejection {
     }
 
     private static func signature(_ length: Int, _ keys: [VerificationKey]) -> String {
-        let names = list(keys.map { "\($0.name), \($0.bits) bits" })
+        let names = printableList(keys.map { "\($0.name), \($0.bits) bits" })
         guard keys.contains(where: { $0.publicKey.signatureLength == length }) else {
             return "the signature has \(length) bytes (RSA with \(length * 8) bits); the loaded keys are \(names)"
         }
@@ -53,19 +53,8 @@ extension Rejection {
         guard let nearest = ResourceDifference(between: signed, and: expected) else {
             return "signed for resource '\(signed)'; no resource is expected"
         }
-        let wanted = list(expected.resources.map(\.description))
+        let wanted = printableList(expected.resources.map(\.description))
         let which = expected.resources.count > 1 ? " (nearest: '\(nearest.expected)')" : ""
         return "signed for resource '\(signed)'; expected \(wanted)\(which); \(nearest.message)"
-    }
-
-    /// At most eight, so that a long allow-list stays one readable line.
-    private static func list(_ values: [String]) -> String {
-        let shown = values.prefix(8).map { "'\($0)'" }.joined(separator: ", ")
-        switch values.count {
-        case 0: return "none"
-        case 1: return shown
-        case ...8: return "one of \(shown)"
-        default: return "one of \(shown) and \(values.count - 8) more"
-        }
     }
 }

@@ -37,6 +37,7 @@ final class RouteGrant: Sendable {
     /// The scope with a slash at its end, as all begin that lies below it.
     private let prefix: String
     private let scopePath: GatePath
+    private let lenientScope: LenientPath
     /// What Common Access Tokens say.
     private let terms: CATTerms
 
@@ -60,7 +61,7 @@ final class RouteGrant: Sendable {
                 throw GrantProblem("delivery", "is cookie; expected query, as a secure_link is for one URI")
             }
         }
-        (self.settings, scopePath) = (settings, path)
+        (self.settings, scopePath, lenientScope) = (settings, path, LenientPath(path))
         prefix = settings.scope.utf8.last == UInt8(ascii: "/") ? settings.scope : settings.scope + "/"
         var claims = CATClaims()
         (claims.issuer, claims.methods, claims.renewal) = (settings.issuer, settings.methods, settings.renewal)
@@ -127,12 +128,13 @@ final class RouteGrant: Sendable {
     /// - Parameters:
     ///   - route: its own.
     ///   - other: another one.
-    func reaches(beyond route: GatePath, into other: GatePath) -> Bool {
-        let (scope, route, other) = (LenientPath(scopePath), LenientPath(route), LenientPath(other))
-        if scope.lies(within: other), other.lies(within: route) { return true }
+    func reaches(beyond route: GateRoute, into other: GateRoute) -> Bool {
+        if lenientScope.lies(within: other.lenientPath), other.lenientPath.lies(within: route.lenientPath) {
+            return true
+        }
         // A Common Access Token may be wider: the gate refuses it below a nearer route.
         if case .cat = maker { return false }
-        return opensAll && other.lies(within: scope)
+        return opensAll && other.lenientPath.lies(within: lenientScope)
     }
 
     /// Takes its grants in the place of media tokens; `nil` where only a CDN does.

@@ -14,7 +14,7 @@ struct PlayRequestReader {
             let text = try sent.one("url", or: "path")
             guard let url = StreamURL(text) else {
                 throw .invalid(
-                    "the url is '\(printable(text))'; expected a path from / on, or a URL from https:// on, which nobody can read in two ways"
+                    "the url is '\(printable(text))'; expected a path from / on, or a URL from https:// or http:// on, which nobody can read in two ways"
                 )
             }
             guard let route = routes.route(to: url.path) else {
@@ -64,15 +64,16 @@ struct PlayRequestReader {
         var (requestors, resource) = (route.requestors, route.resource)
         if let given = try sent.requestor().map({ RequestorID($0) }) {
             guard requestors.contains(given) else {
-                let expected = requestors.prefix(8).map { "'\($0)'" }.joined(separator: ", ")
-                throw .invalid("the requestor is '\(given)'; its route is for \(expected)")
+                throw .invalid(
+                    "the requestor is '\(given)'; its route is for \(printableList(requestors.map(\.description)))")
             }
             requestors = [given]
         }
         if let given = try sent.resource().map({ ResourceID($0) }) {
             guard resource.matches(given) else {
-                let expected = resource.resources.prefix(8).map { "'\($0)'" }.joined(separator: ", ")
-                throw .invalid("the resource is '\(given)'; its route is for \(expected)")
+                throw .invalid(
+                    "the resource is '\(given)'; its route is for \(printableList(resource.resources.map(\.description)))"
+                )
             }
             resource = comparesCanonically ? .canonically([given]) : .exactly(given)
         }

@@ -12,6 +12,7 @@ package final class GateRoute: Sendable {
     }
 
     let path: GatePath
+    let lenientPath: LenientPath
     let access: Access
     package let grantSettings: RouteGrantSettings?
     /// What its token is exchanged for; `nil` unless ``withGrant(among:)`` made it.
@@ -23,10 +24,19 @@ package final class GateRoute: Sendable {
     package init?(path: String, access: Access, grant: RouteGrantSettings? = nil) {
         guard !path.utf8.contains(UInt8(ascii: "?")), let path = GatePath(path) else { return nil }
         (self.path, self.access, grantSettings, self.grant) = (path, access, grant, nil)
+        lenientPath = LenientPath(path)
     }
 
     private init(_ other: GateRoute, grant: RouteGrant) {
-        (path, access, grantSettings, self.grant) = (other.path, other.access, other.grantSettings, grant)
+        (path, lenientPath, access) = (other.path, other.lenientPath, other.access)
+        (grantSettings, self.grant) = (other.grantSettings, grant)
+    }
+
+    /// Whether a lenient server takes one of the two for a path of the other, by letters or signs that tell them apart here. What it
+    /// serves by the one name, the other's rule would not guard.
+    func isConfused(with other: GateRoute) -> Bool {
+        if lenientPath.lies(within: other.lenientPath), !path.isWithin(other.path) { return true }
+        return other.lenientPath.lies(within: lenientPath) && !other.path.isWithin(path)
     }
 
     /// The same with the key of its grant, if it has one.
@@ -39,7 +49,7 @@ package final class GateRoute: Sendable {
             throw GrantProblem(
                 "scope", "is '\(printable(grantSettings.scope))'; expected a path at or below \(printable(path.text))")
         }
-        if let other = routes.first(where: { $0 !== self && loaded.reaches(beyond: path, into: $0.path) }) {
+        if let other = routes.first(where: { $0 !== self && loaded.reaches(beyond: self, into: $0) }) {
             throw GrantProblem(
                 "scope",
                 "is '\(printable(grantSettings.scope))', and so opens \(printable(other.path.text)) too, which has a route of its own; "
@@ -53,12 +63,9 @@ package final class GateRoute: Sendable {
 struct GateRoutes: Sendable {
     /// The longest first, so that the first one that fits is the nearest.
     private let routes: [GateRoute]
-    /// Of each of them.
-    private let lenientPaths: [LenientPath]
 
     init(_ routes: [GateRoute]) {
         self.routes = routes.sorted { $0.path.segments.count > $1.path.segments.count }
-        lenientPaths = self.routes.map { LenientPath($0.path) }
     }
 
     /// `nil` where no route names the path, and where the server behind might take it for one that another route names:
@@ -68,6 +75,6 @@ struct GateRoutes: Sendable {
         let nearer = routes.prefix { $0.path.segments.count > route.path.segments.count }
         guard !nearer.isEmpty else { return route }
         let lenientPath = LenientPath(path)
-        return lenientPaths.prefix(nearer.count).contains { lenientPath.mayLie(within: $0) } ? nil : route
+        return nearer.contains { lenientPath.mayLie(within: $0.lenientPath) } ? nil : route
     }
 }

@@ -2,7 +2,7 @@ internal import MediaToken
 
 /// A path as the most lenient of servers takes it.
 struct LenientPath: Sendable {
-    private struct Name: Equatable {
+    private struct Name {
         let text: String
         /// Beyond ASCII nobody knows what servers fold and normalise, and how.
         let isKnown: Bool
@@ -21,15 +21,12 @@ struct LenientPath: Sendable {
         lies(within: prefix) { $0.text == $1.text || !$0.isKnown || !$1.isKnown }
     }
 
-    /// Whether it is one within `prefix` by what is known, and by Unicode's own folding beyond that: for what an operator writes,
-    /// who may well name `/fútbol` beside `/tenis`.
+    /// Whether it is one within `prefix` by what is known, and beyond that by Unicode's letters and forms: for what an operator
+    /// writes, who may well name `/fútbol` beside `/tenis`.
     func lies(within prefix: LenientPath) -> Bool { lies(within: prefix) { $0.text == $1.text } }
 
-    /// The same of two paths of one length.
-    func isSame(as other: LenientPath) -> Bool { names.count == other.names.count && lies(within: other) }
-
-    private func lies(within prefix: LenientPath, _ isSame: (Name, Name) -> Bool) -> Bool {
-        names.count >= prefix.names.count && zip(prefix.names, names).allSatisfy(isSame)
+    private func lies(within prefix: LenientPath, by areAlike: (Name, Name) -> Bool) -> Bool {
+        names.count >= prefix.names.count && zip(prefix.names, names).allSatisfy(areAlike)
     }
 
     /// A segment without parameters (`;…`, as Java's servers have them), without what looks like a query or a fragment once it
@@ -38,7 +35,8 @@ struct LenientPath: Sendable {
         let (dot, space) = (UInt8(ascii: "."), UInt8(ascii: " "))
         var name = segment.utf8.prefix { !isEnd($0) }.drop { $0 == space }
         while let last = name.last, last == dot || last == space { name.removeLast() }
-        return Substring(name).lowercased()
+        // By way of the capitals, which the two small letters of a sigma or an s share.
+        return Substring(name).uppercased().lowercased()
     }
 
     /// Of a name, for some servers: what follows is a parameter, a query or a fragment.

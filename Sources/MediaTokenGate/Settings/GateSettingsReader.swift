@@ -132,8 +132,9 @@ package struct GateSettingsReader {
     private mutating func readRoutes() {
         for var object in object.objects("routes") {
             if let route = Self.route(&object) {
-                if let other = settings.routes.first(where: { LenientPath($0.path).isSame(as: LenientPath(route.path)) }
-                ) {
+                if settings.routes.contains(where: { $0.path.segments == route.path.segments }) {
+                    object.refuse("path", "is that of another route; expected each path once")
+                } else if let other = settings.routes.first(where: route.isConfused) {
                     object.refuse(
                         "path",
                         "is '\(printable(route.path.text))', and another route's '\(printable(other.path.text))'; expected two that "

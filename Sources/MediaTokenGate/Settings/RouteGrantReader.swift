@@ -62,7 +62,7 @@ enum RouteGrantReader {
 }
 
 extension String {
-    /// Whether it is one of HTTP's, which are written in capitals.
+    /// Whether it is written as HTTP's methods are: in capitals.
     package var isMethod: Bool {
         !isEmpty && utf8.allSatisfy { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
     }

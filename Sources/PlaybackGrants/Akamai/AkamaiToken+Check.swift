@@ -2,7 +2,7 @@ internal import MediaToken
 internal import TokenCrypto
 
 extension AkamaiToken {
-    /// Looks at a token, with or without its name in front, as the edge would.
+    /// Looks at a token, with or without its name in front, as the edge would: paths are compared as they are written.
     ///
     /// - Throws: ``GrantProblem`` where the question cannot be asked; never for what is wrong with the token.
     public func check(_ token: String, _ question: GrantQuestion) throws(GrantProblem) -> [GrantCheck] {
@@ -30,7 +30,13 @@ extension AkamaiToken {
                     : "HMAC \(digest.rawValue) of \(isACL ? "it" : "it and the URL")"
                         + (isSame ? "" : " differs: another key, salt, digest or \(isACL ? "token" : "URL")")),
         ]
-        checks += [question.begin(fields.begin)].compactMap(\.self)
+        if let begin = fields["st"] {
+            // One that cannot be read is no leave to begin at any time.
+            checks += [
+                begin.plainNumber.flatMap(question.begin)
+                    ?? GrantCheck(.begin, false, "holds from \(printable(begin)) on; expected seconds since 1970")
+            ]
+        }
         checks.append(question.end(fields.end, isInclusive: true))
         checks += [question.ip(fields["ip"])].compactMap(\.self)
         if let acl = fields["acl"] { checks.append(Self.scope(acl, question.url)) }
@@ -52,7 +58,6 @@ private struct Fields {
     private var values: [String: String] = [:]
     let signed: String
     let code: String
-    let begin: Int64?
     let end: Int64
 
     subscript(name: String) -> String? { values[name] }
@@ -71,9 +76,6 @@ private struct Fields {
             else { return nil }
         }
         guard let end = values["exp"].flatMap(\.plainNumber) else { return nil }
-        begin = values["st"].flatMap(\.plainNumber)
-        // A time that cannot be read is no leave to begin at any.
-        guard values["st"] == nil || begin != nil else { return nil }
         self.end = end
         code = String(Substring(last.dropFirst(mark.utf8.count)))
         signed = String(token.utf8.dropLast(last.count + 1)) ?? ""

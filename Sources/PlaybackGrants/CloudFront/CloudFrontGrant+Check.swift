@@ -1,18 +1,22 @@
-internal import FoundationEssentials
 internal import MediaToken
 internal import TokenCrypto
 
 extension CloudFrontGrant {
-    /// Looks at the query of a signed URL, or at signed cookies, as CloudFront would.
+    /// Looks at the query of a signed URL, or at signed cookies, as CloudFront would: URLs are compared as they are written.
     ///
     /// - Parameter question: its URL is the one that was signed, without what signing has added.
     public func check(_ query: String, _ question: GrantQuestion) throws(GrantProblem) -> [GrantCheck] {
         let fields = QueryFields(query)
         func field(_ name: String) -> String? { fields[name] ?? fields["CloudFront-" + name] }
         guard let signature = field("Signature"), let pair = field("Key-Pair-Id"),
+            let digest = Self.digest(field("Hash-Algorithm")),
             let (policy, end) = try policy(field("Policy"), field("Expires"), question)
         else {
-            return [GrantCheck(.format, false, "expected Expires or Policy, Signature and Key-Pair-Id, each once")]
+            return [
+                GrantCheck(
+                    .format, false,
+                    "expected Expires or Policy, Signature and Key-Pair-Id, and maybe Hash-Algorithm, each once")
+            ]
         }
         guard let policy else {
             return [
@@ -20,7 +24,6 @@ extension CloudFrontGrant {
                 GrantCheck(.key, nil, "not told: give the URL that it is for"),
             ] + [end.map { question.end($0, isInclusive: false) }].compactMap(\.self)
         }
-        let digest: Digest = field("Hash-Algorithm").map { $0.hasSameBytes(as: "SHA256") } == true ? .sha256 : .sha1
         let isOurs = pair.hasSameBytes(as: keyPairID)
         // There is one signature of a policy (RFC 8017, 8.2).
         let isSigned = Array(try sign(policy, digest).utf8).isSame(inConstantTime: Array(signature.utf8))
@@ -32,6 +35,12 @@ extension CloudFrontGrant {
                 .key, isOurs && isSigned,
                 signer + (isSigned ? "" : "; signed with another key or digest, or for another policy or URL")),
         ] + Self.conditions(of: policy, question)
+    }
+
+    /// SHA-1 where nothing is said; `nil` for one that CloudFront does not know.
+    private static func digest(_ name: String?) -> Digest? {
+        guard let name else { return .sha1 }
+        return [("SHA256", Digest.sha256), ("SHA1", .sha1)].first { $0.0.hasSameBytes(as: name) }?.1
     }
 
     /// The policy that is in it, or that its end and the URL make; `nil` within where the URL is not known, and without where
@@ -46,69 +55,29 @@ extension CloudFrontGrant {
         guard let end = expires.flatMap(\.plainNumber) else { return nil }
         guard let url = question.url else { return (nil, end) }
         guard let period = try? GrantPeriod(to: end) else { return nil }
-        return (try policy(for: url, period), end)
+        // CloudFront makes it of what it sees: no address is in it.
+        var canned = self
+        canned.ip = nil
+        return (try canned.policy(for: url, period), end)
     }
 
     /// What a policy says of time and place, as far as it is in the form of ours.
     private static func conditions(of policy: String, _ question: GrantQuestion) -> [GrantCheck] {
-        guard let document = try? JSONDecoder().decode(PolicyDocument.self, from: Data(policy.utf8)),
-            document.statements.count == 1
-        else {
+        guard let policy = CloudFrontPolicy(policy) else {
             return [
                 GrantCheck(
-                    .scope, false, "its policy is in another form; expected one Statement with Resource and an end")
+                    .scope, false,
+                    "its policy is in another form; expected one Statement of Resource and Condition, with DateLessThan, and "
+                        + "DateGreaterThan and IpAddress at the most")
             ]
         }
-        let statement = document.statements[0]
-        let isPattern = statement.resource.utf8.contains { "*?".utf8.contains($0) }
+        let isPattern = policy.resource.utf8.contains { "*?".utf8.contains($0) }
         let isSame = question.url.map { url in
-            isPattern ? Wildcards.match(url, statement.resource) : url.hasSameBytes(as: statement.resource)
+            isPattern ? Wildcards.match(url, policy.resource) : url.hasSameBytes(as: policy.resource)
         }
         return [
-            question.begin(statement.condition.begin?.seconds),
-            question.end(statement.condition.end.seconds, isInclusive: false),
-            question.ip(statement.condition.ip?.address),
-            GrantCheck(.scope, isSame, "for \(printable(statement.resource))"),
+            question.begin(policy.begin), question.end(policy.end, isInclusive: false), question.ip(policy.ip),
+            GrantCheck(.scope, isSame, "for \(printable(policy.resource))"),
         ].compactMap(\.self)
     }
-}
-
-private struct PolicyDocument: Decodable {
-    struct Statement: Decodable {
-        let resource: String
-        let condition: Condition
-
-        enum CodingKeys: String, CodingKey {
-            case resource = "Resource"
-            case condition = "Condition"
-        }
-    }
-
-    struct Condition: Decodable {
-        let begin: Moment?
-        let end: Moment
-        let ip: Address?
-
-        enum CodingKeys: String, CodingKey {
-            case begin = "DateGreaterThan"
-            case end = "DateLessThan"
-            case ip = "IpAddress"
-        }
-    }
-
-    struct Moment: Decodable {
-        let seconds: Int64
-
-        enum CodingKeys: String, CodingKey { case seconds = "AWS:EpochTime" }
-    }
-
-    struct Address: Decodable {
-        let address: String
-
-        enum CodingKeys: String, CodingKey { case address = "AWS:SourceIp" }
-    }
-
-    let statements: [Statement]
-
-    enum CodingKeys: String, CodingKey { case statements = "Statement" }
 }

@@ -39,6 +39,8 @@ public struct CATScope: Equatable, Sendable {
     /// None of them.
     public init() {}
 
+    var namesPath: Bool { path != nil || pathPrefix != nil }
+
     /// Whether it opens every URL.
     public var isEmpty: Bool { self == CATScope() }
 }

@@ -13,23 +13,27 @@ extension CommonAccessToken {
             return [GrantCheck(subject, false, "\(error)")]
         }
         let url = AskedURL(question.url ?? "/")
-        let request = CATRequest(method: question.method, scheme: url.scheme, host: url.host, path: url.path)
+        let request = CATRequest(
+            method: question.method, scheme: url.scheme, host: url.host, path: url.decodedPath ?? url.path)
         var compared = claims
         if request.host == nil { (compared.scope.scheme, compared.scope.host) = (nil, nil) }
+        let isWhole = compared.scope == claims.scope
         let found = CATClaims.checks.compactMap { subject -> GrantCheck? in
             let isAsked = question.asks(subject)
-            if subject == .scope, isAsked, !url.isPlain {
+            if subject == .scope, isAsked, claims.scope.namesPath, url.decodedPath == nil {
                 return GrantCheck(
                     .scope, false,
-                    "asked for \(printable(url.path)); expected a path that everybody reads alike, without escapes, . or .."
-                )
+                    "asked for \(printable(url.path)); expected a path from / on that everybody reads alike: no . or .., no empty "
+                        + "part, no escaped slash")
             }
             let refusal =
                 isAsked ? compared.refusal(subject, of: request, issuer: question.issuer, at: question.now) : nil
             guard let detail = refusal.map({ "\($0)" }) ?? claims.detail(of: subject, at: question.seconds) else {
                 return nil
             }
-            return GrantCheck(subject, isAsked ? refusal == nil : nil, detail)
+            if refusal != nil { return GrantCheck(subject, false, detail) }
+            // Of a path alone nobody can tell whether its host is the one.
+            return GrantCheck(subject, isAsked && (subject != .scope || isWhole) ? true : nil, detail)
         }
         return [GrantCheck(.format, true, "a CWT in a COSE_Mac0"), GrantCheck(.key, true, "HMAC 256/256")] + found
     }

@@ -4,14 +4,14 @@ internal import TokenCrypto
 extension SecureLink {
     /// Looks at a query or cookies of ours, as nginx would.
     ///
-    /// - Parameter question: its URL is nginx' `$uri`.
+    /// - Parameter question: its path is nginx' `$uri`.
     public func check(_ query: String, _ question: GrantQuestion) throws(GrantProblem) -> [GrantCheck] {
         let fields = QueryFields(query)
         guard let digest = fields[names.digest], let end = fields[names.expires].flatMap(\.plainNumber)
         else {
             return [GrantCheck(.format, false, "expected \(names.digest)=…&\(names.expires)=…, each once")]
         }
-        guard let uri = question.url else {
+        guard let uri = question.url.map({ AskedURL($0).path }) else {
             return [
                 GrantCheck(.format, true, "\(names.digest) and \(names.expires)"),
                 GrantCheck(.key, nil, "not told: give the path that it is for"), question.end(end, isInclusive: true),
