@@ -39,6 +39,7 @@ struct AskedURL {
 
     /// Whether a part is one part, and no step, also to whoever decodes it a second time.
     private static func isPlain(_ name: String) -> Bool {
-        name.utf8.allSatisfy { $0 > 0x1F && $0 != 0x7F && !"/\\%".utf8.contains($0) } && name != "." && name != ".."
+        name.utf8.allSatisfy { $0 > 0x1F && $0 != 0x7F && !"/\\%".utf8.contains($0) }
+            && ![".", ".."].contains(where: name.hasSameBytes)
     }
 }

@@ -31,38 +31,51 @@ struct GrantOptions {
         guard operands.count == (isCheck ? 1 : 0) else {
             throw UsageError(isCheck ? "expected one grant, @FILE or -" : "expected options only behind \(name)")
         }
-        var single: [String: String] = [:]
-        for option in GrantOption.all where given.has(option.name) {
-            guard option.kinds.contains(kind) || isCheck && option.isQuestion else {
-                let kinds = option.kinds.map(\.rawValue).joined(separator: ", ")
-                throw UsageError("--\(option.name) is not for \(name); it is for \(kinds)")
-            }
-            if !option.isRepeatable { single[option.name] = try given.one(option.name) }
-        }
-        guard !isCheck || single["url"] == nil || single["path"] == nil || kind == .cat else {
-            throw UsageError("--url and --path are given; expected one of them")
-        }
-        guard !isCheck || given.all("method").count < 2 else {
-            throw UsageError("--method is given twice; expected the one of the request")
-        }
-        guard (single["key-file"] == nil) != (single["key-env"] == nil) else {
+        let single = try Self.single(given, kind, isCheck: isCheck)
+        if isCheck { try Self.refuseTwoQuestions(given, kind) }
+        guard given.has("key-file") != given.has("key-env") else {
             throw UsageError("expected one of --key-file and --key-env")
         }
         (self.kind, grant, self.given, self.single) = (kind, operands.first, given, single)
         now = try TimeOptions.time("at", given) ?? .now
         (starts, expires) = (try TimeOptions.time("starts", given), try TimeOptions.time("expires", given))
-        guard expires == nil || single["validity"] == nil else {
+        guard expires == nil || !given.has("validity") else {
             throw UsageError("--expires and --validity are given; expected one of them")
         }
         validity = try given.number("validity", in: 1...GrantPeriod.longestSeconds) ?? 3600
         form = try Self.word("form", single["form"] ?? "query", GrantForm.allCases)
-        guard form != .url || isCheck || single["url"] ?? single["path"] != nil else {
+        guard form != .url || isCheck || given.has("url") || given.has("path") else {
             throw UsageError("--form is url, and no --url or --path is given")
         }
         let digests = GrantSettings.digests(kind)
         digest = single["digest"] ?? "sha256"
         guard digests.contains(digest) else {
             throw UsageError("--digest is '\(digest)'; expected \(digests.joined(separator: ", "))")
+        }
+    }
+
+    /// The values of the options that are given once. One that is not for this kind is refused.
+    private static func single(
+        _ given: Arguments, _ kind: GrantKind, isCheck: Bool
+    ) throws(UsageError) -> [String: String] {
+        var single: [String: String] = [:]
+        for option in GrantOption.all where given.has(option.name) {
+            guard option.kinds.contains(kind) || isCheck && option.isQuestion else {
+                let kinds = option.kinds.map(\.rawValue).joined(separator: ", ")
+                throw UsageError("--\(option.name) is not for \(kind.rawValue); it is for \(kinds)")
+            }
+            if !option.isRepeatable { single[option.name] = try given.one(option.name) }
+        }
+        return single
+    }
+
+    /// One grant is looked at for one request. To `cat` the path is a part of the token, as all is that made it.
+    private static func refuseTwoQuestions(_ given: Arguments, _ kind: GrantKind) throws(UsageError) {
+        guard kind == .cat || !given.has("url") || !given.has("path") else {
+            throw UsageError("--url and --path are given; expected one of them")
+        }
+        guard given.all("method").count < 2 else {
+            throw UsageError("--method is given twice; expected the one of the request")
         }
     }
 
@@ -78,16 +91,16 @@ struct GrantOptions {
     /// The value of an option that is given once.
     subscript(option: String) -> String? { single[option] }
 
-    /// The URL or path that is opened, where there is one.
-    var stream: String? { single["url"] ?? single["path"] }
-
-    /// The same where it must be.
+    /// The same of one that must be given.
     func required(_ option: String) throws(GrantProblem) -> String {
         guard let value = single[option] else {
             throw GrantProblem(option, "is missing; expected --\(option) for \(kind.rawValue)")
         }
         return value
     }
+
+    /// The URL or path that is opened, where there is one.
+    var stream: String? { single["url"] ?? single["path"] }
 
     func all(_ option: String) -> [String] { given.all(option) }
 

@@ -47,6 +47,8 @@ struct CommonAccessTokenTests {
         #expect(claims.issuer == issuer && claims.notBefore == notBefore && claims.expires == expires)
         let request = CATRequest(method: "GET", path: "/")
         let refusal = claims.refusal(of: request, issuer: nil, at: Timestamp(milliseconds: 1_750_000_000_000))
+        let checks = tokens.check(token, GrantQuestion(at: Timestamp(milliseconds: 1_750_000_000_000)))
+        #expect(checks.opens == (refusal == nil), "\(checks)")
         switch expires {
         case nil: #expect(refusal == .noEnd)
         case 1_963_080_379?: #expect(refusal == nil)

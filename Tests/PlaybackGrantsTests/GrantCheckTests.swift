@@ -184,6 +184,12 @@ struct GrantCheckTests {
         #expect(byPath?.isPassed == .some(nil), "of a path nobody can tell whether its host is the one")
         #expect(failed("/live/1", "POST") == [.method])
         #expect(failed("/live/1", at: Self.end) == [.end] && failed("/live/1", at: Self.begin - 1) == [.begin])
+        claims.issuer = nil
+        var expecting = question("https://cdn/live/1")
+        (expecting.method, expecting.issuer) = ("GET", "me")
+        #expect(
+            failures(maker.check(try maker.grant(claims).query, expecting)) == [.issuer],
+            "no issuer is not the expected one")
         let stranger = try CommonAccessToken(key: GrantSecret([UInt8](repeating: 1, count: 32)), keyID: "k")
         #expect(failures(stranger.check(token, question("/live/1"))) == [.key])
         #expect(failures(maker.check("x", question("/live/1"))) == [.format])

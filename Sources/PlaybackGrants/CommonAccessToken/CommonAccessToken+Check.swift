@@ -13,29 +13,39 @@ extension CommonAccessToken {
             return [GrantCheck(subject, false, "\(error)")]
         }
         let url = AskedURL(question.url ?? "/")
-        let request = CATRequest(
-            method: question.method, scheme: url.scheme, host: url.host, path: url.decodedPath ?? url.path)
-        var compared = claims
-        if request.host == nil { (compared.scope.scheme, compared.scope.host) = (nil, nil) }
-        let isWhole = compared.scope == claims.scope
-        let found = CATClaims.checks.compactMap { subject -> GrantCheck? in
-            let isAsked = question.asks(subject)
-            if subject == .scope, isAsked, claims.scope.namesPath, url.decodedPath == nil {
-                return GrantCheck(
-                    .scope, false,
-                    "asked for \(printable(url.path)); expected a path from / on that everybody reads alike: no . or .., no empty "
-                        + "part, no escaped slash")
-            }
-            let refusal =
-                isAsked ? compared.refusal(subject, of: request, issuer: question.issuer, at: question.now) : nil
-            guard let detail = refusal.map({ "\($0)" }) ?? claims.detail(of: subject, at: question.seconds) else {
-                return nil
-            }
-            if refusal != nil { return GrantCheck(subject, false, detail) }
-            // Of a path alone nobody can tell whether its host is the one.
-            return GrantCheck(subject, isAsked && (subject != .scope || isWhole) ? true : nil, detail)
+        let found = CATClaims.checks.compactMap { subject in
+            subject == .scope && question.url != nil
+                ? Self.scope(claims.scope, url)
+                : Self.check(subject, of: claims, question)
         }
         return [GrantCheck(.format, true, "a CWT in a COSE_Mac0"), GrantCheck(.key, true, "HMAC 256/256")] + found
+    }
+
+    /// `nil` where they say nothing of it, and need not.
+    private static func check(
+        _ subject: GrantCheck.Subject, of claims: CATClaims, _ question: GrantQuestion
+    ) -> GrantCheck? {
+        let (isAsked, request) = (question.asks(subject), CATRequest(method: question.method, path: "/"))
+        if isAsked, let refusal = claims.refusal(subject, of: request, issuer: question.issuer, at: question.now) {
+            return GrantCheck(subject, false, "\(refusal)")
+        }
+        return claims.detail(of: subject, at: question.seconds).map { GrantCheck(subject, isAsked ? true : nil, $0) }
+    }
+
+    private static func scope(_ scope: CATScope, _ url: AskedURL) -> GrantCheck? {
+        guard !scope.isEmpty else { return nil }
+        guard !scope.namesPath || url.decodedPath != nil else {
+            return GrantCheck(
+                .scope, false,
+                "asked for \(printable(url.path)); expected a path from / on that everybody reads alike: no . or .., no empty "
+                    + "part, no escaped slash")
+        }
+        var compared = scope
+        // Of a path alone nobody can tell whether its host is the one.
+        if url.host == nil { (compared.scheme, compared.host) = (nil, nil) }
+        let request = CATRequest(method: nil, scheme: url.scheme, host: url.host, path: url.decodedPath ?? url.path)
+        if let difference = compared.difference(from: request) { return GrantCheck(.scope, false, difference) }
+        return GrantCheck(.scope, compared == scope ? true : nil, "for " + scope.detail)
     }
 }
 
