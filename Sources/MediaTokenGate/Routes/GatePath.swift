@@ -60,7 +60,7 @@ struct GatePath: Sendable {
         let isPlain = segment.utf8.allSatisfy {
             $0 > 0x1F && $0 != 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\")
         }
-        return isPlain && !holdsEscape(segment.utf8) && !segment.holdsReplacement && !LenientPath.name(segment).isEmpty
+        return isPlain && !holdsEscape(segment.utf8) && !segment.holdsReplacement && !LenientPath.bare(segment).isEmpty
     }
 
     /// Whether a second decoding would find something.

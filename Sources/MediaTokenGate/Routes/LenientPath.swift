@@ -12,7 +12,8 @@ struct LenientPath: Sendable {
 
     init(_ path: GatePath) {
         names = path.segments.map { segment in
-            Name(text: Self.name(segment), isKnown: segment.utf8.allSatisfy { $0 < 0x80 })
+            // By way of the capitals, which the two small letters of a sigma or an s share.
+            Name(text: Self.bare(segment).uppercased().lowercased(), isKnown: segment.utf8.allSatisfy { $0 < 0x80 })
         }
     }
 
@@ -30,13 +31,12 @@ struct LenientPath: Sendable {
     }
 
     /// A segment without parameters (`;…`, as Java's servers have them), without what looks like a query or a fragment once it
-    /// is decoded, without the spaces around it and the dots at its end that some file systems drop, and in lower case.
-    static func name(_ segment: String) -> String {
+    /// is decoded, and without the spaces around it and the dots at its end that some file systems drop.
+    static func bare(_ segment: String) -> Substring {
         let (dot, space) = (UInt8(ascii: "."), UInt8(ascii: " "))
-        var name = segment.utf8.prefix { !isEnd($0) }.drop { $0 == space }
-        while let last = name.last, last == dot || last == space { name.removeLast() }
-        // By way of the capitals, which the two small letters of a sigma or an s share.
-        return Substring(name).uppercased().lowercased()
+        var bare = segment.utf8.prefix { !isEnd($0) }.drop { $0 == space }
+        while let last = bare.last, last == dot || last == space { bare.removeLast() }
+        return Substring(bare)
     }
 
     /// Of a name, for some servers: what follows is a parameter, a query or a fragment.

@@ -61,7 +61,7 @@ extension CloudFrontGrant {
         return (try canned.policy(for: url, period), end)
     }
 
-    /// What a policy says of time and place, as far as it is in the form of ours.
+    /// What a policy says of time and place; of one in another form nobody knows, and that is a no.
     private static func conditions(of policy: String, _ question: GrantQuestion) -> [GrantCheck] {
         guard let policy = CloudFrontPolicy(policy) else {
             return [
