@@ -31,6 +31,7 @@ let package = Package(
         .systemLibrary(
             name: "CLibEventTLS", pkgConfig: "libevent_openssl", providers: [.apt(["libevent-dev", "libssl-dev"])]),
 
+        .target(name: "StreamPaths", swiftSettings: strict),
         .target(name: "Threading", swiftSettings: strict),
         .target(name: "TokenCrypto", dependencies: ["COpenSSL"], swiftSettings: strict),
         .target(name: "TokenXML", dependencies: ["CLibXML2"], swiftSettings: strict),
@@ -46,13 +47,16 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "HTTPClient", dependencies: ["EventLoop", "CLibEventHTTP"], swiftSettings: strict),
-        .target(name: "PlaybackGrants", dependencies: ["MediaToken", "TokenCrypto", "CCBOR"], swiftSettings: strict),
+        .target(
+            name: "PlaybackGrants", dependencies: ["MediaToken", "StreamPaths", "TokenCrypto", "CCBOR"],
+            swiftSettings: strict),
         .target(
             name: "ReplayStores", dependencies: ["MediaToken", "ReplayLMDB", "ReplayRedis"], swiftSettings: strict),
         .target(
             name: "MediaTokenGate",
             dependencies: [
-                "EventLoop", "HTTPServer", "MediaToken", "PlaybackGrants", "ReplayRedis", "ReplayStores", "Threading",
+                "EventLoop", "HTTPServer", "MediaToken", "PlaybackGrants", "ReplayRedis", "ReplayStores", "StreamPaths",
+                "Threading",
             ],
             swiftSettings: strict),
         .target(name: "TokenIssuer", dependencies: ["MediaToken", "TokenCrypto"], swiftSettings: strict),
@@ -89,9 +93,11 @@ let package = Package(
         .testTarget(
             name: "VectorTests",
             dependencies: [
-                "HTTPServer", "MediaToken", "MediaTokenGate", "TestSupport", "TokenCrypto", "TokenIssuer",
+                "HTTPServer", "MediaToken", "MediaTokenGate", "PlaybackGrants", "StreamPaths", "TestSupport", "TokenCrypto",
+                "TokenIssuer",
             ],
             swiftSettings: strict),
+        .testTarget(name: "StreamPathsTests", dependencies: ["StreamPaths", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TokenCryptoTests", dependencies: ["TokenCrypto", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TokenXMLTests", dependencies: ["TokenXML", "TestSupport"], swiftSettings: strict),
         .testTarget(
@@ -121,7 +127,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "MediaTokenGateTests",
-            dependencies: ["HTTPServer", "MediaToken", "MediaTokenGate", "PlaybackGrants", "TestSupport"],
+            dependencies: ["HTTPServer", "MediaToken", "MediaTokenGate", "PlaybackGrants", "StreamPaths", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "PlaybackGrantsTests",

@@ -1,5 +1,6 @@
 package import HTTPServer
 package import MediaToken
+internal import StreamPaths
 
 /// From a request to what it asks, and from a verdict to the answer: no sockets, no clock, no state.
 package struct Gate: Sendable {
@@ -29,48 +30,51 @@ package struct Gate: Sendable {
             guard request.method == "POST" else { return .methodNotAllowed("POST") }
             return PlayRequestReader(routes: routes, comparesCanonically: comparesCanonically).question(
                 request, at: now)
-        // nginx' auth_request and HAProxy, as we have them name it (nginx.org, ngx_http_auth_request_module).
+        // nginx's auth_request and HAProxy, by the headers that the guides set (nginx.org, ngx_http_auth_request_module).
         case "/v1/authz/auth-request":
             return authorize(
-                request, target: request.one("X-Original-URI"), method: request.one("X-Original-Method"), at: now)
+                ProxiedRequest(
+                    request, target: request.one("X-Original-URI"), method: request.one("X-Original-Method"),
+                    host: request.one("X-Original-Host"), attempt: request.one("X-Media-Token-Attempt")), at: now)
         // Caddy and Traefik (their documents on forward authentication).
         case "/v1/authz/forward-auth":
             return authorize(
-                request, target: request.one("X-Forwarded-Uri"), method: request.one("X-Forwarded-Method"), at: now)
+                ProxiedRequest(
+                    request, target: request.one("X-Forwarded-Uri"), method: request.one("X-Forwarded-Method"),
+                    host: request.one("X-Forwarded-Host")), at: now)
         case let path where path.utf8.starts(with: Self.extAuthz.utf8):
-            // Envoy appends the target to the prefix, and asks by the method of what it asks about.
+            // Envoy appends the target to the prefix, and asks with the method and the host of the client's request.
             let target = String(path.dropFirst(Self.extAuthz.utf8.count)) + (request.query.map { "?" + $0 } ?? "")
-            return authorize(request, target: target, method: request.method, at: now)
+            return authorize(
+                ProxiedRequest(request, target: target, method: request.method, host: request.one("Host")), at: now)
         default: return .notFound
         }
     }
 
     private static let extAuthz = "/v1/authz/ext-authz"
 
-    /// - Parameters:
-    ///   - target: what the proxy was asked for; `nil` where it does not say.
-    ///   - method: with which method; the same. Another proxy's header would be the client's.
-    private func authorize(
-        _ request: HTTPRequest, target: String?, method: String?, at now: Timestamp
-    ) -> GateQuestion {
+    private func authorize(_ proxied: ProxiedRequest, at now: Timestamp) -> GateQuestion {
         // A proxy asks without a body. Bytes behind a question are another's, or an attempt to pass for one.
-        guard request.body.isEmpty, let target, let path = GatePath(target),
-            let route = routes.route(to: path)
+        guard proxied.question.body.isEmpty, let target = proxied.target, let path = StreamPath(target),
+            let route = routes.route(to: path, on: proxied.streamHost)
         else {
             return .subrequest(403, .routeUnknown)
         }
         guard case .token(let expectation) = route.access else { return .subrequest(200, .tokenNotRequired) }
-        let grant = route.grantAnswer(to: request, method: method, for: path, at: now)
+        let grant = route.grantAnswer(to: proxied, for: path, at: now)
         if case .opens? = grant { return .subrequest(200, .grantValid) }
         let mark = target.utf8.firstIndex(of: UInt8(ascii: "?"))
         let query = mark.map { String(target[target.utf8.index(after: $0)...]) }
-        switch sources.find(in: request, originalQuery: query) {
+        switch sources.find(in: proxied.question, originalQuery: query) {
         case .none:
             if case .refused(let reason)? = grant { return .subrequest(403, .grantRefused, reason) }
             return .subrequest(401, .tokenMissing)
         case .several: return .subrequest(401, .tokenAmbiguous)
         case .one(let token):
-            return .verify(VerificationRequest(token: RawToken(token), expectation: expectation), .subrequest)
+            let verification = VerificationRequest(
+                token: RawToken(token), expectation: expectation,
+                repetition: proxied.repetition(within: route.attemptWindow))
+            return .verify(verification, .subrequest)
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import MediaToken
+internal import StreamPaths
 
 /// A URL that a grant is looked at for, taken apart: an absolute one, or a path.
 struct AskedURL {
@@ -22,24 +23,6 @@ struct AskedURL {
         self.path = path.isEmpty ? "/" : String(Substring(path))
     }
 
-    /// Decoded once, as the gate decodes; `nil` where two programs could read it in two ways.
-    var decodedPath: String? {
-        guard path.utf8.first == UInt8(ascii: "/") else { return nil }
-        let parts = path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        var decoded = ""
-        for (position, part) in parts.enumerated() {
-            guard let bytes = try? PercentEncoding.decode(Array(part)[...]),
-                let name = String(validating: bytes, as: UTF8.self), Self.isPlain(name),
-                !name.isEmpty || position == parts.count - 1
-            else { return nil }
-            decoded += "/" + name
-        }
-        return decoded
-    }
-
-    /// Whether a part is one part, and no step, also to whoever decodes it a second time.
-    private static func isPlain(_ name: String) -> Bool {
-        name.utf8.allSatisfy { $0 > 0x1F && $0 != 0x7F && !"/\\%".utf8.contains($0) }
-            && ![".", ".."].contains(where: name.hasSameBytes)
-    }
+    /// The path as the gate decodes it; `nil` if two programs could read it in two ways.
+    var decodedPath: String? { StreamPath(path)?.uri }
 }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import MediaToken
 import PlaybackGrants
+import StreamPaths
 import TestSupport
 import Testing
 
@@ -27,8 +28,8 @@ struct PlayTests {
                 "retry-window": 10}},
               {"path": "/only", \(mml), "grant": {"kind": "cat", "key-file": "\(key)", "methods": ["GET"]}},
               {"path": "/vod", \(mml), "grant": {"kind": "akamai", "key-file": "\(key)", "validity": 60}},
-              {"path": "/cf", \(mml), "grant": {"kind": "cloudfront", "key-file": "\(pem)", "key-pair-id": "K1"}},
-              {"path": "/cfc", \(mml), "grant": {"kind": "cloudfront", "key-file": "\(pem)", "key-pair-id": "K1", "delivery": "cookie"}},
+              {"path": "/cf", \(mml), "grant": {"kind": "cloudfront", "key-file": "\(pem)", "key-pair-id": "K1", "origins": ["https://d.example"]}},
+              {"path": "/cfc", \(mml), "grant": {"kind": "cloudfront", "key-file": "\(pem)", "key-pair-id": "K1", "delivery": "cookie", "origins": ["https://d.example"]}},
               {"path": "/ng", \(mml), "grant": {"kind": "secure-link", "key-file": "\(key)"}},
               {"path": "/plain", \(mml)}, {"path": "/free", "open": true}]}
             """
@@ -238,6 +239,12 @@ struct PlayTests {
             ("{}", "grant.kind: is missing"), (#"{"kind":"x"}"#, "grant.kind: is 'x'; expected akamai"),
             (#"{"kind":"cat"}"#, "grant.key-file: expected one of"),
             (#"{"kind":"cloudfront","key-env":"X"}"#, "grant.key-pair-id: is missing"),
+            (#"{"kind":"cloudfront","key-env":"X","key-pair-id":"K"}"#, "grant.origins: is missing"),
+            (
+                #"{"kind":"cat","key-env":"X","origins":["cdn.example"]}"#,
+                "grant.origins: is 'cdn.example'; expected https://"
+            ),
+            (#"{"kind":"cat","key-env":"X","origins":[]}"#, "grant.origins: is an empty list"),
             (#"{"kind":"cat","key-env":"X","validity":0}"#, "grant.validity: is 0"),
             (#"{"kind":"cat","key-env":"X","retry-window":61}"#, "grant.retry-window: is 61"),
             (#"{"kind":"cat","key-env":"X","methods":[]}"#, "grant.methods: is ''"),
@@ -285,6 +292,7 @@ struct PlayTests {
             var maker = GrantSettings(kind)
             (maker.keyFile, maker.keyPairID) = (kind == .cloudfront ? directory.path + "/key.pem" : key, "K1")
             var settings = RouteGrantSettings(maker, scope: "/live")
+            settings.origins = kind == .cloudfront ? [try #require(StreamOrigin("https://d.example"))] : []
             change(&settings)
             let token = GateRoute.Access.token(Expectation(requestor: "A", resource: .unsafeAnyResource))
             let paths = ["/live", other, "/livestock"]
@@ -323,6 +331,6 @@ struct PlayTests {
         "nginx' $uri of a folder ends with its slash",
         arguments: [("/ng/a/", "/ng/a/"), ("/ng/a", "/ng/a"), ("/?x=/", "/")])
     func folder(url: String, uri: String) throws {
-        #expect(try #require(StreamURL(url)).decodedPath == uri)
+        #expect(try #require(StreamURL(url)).path.uri == uri)
     }
 }

@@ -1,6 +1,7 @@
 internal import HTTPServer
 internal import MediaToken
 internal import PlaybackGrants
+internal import StreamPaths
 
 /// What the grants that came with a request come to.
 enum GrantAnswer {
@@ -13,19 +14,18 @@ extension GateRoute {
     /// Browsers send the cookies of all paths above, the nearest first (RFC 6265, 5.4).
     private static let most = 4
 
-    /// Looks at the grants in a request's header and cookies; `nil` where there are none, or the gate takes none here.
-    ///
-    /// - Parameter method: of what the proxy asks about; `nil` where it does not say.
-    func grantAnswer(
-        to request: HTTPRequest, method: String?, for path: GatePath, at now: Timestamp
-    ) -> GrantAnswer? {
+    /// Checks the grants in the header and the cookies of a client's request. `nil` results if there are none, and if the gate
+    /// takes none for this route.
+    func grantAnswer(to proxied: ProxiedRequest, for path: StreamPath, at now: Timestamp) -> GrantAnswer? {
         guard let checker = grant?.checker else { return nil }
-        let name = CommonAccessToken.name
+        let (name, request) = (CommonAccessToken.name, proxied.question)
         let sent =
             request.values(of: name) + request.values(of: "Cookie").flatMap { TokenSources.cookies($0, named: name) }
         var reason: String?
         for token in sent.prefix(Self.most) {
-            guard let refusal = checker.refusal(of: token, to: path, method: method, of: self.path, at: now) else {
+            let host = hosts.isEmpty ? nil : proxied.streamHost
+            let asked = CATRequest(method: proxied.method, host: host?.name, path: path.text)
+            guard let refusal = checker.refusal(of: token, to: asked, of: self, at: now) else {
                 return .opens
             }
             reason = reason ?? "\(refusal)"
@@ -41,20 +41,19 @@ struct GrantChecker {
     /// Of the grants that the route makes, and so known to lie within it.
     let ownPrefix: String
 
-    /// Why a token does not open `path`; `nil` where it does.
+    /// Why a token does not open what `request` asks for; `nil` if it does.
     ///
-    /// - Parameters:
-    ///   - method: of the request; `nil` where the proxy does not say, and only a grant for all methods opens.
-    ///   - route: the nearest one. A grant of a wider route, made for less, is none for it.
-    func refusal(
-        of token: String, to path: GatePath, method: String?, of route: GatePath, at now: Timestamp
-    ) -> CATRefusal? {
+    /// - Parameter route: The nearest route. A grant of a wider one was made for less, and does not open this one. Neither does
+    ///   a grant for any host if the route names hosts.
+    func refusal(of token: String, to request: CATRequest, of route: GateRoute, at now: Timestamp) -> CATRefusal? {
         do throws(CATRefusal) {
             let claims = try tokens.authenticClaims(of: token)
             guard let prefix = claims.scope.pathPrefix,
-                prefix.hasSameBytes(as: ownPrefix) || GatePath(prefix)?.isWithin(route) ?? false
+                prefix.hasSameBytes(as: ownPrefix) || StreamPath(prefix)?.isWithin(route.path) ?? false
             else { return .outOfScope("for no path of this route") }
-            let request = CATRequest(method: method, path: path.text)
+            guard route.hosts.isEmpty || claims.scope.host != nil else {
+                return .outOfScope("for no host of this route")
+            }
             return claims.refusal(of: request, issuer: issuer, at: now)
         } catch {
             return error

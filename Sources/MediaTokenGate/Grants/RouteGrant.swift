@@ -1,5 +1,6 @@
 internal import MediaToken
 package import PlaybackGrants
+package import StreamPaths
 
 /// What the media token of a route is exchanged for, as it is configured.
 package struct RouteGrantSettings: Sendable, Equatable {
@@ -14,6 +15,8 @@ package struct RouteGrantSettings: Sendable, Equatable {
     package var maker: GrantSettings
     /// Seconds from the verdict on.
     package var validity: Int64 = 14_400
+    /// The origins whose URLs may be exchanged; empty for any, which CloudFront's kind does not allow.
+    package var origins: [StreamOrigin] = []
     /// Paths below it are opened, where the kind knows paths.
     package var scope: String
     package var delivery: Delivery
@@ -36,17 +39,20 @@ final class RouteGrant: Sendable {
     let settings: RouteGrantSettings
     /// The scope with a slash at its end, as all begin that lies below it.
     private let prefix: String
-    private let scopePath: GatePath
+    private let scopePath: StreamPath
     private let lenientScope: LenientPath
-    /// What Common Access Tokens say.
-    private let terms: CATTerms
+    /// What Common Access Tokens say on each of the route's hosts, by the host's name.
+    private let termsByHost: [String: CATTerms]
+    /// What Common Access Tokens say if the route names no hosts.
+    private let terms: CATTerms?
 
     /// Reads the key.
     ///
-    /// - Throws: ``GrantProblem`` also where the scope could be read in two ways.
-    init(_ settings: RouteGrantSettings) throws(GrantProblem) {
+    /// - Parameter hosts: Those of the route.
+    /// - Throws: ``GrantProblem`` also if the scope could be read in two ways.
+    init(_ settings: RouteGrantSettings, hosts: [StreamHost]) throws(GrantProblem) {
         // With an escape it would have two spellings, and CDNs do not agree which one is compared. The others are wildcards.
-        guard let path = GatePath(settings.scope), !settings.scope.utf8.contains(where: "%*?;".utf8.contains) else {
+        guard let path = StreamPath(settings.scope), !settings.scope.utf8.contains(where: "%*?;".utf8.contains) else {
             throw GrantProblem(
                 "scope",
                 "is '\(printable(settings.scope))'; expected a path from / on, without escapes, *, ?, ;, . or ..")
@@ -61,24 +67,43 @@ final class RouteGrant: Sendable {
                 throw GrantProblem("delivery", "is cookie; expected query, as a secure_link is for one URI")
             }
         }
+        if case .cloudFront = maker, settings.origins.isEmpty { throw Self.originsMissing }
         (self.settings, scopePath, lenientScope) = (settings, path, LenientPath(path))
         prefix = settings.scope.utf8.last == UInt8(ascii: "/") ? settings.scope : settings.scope + "/"
         var claims = CATClaims()
         (claims.issuer, claims.methods, claims.renewal) = (settings.issuer, settings.methods, settings.renewal)
         claims.scope.pathPrefix = prefix
-        terms = CATTerms(claims)
-        guard let sample = StreamURL("https://host" + prefix + "sample") else {
+        terms = hosts.isEmpty ? CATTerms(claims) : nil
+        var termsByHost: [String: CATTerms] = [:]
+        for host in hosts {
+            claims.scope.host = host.name
+            termsByHost[host.name] = CATTerms(claims)
+        }
+        self.termsByHost = termsByHost
+        let origin = settings.origins.first?.text ?? "https://\(hosts.first?.name ?? "host")"
+        guard let sample = StreamURL(origin + prefix + "sample") else {
             throw GrantProblem("scope", "is '\(printable(settings.scope))', and no URL lies below it")
         }
         _ = try make(sample, identifier: nil, at: .now)
     }
 
+    static let originsMissing = GrantProblem(
+        "origins",
+        "is missing; expected the origins of the distribution, such as https://cdn.example, as CloudFront signs whole URLs"
+    )
+
     /// Whether its scope is a path of that route.
-    func isWithin(_ path: GatePath) -> Bool { scopePath.isWithin(path) }
+    func isWithin(_ path: StreamPath) -> Bool { scopePath.isWithin(path) }
 
     /// What can be made for `url`: all that could be wrong with it is known before the token is used up.
     func order(for url: StreamURL, at now: Timestamp) throws(GrantProblem) -> GrantOrder {
-        let depth = url.path.segments.count - scopePath.segments.count
+        guard settings.origins.isEmpty || url.origin.map(settings.origins.contains) ?? false else {
+            throw GrantProblem(
+                "url",
+                "is '\(printable(url.text))'; expected an absolute URL on \(printableList(settings.origins.map(\.text)))"
+            )
+        }
+        let depth = url.path.names.count - scopePath.names.count
         guard url.path.isWithin(scopePath), depth > 0 || !opensAll else {
             throw GrantProblem(
                 "url", "is '\(printable(url.text))'; expected one below \(printable(settings.scope))")
@@ -94,8 +119,11 @@ final class RouteGrant: Sendable {
         switch maker {
         case .akamai(let maker): return try maker.grant(.acl([prefix + "*"]), period)
         case .cloudFront(let maker): return try maker.grant(url: signedURL(url), period)
-        case .secureLink(let maker): return try maker.grant(uri: url.decodedPath, period)
+        case .secureLink(let maker): return try maker.grant(uri: url.path.uri, period)
         case .cat(let maker):
+            guard let terms = terms ?? url.origin.flatMap({ termsByHost[$0.host.name] }) else {
+                throw GrantProblem("url", "is '\(printable(url.text))'; expected one on a host of its route")
+            }
             return try maker.grant(terms, period, issuedAt: now.milliseconds / 1000, identifier: identifier)
         }
     }
@@ -105,7 +133,7 @@ final class RouteGrant: Sendable {
         guard let origin = url.origin else {
             throw GrantProblem("url", "is '\(printable(url.text))'; expected an absolute URL, which CloudFront signs")
         }
-        guard settings.delivery == .query else { return origin + prefix + "*" }
+        guard settings.delivery == .query else { return origin.text + prefix + "*" }
         // CloudFront would take it for any letter, and so open other files, of other routes too.
         guard !url.text.utf8.contains(UInt8(ascii: "?")) else {
             throw GrantProblem("url", "is '\(printable(url.text))'; expected one without a query, for CloudFront")
@@ -129,12 +157,11 @@ final class RouteGrant: Sendable {
     ///   - route: its own.
     ///   - other: another one.
     func reaches(beyond route: GateRoute, into other: GateRoute) -> Bool {
-        if lenientScope.lies(within: other.lenientPath), other.lenientPath.lies(within: route.lenientPath) {
-            return true
-        }
+        let otherPath = LenientPath(other.path)
+        if lenientScope.lies(within: otherPath), otherPath.lies(within: LenientPath(route.path)) { return true }
         // A Common Access Token may be wider: the gate refuses it below a nearer route.
         if case .cat = maker { return false }
-        return opensAll && other.lenientPath.lies(within: lenientScope)
+        return opensAll && otherPath.lies(within: lenientScope)
     }
 
     /// Takes its grants in the place of media tokens; `nil` where only a CDN does.

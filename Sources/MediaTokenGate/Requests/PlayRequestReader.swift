@@ -1,6 +1,7 @@
 internal import HTTPServer
 internal import MediaToken
 internal import PlaybackGrants
+internal import StreamPaths
 
 /// Reads what `POST /v1/play` was sent: what `/v1/verify` takes, and the stream's URL or path, whose route says what the token
 /// must be for and what it is exchanged for.
@@ -17,7 +18,11 @@ struct PlayRequestReader {
                     "the url is '\(printable(text))'; expected a path from / on, or a URL from https:// or http:// on, which nobody can read in two ways"
                 )
             }
-            guard let route = routes.route(to: url.path) else {
+            guard url.origin != nil || !routes.nameHosts else {
+                throw .invalid(
+                    "the url is '\(printable(text))'; expected one with a host, since routes name their hosts")
+            }
+            guard let route = routes.route(to: url.path, on: url.origin?.host) else {
                 throw GateProblem(
                     403, .routeUnknown,
                     "no route names '\(printable(text))', or a server might take it for a path of another")

@@ -1,55 +1,72 @@
 package import MediaToken
 package import PlaybackGrants
+package import StreamPaths
 
-/// What a path of the streams demands. A reference: every request takes one, and its settings are many.
+/// What a path of the streams demands. It is a class, because each request refers to one route and a route has many settings.
 package final class GateRoute: Sendable {
-    /// What opens it.
+    /// What a request for the path must come with.
     package enum Access: Sendable {
-        /// Unprotected media: it plays without a token.
+        /// Nothing: the media is unprotected.
         case open
-        /// A token for this.
+        /// A media token for this requestor and resource.
         case token(Expectation)
     }
 
-    let path: GatePath
-    let lenientPath: LenientPath
+    let path: StreamPath
+    /// The virtual hosts whose paths these are; empty if the proxy serves only one.
+    let hosts: [StreamHost]
     let access: Access
+    /// How long the proxy may ask again about one request of a client; `nil` for a single question.
+    let attemptWindow: Duration?
     package let grantSettings: RouteGrantSettings?
-    /// What its token is exchanged for; `nil` unless ``withGrant(among:)`` made it.
+    /// Makes the route's playback grants; `nil` unless ``withGrant(among:)`` loaded its key.
     let grant: RouteGrant?
 
     /// - Parameters:
-    ///   - path: it and all below it; `nil` results from one that could be read in two ways, or has a query, which would not count.
-    ///   - grant: what a token for it is exchanged for.
-    package init?(path: String, access: Access, grant: RouteGrantSettings? = nil) {
-        guard !path.utf8.contains(UInt8(ascii: "?")), let path = GatePath(path) else { return nil }
-        (self.path, self.access, grantSettings, self.grant) = (path, access, grant, nil)
-        lenientPath = LenientPath(path)
+    ///   - path: The route is for this path and all below it. `nil` results from a path that two programs could read in two
+    ///     ways, and from one with a query.
+    ///   - hosts: The virtual hosts whose paths these are; empty if the proxy serves only one.
+    ///   - attemptWindow: How long the proxy may ask again about one request of a client; `nil` for a single question.
+    ///   - grant: What the gate exchanges a token for.
+    package init?(
+        path: String, hosts: [StreamHost] = [], access: Access, attemptWindow: Duration? = nil,
+        grant: RouteGrantSettings? = nil
+    ) {
+        guard !path.utf8.contains(UInt8(ascii: "?")), let path = StreamPath(path) else { return nil }
+        (self.path, self.hosts, self.access, self.attemptWindow) = (path, hosts, access, attemptWindow)
+        (grantSettings, self.grant) = (grant, nil)
     }
 
     private init(_ other: GateRoute, grant: RouteGrant) {
-        (path, lenientPath, access) = (other.path, other.lenientPath, other.access)
+        (path, hosts, access, attemptWindow) = (other.path, other.hosts, other.access, other.attemptWindow)
         (grantSettings, self.grant) = (other.grantSettings, grant)
     }
 
-    /// Whether a lenient server takes one of the two for a path of the other, by letters or signs that tell them apart here. What it
-    /// serves by the one name, the other's rule would not guard.
-    func isConfused(with other: GateRoute) -> Bool {
-        if lenientPath.lies(within: other.lenientPath), !path.isWithin(other.path) { return true }
-        return other.lenientPath.lies(within: lenientPath) && !other.path.isWithin(path)
+    /// Whether some host has paths of both routes.
+    func sharesHost(with other: GateRoute) -> Bool {
+        hosts.isEmpty || other.hosts.isEmpty || !Set(hosts).isDisjoint(with: other.hosts)
     }
 
-    /// The same with the key of its grant, if it has one.
+    /// Whether a lenient server takes one of the two for a path of the other, although their bytes differ. A request for one
+    /// route could then bypass the other's rule.
+    func isConfused(with other: GateRoute) -> Bool {
+        let (own, others) = (LenientPath(path), LenientPath(other.path))
+        if own.lies(within: others), !path.isWithin(other.path) { return true }
+        return others.lies(within: own) && !other.path.isWithin(path)
+    }
+
+    /// The route with the key of its grant, if it has one.
     ///
-    /// - Parameter routes: all of them. What the grant opens at its CDN must be none of another's.
+    /// - Parameter routes: All routes. What the grant opens at its CDN must belong to no other.
     package func withGrant(among routes: [GateRoute]) throws(GrantProblem) -> GateRoute {
         guard let grantSettings else { return self }
-        let loaded = try RouteGrant(grantSettings)
+        let loaded = try RouteGrant(grantSettings, hosts: hosts)
         guard loaded.isWithin(path) else {
             throw GrantProblem(
                 "scope", "is '\(printable(grantSettings.scope))'; expected a path at or below \(printable(path.text))")
         }
-        if let other = routes.first(where: { $0 !== self && loaded.reaches(beyond: self, into: $0) }) {
+        let others = routes.filter { $0 !== self && $0.sharesHost(with: self) }
+        if let other = others.first(where: { loaded.reaches(beyond: self, into: $0) }) {
             throw GrantProblem(
                 "scope",
                 "is '\(printable(grantSettings.scope))', and so opens \(printable(other.path.text)) too, which has a route of its own; "
@@ -59,22 +76,30 @@ package final class GateRoute: Sendable {
     }
 }
 
-/// Which path demands what. What no route names, nobody gets.
+/// Finds the route of a path. A path that no route names is denied.
 struct GateRoutes: Sendable {
-    /// The longest first, so that the first one that fits is the nearest.
-    private let routes: [GateRoute]
+    /// The routes of each virtual host.
+    private let byHost: [StreamHost: PathTree<GateRoute>]
+    /// The routes of the only host; `nil` if routes name their hosts, which then all must.
+    private let ofAnyHost: PathTree<GateRoute>?
+
+    /// Whether a path alone does not tell its route.
+    var nameHosts: Bool { ofAnyHost == nil }
 
     init(_ routes: [GateRoute]) {
-        self.routes = routes.sorted { $0.path.segments.count > $1.path.segments.count }
+        let hosts = Set(routes.flatMap(\.hosts))
+        func tree(_ routes: [GateRoute]) -> PathTree<GateRoute> { PathTree(routes.map { ($0.path, $0) }) }
+        ofAnyHost = hosts.isEmpty ? tree(routes) : nil
+        byHost = Dictionary(
+            uniqueKeysWithValues: hosts.map { host in (host, tree(routes.filter { $0.hosts.contains(host) })) })
     }
 
-    /// `nil` where no route names the path, and where the server behind might take it for one that another route names:
-    /// `/open/LIVE` is not open where `/open/live` is not.
-    func route(to path: GatePath) -> GateRoute? {
-        guard let route = routes.first(where: { path.isWithin($0.path) }) else { return nil }
-        let nearer = routes.prefix { $0.path.segments.count > route.path.segments.count }
-        guard !nearer.isEmpty else { return route }
-        let lenientPath = LenientPath(path)
-        return nearer.contains { lenientPath.mayLie(within: $0.lenientPath) } ? nil : route
+    /// The nearest route.
+    ///
+    /// `nil` results if no route names the path, if the origin may take it for a path of another route (`/open/LIVE` is not
+    /// open if `/open/live` is not), and if routes name hosts and `host` is none of them.
+    func route(to path: StreamPath, on host: @autoclosure () -> StreamHost?) -> GateRoute? {
+        if let ofAnyHost { return ofAnyHost.nearest(to: path) }
+        return host().flatMap { byHost[$0] }?.nearest(to: path)
     }
 }

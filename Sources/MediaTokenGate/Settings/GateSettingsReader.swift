@@ -1,6 +1,7 @@
 internal import HTTPServer
 package import MediaToken
 internal import ReplayStores
+internal import StreamPaths
 
 /// Reads settings, and finds every problem at once.
 package struct GateSettingsReader {
@@ -132,15 +133,21 @@ package struct GateSettingsReader {
     private mutating func readRoutes() {
         for var object in object.objects("routes") {
             if let route = Self.route(&object) {
-                if settings.routes.contains(where: { $0.path.segments == route.path.segments }) {
+                let others = settings.routes.filter(route.sharesHost)
+                if others.contains(where: { $0.path.isSame(as: route.path) }) {
                     object.refuse("path", "is that of another route; expected each path once")
-                } else if let other = settings.routes.first(where: route.isConfused) {
+                } else if let other = others.first(where: route.isConfused) {
                     object.refuse(
                         "path",
                         "is '\(printable(route.path.text))', and another route's '\(printable(other.path.text))'; expected two that "
                             + "every server tells apart, by more than upper and lower case")
                 }
                 settings.routes.append(route)
+            }
+            if let first = settings.routes.first, let last = settings.routes.last,
+                first.hosts.isEmpty != last.hosts.isEmpty
+            {
+                object.refuse("hosts", "some routes name hosts, and some do not; expected all of them to, or none")
             }
             self.object.refuse(with: object)
         }
@@ -156,6 +163,11 @@ package struct GateSettingsReader {
         let requestors = isOpen ? object.texts("requestor") : object.required("requestor") { $0.texts("requestor") }
         let resources = isOpen ? object.texts("resource") : object.required("resource") { $0.texts("resource") }
         let canonical = object.flag("canonical-resource") ?? false
+        let hosts = object.hosts("hosts")
+        let attemptWindow = object.number("attempt-window", 1...10)
+        if isOpen, attemptWindow != nil {
+            object.refuse("attempt-window", "is given, and the route is open; expected one or the other")
+        }
         let grant = object.object("grant").flatMap { RouteGrantReader.read($0, path: path ?? "/", &object) }
         if isOpen, grant != nil { object.refuse("grant", "is given, and the route is open; expected one or the other") }
         for (name, values) in [("requestor", requestors), ("resource", resources)] {
@@ -167,7 +179,9 @@ package struct GateSettingsReader {
         let identifiers = (resources ?? []).map { ResourceID($0) }
         let rule: ResourceRule = canonical ? .canonically(identifiers) : .anyOf(identifiers)
         let expectation = Expectation(requestors: (requestors ?? []).map { RequestorID($0) }, resource: rule)
-        let route = GateRoute(path: path, access: isOpen ? .open : .token(expectation), grant: grant)
+        let route = GateRoute(
+            path: path, hosts: hosts, access: isOpen ? .open : .token(expectation),
+            attemptWindow: attemptWindow.map { .seconds($0) }, grant: grant)
         if route == nil {
             object.refuse(
                 "path", "is '\(printable(path))'; expected a path from / on, without a query, . or .. or empty parts")

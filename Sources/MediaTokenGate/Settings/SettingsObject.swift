@@ -1,4 +1,5 @@
 internal import MediaToken
+internal import StreamPaths
 
 /// One JSON object of the settings, read name by name. It finds every problem at once, each with its place.
 struct SettingsObject {
@@ -55,6 +56,28 @@ struct SettingsObject {
                 return texts.count == list.count ? texts : nil
             default: return nil
             }
+        }
+    }
+
+    /// A list of hosts; empty if there is none.
+    mutating func hosts(_ name: String) -> [StreamHost] {
+        values(name, "the name of a host, without a scheme and a port") { text in
+            text.utf8.contains(UInt8(ascii: ":")) && !text.utf8.starts(with: "[".utf8) ? nil : StreamHost(text)
+        }
+    }
+
+    /// A list of origins; empty if there is none.
+    mutating func origins(_ name: String) -> [StreamOrigin] {
+        values(name, "https://HOST or http://HOST") { StreamOrigin($0) }
+    }
+
+    private mutating func values<Value>(_ name: String, _ expected: String, _ read: (String) -> Value?) -> [Value] {
+        guard let texts = texts(name) else { return [] }
+        if texts.isEmpty { refuse(name, "is an empty list; expected \(expected)") }
+        return texts.compactMap { text in
+            let value = read(text)
+            if value == nil { refuse(name, "is '\(printable(text))'; expected \(expected)") }
+            return value
         }
     }
 

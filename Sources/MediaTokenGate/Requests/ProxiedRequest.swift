@@ -1,0 +1,42 @@
+internal import HTTPServer
+internal import MediaToken
+internal import StreamPaths
+
+/// A client's request as the proxy that asks about it describes it.
+///
+/// A value is `nil` if the proxy does not send it. Each endpoint reads only the headers of its own proxies, which the guides
+/// have them overwrite; another proxy's header would be the client's.
+struct ProxiedRequest {
+    /// The proxy's own request, which carries the client's headers too.
+    let question: HTTPRequest
+    let target: String?
+    let method: String?
+    let host: String?
+    /// The proxy's own name for the client's request.
+    let attempt: String?
+
+    init(_ question: HTTPRequest, target: String?, method: String?, host: String?, attempt: String? = nil) {
+        (self.question, self.target, self.method) = (question, target, method)
+        (self.host, self.attempt) = (host, attempt)
+    }
+
+    var streamHost: StreamHost? { host.flatMap(StreamHost.init) }
+
+    /// Lets the proxy ask again about the same request of the client, as nginx does after an internal redirect.
+    ///
+    /// - Parameter window: For how long; `nil` for a single question.
+    func repetition(within window: Duration?) -> Repetition? {
+        guard let window, let attempt, let target, Self.isRequestID(attempt) else { return nil }
+        // Begins like no Idempotency-Key, so that a client which learns the ID cannot use it for a grant of its own.
+        let secret = [Self.purpose, attempt, method ?? "", host ?? "", target].map { Array($0.utf8) }.joined(
+            separator: [0])
+        return Repetition(secret: Array(secret), within: window)
+    }
+
+    private static let purpose = "attempt"
+
+    /// Whether this looks like nginx's `$request_id` (nginx.org, ngx_http_core_module): 16 random bytes in hexadecimal.
+    private static func isRequestID(_ text: String) -> Bool {
+        text.utf8.count == 32 && text.utf8.allSatisfy { PercentEncoding.hexadecimal($0) != nil }
+    }
+}

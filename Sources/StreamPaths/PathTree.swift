@@ -1,0 +1,115 @@
+/// Values for paths and all that lies below them. A lookup costs the same however many paths there are.
+package struct PathTree<Value: Sendable>: Sendable {
+    private struct Node: Sendable {
+        var value: Value?
+        /// Names of the longest path with a value, at or below this node.
+        var deepest = 0
+        var children: [Name: Int] = [:]
+        /// Children whose names are ASCII, by the names that a server without cases knows them by.
+        var folded: [[UInt8]: [Int]] = [:]
+        /// Children whose names are not ASCII, those with the longest paths first.
+        var beyondASCII: [Int] = []
+        /// All children, those with the longest paths first.
+        var all: [Int] = []
+    }
+
+    /// A name, compared and hashed by its bytes: comparing long runs of accents as characters takes a second.
+    private struct Name: Hashable, Sendable {
+        let text: String
+
+        static func == (left: Self, right: Self) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+
+        func hash(into hasher: inout Hasher) {
+            var text = text
+            text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        }
+    }
+
+    /// Nodes that a path may be taken to lead to, at one depth. A path with more is refused.
+    private static var candidateLimit: Int { 64 }
+
+    private var nodes = [Node()]
+
+    /// Of two values for the same path the first one stays.
+    package init(_ values: [(path: StreamPath, value: Value)]) {
+        for (path, value) in values { insert(value, at: path) }
+        for index in nodes.indices { sortChildren(of: index) }
+    }
+
+    private mutating func insert(_ value: Value, at path: StreamPath) {
+        var node = 0
+        nodes[0].deepest = max(nodes[0].deepest, path.names.count)
+        for name in path.names {
+            node = child(of: node, named: name)
+            nodes[node].deepest = max(nodes[node].deepest, path.names.count)
+        }
+        nodes[node].value = nodes[node].value ?? value
+    }
+
+    private mutating func child(of node: Int, named name: String) -> Int {
+        if let child = nodes[node].children[Name(text: name)] { return child }
+        let child = nodes.count
+        nodes.append(Node())
+        nodes[node].children[Name(text: name)] = child
+        nodes[node].all.append(child)
+        if name.utf8.allSatisfy({ $0 < 0x80 }) {
+            nodes[node].folded[PathName.folded(name), default: []].append(child)
+        } else {
+            nodes[node].beyondASCII.append(child)
+        }
+        return child
+    }
+
+    private mutating func sortChildren(of node: Int) {
+        let byDepth = { [nodes] (left: Int, right: Int) in nodes[left].deepest > nodes[right].deepest }
+        nodes[node].all.sort(by: byDepth)
+        nodes[node].beyondASCII.sort(by: byDepth)
+        for name in nodes[node].folded.keys { nodes[node].folded[name]?.sort(by: byDepth) }
+    }
+
+    /// The value of the longest path that `path` is or lies below.
+    ///
+    /// `nil` results if there is none, and if a lenient server may take `path` for one below a longer path that has a value:
+    /// `/open/LIVE` has none if `/open/live` has one.
+    package func nearest(to path: StreamPath) -> Value? {
+        var (node, nearest, depth) = (0, nodes[0].value, 0)
+        for (position, name) in path.names.enumerated() {
+            guard let child = nodes[node].children[Name(text: name)] else { break }
+            node = child
+            if let value = nodes[node].value { (nearest, depth) = (value, position + 1) }
+        }
+        guard let nearest, !mayLead(path, deeperThan: depth) else { return nil }
+        return nearest
+    }
+
+    /// Whether a lenient server may take the path for one with a value that has more than `depth` names.
+    private func mayLead(_ path: StreamPath, deeperThan depth: Int) -> Bool {
+        var reached = [0]
+        for (position, name) in path.names.enumerated() where !reached.isEmpty {
+            var next: [Int] = []
+            for node in reached where nodes[node].deepest > depth {
+                for child in candidates(for: name, below: nodes[node]) {
+                    // The others have no longer paths either.
+                    guard nodes[child].deepest > depth else { break }
+                    if position >= depth, nodes[child].value != nil { return true }
+                    next.append(child)
+                    if next.count > Self.candidateLimit { return true }
+                }
+            }
+            reached = next
+        }
+        return false
+    }
+
+    /// The children that a server may take `name` for. What servers make of names beyond ASCII, theirs or ours, is unknown:
+    /// one may be taken for any other.
+    private func candidates(for name: String, below node: Node) -> [Int] {
+        guard name.utf8.allSatisfy({ $0 < 0x80 }) else { return node.all }
+        let alike = node.folded[PathName.folded(name)] ?? []
+        if node.beyondASCII.isEmpty { return alike }
+        // The caller stops at the first child that leads no deeper.
+        return (alike + node.beyondASCII.prefix(Self.candidateLimit + 1)).sorted {
+            nodes[$0].deepest > nodes[$1].deepest
+        }
+    }
+}

@@ -1,0 +1,85 @@
+/// The scheme, host and port of a URL, in the one form in which they are compared: lower case, without a dot at the end of the
+/// host and without the scheme's own port.
+package struct StreamOrigin: Hashable, Sendable {
+    /// `https` or `http`.
+    package let scheme: String
+    package let host: StreamHost
+    /// `nil` for the scheme's own port.
+    package let port: UInt16?
+
+    private static let schemes: [(name: String, port: UInt16)] = [("https", 443), ("http", 80)]
+
+    /// The origin as the beginning of a URL: `https://cdn.example`.
+    package var text: String { "\(scheme)://\(host.name)" + (port.map { ":\($0)" } ?? "") }
+
+    /// Reads `https://HOST[:PORT]` or `http://HOST[:PORT]`; `nil` results from anything else.
+    package init?(_ text: String) {
+        guard let (origin, rest) = Self.read(Array(text.utf8)[...]), rest.isEmpty else { return nil }
+        self = origin
+    }
+
+    /// The origin at the beginning of a URL, and the bytes after it. `nil` results if the URL begins in another way.
+    static func read(_ url: ArraySlice<UInt8>) -> (origin: StreamOrigin, rest: ArraySlice<UInt8>)? {
+        for (scheme, usualPort) in schemes {
+            let prefix = scheme + "://"
+            guard url.starts(with: prefix.utf8) else { continue }
+            let rest = url.dropFirst(prefix.utf8.count)
+            let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+            guard let (host, port) = StreamHost.read(authority) else { return nil }
+            let origin = StreamOrigin(scheme: scheme, host: host, port: port == usualPort ? nil : port)
+            return (origin, rest.dropFirst(authority.count))
+        }
+        return nil
+    }
+
+    private init(scheme: String, host: StreamHost, port: UInt16?) {
+        (self.scheme, self.host, self.port) = (scheme, host, port)
+    }
+}
+
+/// The name or address of a host, in the one form in which hosts are compared: lower case, without a dot at its end.
+package struct StreamHost: Hashable, Sendable {
+    /// An address of IPv6 is in brackets.
+    package let name: String
+
+    /// Reads the value of a `Host` header (RFC 9110, 7.2). A port is ignored; `nil` results from anything that is no host.
+    package init?(_ header: String) {
+        guard let (host, _) = Self.read(Array(header.utf8)[...]) else { return nil }
+        self = host
+    }
+
+    private init(name: String) { self.name = name }
+
+    /// Reads `HOST` or `HOST:PORT`; `nil` results from anything else, a name and password before the host included.
+    static func read(_ authority: ArraySlice<UInt8>) -> (host: StreamHost, port: UInt16?)? {
+        let isAddress = authority.first == UInt8(ascii: "[")
+        let end = isAddress ? authority.firstIndex(of: UInt8(ascii: "]")).map { $0 + 1 } : nil
+        let host = end.map { authority[..<$0] } ?? authority.prefix { $0 != UInt8(ascii: ":") }
+        let text = String(decoding: host, as: UTF8.self).lowercased()
+        guard let name = isAddress ? address(text) : domainName(text) else { return nil }
+        let rest = authority.dropFirst(host.count)
+        if rest.isEmpty { return (StreamHost(name: name), nil) }
+        let digits = rest.dropFirst()
+        guard rest.first == UInt8(ascii: ":"), digits.allSatisfy({ (0x30...0x39).contains($0) }),
+            let port = UInt16(String(decoding: digits, as: UTF8.self)), port > 0
+        else { return nil }
+        return (StreamHost(name: name), port)
+    }
+
+    private static func domainName(_ text: String) -> String? {
+        let name = text.utf8.last == UInt8(ascii: ".") ? String(text.dropLast()) : text
+        let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let isName = labels.allSatisfy { label in
+            !label.isEmpty
+                && label.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
+        }
+        return isName && name.utf8.count <= 253 ? name : nil
+    }
+
+    private static func address(_ text: String) -> String? {
+        let inner = text.utf8.dropFirst().dropLast()
+        let isAddress =
+            text.utf8.last == UInt8(ascii: "]") && inner.allSatisfy { $0.isLetterOrDigit || ":.".utf8.contains($0) }
+        return isAddress && !inner.isEmpty ? text : nil
+    }
+}

@@ -1,0 +1,74 @@
+import Testing
+
+@testable import StreamPaths
+
+@Suite("Nearest paths")
+struct PathTreeTests {
+    private static func tree(_ paths: String...) throws -> PathTree<String> {
+        PathTree(try paths.map { (try #require(StreamPath($0)), $0) })
+    }
+
+    private static func nearest(_ tree: PathTree<String>, _ target: String) throws -> String? {
+        tree.nearest(to: try #require(StreamPath(target)))
+    }
+
+    @Test("the longest path counts, by whole names")
+    func longest() throws {
+        let tree = try Self.tree("/live", "/live/tnt/hd", "/vod", "/live/hbo")
+        for (target, expected) in [
+            ("/live", "/live"), ("/live/", "/live"), ("/live/x/y", "/live"), ("/live/tnt", "/live"),
+            ("/live/tnt/hd", "/live/tnt/hd"), ("/live/tnt/hd/1.ts", "/live/tnt/hd"), ("/live/tnt/sd", "/live"),
+            ("/live/hbo/1", "/live/hbo"), ("/vod", "/vod"),
+        ] {
+            #expect(try Self.nearest(tree, target) == expected, "\(target)")
+        }
+        for none in ["/", "/lives", "/x/live"] { #expect(try Self.nearest(tree, none) == nil, "\(none)") }
+        #expect(try Self.nearest(Self.tree("/", "/a"), "/b") == "/")
+    }
+
+    @Test("what an origin may take for a path below a longer one has none")
+    func lenientServers() throws {
+        let tree = try Self.tree("/open", "/open/live", "/vod", "/vod/hbo/gold", "/a%20b", "/a%20b/c+d")
+        for open in [
+            "/open", "/open/trailer;v=2/1.ts", "/open/LIVELY", "/open/v1.", "/vod/HBO", "/vod/HBO/free", "/vod/x/gold",
+            "/a%20b/c",
+            "/vod/f%C3%BAtbol/free",
+        ] {
+            #expect(try Self.nearest(tree, open) != nil, "\(open)")
+        }
+        for shut in [
+            "/open/LIVE/1.ts", "/open/live;x=1", "/open/live%3Fx", "/open/live%23", "/open/%6Cive%20", "/open/live.",
+            "/open/live+",
+            "/open/live::$DATA", "/OPEN/x", "/open/l%C4%B1ve", "/open/%EF%BD%8Cive", "/open/%20live", "/vod/hbo/GOLD",
+            "/vod/HBO/gold/1", "/vod/f%C3%BAtbol/gold", "/vod/hb%C3%B6/GOLD/x",
+            "/a%20b/C%20d", "/a%20b/c%20D/1",
+        ] {
+            #expect(try Self.nearest(tree, shut) == nil, "\(shut)")
+        }
+        #expect(try Self.nearest(tree, "/open/live/1.ts") == "/open/live")
+    }
+
+    @Test("a name beyond ASCII may be any other, in a request and in what an operator has configured")
+    func beyondASCII() throws {
+        let tree = try Self.tree("/caf%C3%A9", "/caf%C3%A9/x", "/vod", "/vod/a/b")
+        for open in ["/caf%C3%A9/y", "/vod/y", "/vod/a/c"] { #expect(try Self.nearest(tree, open) != nil, "\(open)") }
+        for shut in [
+            "/caf%C3%A9/X", "/cafe%CC%81/y", "/cafe%CC%81/x", "/vod/x", "/vod/X/1", "/vod/%C3%A1/b", "/vod/%C3%A1/B/1",
+        ] {
+            #expect(try Self.nearest(tree, shut) == nil, "\(shut)")
+        }
+    }
+
+    @Test("a name that may be any of more longer paths than are looked at is refused")
+    func manyCandidates() throws {
+        func nearest(to target: String, among count: Int) throws -> String? {
+            let paths =
+                ["/open"] + (0..<count).map { "/open/\($0)/members" } + (0..<count).map { "/open/\($0)ñ/members" }
+            return try Self.nearest(
+                PathTree(paths.map { (try #require(StreamPath($0.replacing("ñ", with: "%C3%B1"))), $0) }), target)
+        }
+        for count in [1, 10, 32] { #expect(try nearest(to: "/open/%C3%B1/free", among: count) == "/open") }
+        for count in [1, 32, 100, 1000] { #expect(try nearest(to: "/open/%C3%B1/Members", among: count) == nil) }
+        for count in [65, 1000] { #expect(try nearest(to: "/open/%C3%B1/free", among: count) == nil) }
+    }
+}
