@@ -119,6 +119,11 @@ let package = Package(
             dependencies: ["LoadTest", "MediaToken"],
             path: "Tests/Benchmarks/VerifyWorkload",
             swiftSettings: strict),
+        .executableTarget(
+            name: "gate-workload",
+            dependencies: ["HTTPServer", "MediaToken", "MediaTokenGate"],
+            path: "Tests/Benchmarks/GateWorkload",
+            swiftSettings: strict),
         .testTarget(
             name: "ReplayCacheTests",
             dependencies: [
@@ -127,7 +132,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "MediaTokenGateTests",
-            dependencies: ["HTTPServer", "MediaToken", "MediaTokenGate", "PlaybackGrants", "StreamPaths", "TestSupport"],
+            dependencies: [
+                "HTTPServer", "MediaToken", "MediaTokenGate", "PlaybackGrants", "StreamPaths", "TestSupport",
+                "gate-workload",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "PlaybackGrantsTests",

@@ -7,7 +7,10 @@ enum PathName {
     /// Decodes the name once. `nil` results if some program could take it for several names, for a step up or for nothing.
     static func read(_ encoded: ArraySlice<UInt8>) -> String? {
         if isOrdinary(encoded) { return String(decoding: encoded, as: UTF8.self) }
-        guard let bytes = decoded(encoded), bytes.count <= byteLimit, isOneName(bytes[...]) else { return nil }
+        // Each byte may be an escape of three.
+        guard encoded.count <= 3 * byteLimit, let bytes = decoded(encoded), bytes.count <= byteLimit,
+            isOneName(bytes[...])
+        else { return nil }
         // In ASCII there is nothing to fold but the case.
         if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
         guard let name = String(validating: bytes, as: UTF8.self), FoldedCharacters.keepItsParts(name) else {

@@ -1,0 +1,29 @@
+// Asks a gate about one target again and again, for tools that count what that takes.
+//
+//     gate-workload ROUTES QUESTIONS <TARGET
+//
+// The gate opens /open to all, and ROUTES paths below it to tokens: /open/1/members, /open/2/members and so on.
+internal import Foundation
+internal import HTTPServer
+internal import MediaToken
+internal import MediaTokenGate
+
+struct Failure: Error {
+    let message: String
+}
+
+let numbers = CommandLine.arguments.dropFirst().compactMap { Int($0) }
+guard numbers.count == 2, let target = readLine() else { throw Failure(message: "expected ROUTES QUESTIONS <TARGET") }
+let expectation = Expectation(requestor: "MML", resource: "TNT")
+let open = GateRoute(path: "/open", access: .open)
+let shut = (0..<numbers[0]).map { GateRoute(path: "/open/\($0)/members", access: .token(expectation)) }
+let gate = Gate(routes: ([open] + shut).compactMap(\.self))
+let request = HTTPRequest(method: "GET", path: "/v1/authz/forward-auth", headers: [("X-Forwarded-Uri", target)])
+let clock = ContinuousClock()
+var statuses: Set<String> = []
+let time = clock.measure {
+    for _ in 0..<numbers[1] {
+        if case .settled(let reply) = gate.question(request, at: .now) { statuses.insert(reply.status) }
+    }
+}
+print("\(statuses.sorted().joined(separator: " ")) \(time / .nanoseconds(max(1, numbers[1]))) ns a question")
