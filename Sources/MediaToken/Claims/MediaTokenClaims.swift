@@ -26,6 +26,8 @@ public struct MediaTokenClaims: Sendable {
         guard elements.kind == .media else { throw .otherKind(elements.kind) }
         let fields = elements.fields
         let places = MediaTokenFieldPlaces(in: fields)
+        // Whoever reads names without their case sees a field there: an MVPD's proxy, which no allow-list would then see.
+        if let name = places.inOtherCase { throw .field("\(name)", .otherCase) }
         sessionGUID = SessionGUID(try fields.required(.sessionGUID, places))
         requestor = RequestorID(try fields.required(.requestorID, places))
         resource = ResourceID(try fields.required(.resourceID, places))

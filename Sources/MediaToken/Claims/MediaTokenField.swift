@@ -24,6 +24,9 @@ struct MediaTokenFieldPlaces {
     /// Whether there are elements that the format does not know.
     private(set) var hasOthers = false
 
+    /// A field whose name is there in other upper and lower case.
+    private(set) var inOtherCase: StaticString?
+
     init(in fields: FieldElements) {
         // Elements deeper down never count: an extra element cannot smuggle a field in.
         for element in fields.elements.list where element.depth > 0 {
@@ -31,10 +34,16 @@ struct MediaTokenFieldPlaces {
                 element.depth == 1 ? MediaTokenField.names.firstIndex { fields.elements.isNamed($0, element) } : nil
             guard let name else {
                 hasOthers = true
+                if element.depth == 1, inOtherCase == nil { inOtherCase = Self.fieldInOtherCase(fields, element) }
                 continue
             }
             if case .missing = places[name] { places[name] = .once(element) } else { places[name] = .several }
         }
+    }
+
+    private static func fieldInOtherCase(_ fields: FieldElements, _ element: XMLElement) -> StaticString? {
+        let name = fields.elements.name(of: element).lowercased()
+        return MediaTokenField.names.first { "\($0)".lowercased().hasSameBytes(as: name) }
     }
 
     /// The element that holds a field; `nil` where there is none.

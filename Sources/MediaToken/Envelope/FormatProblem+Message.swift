@@ -71,6 +71,7 @@ extension FormatProblem.Field {
         case .duplicate: "is there more than once"
         case .nested: "has elements inside; expected text"
         case .decorated: "has an attribute, a prefix or a namespace; expected a plain name"
+        case .otherCase: "is there in other upper and lower case; expected the name as it stands here"
         case .timeToLive: "is not a whole number of milliseconds from 1 to 9223372036854775807"
         case .date(let form): "is not a date of the form '\(form)'"
         case .overflowingExpiry: "puts the expiry beyond the year 9999"

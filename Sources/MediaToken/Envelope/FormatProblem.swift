@@ -16,7 +16,7 @@ enum FormatProblem: Error, Equatable, Sendable {
     }
 
     enum Field: Equatable, Sendable {
-        case missing, empty, duplicate, nested, decorated
+        case missing, empty, duplicate, nested, decorated, otherCase
         case timeToLive
         case date(form: String)
         case overflowingExpiry

@@ -12,11 +12,15 @@ struct COSEMac0 {
     private static let ownProtected = CBORWriter.bytes { $0.addMap { $0.add(algorithm, hmac256) } }
 
     let payload: [UInt8]
-    private let protected: [UInt8]
     private let tag: [UInt8]
 
-    /// Reads what was received: the tags as they must be, and HMAC 256/256 alone, as the protected header says.
-    init(_ bytes: [UInt8]) throws(CATRefusal) {
+    /// Reads a received message in the one form in which ``bytes(head:payload:key:)`` writes it.
+    ///
+    /// The unprotected header is not covered by the MAC. So it must be the expected one to the byte, and so must the heads of all
+    /// parts: no byte of a message can be changed without a refusal.
+    ///
+    /// - Parameter head: What precedes the claims in messages that are made with the key.
+    init(_ bytes: [UInt8], head: [UInt8]) throws(CATRefusal) {
         guard bytes.starts(with: Self.tags) else {
             throw .malformed("it is no CWT in a COSE_Mac0; expected the tags 61 and 17")
         }
@@ -30,7 +34,12 @@ struct COSEMac0 {
         guard header.count == 1, header[0].label == Self.algorithm, header[0].value.integer == Self.hmac256 else {
             throw .malformed("its protected header is another one; expected the algorithm HMAC 256/256 alone")
         }
-        (self.protected, self.payload, self.tag) = (protected, payload, tag)
+        guard Self.bytes(head: head, payload: payload, tag: tag) == bytes else {
+            throw .malformed(
+                "its unprotected header is another one, or written in another way; expected the configured key ID alone"
+            )
+        }
+        (self.payload, self.tag) = (payload, tag)
     }
 
     /// All that stands in front of the claims, in those that are made with one key.
@@ -44,8 +53,11 @@ struct COSEMac0 {
 
     /// Makes one.
     static func bytes(head: [UInt8], payload: [UInt8], key: HMACKey) throws(GrantProblem) -> [UInt8] {
-        let tag = try code(ownProtected, payload, key)
-        return CBORWriter.bytes(behind: head) { message in
+        bytes(head: head, payload: payload, tag: try code(payload, key))
+    }
+
+    private static func bytes(head: [UInt8], payload: [UInt8], tag: [UInt8]) -> [UInt8] {
+        CBORWriter.bytes(behind: head) { message in
             message.add(payload)
             message.add(tag)
         }
@@ -53,17 +65,15 @@ struct COSEMac0 {
 
     /// Whether the holder of `key` has made it.
     func isAuthentic(_ key: HMACKey) throws(GrantProblem) -> Bool {
-        try Self.code(protected, payload, key).isSame(inConstantTime: tag)
+        try Self.code(payload, key).isSame(inConstantTime: tag)
     }
 
     /// Over the MAC_structure (RFC 9052, 6.3).
-    private static func code(
-        _ protected: [UInt8], _ payload: [UInt8], _ key: HMACKey
-    ) throws(GrantProblem) -> [UInt8] {
+    private static func code(_ payload: [UInt8], _ key: HMACKey) throws(GrantProblem) -> [UInt8] {
         let structure = CBORWriter.bytes { structure in
             structure.addArray(of: 4)
             structure.add("MAC0")
-            structure.add(protected)
+            structure.add(ownProtected)
             // No data of the application's own.
             structure.add([UInt8]())
             structure.add(payload)

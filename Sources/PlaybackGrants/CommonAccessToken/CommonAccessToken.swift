@@ -16,7 +16,7 @@ public struct CommonAccessToken: Sendable {
 
     /// - Parameters:
     ///   - key: 32 bytes or more.
-    ///   - keyID: tells whoever checks it which key that is.
+    ///   - keyID: Names the key in each token. A token that names another one is refused.
     public init(key: GrantSecret, keyID: String) throws(GrantProblem) {
         guard key.bytes.count >= Self.shortestKey else {
             throw GrantProblem("key", "has \(key.bytes.count) bytes; expected at least \(Self.shortestKey)")
@@ -63,7 +63,7 @@ public struct CommonAccessToken: Sendable {
         guard let bytes = Base64Spelling.url.bytes(of: token) else {
             throw .malformed("it is no Base64 for URLs, without padding")
         }
-        let message = try COSEMac0(bytes)
+        let message = try COSEMac0(bytes, head: head)
         do {
             guard try message.isAuthentic(key) else { throw CATRefusal.otherKey }
         } catch let refusal as CATRefusal {

@@ -75,13 +75,13 @@ struct GrantProperty: FuzzProperty {
 
     private func checkSigned(_ payload: [UInt8]) throws {
         guard payload.count <= 2048 else { return }
-        let (protected, length): ([UInt8], [UInt8]) = (
-            [0xA1, 1, 5], [0x59, UInt8(payload.count >> 8), UInt8(payload.count & 255)]
-        )
+        let protected: [UInt8] = [0xA1, 1, 5]
         // The MAC_structure and the message, put together by hand (RFC 9052, 6.2 and 6.3).
         let structure = [0x84, 0x64] + Array("MAC0".utf8) + [0x43] + protected + [0x40] + Self.head(payload) + payload
         let code = try HMACKey(.sha256, key: secret).code(of: structure)
-        let message = [0xD8, 61, 0xD1, 0x84, 0x43] + protected + [0xA0] + length + payload + [0x58, 32] + code
+        let header = [0xA1, 4, 0x44] + Array("fuzz".utf8)
+        let head = [0xD8, 61, 0xD1, 0x84, 0x43] + protected + header
+        let message = head + Self.head(payload) + payload + [0x58, 32] + code
         let text = Self.base64(message)
         let read: CATClaims
         do throws(CATRefusal) {
