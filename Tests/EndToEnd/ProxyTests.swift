@@ -82,20 +82,68 @@ extension EndToEnd {
             }
         }
 
-        private func fetch(_ scheme: String, _ target: String, token: String? = nil) throws -> (
-            code: String, status: String
-        ) {
+        private func fetch(
+            _ scheme: String, _ target: String, token: String? = nil, _ options: [String] = []
+        ) throws -> (code: String, status: String) {
             let port = scheme == "https" ? ports[1] : ports[0]
             let answer = try Program("curl").run(
                 [
                     "-s", "-k", "-o", "/dev/null", "-D", "-", "-w", "%{http_code}",
                     "\(scheme)://127.0.0.1:\(port)\(target)",
                 ]
-                    + (token.map { ["-H", "X-Media-Token: \(Fixtures.base64($0))"] } ?? [])
+                    + options + (token.map { ["-H", "X-Media-Token: \(Fixtures.base64($0))"] } ?? [])
             ).output
             let lines = answer.split(whereSeparator: \.isNewline)
             let status = lines.first { $0.lowercased().hasPrefix("x-media-token-status: ") }
             return (String(lines.last ?? ""), String(status?.dropFirst(22) ?? ""))
+        }
+
+        /// The nginx snippet asks again after the internal redirect of an index.
+        private func startIndex(_ attemptWindow: String) throws -> (gate: GateProcess, server: Daemon) {
+            let folder = place.directory.path + "/streams/live/show"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try "<html>".write(toFile: folder + "/index.html", atomically: false, encoding: .utf8)
+            let routes = #"{"routes": [{"path": "/live", "requestor": "MML", "resource": "TNT"\#(attemptWindow)}]}"#
+            let file = try place.directory.write(routes, to: "gate.json")
+            let gate = try GateProcess(in: place, GatePlace.strict + ["--config", file])
+            let server = try start("nginx", gate: gate.port)
+            try server.wait { try fetch("http", "/live/index.m3u8").code != "000" }
+            return (gate, server)
+        }
+
+        @Test("nginx may ask again about one request that it redirects, where the route says so, and a client may not")
+        func attempts() throws {
+            let (gate, server) = try startIndex(#", "attempt-window": 5"#)
+            let tokens = try place.tokens(3)
+            #expect(try fetch("http", "/live/show/", token: tokens[0]) == ("200", "VALID_TOKEN"))
+            #expect(
+                try gate.logged().split(separator: "\n").filter { $0.contains("VALID_TOKEN") }.count == 2,
+                "nginx asks twice")
+            #expect(try fetch("http", "/live/show/", token: tokens[0]) == ("403", "TOKEN_ALREADY_USED"))
+            let attempt = ["-H", "X-Media-Token-Attempt: 0123456789abcdef0123456789abcdef"]
+            #expect(try fetch("http", "/live/show/", token: tokens[1], attempt) == ("200", "VALID_TOKEN"))
+            for target in ["/live/show/", "/live/show/index.html", "/live/index.m3u8"] {
+                #expect(
+                    try fetch("http", target, token: tokens[1], attempt) == ("403", "TOKEN_ALREADY_USED"), "\(target)")
+            }
+            // What nginx does not overwrite, no other endpoint believes.
+            let forwarded =
+                ["-H", "X-Media-Token: \(Fixtures.base64(tokens[2]))", "-H", "X-Forwarded-Uri: /live/1"] + attempt
+            let address = "http://127.0.0.1:\(gate.port)/v1/authz/"
+            #expect(try GateProcess.fetch(address + "forward-auth", forwarded).code == "200")
+            #expect(try GateProcess.fetch(address + "forward-auth", forwarded).code == "403")
+            #expect(try GateProcess.fetch(address + "ext-authz/live/1", forwarded).code == "403")
+            gate.end()
+            server.end(SIGKILL)
+        }
+
+        @Test("without an attempt window a redirect inside of nginx uses the token up")
+        func noAttempts() throws {
+            let (gate, server) = try startIndex("")
+            let token = try place.tokens(1)[0]
+            #expect(try fetch("http", "/live/show/", token: token) == ("403", "TOKEN_ALREADY_USED"))
+            gate.end()
+            server.end(SIGKILL)
         }
 
         @Test("a manifest opens for a token once, over HTTP and HTTPS", arguments: ["nginx", "caddy", "haproxy"])
