@@ -80,7 +80,7 @@ let package = Package(
         .target(
             name: "FuzzProperties",
             dependencies: [
-                "HTTPServer", "MediaToken", "MediaTokenGate", "PlaybackGrants", "TestSupport", "TokenCrypto",
+                "HTTPServer", "MediaToken", "MediaTokenGate", "PlaybackGrants", "StreamPaths", "TestSupport", "TokenCrypto",
                 "TokenIssuer", "TokenXML",
             ],
             path: "Tests/Fuzzing/Properties",

@@ -3,6 +3,7 @@ internal import HTTPServer
 internal import MediaToken
 internal import MediaTokenGate
 internal import PlaybackGrants
+internal import StreamPaths
 internal import TokenCrypto
 
 /// No request gets a protected stream without a token that somebody signed or a grant that the gate made, for what every server would take its target for;
@@ -10,6 +11,8 @@ internal import TokenCrypto
 struct GateProperty: FuzzProperty {
     private let known: SignedTokens
     private let gate: Gate
+    /// The same routes, on a host.
+    private let gateOfHost: Gate
     /// Opens all below `/paid`.
     private let grant: String
 
@@ -19,17 +22,22 @@ struct GateProperty: FuzzProperty {
         setenv("FUZZED_GRANT_KEY", digits, 1)
         var maker = GrantSettings(.cat)
         maker.keyEnvironment = "FUZZED_GRANT_KEY"
-        let routes = [
-            GateRoute(path: "/free", access: .open), GateRoute(path: "/free/members", access: .token(Self.members)),
-            GateRoute(path: "/paid", access: .token(Self.paid), grant: RouteGrantSettings(maker, scope: "/paid")),
-        ]
-        gate = Gate(
-            routes: try routes.compactMap(\.self).map { try $0.withGrant(among: []) })
+        let grant = RouteGrantSettings(maker, scope: "/paid")
+        func gate(_ hosts: [StreamHost]) throws -> Gate {
+            let routes = [
+                GateRoute(path: "/free", hosts: hosts, access: .open),
+                GateRoute(path: "/free/members", hosts: hosts, access: .token(Self.members)),
+                GateRoute(
+                    path: "/paid", hosts: hosts, access: .token(Self.paid), attemptWindow: .seconds(5), grant: grant),
+            ]
+            return Gate(routes: try routes.compactMap(\.self).map { try $0.withGrant(among: []) })
+        }
+        (self.gate, gateOfHost) = (try gate([]), try gate([StreamHost("a.example")].compactMap(\.self)))
         var claims = CATClaims()
         claims.expires = known.batches[0].time.milliseconds / 1000 + 600
         claims.scope.pathPrefix = "/paid/"
         let tokens = try CommonAccessToken(key: GrantSecret(hexadecimal: digits), keyID: "media-token")
-        grant = try tokens.grant(claims).fields[0].value
+        self.grant = try tokens.grant(claims).fields[0].value
     }
 
     private static let members = Expectation(requestor: "MML", resource: .unsafeAnyResource)
@@ -39,6 +47,7 @@ struct GateProperty: FuzzProperty {
     /// - Parameter input: `METHOD TARGET`, then lines of headers, an empty line, and the body.
     func check(_ input: [UInt8]) throws {
         guard let request = Self.request(input), request.isUnambiguous else { return }
+        try checkHost(request)
         switch gate.question(request, at: known.batches[0].time) {
         case .settled(let reply):
             try check(reply.answer)
@@ -56,6 +65,9 @@ struct GateProperty: FuzzProperty {
                     Self.demands(request) == [Set(verification.expectation.requestors)],
                     "asks for \(verification.expectation.requestors), and \(Self.demands(request)) is what is read")
                 try demand(
+                    verification.repetition == nil || Self.namesAttempt(request),
+                    "repeatable, and no proxy named an attempt")
+                try demand(
                     Self.tokens(in: request).count == 1, "one token is taken, of \(Self.tokens(in: request).count)")
             }
             for batch in known.batches {
@@ -72,6 +84,29 @@ struct GateProperty: FuzzProperty {
             let batch = known.batches[0]
             _ = batch.verifier.examine(verification.token, for: verification.expectation, at: batch.time)
         }
+    }
+
+    /// Whatever is not denied on a host's routes was asked for on that host, as the proxy's own header tells.
+    private func checkHost(_ request: HTTPRequest) throws {
+        guard request.path.hasPrefix("/v1/authz/") else { return }
+        if case .settled(let reply) = gateOfHost.question(request, at: known.batches[0].time),
+            reply.answer.status != 200
+        {
+            return
+        }
+        let name =
+            ["/v1/authz/auth-request": "x-original-host", "/v1/authz/forward-auth": "x-forwarded-host"][request.path]
+            ?? "host"
+        let hosts = request.headers.filter { $0.name.lowercased() == name }.map { $0.value.lowercased() }
+        try demand(hosts.count == 1 && hosts[0].hasPrefix("a.example"), "open on \(hosts)")
+        let rest = hosts[0].dropFirst("a.example".count).drop { $0 == "." }
+        try demand(rest.isEmpty || rest.first == ":" && rest.dropFirst().allSatisfy(\.isNumber), "open on \(hosts)")
+    }
+
+    private static func namesAttempt(_ request: HTTPRequest) -> Bool {
+        let attempts = request.headers.filter { $0.name.lowercased() == "x-media-token-attempt" }
+        return request.path == "/v1/authz/auth-request" && attempts.count == 1 && attempts[0].value.count == 32
+            && attempts[0].value.allSatisfy(\.isHexDigit)
     }
 
     private func check(_ answer: HTTPAnswer) throws {
