@@ -80,7 +80,8 @@ let package = Package(
         .target(
             name: "FuzzProperties",
             dependencies: [
-                "HTTPServer", "MediaToken", "MediaTokenGate", "PlaybackGrants", "StreamPaths", "TestSupport", "TokenCrypto",
+                "HTTPServer", "MediaToken", "MediaTokenGate", "PlaybackGrants", "StreamPaths", "TestSupport",
+                "TokenCrypto",
                 "TokenIssuer", "TokenXML",
             ],
             path: "Tests/Fuzzing/Properties",
@@ -93,7 +94,8 @@ let package = Package(
         .testTarget(
             name: "VectorTests",
             dependencies: [
-                "HTTPServer", "MediaToken", "MediaTokenGate", "PlaybackGrants", "StreamPaths", "TestSupport", "TokenCrypto",
+                "HTTPServer", "MediaToken", "MediaTokenGate", "PlaybackGrants", "StreamPaths", "TestSupport",
+                "TokenCrypto",
                 "TokenIssuer",
             ],
             swiftSettings: strict),
