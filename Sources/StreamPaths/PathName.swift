@@ -79,7 +79,7 @@ enum PathName {
 }
 
 extension UInt8 {
-    fileprivate var asciiLowercased: UInt8 {
+    var asciiLowercased: UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
     }
 

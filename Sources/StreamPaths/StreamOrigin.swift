@@ -55,7 +55,7 @@ package struct StreamHost: Hashable, Sendable {
         let isAddress = authority.first == UInt8(ascii: "[")
         let end = isAddress ? authority.firstIndex(of: UInt8(ascii: "]")).map { $0 + 1 } : nil
         let host = end.map { authority[..<$0] } ?? authority.prefix { $0 != UInt8(ascii: ":") }
-        let text = String(decoding: host, as: UTF8.self).lowercased()
+        let text = String(decoding: host.map(\.asciiLowercased), as: UTF8.self)
         guard let name = isAddress ? address(text) : domainName(text) else { return nil }
         let rest = authority.dropFirst(host.count)
         if rest.isEmpty { return (StreamHost(name: name), nil) }
