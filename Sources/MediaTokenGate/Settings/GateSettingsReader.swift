@@ -184,7 +184,9 @@ package struct GateSettingsReader {
             attemptWindow: attemptWindow.map { .seconds($0) }, grant: grant)
         if route == nil {
             object.refuse(
-                "path", "is '\(printable(path))'; expected a path from / on, without a query, . or .. or empty parts")
+                "path",
+                "is '\(printable(path))'; expected a path from / on that all servers read alike: percent-encoded, without a query, "
+                    + "empty names, . or .., and beyond ASCII with letters, marks and digits only")
         }
         return route
     }
