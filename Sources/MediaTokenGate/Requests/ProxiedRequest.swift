@@ -28,7 +28,7 @@ struct ProxiedRequest {
     func repetition(within window: Duration?) -> Repetition? {
         guard let window, let attempt, let target, Self.isRequestID(attempt) else { return nil }
         // Begins like no Idempotency-Key, so that a client which learns the ID cannot use it for a grant of its own.
-        let secret = [Self.purpose, attempt, method ?? "", host ?? "", target].map { Array($0.utf8) }.joined(
+        let secret = [Self.purpose, attempt, host ?? "", target].map { Array($0.utf8) }.joined(
             separator: [0])
         return Repetition(secret: Array(secret), within: window)
     }
