@@ -70,6 +70,11 @@ final class HTTPConnections {
         evhttp_request_get_connection(request).flatMap { known[$0] }?.isTrusted ?? false
     }
 
+    /// Whether a request must have a Host.
+    func demandsHost(_ request: OpaquePointer) -> Bool {
+        evhttp_request_get_connection(request).flatMap { known[$0] }?.demandsHost ?? true
+    }
+
     /// Has nothing more served on a request's connection, and ends it soon: behind a CONNECT, libevent would not.
     func distrust(_ request: OpaquePointer) {
         guard let pointer = evhttp_request_get_connection(request) else { return }
@@ -158,6 +163,8 @@ final class HTTPConnection {
         if let watcher { evbuffer_remove_cb_entry(bufferevent_get_input(buffer), watcher) }
         watcher = nil
     }
+
+    var demandsHost: Bool { head.demandsHost }
 
     var isAnswering: Bool {
         switch state {

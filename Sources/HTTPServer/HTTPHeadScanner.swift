@@ -16,10 +16,13 @@ struct HTTPHeadScanner {
     /// The request line's first eight bytes, and its last.
     private var (method, version) = (UInt64(0), UInt64(0))
 
-    private static let versions = ["HTTP/1.0", "HTTP/1.1"].map(number)
+    private static let (oldest, newest) = (number("HTTP/1.0"), number("HTTP/1.1"))
     private static let connect = number("CONNECT ")
 
     private static func number(_ text: String) -> UInt64 { text.utf8.reduce(0) { $0 << 8 | UInt64($1) } }
+
+    /// Whether the request must have a Host, as from HTTP/1.1 on (RFC 9112, 3.2). Known once its request line has come.
+    var demandsHost: Bool { version == Self.newest }
 
     mutating func scan(_ bytes: [UInt8]) {
         let (lineFeed, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
@@ -27,7 +30,7 @@ struct HTTPHeadScanner {
             if (byte == lineFeed) != (last == carriageReturn) { isOdd = true }
             last = byte
             if byte == lineFeed {
-                if isRequestLine, !Self.versions.contains(version) || method == Self.connect { isOdd = true }
+                if isRequestLine, version != Self.oldest && !demandsHost || method == Self.connect { isOdd = true }
                 if lineLength == 0 { return hasEnded = true }
                 (isRequestLine, lineLength, lines) = (false, 0, lines + 1)
                 if lines > Self.lineLimit { isOdd = true }

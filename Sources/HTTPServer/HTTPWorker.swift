@@ -96,7 +96,8 @@ final class HTTPWorker {
         let exchange = HTTPExchange(pointer, request, self)
         open[pointer] = WeakExchange(value: exchange)
         guard !request.method.isEmpty else { return refuse(exchange, pointer, 501) }
-        guard isTrusted, request.isUnambiguous else { return refuse(exchange, pointer, 400) }
+        let hasHost = !request.values(of: "Host").isEmpty || !connections.demandsHost(pointer)
+        guard isTrusted, hasHost, request.isUnambiguous else { return refuse(exchange, pointer, 400) }
         let size = request.headers.reduce(request.path.utf8.count + (request.query?.utf8.count ?? 0)) {
             $0 + $1.name.utf8.count + $1.value.utf8.count + 4
         }

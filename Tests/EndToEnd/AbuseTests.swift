@@ -43,13 +43,13 @@ extension EndToEnd {
                 ("a space before the colon", verify + "Content-Length : 5\r\n\r\nhello"),
                 ("a name with a space", question + "X-Forwarded Uri: /free/x\r\n\r\n"),
                 ("a header without a colon", question + "X-Forwarded-Uri\r\n\r\n"),
-                ("a fold before the first header", "GET /v1/authz/forward-auth HTTP/1.1\r\n \(free)\r\n"),
+                ("a fold before the first header", "GET /v1/authz/forward-auth HTTP/1.1\r\n \(free)Host: gate\r\n\r\n"),
                 ("a bare carriage return", question + "X-Forwarded-Uri: /free/x\rX-Y: z\r\n\r\n"),
                 ("NUL in a target", "GET /v1/authz/ext-authz/free/x\0/../paid HTTP/1.1\r\nHost: gate\r\n\r\n"),
                 ("NUL in a value", question + "X-Forwarded-Uri: /free/x\0/../../paid\r\n\r\n"),
                 ("NUL in a name", question + "X-Forwarded-Uri\0: /free/x\r\n\r\n"),
                 ("a line feed alone at the end of the head", question + free + "X-A: b\n\n"),
-                ("a line feed alone behind a line", "GET /v1/authz/forward-auth HTTP/1.1\r\nX-A: b\n\(free)\r\n"),
+                ("a line feed alone behind a line", "\(question)X-A: b\n\(free)\r\n"),
                 ("a space in the target", "GET /v1/authz/ext-authz/free/x y HTTP/1.1\r\nHost: gate\r\n\r\n"),
                 ("two versions", "GET /v1/authz/ext-authz/free/x HTTP/1.1 HTTP/1.1\r\nHost: gate\r\n\r\n"),
                 ("two media types", verify + "Content-Type: a/b\r\nContent-Type: c/d\r\nContent-Length: 0\r\n\r\n"),
@@ -63,7 +63,7 @@ extension EndToEnd {
                 ("a version that is none", "GET /v1/authz/forward-auth HTTP/1.9\r\nHost: gate\r\n\(free)\r\n"),
                 ("HTTP of another version", "GET / HTTP/2.0\r\nHost: gate\r\n\r\n"),
                 ("no version", "GET /\r\n\r\n"),
-                ("junk behind the version", "GET /v1/authz/forward-auth HTTP/1.1x\r\n" + free + "\r\n"),
+                ("junk behind the version", "GET /v1/authz/forward-auth HTTP/1.1x\r\nHost: gate\r\n\(free)\r\n"),
                 ("the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
             ])
         func ambiguous(what: String, request: String) throws {
@@ -71,6 +71,29 @@ extension EndToEnd {
             let answer = try ask(request + inner, patience: 2000)
             #expect(answer.status == 400, "\(answer.headers)")
             #expect(answer.isClosed)
+        }
+
+        @Test("a request of HTTP/1.1 without Host is refused and ends its connection; HTTP/1.0 needs none")
+        func host() throws {
+            let inner = Self.question + Self.free + "\r\n"
+            for (version, host, status) in [
+                ("1.1", "", 400), ("1.1", "X-Host: gate\r\n", 400), ("1.1", "Hos: gate\r\nost: gate\r\n", 400),
+                ("1.1", "Host:\r\n", 200), ("1.1", "hOST: gate\r\n", 200), ("1.0", "", 200),
+                ("1.0", "Host: gate\r\n", 200), ("1.0", "Host: gate\r\nHost: gate\r\n", 400),
+            ] {
+                for target in ["forward-auth", "forward-auth?x=HTTP/1.0"] {
+                    let head = "GET /v1/authz/\(target) HTTP/\(version)\r\n\(host)\(Self.free)\r\n"
+                    // The second on a connection, too.
+                    for before in version == "1.0" ? [""] : ["", inner] {
+                        let connection = try RawConnection(port: gate.port)
+                        connection.send(before + head + inner)
+                        if !before.isEmpty { #expect(connection.answer()?.status == 200) }
+                        #expect(connection.answer()?.status == status, "\(head)")
+                        let isClosed = connection.isClosed(withinMilliseconds: status == 400 ? 2000 : 100)
+                        #expect(isClosed == (status == 400 || version == "1.0"), "\(head)")
+                    }
+                }
+            }
         }
 
         @Test("a body in chunks ends its connection, since not all agree where it ends")
