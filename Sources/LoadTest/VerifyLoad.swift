@@ -38,7 +38,8 @@ package struct VerifyLoad: Sendable {
     ) throws -> VerifyFigures {
         let verifiers = PassVerifiers(keys: keys, policy: policy, replays: replays)
         let shares = shares()
-        let ceiling = BareSignatures(of: corpus.items.prefix(64).map(\.token), keys: keys)
+        let ceiling = BareSignatures(
+            of: corpus.items.prefix(64).map(\.token), keys: keys, at: settings.time ?? .now)
         let begin = MonotonicTime.nanoseconds
         let turns = Turns(beginning: begin, seconds: settings.seconds)
         let before = ProcessMemory.now

@@ -32,7 +32,7 @@ public final class MediaTokenVerifier: Sendable {
     /// - Parameters:
     ///   - token: the token as it arrived.
     ///   - expectation: what it must have been issued for.
-    ///   - now: the time of the check, normally ``Timestamp/now``.
+    ///   - now: the time of the check, normally ``Timestamp/now``. A key whose certificate is not valid then verifies nothing.
     /// - Throws: ``CannotTell``, and then the caller must refuse. A no is not an error but a verdict.
     public func verify(
         _ token: RawToken, for expectation: Expectation, at now: Timestamp
@@ -93,7 +93,7 @@ public final class MediaTokenVerifier: Sendable {
                         envelope.flatMap { DigestedEnvelope.make(of: $0, with: workspace.hasher) }
                     }
                 }
-                let authentic = watch.during(.signature) { keys.authenticate(digested, with: workspace) }
+                let authentic = watch.during(.signature) { keys.authenticate(digested, at: now, with: workspace) }
                 return group.indices.map { index in
                     let signed = watch.during(.claims) {
                         authentic[index].flatMap { SignedClaims.read(from: $0, with: workspace.reader) }

@@ -128,6 +128,90 @@ struct KeyRingTests {
         }
     }
 
+    /// A certificate of the standard key that is valid from now on.
+    private func makeCertificate(days: Int) throws -> String {
+        let key = try directory.write(try TestKeys.standard.pemText(), to: "signing.key")
+        let file = "\(directory.path)/days-\(days).crt"
+        try Program("openssl").succeed([
+            "req", "-x509", "-key", key, "-subj", "/CN=For \(days) days", "-days", "\(days)", "-out", file,
+        ])
+        return file
+    }
+
+    private func status(_ verifier: MediaTokenVerifier, at now: Timestamp, viewer: String) throws -> Verdict {
+        let token = try Mint.token {
+            $0 = TokenRecipe(issued: TokenDate(now))
+            $0.sessionGUID = viewer
+        }
+        let examination = verifier.examine(RawToken(token), for: Mint.expectation, at: now)
+        let verdict = try verifier.verify(token, at: now)
+        #expect(examination.firstFailure?.status ?? .validToken == verdict.status)
+        #expect(examination.firstFailure?.detail ?? "" == verdict.message)
+        return verdict
+    }
+
+    @Test("a key verifies while its certificate is valid, and not a second before or after; the rejection says so")
+    func certificateEndsWhileRunning() throws {
+        let file = try makeCertificate(days: 10)
+        let keys = try KeyRing(loading: [file])
+        let validity = try #require(keys.keys[0].validity)
+        let (begin, end) = (validity.lowerBound, validity.upperBound)
+        let verifier = MediaTokenVerifier(keys: keys, replays: MemoryReplayCache())
+        for (viewer, now, isValid) in [
+            ("a", begin, true), ("b", end, true), ("c", end.advanced(byMilliseconds: 1), false),
+            ("d", begin.advanced(byMilliseconds: -1), false), ("e", end.advanced(byMilliseconds: 86_400_000), false),
+            ("f", begin.advanced(byMilliseconds: 60_000), true),
+        ] {
+            let verdict = try status(verifier, at: now, viewer: viewer)
+            #expect(verdict.status == (isValid ? .validToken : .invalidSignature), "\(viewer): \(verdict.message)")
+            for text in ["signed by CN=For 10 days", "to \(TokenDate(end))"] {
+                #expect(isValid || verdict.message.contains(text), "\(verdict.message)")
+            }
+        }
+        // Another key is none the worse for it, and a strange signature is not put down to the date.
+        try directory.write(try publicPEM(TestKeys.stranger), to: "other.pem")
+        let two = try MediaTokenVerifier(keys: KeyRing(loading: directory.path), replays: MemoryReplayCache())
+        let later = end.advanced(byMilliseconds: 5000)
+        let issued = TokenDate(later)
+        #expect(try two.status(Mint.token(key: TestKeys.stranger) { $0.issued = issued }, at: later) == .validToken)
+        let strange = try two.verify(Mint.token(key: TestKeys.short) { $0.issued = issued }, at: later)
+        #expect(strange.status == .invalidSignature && !strange.message.contains("valid from"))
+        let inspector = TokenInspector(keys: keys)
+        var questions = TokenInspector.Questions()
+        questions.time = later
+        let token = RawToken(try Mint.token { $0.issued = issued })
+        #expect(inspector.inspect(token, asking: questions).firstFailure?.check == .signature)
+        questions.time = nil
+        #expect(inspector.inspect(token, asking: questions).key == "CN=For 10 days")
+    }
+
+    @Test("a key that is loaded without regard to its certificate's dates verifies whatever they say")
+    func ignoredDates() throws {
+        let file = try makeCertificate(days: 1)
+        let lenient = KeyRequirements(unsafeIgnoringCertificateDates: true)
+        let keys = try KeyRing(loading: [file], requirements: lenient)
+        let later = try #require(keys.keys[0].validity).upperBound.advanced(byMilliseconds: 86_400_000)
+        let verifier = MediaTokenVerifier(keys: keys, replays: MemoryReplayCache())
+        #expect(try status(verifier, at: later, viewer: "a").status == .validToken)
+    }
+
+    @Test("a key of several certificates verifies until the last of them ends, and a bare one has no end")
+    func renewedCertificate() throws {
+        let files = try [20, 10, 30].map { try makeCertificate(days: $0) }
+        let keys = try KeyRing(loading: files)
+        #expect(keys.keys.count == 1)
+        let end = try #require(keys.keys[0].validity).upperBound
+        #expect(end > Timestamp.now.advanced(byMilliseconds: 29 * 86_400_000))
+        let verifier = MediaTokenVerifier(keys: keys, replays: MemoryReplayCache())
+        #expect(try status(verifier, at: end, viewer: "a").status == .validToken)
+        let later = end.advanced(byMilliseconds: 1)
+        #expect(try status(verifier, at: later, viewer: "b").status == .invalidSignature)
+        let bare = try KeyRing(loading: files + [directory.write(try publicPEM(), to: "bare.pem")])
+        #expect(bare.keys.count == 1 && bare.keys[0].validity == nil)
+        let endless = MediaTokenVerifier(keys: bare, replays: MemoryReplayCache())
+        #expect(try status(endless, at: later, viewer: "c").status == .validToken)
+    }
+
     @Test("any of several keys verifies, and the verdict names it")
     func severalKeys() throws {
         let keys = [TestKeys.standard, TestKeys.short, TestKeys.stranger]

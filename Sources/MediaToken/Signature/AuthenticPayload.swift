@@ -15,19 +15,20 @@ struct AuthenticPayload: Sendable {
 }
 
 extension KeyRing {
-    /// Verifies the signature of each envelope of a group, over exactly the bytes that arrived.
+    /// Verifies the signature of each envelope of a group, over exactly the bytes that arrived, by the keys whose certificates
+    /// are valid at `now`.
     func authenticate(
-        _ group: [Step<DigestedEnvelope>], with workspace: VerificationWorkspace
+        _ group: [Step<DigestedEnvelope>], at now: Timestamp, with workspace: VerificationWorkspace
     ) -> [Step<AuthenticPayload>] {
-        group.indices.map { group[$0].flatMap { authenticate($0, with: workspace) } }
+        group.indices.map { group[$0].flatMap { authenticate($0, at: now, with: workspace) } }
     }
 
     private func authenticate(
-        _ digested: DigestedEnvelope, with workspace: VerificationWorkspace
+        _ digested: DigestedEnvelope, at now: Timestamp, with workspace: VerificationWorkspace
     ) -> Step<AuthenticPayload> {
         let (envelope, digest) = (digested.envelope, digested.digest)
-        guard let index = indexOfKey(verifying: envelope.signature, over: digest, with: workspace) else {
-            return .failure(.rejected(Rejection(.signature(length: envelope.signature.count, keys: keys))))
+        guard let index = indexOfKey(verifying: envelope.signature, over: digest, at: now, with: workspace) else {
+            return .failure(.rejected(refusal(of: envelope.signature, over: digest, at: now, with: workspace)))
         }
         lastSuccessful = index
         return .success(AuthenticPayload(bytes: envelope.payload, digest: digest, key: keys[index]))
@@ -36,10 +37,27 @@ extension KeyRing {
     /// Tokens name no key. The one that verified last is tried first, then the others in order; a key whose modulus is
     /// not as long as the signature says no at once.
     func indexOfKey(
-        verifying signature: [UInt8], over digest: SHA256Digest, with workspace: VerificationWorkspace
+        verifying signature: [UInt8], over digest: SHA256Digest, at now: Timestamp,
+        with workspace: VerificationWorkspace
     ) -> Int? {
+        let verifies = { (index: Int) in
+            self.keys[index].isUsable(at: now) && workspace.verifiers[index].isValid(signature, over: digest)
+        }
         let first = lastSuccessful
-        if workspace.verifiers[first].isValid(signature, over: digest) { return first }
-        return keys.indices.first { $0 != first && workspace.verifiers[$0].isValid(signature, over: digest) }
+        if verifies(first) { return first }
+        return keys.indices.first { $0 != first && verifies($0) }
+    }
+
+    /// Says which key would verify the signature at another time, if one would.
+    private func refusal(
+        of signature: [UInt8], over digest: SHA256Digest, at now: Timestamp, with workspace: VerificationWorkspace
+    ) -> Rejection {
+        let unusable = keys.indices.first {
+            !keys[$0].isUsable(at: now) && workspace.verifiers[$0].isValid(signature, over: digest)
+        }
+        if let key = unusable.map({ keys[$0] }), let validity = key.validity {
+            return Rejection(.keyOutsideValidity(name: key.name, validity, now: now))
+        }
+        return Rejection(.signature(length: signature.count, keys: keys))
     }
 }

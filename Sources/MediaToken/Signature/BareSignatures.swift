@@ -6,8 +6,8 @@ package struct BareSignatures: Sendable {
     private let operations: [(signature: [UInt8], digest: SHA256Digest, key: Int)]
     private let keys: [VerificationKey]
 
-    /// Those of `tokens` that one of `keys` has signed. `nil` where there is none.
-    package init?(of tokens: [RawToken], keys: KeyRing) {
+    /// Those of `tokens` that one of `keys` verifies at `now`. `nil` where there is none.
+    package init?(of tokens: [RawToken], keys: KeyRing, at now: Timestamp) {
         guard let workspace = try? VerificationWorkspace(keys: keys.keys) else { return nil }
         self.keys = keys.keys
         operations = tokens.compactMap { token in
@@ -15,7 +15,8 @@ package struct BareSignatures: Sendable {
                 DigestedEnvelope.make(of: $0, with: workspace.hasher)
             }
             guard case .success(let made) = digested,
-                let key = keys.indexOfKey(verifying: made.envelope.signature, over: made.digest, with: workspace)
+                let key = keys.indexOfKey(
+                    verifying: made.envelope.signature, over: made.digest, at: now, with: workspace)
             else { return nil }
             return (made.envelope.signature, made.digest, key)
         }

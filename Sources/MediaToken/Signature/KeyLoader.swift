@@ -60,7 +60,9 @@ struct KeyLoader {
         return file.entries.compactMap { entry in
             switch entry {
             case .key(let key): accept(VerificationKey(key, file: path))
-            case .certificate(let certificate): accept(VerificationKey(certificate, file: path))
+            case .certificate(let certificate):
+                accept(
+                    VerificationKey(certificate, file: path, ignoresDates: requirements.ignoresCertificateDates))
             case .unusable(let error): RefusedKey(file: path, reason: .unreadable("\(error)"))
             }
         }
@@ -69,8 +71,11 @@ struct KeyLoader {
     /// Takes `key`, once, if it fulfils the requirements; says why not otherwise.
     private mutating func accept(_ key: VerificationKey) -> RefusedKey? {
         if let refusal = requirements.refusal(of: key, at: now) { return refusal }
-        let isKnown = accepted.contains { $0.publicKey.fingerprint == key.publicKey.fingerprint }
-        if !isKnown { accepted.append(key) }
+        if let known = accepted.firstIndex(where: { $0.publicKey.fingerprint == key.publicKey.fingerprint }) {
+            accepted[known] = accepted[known].joined(with: key)
+        } else {
+            accepted.append(key)
+        }
         return nil
     }
 }

@@ -9,12 +9,12 @@ public struct KeyRequirements: Sendable {
 
     /// The shortest modulus accepted, in bits: 2048 unless set. Adobe's key of 2015–2021 had 1024.
     public let minimumRSABits: Int
-    /// Whether a certificate may be used outside of its dates.
+    /// Whether a certificate may be used outside of its dates, at load and later.
     public let ignoresCertificateDates: Bool
 
     /// - Parameters:
     ///   - minimumRSABits: values below ``lowestMinimumRSABits`` count as that.
-    ///   - unsafeIgnoringCertificateDates: loads a certificate that is expired, or not valid yet.
+    ///   - unsafeIgnoringCertificateDates: uses a certificate also while it is expired, or not valid yet.
     public init(minimumRSABits: Int = 2048, unsafeIgnoringCertificateDates: Bool = false) {
         self.minimumRSABits = max(minimumRSABits, Self.lowestMinimumRSABits)
         ignoresCertificateDates = unsafeIgnoringCertificateDates
@@ -31,7 +31,7 @@ public struct KeyRequirements: Sendable {
             return refuse(.exponent(key.publicKey.exponent))
         }
         do { _ = try SignatureVerifier(key: key.publicKey) } catch { return refuse(.unreadable("\(error)")) }
-        if !ignoresCertificateDates, let validity = key.validity, !validity.contains(now) {
+        if let validity = key.validity, !key.isUsable(at: now) {
             return refuse(.outsideValidity(validity, now: now))
         }
         return nil

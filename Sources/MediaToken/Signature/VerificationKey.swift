@@ -10,6 +10,8 @@ public final class VerificationKey: Sendable {
     public let validity: ClosedRange<Timestamp>?
 
     let publicKey: RSAPublicKey
+    /// The first and the last millisecond at which it may verify.
+    private let usable: ClosedRange<Int64>
 
     /// Length of the modulus in bits.
     public var bits: Int { publicKey.bits }
@@ -23,14 +25,39 @@ public final class VerificationKey: Sendable {
         publicKey = key
         name = printable(String(file.split(separator: "/").last ?? "key"))
         validity = nil
+        usable = .min ... .max
     }
 
     /// A certificate's key, named after its subject.
-    init(_ certificate: Certificate, file: String) {
+    ///
+    /// - Parameter ignoresDates: whether it may verify outside of its certificate's validity too.
+    init(_ certificate: Certificate, file: String, ignoresDates: Bool) {
         self.file = file
         publicKey = certificate.key
         name = printable(certificate.subject.isEmpty ? file : certificate.subject)
         let (begin, end) = (certificate.validity.lowerBound, certificate.validity.upperBound)
         validity = Timestamp(milliseconds: begin * 1000)...Timestamp(milliseconds: end * 1000)
+        usable = ignoresDates ? .min ... .max : begin * 1000...end * 1000
     }
+
+    /// A key that has two certificates, or one and none: valid from when the first is to when the last ends.
+    private init(_ key: VerificationKey, and other: VerificationKey) {
+        (name, file, publicKey) = (key.name, key.file, key.publicKey)
+        validity =
+            if let own = key.validity, let others = other.validity {
+                min(own.lowerBound, others.lowerBound)...max(own.upperBound, others.upperBound)
+            } else {
+                nil
+            }
+        let (own, others) = (key.usable, other.usable)
+        usable = min(own.lowerBound, others.lowerBound)...max(own.upperBound, others.upperBound)
+    }
+
+    /// The same key, which may verify for as long as `other`, another certificate of it, says too. Both are usable now.
+    func joined(with other: VerificationKey) -> VerificationKey {
+        usable.contains(other.usable) ? self : VerificationKey(self, and: other)
+    }
+
+    /// Whether it may verify tokens at `now`.
+    func isUsable(at now: Timestamp) -> Bool { usable.contains(now.milliseconds) }
 }

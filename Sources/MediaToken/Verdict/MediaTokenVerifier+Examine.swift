@@ -10,7 +10,7 @@ extension MediaTokenVerifier {
     public func examine(_ token: RawToken, for expectation: Expectation, at now: Timestamp) -> Examination {
         let checks = PolicyCheck.allCases.map(\.check) + [.replay]
         let examiner = TokenExaminer(keys: keys)
-        return examiner.examine(token, choosing: expectation.resource, checks: checks) {
+        return examiner.examine(token, choosing: expectation.resource, at: now, checks: checks) {
             (elements) throws(FormatProblem) in
             let claims = try MediaTokenClaims(elements)
             let reports = PolicyCheck.allCases.map { report($0, of: claims, for: expectation, at: now) }

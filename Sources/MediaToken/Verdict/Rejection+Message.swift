@@ -6,6 +6,9 @@ extension Rejection {
         switch reason {
         case .format(let problem): problem.message
         case .signature(let length, let keys): Self.signature(length, keys)
+        case .keyOutsideValidity(let name, let validity, let now):
+            "signed by \(name), whose certificate is valid from \(TokenDate(validity.lowerBound)) to "
+                + "\(TokenDate(validity.upperBound)), and it is \(TokenDate(now))"
         case .notYetValid(let window): window.notYetValidMessage
         case .expired(let window): window.expiredMessage
         case .requestor(let signed, let expected):
@@ -30,6 +33,8 @@ extension Rejection {
         case .signature:
             "load the key of the environment that issued it (production and staging differ), and check that nothing "
                 + "altered the token on its way"
+        case .keyOutsideValidity:
+            "load the key that Adobe Pass signs with now; if the certificate should be valid, check this machine's clock"
         case .notYetValid: "check this machine's clock; if it is right, the skew allowed may be too small"
         case .expired: "fetch a new token for each play; if it was fresh, check this machine's clock"
         case .requestor: "use the requestor ID that the app passes to setRequestor"

@@ -8,6 +8,7 @@ public struct Rejection: Error, Sendable, CustomStringConvertible {
     indirect enum Reason: Sendable {
         case format(FormatProblem)
         case signature(length: Int, keys: [VerificationKey])
+        case keyOutsideValidity(name: String, ClosedRange<Timestamp>, now: Timestamp)
         case notYetValid(TimeWindow)
         case expired(TimeWindow)
         case requestor(signed: RequestorID, expected: [RequestorID])
@@ -27,7 +28,7 @@ public struct Rejection: Error, Sendable, CustomStringConvertible {
     public var code: VerdictStatus {
         switch reason {
         case .format: .invalidTokenFormat
-        case .signature: .invalidSignature
+        case .signature, .keyOutsideValidity: .invalidSignature
         case .notYetValid: .tokenNotYetValid
         case .expired: .tokenExpired
         case .requestor: .invalidRequestorID
@@ -42,7 +43,7 @@ public struct Rejection: Error, Sendable, CustomStringConvertible {
     public var check: Check {
         switch reason {
         case .format: .format
-        case .signature: .signature
+        case .signature, .keyOutsideValidity: .signature
         case .notYetValid, .expired: .window
         case .requestor: .requestor
         case .resource: .resource

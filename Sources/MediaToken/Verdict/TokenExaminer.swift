@@ -9,9 +9,10 @@ struct TokenExaminer {
     ///
     /// - Parameters:
     ///   - resource: which decision to take from a REST v2 answer that holds several.
+    ///   - now: when the certificates of keys must be valid.
     ///   - checks: what cannot be made where the token cannot be read.
     func examine(
-        _ token: RawToken, choosing resource: ResourceRule?, checks: [Check],
+        _ token: RawToken, choosing resource: ResourceRule?, at now: Timestamp, checks: [Check],
         look: (TokenElements) throws(FormatProblem) -> Findings
     ) -> Examination {
         let unread = checks.map { CheckReport.notChecked($0, "the token could not be read") }
@@ -22,7 +23,7 @@ struct TokenExaminer {
             let reports = [.failed(.format, stop), .notChecked(.signature, "the token could not be read")] + unread
             return Examination(reports: reports, key: nil, kind: nil, fields: [], issueTime: nil)
         }
-        let (signature, key) = checkSignature(of: envelope)
+        let (signature, key) = checkSignature(of: envelope, at: now)
         var elements: TokenElements?
         do {
             let read = try TokenElements(readingUnverified: envelope.payload)
@@ -41,13 +42,14 @@ struct TokenExaminer {
         }
     }
 
-    private func checkSignature(of envelope: TokenEnvelope) -> (CheckReport, key: String?) {
+    private func checkSignature(of envelope: TokenEnvelope, at now: Timestamp) -> (CheckReport, key: String?) {
         guard let keys else { return (.notChecked(.signature, "no key was given"), nil) }
         let workspace: VerificationWorkspace
         do { workspace = try VerificationWorkspace(keys: keys.keys) } catch {
             return (.cannotTell(.signature, .outOfResources("\(error)")), nil)
         }
-        switch keys.authenticate([DigestedEnvelope.make(of: envelope, with: workspace.hasher)], with: workspace)[0] {
+        let digested = DigestedEnvelope.make(of: envelope, with: workspace.hasher)
+        switch keys.authenticate([digested], at: now, with: workspace)[0] {
         case .success(let payload):
             let detail = "verified by \(payload.key.name) (RSA with \(payload.key.bits) bits, SHA-256)"
             return (.passed(.signature, detail), payload.key.name)

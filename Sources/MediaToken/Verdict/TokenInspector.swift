@@ -35,7 +35,7 @@ public struct TokenInspector: Sendable {
     ///   - questions: what to check.
     public func inspect(_ token: RawToken, asking questions: Questions) -> Examination {
         let checks: [Check] = [.window, .requestor, .resource, .mvpd, .device]
-        return examiner.examine(token, choosing: questions.resource, checks: checks) {
+        return examiner.examine(token, choosing: questions.resource, at: questions.time ?? .now, checks: checks) {
             (elements) throws(FormatProblem) in
             let claims = try InspectedClaims(elements)
             return (
