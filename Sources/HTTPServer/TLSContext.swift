@@ -1,7 +1,8 @@
 internal import CLibEventHTTP
 internal import CLibEventTLS
 
-/// What a server shows of itself to TLS clients (TLS 1.2 and 1.3), and whom of them it serves.
+/// What a server shows of itself to TLS clients, and whom of them it serves: TLS 1.3, and 1.2 with keys that are gone when the
+/// connection is (ECDHE) and with ciphers that cannot be told by their padding (AEAD).
 ///
 /// `@unchecked Sendable`: set up once; from then on libssl counts its references itself, from any thread.
 package final class TLSContext: @unchecked Sendable {
@@ -13,9 +14,17 @@ package final class TLSContext: @unchecked Sendable {
         package var key: String
         /// Authorities whose clients are served; `nil` for any client at all.
         package var clientAuthorities: String?
+        /// Names of which a client's certificate must have one: as a DNS name or, where it has none of these, as its subject's
+        /// common name. None for any client of the authorities.
+        package var clientNames: [String] = []
 
         package init(certificate: String, key: String, clientAuthorities: String? = nil) {
             (self.certificate, self.key, self.clientAuthorities) = (certificate, key, clientAuthorities)
+        }
+
+        /// Whether a certificate can have `name`, and libssl takes it for no pattern: a dot in front stands for any host below.
+        package static func isClientName(_ name: String) -> Bool {
+            !name.isEmpty && !name.hasPrefix(".") && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != 0x2A }
         }
     }
 
@@ -32,7 +41,9 @@ package final class TLSContext: @unchecked Sendable {
         SSL_CTX_ctrl(context, SSL_CTRL_MODE, Int(SSL_MODE_RELEASE_BUFFERS), nil)
         // A key with a password would else be asked for on the terminal.
         SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in -1 }
-        guard lowest == 1 else { throw Self.failure("TLS", "version 1.2 cannot be demanded") }
+        guard lowest == 1, SSL_CTX_set_cipher_list(context, Self.ciphers) == 1 else {
+            throw Self.failure("TLS", "version 1.2 with ECDHE and AEAD cannot be demanded")
+        }
         guard SSL_CTX_use_certificate_chain_file(context, files.certificate) == 1 else {
             throw Self.failure(files.certificate, "expected a certificate as PEM")
         }
@@ -44,6 +55,7 @@ package final class TLSContext: @unchecked Sendable {
             throw Self.failure(files.key, "expected the key of \(files.certificate)")
         }
         if let authorities = files.clientAuthorities { try demandClients(of: authorities) }
+        try demandNames(files.clientNames)
     }
 
     /// Whether the certificate is valid now; libssl shows any that it has.
@@ -80,6 +92,22 @@ package final class TLSContext: @unchecked Sendable {
         let purpose = Array("media-token".utf8)
         SSL_CTX_set_session_id_context(context, purpose, UInt32(purpose.count))
     }
+
+    /// libssl compares them with the certificate as a client compares the name of its server, case aside.
+    private func demandNames(_ names: [String]) throws(HTTPServer.Failure) {
+        let parameters = SSL_CTX_get0_param(context)
+        X509_VERIFY_PARAM_set_hostflags(parameters, Self.noWildcards)
+        for name in names {
+            guard Files.isClientName(name), X509_VERIFY_PARAM_add1_host(parameters, name, name.utf8.count) == 1 else {
+                throw Self.failure("tls-client-name", "'\(name)' cannot be demanded")
+            }
+        }
+    }
+
+    /// Those of TLS 1.2; TLS 1.3 has no others than such.
+    private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
+    /// X509_CHECK_FLAG_NO_WILDCARDS: `*` in a certificate stands for itself.
+    private static let noWildcards: UInt32 = 2
 
     // Macros that the importer does not see: SSL_OP_NO_RENEGOTIATION and SSL_OP_CIPHER_SERVER_PREFERENCE, bits 30 and 22.
     private static let noRenegotiation: UInt64 = 1 << 30

@@ -30,6 +30,9 @@ struct GateOption {
         GateOption("tls-key", "FILE", .text, "Its private key as PEM, without a password"),
         GateOption(
             "tls-client-ca", "FILE", .text, "Serve over TLS only clients with a certificate of these authorities"),
+        GateOption(
+            "tls-client-name", "NAME", .texts,
+            "Serve only clients whose certificate has this DNS name, or else common name (repeatable)"),
         GateOption("workers", "N", .number, "Threads (default 2)"),
         GateOption("keys", "PATH", .texts, "Key file, or a directory of them (repeatable)"),
         GateOption("password-file", "FILE", .text, "Password of a PKCS#12 or JKS, on the file's first line"),

@@ -79,6 +79,116 @@ extension EndToEnd {
             gate.end()
         }
 
+        /// A certificate of the authority, which is itself a certificate of this folder.
+        private func makeClient(_ name: String, _ subject: String, _ names: String?, of authority: String) throws {
+            let alternatives = names.map { ["-addext", "subjectAltName=\($0)"] } ?? []
+            try Program("openssl").succeed(
+                [
+                    "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                    "-subj", "/CN=\(subject)", "-CA", "\(folder)/\(authority).pem", "-CAkey", "\(folder)/\(authority).key",
+                    "-keyout", "\(folder)/\(name).key", "-out", "\(folder)/\(name).pem",
+                ] + alternatives)
+        }
+
+        @Test("TLS clients without one of the names demanded are not served, whatever their authority says")
+        func demandsNames() throws {
+            for name in ["server", "authority", "stranger"] { try makeCertificate(name) }
+            try install("server")
+            let port = try FreePort.take(1)[0]
+            let options = [
+                "--tls-client-ca", "\(folder)/authority.pem", "--tls-client-name", "proxy.example.test",
+                "--tls-client-name", "Proxy Two", "--listen", "tls:127.0.0.1:\(port)",
+            ]
+            let gate = try GateProcess(in: place, tls + options)
+            let wanted = "proxy.example.test"
+            for (number, (subject, names, authority, isServed)) in [
+                ("x", "DNS:\(wanted)", "authority", true), ("x", "DNS:PROXY.Example.TEST", "authority", true),
+                ("x", "DNS:a.test,DNS:\(wanted)", "authority", true), (wanted, nil, "authority", true),
+                (wanted, "IP:127.0.0.1", "authority", true), ("pROXY tWO", nil, "authority", true),
+                (wanted, "DNS:\(wanted)", "stranger", false), (wanted, "DNS:a.test", "authority", false),
+                ("x", "DNS:other.example.test", "authority", false), ("other", nil, "authority", false),
+                (wanted, "DNS:*.example.test", "authority", false), ("*.example.test", nil, "authority", false),
+                ("x", "DNS:\(wanted).a.test", "authority", false), ("x", "DNS:a.\(wanted)", "authority", false),
+                ("x", "DNS:example.test", "authority", false), ("x", "DNS:proxy", "authority", false),
+                ("x", "URI:\(wanted),email:a@\(wanted)", "authority", false), ("Proxy", nil, "authority", false),
+                ("Proxy Two Three", nil, "authority", false), ("*", "DNS:*", "authority", false),
+            ].enumerated() {
+                try makeClient("client-\(number)", subject, names, of: authority)
+                let show = ["--cert", "\(folder)/client-\(number).pem", "--key", "\(folder)/client-\(number).key"]
+                for version in [["--tls-max", "1.2"], ["--tlsv1.3"]] {
+                    let options = ["--cacert", "\(folder)/server.pem"] + show + version
+                    let answer = try GateProcess.fetch("https://127.0.0.1:\(port)/v1/verify", options)
+                    #expect(answer.code == (isServed ? "405" : "000"), "\(subject), \(names ?? "-"), \(version)")
+                }
+            }
+            let nobody = ["--cacert", "\(folder)/server.pem"]
+            #expect(try GateProcess.fetch("https://127.0.0.1:\(port)/v1/verify", nobody).code == "000")
+            gate.end()
+        }
+
+        @Test("a client that resumes its session is served while its name is demanded, and not with another's name")
+        func resumesNames() throws {
+            for name in ["server", "authority"] { try makeCertificate(name) }
+            try install("server")
+            try makeClient("client", "one", "DNS:one", of: "authority")
+            let port = try FreePort.take(1)[0]
+            func configure(_ name: String) throws -> String {
+                try place.directory.write(#"{"tls-client-name": "\#(name)"}"#, to: "gate.json")
+            }
+            let options = ["--tls-client-ca", "\(folder)/authority.pem", "--listen", "tls:127.0.0.1:\(port)"]
+            let gate = try GateProcess(in: place, tls + options + ["--config", configure("one")])
+            func ask(_ version: String, _ session: [String], shows: Bool = true) throws -> String {
+                let own = shows ? ["-cert", "\(folder)/client.pem", "-key", "\(folder)/client.key"] : []
+                let arguments = ["s_client", "-connect", "127.0.0.1:\(port)", version, "-ign_eof"] + own + session
+                let request = "GET /v1/verify HTTP/1.1\r\nHost: gate\r\nConnection: close\r\n\r\n"
+                let outcome = try Program("openssl").run(arguments, input: Data(request.utf8))
+                return outcome.output + outcome.errors
+            }
+            let versions = ["-tls1_2", "-tls1_3"]
+            let served = "HTTP/1.1 405"
+            for version in versions {
+                #expect(try ask(version, ["-sess_out", "\(folder)/\(version)"]).contains(served))
+                let again = try ask(version, ["-sess_in", "\(folder)/\(version)"], shows: false)
+                #expect(again.contains("Reused, TLSv1.") && again.contains(served), "\(again)")
+            }
+            _ = try configure("two")
+            gate.signal(SIGHUP)
+            try gate.wait { try gate.logged().contains("reloaded: ") }
+            for version in versions {
+                for session in [[], ["-sess_in", "\(folder)/\(version)"]] {
+                    #expect(try !ask(version, session).contains(served), "\(version) \(session)")
+                }
+            }
+        }
+
+        @Test("TLS 1.2 is spoken with ECDHE and AEAD only")
+        func ciphers() throws {
+            try makeCertificate("gate")
+            let port = try FreePort.take(1)[0]
+            let gate = try GateProcess(in: place, tls + ["--listen", "tls:127.0.0.1:\(port)"])
+            func connect(_ options: [String]) throws -> String {
+                let outcome = try Program("openssl").run(["s_client", "-connect", "127.0.0.1:\(port)"] + options)
+                return outcome.output + outcome.errors
+            }
+            for suite in [
+                "ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-AES256-GCM-SHA384", "ECDHE-RSA-CHACHA20-POLY1305",
+            ] {
+                #expect(try connect(["-tls1_2", "-cipher", suite]).contains("New, TLSv1.2, Cipher is \(suite)"))
+            }
+            for suites in [
+                "kRSA", "kDHE", "aNULL", "eNULL", "SHA1", "SHA256", "SHA384", "AESCCM", "ARIAGCM", "CAMELLIA", "DHE+AESGCM",
+                "RSA+AESGCM", "ALL:!kECDHE", "ALL:!AESGCM:!CHACHA20",
+            ] {
+                let answer = try connect(["-tls1_2", "-cipher", "\(suites):@SECLEVEL=0"])
+                #expect(answer.contains("handshake failure") && !answer.contains("New, TLSv1.2"), "\(suites): \(answer)")
+            }
+            for suite in ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"] {
+                let answer = try connect(["-tls1_3", "-ciphersuites", suite])
+                #expect(answer.contains("New, TLSv1.3, Cipher is \(suite)"))
+            }
+            gate.end()
+        }
+
         @Test("a Unix socket has its mode, is taken from the dead and not from the living, and is gone at the end")
         func unix() throws {
             let path = folder + "/gate.sock"

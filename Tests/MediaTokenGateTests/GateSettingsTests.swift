@@ -88,12 +88,20 @@ struct GateSettingsTests {
 
     @Test("what TLS needs is there, or is told")
     func tls() throws {
+        let tls = #""listen": "tls:systemd", "tls-certificate": "c", "tls-key": "k""#
         for (json, problem) in [
             (#""listen": "tls:127.0.0.1:443""#, "tls-certificate: is missing; expected one, and tls-key"),
             (#""admin": "tls:systemd:x""#, "tls-certificate: is missing; expected one, and tls-key"),
             (#""tls-key": "k""#, "tls-certificate: is missing beside tls-key"),
             (#""tls-certificate": "c""#, "tls-key: is missing beside tls-certificate"),
             (#""tls-client-ca": "a""#, "tls-client-ca: is given without"),
+            (#""tls-client-name": "a""#, "tls-client-name: is given without tls-client-ca"),
+            (#""tls-client-ca": "a", "tls-client-name": [], \#(tls)"#, "tls-client-name: names no client"),
+            (#""tls-client-ca": "a", "tls-client-name": "", \#(tls)"#, "tls-client-name[0]: is ''"),
+            (#""tls-client-ca": "a", "tls-client-name": "*.a", \#(tls)"#, "tls-client-name[0]: is '*.a'"),
+            (#""tls-client-ca": "a", "tls-client-name": ["a", "b*"], \#(tls)"#, "tls-client-name[1]: is 'b*'"),
+            (#""tls-client-ca": "a", "tls-client-name": ".a", \#(tls)"#, "tls-client-name[0]: is '.a'"),
+            (#""tls-client-ca": "a", "tls-client-name": "a\u0001b", \#(tls)"#, "tls-client-name[0]: is 'a"),
             (#""unix-mode": "668""#, "unix-mode: is '668'; expected permissions"),
             (#""tls-certificate": "c", "tls-key": "k""#, "tls-certificate: is given, and no listener speaks TLS"),
         ] {
@@ -104,6 +112,11 @@ struct GateSettingsTests {
             #"{"keys": "k", "listen": ["tls:[::1]:443", "tls:systemd"], "tls-certificate": "c", "tls-key": "k", "unix-mode": "600"}"#
         )
         #expect(right.problems.isEmpty && right.settings.tls == TLSContext.Files(certificate: "c", key: "k"))
+        // JSON cannot write it here, but somebody else may ask.
+        #expect(!TLSContext.Files.isClientName("a\0b") && !TLSContext.Files.isClientName("a\0"))
+        let named = try read(
+            #"{"keys": "k", \#(tls), "tls-client-ca": "a", "tls-client-name": ["proxy.example", "Proxy Two"]}"#)
+        #expect(named.problems.isEmpty && named.settings.tls?.clientNames == ["proxy.example", "Proxy Two"])
         let places = [
             HTTPListener(.tcp(host: "::1", port: 443), isTLS: true), HTTPListener(.systemd(name: nil), isTLS: true),
         ]

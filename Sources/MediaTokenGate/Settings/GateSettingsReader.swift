@@ -38,11 +38,13 @@ package struct GateSettingsReader {
 
     private mutating func readTLS() {
         let (certificate, key) = (object.text("tls-certificate"), object.text("tls-key"))
-        let authorities = object.text("tls-client-ca")
+        let (authorities, names) = (object.text("tls-client-ca"), object.texts("tls-client-name"))
+        refuseClientNames(names, isAuthorityGiven: authorities != nil)
         let isUsed = (settings.listen + settings.admin).contains(where: \.isTLS)
         switch (certificate, key) {
         case (let certificate?, let key?):
             settings.tls = TLSContext.Files(certificate: certificate, key: key, clientAuthorities: authorities)
+            settings.tls?.clientNames = names ?? []
             // Else whoever asks for TLS, or for certificates of clients, would get neither.
             if !isUsed {
                 object.refuse("tls-certificate", "is given, and no listener speaks TLS; expected tls:ADDRESS:PORT")
@@ -54,6 +56,17 @@ package struct GateSettingsReader {
             }
         case (nil, _): object.refuse("tls-certificate", "is missing beside tls-key")
         case (_, nil): object.refuse("tls-key", "is missing beside tls-certificate")
+        }
+    }
+
+    private mutating func refuseClientNames(_ names: [String]?, isAuthorityGiven: Bool) {
+        guard let names else { return }
+        if !isAuthorityGiven { object.refuse("tls-client-name", "is given without tls-client-ca") }
+        if names.isEmpty { object.refuse("tls-client-name", "names no client; expected at least one") }
+        for (position, name) in names.enumerated() where !TLSContext.Files.isClientName(name) {
+            object.refuse(
+                "tls-client-name[\(position)]",
+                "is '\(printable(name))'; expected a whole name, without * and without a dot at its beginning")
         }
     }
 
