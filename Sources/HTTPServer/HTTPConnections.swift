@@ -1,4 +1,6 @@
 internal import CLibEventHTTP
+internal import EventLoop
+package import Synchronization
 
 /// The connections of one worker: how many there are, from whom, and how long each has been at what it does.
 ///
@@ -12,13 +14,18 @@ final class HTTPConnections {
         let isLost: Bool
     }
 
+    private let loop: EventLoop
     private let limits: HTTPLimits
     private let count: HTTPConnectionCount
+    /// How much ``unfinished`` may be.
+    private let share: Int
+    /// What has come, over all connections, of requests that are not whole yet.
+    private var unfinished = 0
     private var fresh: [Fresh] = []
     private var known: [OpaquePointer: HTTPConnection] = [:]
 
-    init(_ limits: HTTPLimits, _ count: HTTPConnectionCount) {
-        (self.limits, self.count) = (limits, count)
+    init(_ loop: EventLoop, _ limits: HTTPLimits, _ count: HTTPConnectionCount, share: Int) {
+        (self.loop, self.limits, self.count, self.share) = (loop, limits, count, share)
     }
 
     /// Whether no request waits for its answer, or for the answer's last byte to be sent.
@@ -90,12 +97,32 @@ final class HTTPConnections {
     func hasClosed(_ pointer: OpaquePointer) {
         guard let connection = known.removeValue(forKey: pointer) else { return }
         connection.unwatch()
+        unfinished -= connection.unfinished
         count.leave(connection.peer)
     }
 
     /// Before the server is freed, and all connections with it.
     func forgetAll() {
         for pointer in known.keys { hasClosed(pointer) }
+    }
+
+    /// A connection has `bytes` more of a request that is not whole, or less.
+    fileprivate func holds(_ bytes: Int) {
+        unfinished += bytes
+        // What else has happened can wait: it would only make more of it.
+        if unfinished > share { loop.endTurn() }
+    }
+
+    /// Where there is more of unfinished requests than this worker's share, closes the connections with the most, between two
+    /// turns. Room for an eighth is made, so that they are not sorted at every turn.
+    func closeLargest() {
+        guard unfinished > share else { return }
+        let unfinished = known.values.filter { !$0.isAnswering && $0.unfinished > 0 }
+        for connection in unfinished.sorted(by: { $0.unfinished > $1.unfinished }) {
+            guard self.unfinished > share - share / 8 else { return }
+            evhttp_connection_free(connection.pointer)
+            HTTPServer.unfinishedClosed.add(1, ordering: .relaxed)
+        }
     }
 
     func closeOverdue() {
@@ -117,13 +144,20 @@ final class HTTPConnection {
     }
 
     let peer: String
-    private let pointer: OpaquePointer
+    fileprivate let pointer: OpaquePointer
     private let buffer: OpaquePointer
     private unowned let owner: HTTPConnections
     private var watcher: OpaquePointer?
     private var state: State
     private var head = HTTPHeadScanner()
     fileprivate var isTrusted = true
+    /// What has come of a request that is not whole yet, in bytes of the memory that it takes; 0 until the answer to the last one
+    /// is sent, since libevent reads no more meanwhile.
+    private(set) var unfinished = 0
+    /// The least that libevent takes for what comes into an empty buffer, and may keep.
+    private static let smallestPiece = 1024
+    /// The least that libevent takes for a header, which it keeps as two texts and a link.
+    private static let smallestLine = 112
 
     init(_ pointer: OpaquePointer, _ buffer: OpaquePointer, _ owner: HTTPConnections, isTLS: Bool) {
         (self.pointer, self.buffer, self.owner) = (pointer, buffer, owner)
@@ -154,7 +188,7 @@ final class HTTPConnection {
             { buffer, change, connection in
                 guard let buffer, let change, change.pointee.n_added > 0, let connection else { return }
                 Unmanaged<HTTPConnection>.fromOpaque(connection).takeUnretainedValue()
-                    .moves(buffer, from: change.pointee.orig_size)
+                    .moves(buffer, from: change.pointee.orig_size, by: change.pointee.n_added)
             }, me)
     }
 
@@ -173,21 +207,33 @@ final class HTTPConnection {
         }
     }
 
-    func hasArrived() { state = .answering }
+    func hasArrived() {
+        state = .answering
+        hold(-unfinished)
+    }
+
+    private func hold(_ bytes: Int) {
+        unfinished += bytes
+        owner.holds(bytes)
+    }
 
     func isSending() { state = .sending(since: .now) }
 
     /// What came meanwhile is the beginning of the next request.
     func hasAnswered() {
         let input = bufferevent_get_input(buffer)
-        let isNextHere = evbuffer_get_length(input) > 0
-        state = isNextHere ? .arriving(since: .now) : .idle(since: .now)
+        let next = evbuffer_get_length(input)
+        hold(next)
+        state = next > 0 ? .arriving(since: .now) : .idle(since: .now)
         head = HTTPHeadScanner()
         if let input { scanHead(in: input, from: 0) }
     }
 
-    /// - Parameter position: where in the buffer the bytes begin that have come.
-    private func moves(_ buffer: OpaquePointer, from position: Int) {
+    /// - Parameters:
+    ///   - position: where in the buffer the bytes begin that have come.
+    ///   - count: how many those are.
+    private func moves(_ buffer: OpaquePointer, from position: Int, by count: Int) {
+        if !isAnswering { hold(position == 0 ? max(count, Self.smallestPiece) : count) }
         if case .idle = state { state = .arriving(since: .now) }
         scanHead(in: buffer, from: position)
     }
@@ -202,7 +248,9 @@ final class HTTPConnection {
             let bytes = [UInt8](unsafeUninitializedCapacity: count) { bytes, copied in
                 copied = max(0, Int(evbuffer_copyout_from(buffer, &start, bytes.baseAddress, count)))
             }
+            let lines = head.lines
             head.scan(bytes)
+            hold((head.lines - lines) * Self.smallestLine)
             if head.isOdd { isTrusted = false }
             position += count
         }
@@ -215,4 +263,9 @@ final class HTTPConnection {
         case .answering: false
         }
     }
+}
+
+extension HTTPServer {
+    /// How many connections this process has closed for the bytes of their unfinished requests.
+    package static let unfinishedClosed = Atomic<Int>(0)
 }

@@ -10,7 +10,8 @@ struct HTTPHeadScanner {
     private(set) var hasEnded = false
     private var isRequestLine = true
     private var lineLength = 0
-    private var lines = 0
+    /// Lines that have come so far.
+    private(set) var lines = 0
     private static let lineLimit = 512
     private var last: UInt8 = 0
     /// The request line's first eight bytes, and its last.

@@ -13,5 +13,12 @@ package struct HTTPLimits: Sendable, Equatable {
     /// The same from one address; Unix sockets are not counted.
     package var connectionsPerPeer = 20_000
 
+    /// Bytes that may have come, over all connections, of requests that are not whole yet. Beyond that the connections with the
+    /// most of them are closed.
+    package var unfinishedBytes = 67_108_864
+
     package init() {}
+
+    /// One worker's part of ``unfinishedBytes``; it has room for the longest request at least.
+    func unfinishedShare(of workers: Int) -> Int { max(unfinishedBytes / max(1, workers), headerBytes + bodyBytes) }
 }

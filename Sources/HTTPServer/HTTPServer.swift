@@ -55,7 +55,10 @@ package final class HTTPServer: Sendable {
             let own = sockets.map {
                 HTTPWorkerSocket(descriptor: $0.descriptors[number], isTLS: $0.listener.isTLS)
             }
-            let thread = ServiceThread { [count, identity] in control.serve(own, limits, count, identity, handler) }
+            let share = limits.unfinishedShare(of: workers)
+            let thread = ServiceThread { [count, identity] in
+                control.serve(own, limits, share: share, count, identity, handler)
+            }
             guard let thread else { throw Failure("cannot start thread \(number + 1) of \(workers)") }
             threads.append(thread)
             controls.append(control)
@@ -88,12 +91,12 @@ private final class HTTPWorkerControl: @unchecked Sendable {
 
     /// The life of a worker's thread.
     func serve(
-        _ sockets: [HTTPWorkerSocket], _ limits: HTTPLimits, _ count: HTTPConnectionCount, _ identity: TLSIdentity,
-        _ handler: (EventLoop) -> HTTPHandler
+        _ sockets: [HTTPWorkerSocket], _ limits: HTTPLimits, share: Int, _ count: HTTPConnectionCount,
+        _ identity: TLSIdentity, _ handler: (EventLoop) -> HTTPHandler
     ) {
         do {
             let loop = try EventLoop()
-            let worker = try HTTPWorker(loop, sockets, limits, count, identity, handler(loop))
+            let worker = try HTTPWorker(loop, sockets, limits, share: share, count, identity, handler(loop))
             let waker = try LoopWaker(loop) { [unowned worker] in
                 worker.stop(withinMilliseconds: self.lock.withLock { self.patience })
             }

@@ -21,11 +21,12 @@ final class HTTPWorker {
     private var open: [OpaquePointer: WeakExchange] = [:]
 
     init(
-        _ loop: EventLoop, _ sockets: [HTTPWorkerSocket], _ limits: HTTPLimits, _ count: HTTPConnectionCount,
+        _ loop: EventLoop, _ sockets: [HTTPWorkerSocket], _ limits: HTTPLimits, share: Int,
+        _ count: HTTPConnectionCount,
         _ identity: TLSIdentity, _ handler: @escaping HTTPHandler
     ) throws(HTTPServer.Failure) {
         (self.loop, self.limits, self.identity, self.handler) = (loop, limits, identity, handler)
-        connections = HTTPConnections(limits, count)
+        connections = HTTPConnections(loop, limits, count, share: share)
         for isTLS in [false, true] {
             let own = sockets.filter { $0.isTLS == isTLS }.map(\.descriptor)
             if !own.isEmpty { fronts.append(try HTTPFront(self, loop, own, limits, isTLS: isTLS)) }
@@ -45,6 +46,7 @@ final class HTTPWorker {
         while !isStopped {
             loop.turn()
             connections.adopt()
+            connections.closeLargest()
             let group = arrived
             arrived = []
             if !group.isEmpty { handler(group) }

@@ -58,6 +58,9 @@ struct GateOption {
         GateOption("idle-timeout", "S", .number, "Seconds that a connection may be idle (default 75)"),
         GateOption("max-connections", "N", .number, "Connections at a time (default 20000)"),
         GateOption("max-connections-per-peer", "N", .number, "The same from one address (default 20000)"),
+        GateOption(
+            "max-unfinished-bytes", "N", .number,
+            "Bytes of unfinished requests, all together; beyond, those with most are closed (default 67108864)"),
         GateOption("log-every", "N", .number, "Log one verdict of N (default 1; 0: none)"),
         GateOption("stop-timeout", "S", .number, "Seconds for what is on its way when it is stopped (default 10)"),
     ]

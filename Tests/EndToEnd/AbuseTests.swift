@@ -255,5 +255,79 @@ extension EndToEnd {
             #expect(try gate.residentMegabytes() - before < (Program.isSanitized ? 40 : 5))
             #expect(try ask(Self.question + Self.free + "\r\n").status == 200)
         }
+
+        @Test("requests that never end take no more memory together than they may, and keep nobody else waiting")
+        func unfinished() throws {
+            let budget = ["--max-unfinished-bytes", "4194304", "--max-header-bytes", "65536"]
+            let gate = try GateProcess(in: place, GatePlace.strict + budget + ["--route", "/free=open"])
+            let body = String(repeating: "x", count: 190_000)
+            let lone = GateProcess.verification(String(repeating: "x", count: 250_000))
+            let chunks = Self.verify + "Transfer-Encoding: chunked\r\n\r\n"
+            let honest = try RawConnection(port: gate.port)
+            func ask(_ request: String) -> Int? {
+                honest.send(request)
+                return honest.answer()?.status
+            }
+            #expect(ask(lone) == 401)
+            let (tokens, before) = (try place.tokens(4), try gate.residentMegabytes())
+            for (what, token) in zip(
+                [
+                    Self.verify + "Content-Length: 200000\r\n\r\n" + body, chunks + "2e630\r\n" + body,
+                    Self.question + String(repeating: "a:\r\n", count: 12_000),
+                    Self.question + String(repeating: "a:\r\n", count: 500),
+                ], tokens)
+            {
+                var attackers: [RawConnection] = []
+                for number in 0..<(what.utf8.count > 10_000 ? 400 : 1000) {
+                    attackers.append(try RawConnection(port: gate.port))
+                    attackers[number].send(what)
+                    if number % 50 == 0 { #expect(ask(Self.question + Self.free + "\r\n") == 200) }
+                }
+                #expect(ask(GateProcess.verification(token)) == 200)
+                let more = try gate.residentMegabytes() - before
+                #expect(more < (Program.isSanitized ? 100 : 16), "\(more) MB after \(what.prefix(200))")
+                withExtendedLifetime(attackers) {}
+            }
+            let closed = try gate.admin("/metrics").split(separator: "\n").first {
+                $0.hasPrefix("media_token_unfinished_closed_total ")
+            }
+            #expect((closed?.split(separator: " ").last.flatMap { Int($0) } ?? 0) > 1000)
+            #expect(ask(lone) == 401)
+        }
+
+        @Test("a body in chunks of a byte, each a packet of its own, takes no more memory than unfinished requests may")
+        func smallChunks() throws {
+            let limit = ["--max-unfinished-bytes", "1048576", "--route", "/free=open"]
+            let gate = try GateProcess(in: place, GatePlace.strict + limit)
+            let attackers = try (0..<8).map { _ in try RawConnection(port: gate.port) }
+            for one in attackers { one.send(Self.verify + "Transfer-Encoding: chunked\r\n\r\n") }
+            let before = try gate.residentMegabytes()
+            let end = ContinuousClock.now + .seconds(3)
+            while ContinuousClock.now < end {
+                for piece in ["1\r\n", "x", "\r\n"] { for one in attackers { one.send(piece) } }
+            }
+            #expect(try gate.residentMegabytes() - before < (Program.isSanitized ? 40 : 6))
+            let other = try RawConnection(port: gate.port)
+            other.send(Self.question + Self.free + "\r\n")
+            #expect(other.answer()?.status == 200)
+        }
+
+        @Test("a connection that waits for its answer gets it, however much of the next request it has sent")
+        func waitingStay() throws {
+            let redis = try RedisServer()
+            let options = ["--max-unfinished-bytes", "1048576"]
+            let gate = try GateProcess(in: place, replays: redis.url + "?timeout=5000", GatePlace.strict + options)
+            let next = Self.verify + "Content-Length: 250000\r\n\r\n" + String(repeating: "x", count: 3000)
+            let tokens = try place.tokens(500)
+            redis.signal(SIGSTOP)
+            let waiting = try tokens.map { token in
+                let connection = try RawConnection(port: gate.port)
+                connection.send(GateProcess.verification(token) + next)
+                return connection
+            }
+            usleep(300_000)
+            redis.signal(SIGCONT)
+            for connection in waiting { #expect(connection.answer()?.status == 200) }
+        }
     }
 }

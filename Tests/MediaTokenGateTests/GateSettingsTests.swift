@@ -37,7 +37,7 @@ struct GateSettingsTests {
         let reader = try read(
             """
             {"listen": "unix:/run/gate", "admin": [], "keys": ["Keys"], "workers": 4, "skew": 10, "token-cookie": "",
-             "token-bearer": false, "mvpds": {"MML": ["A", "B"]}, "max-body-bytes": 4096,
+             "token-bearer": false, "mvpds": {"MML": ["A", "B"]}, "max-body-bytes": 4096, "max-unfinished-bytes": 17179869184,
              "routes": [{"path": "/live", "requestor": ["MML", "X"], "resource": "TNT", "canonical-resource": true}]}
             """)
         #expect(reader.problems.isEmpty)
@@ -46,6 +46,7 @@ struct GateSettingsTests {
             settings.listen == [HTTPListener(.unix("/run/gate"))] && settings.admin.isEmpty && settings.workers == 4)
         #expect(settings.sources.cookie == nil && settings.sources.bearer == false)
         #expect(settings.mvpds == ["MML": ["A", "B"]] && settings.limits.bodyBytes == 4096)
+        #expect(settings.limits.unfinishedBytes == 1 << 34)
         #expect(settings.clockSkew == .seconds(10) && settings.routes.count == 1)
     }
 
@@ -57,6 +58,8 @@ struct GateSettingsTests {
             ("\"listen\": \"unix:/\(String(repeating: "x", count: 120))\"", "listen[0]: is 'unix:/xxx"),
             (#""replays": "nonsense:secret""#, "replays: no replay store of the kind 'nonsense'"),
             (#""replays": "redis://""#, "replays: the URL of the redis store"),
+            (#""max-unfinished-bytes": 1048575"#, "max-unfinished-bytes: is 1048575; expected a whole number from"),
+            (#""max-unfinished-bytes": 17179869185"#, "max-unfinished-bytes: is 17179869185; expected"),
             (#""token-header": "a b""#, "token-header: is 'a b'"),
             (#""token-cookie": "a=b""#, "token-cookie: is 'a=b'"),
             (#""mvpds": {"MML": []}"#, "mvpds.MML: is an empty list"),

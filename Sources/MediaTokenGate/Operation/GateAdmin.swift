@@ -49,6 +49,10 @@ package struct GateAdmin: Sendable {
                     "Half seconds without a descriptor for the next connection.",
                     HTTPServer.acceptPauses.load(ordering: .relaxed)),
                 MetricFamily(
+                    "media_token_unfinished_closed_total", .counter,
+                    "Connections closed for the bytes of their unfinished requests.",
+                    HTTPServer.unfinishedClosed.load(ordering: .relaxed)),
+                MetricFamily(
                     "media_token_log_lost_total", .counter, "Lines that the log could not be written.",
                     service.lostLogLines),
                 keys,

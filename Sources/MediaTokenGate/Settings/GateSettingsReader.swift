@@ -139,6 +139,9 @@ package struct GateSettingsReader {
         if let number = object.number("max-connections-per-peer", 1...1_000_000) {
             settings.limits.connectionsPerPeer = number
         }
+        if let number = object.number("max-unfinished-bytes", 1_048_576...17_179_869_184) {
+            settings.limits.unfinishedBytes = number
+        }
         if let number = object.number("log-every", 0...1_000_000) { settings.logEvery = number }
         if let number = object.number("stop-timeout", 0...3600) { settings.stopMilliseconds = number * 1000 }
     }
