@@ -42,6 +42,22 @@ package struct HTTPListener: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
+    /// Whether what is said here travels over a network in the clear: TCP on an address that is not of the loopback, without TLS.
+    package var isExposed: Bool {
+        guard !isTLS, case .tcp(let host, _) = place else { return false }
+        return !Self.isLoopback(host)
+    }
+
+    /// 127.0.0.0/8, ::1, or the former as an address of IPv6.
+    private static func isLoopback(_ host: String) -> Bool {
+        var (short, long) = (in_addr(), in6_addr())
+        if inet_pton(AF_INET, host, &short) == 1 { return UInt32(bigEndian: short.s_addr) >> 24 == 127 }
+        guard inet_pton(AF_INET6, host, &long) == 1 else { return false }
+        let bytes = withUnsafeBytes(of: &long) { Array($0) }
+        if bytes.dropLast().allSatisfy({ $0 == 0 }) { return bytes[15] == 1 }
+        return bytes.prefix(10).allSatisfy { $0 == 0 } && bytes[10...12] == [0xFF, 0xFF, 127]
+    }
+
     private static func isAddress(_ text: String) -> Bool {
         var address = in6_addr()
         return inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1

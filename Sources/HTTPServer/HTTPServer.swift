@@ -16,6 +16,8 @@ package final class HTTPServer: Sendable {
 
     /// Where it listens: with the ports that were found, and all that systemd has opened.
     package let listeners: [HTTPListener]
+    /// The addresses, systemd's included, at which others on the network can read and change what is said.
+    package let exposedListeners: [HTTPListener]
     private let sockets: [ListeningSocket]
     private let count: HTTPConnectionCount
     private let identity: TLSIdentity
@@ -45,9 +47,9 @@ package final class HTTPServer: Sendable {
         }
         self.sockets = sockets
         self.listeners = sockets.map { socket in
-            guard case .tcp(let host, _) = socket.listener.place else { return socket.listener }
-            return HTTPListener(.tcp(host: host, port: socket.port), isTLS: socket.listener.isTLS)
+            if case .tcp = socket.listener.place { socket.bound } else { socket.listener }
         }
+        exposedListeners = sockets.map(\.bound).filter(\.isExposed)
         (count, identity) = (HTTPConnectionCount(), TLSIdentity(tls))
         var (threads, controls) = ([ServiceThread](), [HTTPWorkerControl]())
         for number in 0..<workers {
@@ -67,8 +69,16 @@ package final class HTTPServer: Sendable {
         for control in controls { if let failure = control.waitUntilServing() { throw failure } }
     }
 
+    /// What it shows to TLS clients now.
+    package var tls: TLSContext? { identity.current }
+
     /// Shows another certificate, and demands others, from the next connection on.
     package func replace(_ tls: TLSContext?) { identity.replace(tls) }
+
+    /// Those of ``exposedListeners`` that a server on `listeners` would have, for a process that does not serve.
+    package static func exposedListeners(among listeners: [HTTPListener]) -> [HTTPListener] {
+        ListeningSocket.places(of: listeners).filter(\.isExposed)
+    }
 
     /// Connections that are open.
     package var connections: Int { count.current }

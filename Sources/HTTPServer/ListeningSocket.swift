@@ -26,16 +26,33 @@ final class ListeningSocket: Sendable {
         for descriptor in descriptors { Glibc.close(descriptor) }
     }
 
-    /// The port of an address; 0 for anything else.
-    var port: UInt16 {
+    /// The address that it was bound to; what was asked for where it has none.
+    var bound: HTTPListener { Self.bound(descriptors[0], listener) }
+
+    private static func bound(_ socket: Int32, _ listener: HTTPListener) -> HTTPListener {
         var address = sockaddr_in6()
         var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+        var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
         let code = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptors[0], $0, &length) }
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                getsockname(socket, address, &length) == 0
+                    ? getnameinfo(address, length, &host, socklen_t(host.count), nil, 0, NI_NUMERICHOST) : EAI_SYSTEM
+            }
         }
-        // The port lies at the same place in the addresses of both families.
         let isInternet = address.sin6_family == sa_family_t(AF_INET) || address.sin6_family == sa_family_t(AF_INET6)
-        return code == 0 && isInternet ? UInt16(bigEndian: address.sin6_port) : 0
+        guard code == 0, isInternet else { return listener }
+        // The port lies at the same place in the addresses of both families.
+        let port = UInt16(bigEndian: address.sin6_port)
+        let text = String(decoding: host.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return HTTPListener(.tcp(host: text, port: port), isTLS: listener.isTLS)
+    }
+
+    /// Where `listeners` would be bound. Sockets of systemd are taken for good: it is for a process that does not serve.
+    static func places(of listeners: [HTTPListener]) -> [HTTPListener] {
+        listeners.flatMap { listener in
+            guard case .systemd(let name) = listener.place else { return [listener] }
+            return ((try? ServiceManager.sockets(named: name)) ?? []).map { bound($0, listener) }
+        }
     }
 
     /// Listens where `listener` says: at several places where systemd has opened several sockets.

@@ -1,5 +1,6 @@
 internal import CLibEventHTTP
 internal import CLibEventTLS
+internal import Glibc
 
 /// What a server shows of itself to TLS clients, and whom of them it serves: TLS 1.3, and 1.2 with keys that are gone when the
 /// connection is (ECDHE) and with ciphers that cannot be told by their padding (AEAD).
@@ -29,12 +30,16 @@ package final class TLSContext: @unchecked Sendable {
     }
 
     private let context: OpaquePointer
+    /// The file of its certificate.
+    package let certificate: String
+    /// When the certificate ends, in seconds since 1970.
+    package private(set) var end: Int64 = 0
 
     /// - Throws: which file is not what it should be.
     package init(_ files: Files) throws(HTTPServer.Failure) {
         ERR_clear_error()
         guard let context = SSL_CTX_new(TLS_server_method()) else { throw Self.failure("TLS", "cannot be set up") }
-        self.context = context
+        (self.context, certificate) = (context, files.certificate)
         let lowest = SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
         // Renegotiation lets a client have the server compute over and over (RFC 5746 makes it safe, not cheap).
         SSL_CTX_set_options(context, Self.noRenegotiation | Self.serverPreference)
@@ -56,6 +61,10 @@ package final class TLSContext: @unchecked Sendable {
         }
         if let authorities = files.clientAuthorities { try demandClients(of: authorities) }
         try demandNames(files.clientNames)
+        var fields = tm()
+        guard let shown = SSL_CTX_get0_certificate(context), ASN1_TIME_to_tm(X509_get0_notAfter(shown), &fields) == 1
+        else { throw Self.failure(files.certificate, "expected a certificate with a date on which it ends") }
+        end = Int64(timegm(&fields))
     }
 
     /// Whether the certificate is valid now; libssl shows any that it has.

@@ -19,6 +19,10 @@ final class RunningGate {
     var listeners: [HTTPListener] { server.listeners }
     /// Where it is administered.
     var adminListeners: [HTTPListener] { adminServer.listeners }
+    /// Where others can read and change what is said.
+    var exposedListeners: [HTTPListener] { server.exposedListeners + adminServer.exposedListeners }
+    /// What TLS clients are shown now.
+    var tls: TLSContext? { server.tls }
 
     /// Loads the keys, opens the store, and serves.
     init(_ settings: GateSettings) throws(CommandFailure) {
@@ -34,7 +38,7 @@ final class RunningGate {
                 tls: files.tls, handler: { service.handler(on: $0) })
             let admin = GateAdmin(
                 service, store: store, metrics: metrics, version: MediaTokenCommand.version,
-                connections: { server.connections })
+                connections: { server.connections }, tls: { server.tls })
             do {
                 adminServer = try HTTPServer(
                     settings.admin, workers: 1, unixMode: settings.unixMode, tls: files.tls,

@@ -74,6 +74,8 @@ enum ServeCommand {
 
     /// Whether the files that the settings name hold what they should.
     private static func check(_ settings: GateSettings) -> ExitStatus {
+        for listener in HTTPServer.exposedListeners(among: settings.listen + settings.admin) { warn(exposed: listener) }
+        warnOfModes(settings)
         let problems = GateFiles.problems(settings)
         for problem in problems { Console.printError(problem) }
         return problems.isEmpty ? .success : .usage
@@ -81,17 +83,39 @@ enum ServeCommand {
 
     private static func serve(_ settings: GateSettings, _ task: Task) throws(CommandFailure) -> ExitStatus {
         let process = ServiceProcess()
+        warnOfModes(settings)
         warn(settings, descriptors: ServiceProcess.raiseDescriptorLimit())
         let gate = try RunningGate(settings)
         for listener in gate.listeners { Console.printError("serving on \(listener)") }
         for listener in gate.adminListeners { Console.printError("administered on \(listener)") }
         ServiceManager.notify("READY=1")
-        while process.nextSignal() == SIGHUP { reload(gate, task) }
+        for listener in gate.exposedListeners { warn(exposed: listener) }
+        waitForEnd(process, gate, task)
         ServiceManager.notify("STOPPING=1")
         process.endAtNextSignal()
         Console.printError("stopping: what is on its way has \(settings.stopMilliseconds / 1000) s to be answered")
         try gate.stop()
         return .success
+    }
+
+    /// Reloads on SIGHUP, and looks at the certificate once an hour, until the process is to stop.
+    private static func waitForEnd(_ process: ServiceProcess, _ gate: RunningGate, _ task: Task) {
+        var (watch, signal) = (CertificateWatch(), Int32?.none)
+        repeat {
+            if let warning = watch.warning(gate.tls, at: .now) { Console.printError(warning) }
+            signal = process.nextSignal(withinSeconds: 3600)
+            if signal == SIGHUP { reload(gate, task) }
+        } while signal == nil || signal == SIGHUP
+    }
+
+    private static func warnOfModes(_ settings: GateSettings) {
+        for warning in FileModes.warnings(settings) { Console.printError(warning) }
+    }
+
+    private static func warn(exposed listener: HTTPListener) {
+        Console.printError(
+            "warning: \(listener): others on the network can read and change what is said there; listen on 127.0.0.1 or a "
+                + "Unix socket, or put tls: in front")
     }
 
     /// Says what is allowed, and hardly meant.
@@ -116,6 +140,7 @@ enum ServeCommand {
             guard let settings = try task.readSettings() else {
                 return Console.printError("not reloaded: the settings have problems, and stay as they were")
             }
+            warnOfModes(settings)
             let files = try gate.apply(settings)
             for name in settings.namesThatWait(since: gate.settings) {
                 Console.printError("\(name): differs from what this process was started with, and waits for a restart")

@@ -14,11 +14,11 @@ struct ServiceProcess {
         self.signals = signals
     }
 
-    /// Waits for SIGTERM, SIGINT or SIGHUP.
-    func nextSignal() -> Int32 {
-        var (signals, signal) = (signals, Int32(0))
-        sigwait(&signals, &signal)
-        return signal
+    /// Waits for SIGTERM, SIGINT or SIGHUP; `nil` where none has come for so long.
+    func nextSignal(withinSeconds seconds: Int) -> Int32? {
+        var (signals, patience) = (signals, timespec(tv_sec: seconds, tv_nsec: 0))
+        let signal = sigtimedwait(&signals, nil, &patience)
+        return signal > 0 ? signal : nil
     }
 
     /// Has the next SIGTERM or SIGINT end the process at once, as the first one's graceful end takes too long for somebody.

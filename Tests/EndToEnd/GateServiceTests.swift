@@ -231,6 +231,70 @@ extension EndToEnd {
             #expect(status("/a/x") == 403 && status("/b/x") == 200)
         }
 
+        @Test("key files that other users can read or write are named, at the start, at a reload and by --check")
+        func modes() throws {
+            let folder = place.directory.path + "/secrets"
+            let files = ["tls.key", "tls.pem", "password", "grant.key", "salt"].map { "\(folder)/\($0)" }
+            try FileManager.default.createDirectory(atPath: folder + "/keys", withIntermediateDirectories: true)
+            try Program("openssl").succeed([
+                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=x", "-keyout", files[0], "-out",
+                files[1],
+            ])
+            for file in files[2...] { try "0123456789abcdef".write(toFile: file, atomically: false, encoding: .utf8) }
+            for name in ["a.pem", "b.pem", "notes"] {
+                try FileManager.default.copyItem(atPath: place.key, toPath: "\(folder)/keys/\(name)")
+            }
+            let named = try place.directory.write(
+                """
+                {"listen": "tls:127.0.0.1:1", "tls-key": "\(files[0])", "tls-certificate": "\(files[1])",
+                 "password-file": "\(files[2])", "keys": ["\(folder)/keys", "\(place.key)"], "replays": "memory", "routes": [
+                  {"path": "/a", "requestor": "MML", "resource": "TNT", "grant":
+                    {"kind": "akamai", "key-file": "\(files[3])", "salt-file": "\(files[4])"}}]}
+                """, to: "gate.json")
+            func change(_ path: String, _ mode: Int) throws {
+                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+            }
+            func warnings(_ text: String) -> [Substring] {
+                text.split(separator: "\n").filter { $0.contains("has mode") }
+            }
+            func check() throws -> [Substring] {
+                let outcome = try Program.mediaToken.run(["serve", "--check", "--config", named])
+                #expect(outcome.status == 0, "\(outcome.errors)")
+                return warnings(outcome.errors)
+            }
+            let secrets = [files[0]] + files[2...]
+            for file in secrets { try change(file, 0o640) }
+            #expect(try check() == [])
+            let parent = place.directory.path
+            for (path, mode, usual, better) in secrets.flatMap({
+                [($0, 0o644, 0o640, "640"), ($0, 0o642, 0o600, "640"), ($0, 0o604, 0o400, "640")]
+            }) + [
+                ("\(folder)/keys/a.pem", 0o646, 0o644, "644"), ("\(folder)/keys/b.pem", 0o642, 0o644, "644"),
+                ("\(folder)/keys", 0o757, 0o755, "755"), ("\(folder)/keys", 0o1777, 0o755, "755"),
+                (place.key, 0o666, 0o644, "644"), (parent, 0o777, 0o755, "755"),
+            ] {
+                try change(path, mode)
+                let found = try check()
+                #expect(
+                    found.count == 1 && found[0].contains("\(path): has mode \(String(mode, radix: 8)), "), "\(found)")
+                #expect(found.first?.hasSuffix("run chmod \(better) \(path)") == true)
+                try change(path, usual)
+            }
+            for (path, mode) in [("\(folder)/keys/notes", 0o666), (parent, 0o1777), (files[1], 0o644), (folder, 0o755)]
+            {
+                try change(path, mode)
+                #expect(try check() == [], "\(path)")
+            }
+            try change(files[3], 0o644)
+            let listen = ["--listen", "tls:127.0.0.1:\(try FreePort.take(1)[0])"]
+            let gate = try GateProcess(in: place, ["--config", named] + listen)
+            #expect(try warnings(gate.logged()).count == 1)
+            try change(files[0], 0o644)
+            gate.signal(SIGHUP)
+            try gate.wait { try gate.logged().contains("reloaded: ") }
+            #expect(try warnings(gate.logged()).count == 3)
+        }
+
         @Test("--check names every problem with its place, and serves nothing")
         func check() throws {
             let file = try place.directory.write(

@@ -1,4 +1,5 @@
 import Foundation
+import MediaToken
 import TestSupport
 import Testing
 
@@ -190,6 +191,71 @@ extension EndToEnd {
                 #expect(answer.contains("New, TLSv1.3, Cipher is \(suite)"))
             }
             gate.end()
+        }
+
+        @Test("clear text on an address that is not of the loopback is warned of, at the start and by --check")
+        func exposed() throws {
+            try makeCertificate("gate")
+            for (listener, isWarned) in [
+                ("0.0.0.0:1", true), (":1", true), ("[::]:1", true), ("192.0.2.1:1", true), ("[2001:db8::1]:1", true),
+                ("[::ffff:192.0.2.1]:1", true), ("[::ffff:0.0.0.0]:1", true), ("[::127.0.0.1]:1", true),
+                ("[7f00::1]:1", true),
+                ("128.0.0.1:1", true), ("126.255.255.255:1", true), ("127.0.0.1:1", false), ("127.255.0.9:1", false),
+                ("[::1]:1", false), ("[0:0::0:1]:1", false), ("[::ffff:127.0.0.1]:1", false),
+                ("[::ffff:7f12:1]:1", false),
+                ("unix:\(folder)/x", false), ("tls:0.0.0.0:1", false), ("tls:[::]:1", false),
+            ] {
+                for role in ["--listen", "--admin"] {
+                    let secured = listener.hasPrefix("tls:") ? tls : []
+                    let outcome = try Program.mediaToken.run(
+                        ["serve", "--check", "--keys", place.key, role, listener] + secured)
+                    #expect(outcome.status == 0)
+                    let warnings = outcome.errors.split(separator: "\n").filter { $0.contains("can read and change") }
+                    #expect(warnings.count == (isWarned ? 1 : 0), "\(role) \(listener): \(outcome.errors)")
+                }
+            }
+            let port = try FreePort.take(1)[0]
+            let gate = try GateProcess(in: place, ["--listen", "0.0.0.0:\(port)"])
+            let warning = "warning: 0.0.0.0:\(port): others on the network can read"
+            try gate.wait { try gate.logged().contains(warning) }
+            #expect(try gate.logged().components(separatedBy: "can read and change").count == 2)
+            gate.end()
+            let log = folder + "/exposed.log"
+            let daemon = try Daemon(
+                "timeout",
+                ["60", "setpriv", "--pdeathsig", "KILL", "systemd-socket-activate", "-l", "0.0.0.0:\(port)"]
+                    + [Program.mediaToken.executable, "serve", "--keys", place.key, "--replays", "memory"]
+                    + ["--listen", "systemd", "--admin", "unix:\(folder)/admin.sock"], log: log)
+            try daemon.wait { try GateProcess.fetch("http://127.0.0.1:\(port)/").code == "404" }
+            try daemon.wait { try String(contentsOfFile: log, encoding: .utf8).contains(warning) }
+            daemon.end(SIGKILL)
+        }
+
+        @Test("the end of the gate's certificate is told when it is near, and is in the metrics")
+        func certificateEnd() throws {
+            try makeCertificate("gate")
+            let port = try FreePort.take(1)[0]
+            let gate = try GateProcess(in: place, tls + ["--listen", "tls:127.0.0.1:\(port)"])
+            try gate.wait { try gate.logged().contains("warning: \(folder)/gate.pem: ends ") }
+            #expect(try gate.logged().contains(try Regex(", in [12] days; put a new one there")))
+            let shown = try Program("openssl").succeed([
+                "x509", "-in", "\(folder)/gate.pem", "-noout", "-enddate", "-dateopt", "iso_8601",
+            ])
+            let text = shown.split(separator: "=")[1].dropLast().replacing(" ", with: "T", maxReplacements: 1)
+            let end = try #require(Timestamp(reading: String(text)))
+            let metric = "media_token_tls_certificate_expiry_seconds \(end.milliseconds / 1000)\n"
+            #expect(try gate.admin("/metrics").contains(metric), "\(text)")
+            try Program("openssl").succeed([
+                "req", "-x509", "-key", "\(folder)/gate.key", "-days", "15", "-subj", "/CN=x", "-out",
+                "\(folder)/gate.pem",
+            ])
+            gate.signal(SIGHUP)
+            try gate.wait { try gate.logged().contains("reloaded: ") }
+            #expect(try !gate.admin("/metrics").contains(metric))
+            #expect(try gate.logged().components(separatedBy: "gate.pem: ends ").count == 2)
+            gate.end()
+            let plain = try GateProcess(in: place)
+            #expect(try !plain.admin("/metrics").contains("media_token_tls_certificate_expiry_seconds"))
         }
 
         @Test("a Unix socket has its mode, is taken from the dead and not from the living, and is gone at the end")

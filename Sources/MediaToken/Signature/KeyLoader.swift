@@ -23,7 +23,7 @@ struct KeyLoader {
             throw .unreadable(path: path, reason: "there is no such file or directory")
         }
         guard !isDirectory else {
-            for file in try keyFiles(in: path) { refused += loadFile(file) }
+            for file in try KeyRing.keyFiles(in: path) { refused += loadFile(file) }
             return
         }
         let problems = loadFile(path)
@@ -33,19 +33,6 @@ struct KeyLoader {
     /// Takes a key of this process, whatever it is like.
     mutating func unsafelyTrust(_ own: RSAPublicKey) {
         accepted.append(VerificationKey(own, file: "own key"))
-    }
-
-    private func keyFiles(in directory: String) throws(KeyRingError) -> [String] {
-        let names: [String]
-        do {
-            names = try FileManager.default.contentsOfDirectory(atPath: directory)
-        } catch {
-            throw .unreadable(path: directory, reason: "cannot be listed; check its permissions")
-        }
-        let isKeyFile = { (name: String) in
-            KeyRing.fileExtensions.contains { !name.hasPrefix(".") && name.lowercased().hasSuffix("." + $0) }
-        }
-        return names.filter(isKeyFile).sorted().map { directory.hasSuffix("/") ? directory + $0 : "\(directory)/\($0)" }
     }
 
     /// Takes what is acceptable in the file, and says what is not.
@@ -77,5 +64,21 @@ struct KeyLoader {
             accepted.append(key)
         }
         return nil
+    }
+}
+
+extension KeyRing {
+    /// The files of a directory that are taken for key files, in order.
+    package static func keyFiles(in directory: String) throws(KeyRingError) -> [String] {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: directory)
+        } catch {
+            throw .unreadable(path: directory, reason: "cannot be listed; check its permissions")
+        }
+        let isKeyFile = { (name: String) in
+            KeyRing.fileExtensions.contains { !name.hasPrefix(".") && name.lowercased().hasSuffix("." + $0) }
+        }
+        return names.filter(isKeyFile).sorted().map { directory.hasSuffix("/") ? directory + $0 : "\(directory)/\($0)" }
     }
 }

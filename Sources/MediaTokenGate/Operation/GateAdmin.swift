@@ -9,14 +9,15 @@ package struct GateAdmin: Sendable {
     private let store: ReplayStore
     private let metrics: GateMetrics
     private let connections: @Sendable () -> Int
+    private let tls: @Sendable () -> TLSContext?
     private let version: String
 
     package init(
         _ service: GateService, store: ReplayStore, metrics: GateMetrics, version: String,
-        connections: @escaping @Sendable () -> Int
+        connections: @escaping @Sendable () -> Int, tls: @escaping @Sendable () -> TLSContext?
     ) {
         (self.service, self.store, self.metrics, self.version) = (service, store, metrics, version)
-        self.connections = connections
+        (self.connections, self.tls) = (connections, tls)
     }
 
     /// Answers at once, and may block for as long as the store's deadline: its loop serves nobody else.
@@ -57,6 +58,13 @@ package struct GateAdmin: Sendable {
                     service.lostLogLines),
                 keys,
             ]
+        if let tls = tls() {
+            var family = MetricFamily(
+                "media_token_tls_certificate_expiry_seconds", .gauge,
+                "When the gate's own certificate ends, in seconds since 1970.")
+            family.add(tls.end)
+            families.append(family)
+        }
         if case .redis = store {
             // It would have to be counted over the network, key by key.
         } else if let status = try? store.status() {

@@ -1,0 +1,54 @@
+internal import Glibc
+internal import HTTPServer
+internal import MediaToken
+internal import MediaTokenGate
+
+/// Finds files of a gate that users of this machine can read or change who should not.
+enum FileModes {
+    /// One line for each of the files that `settings` name, with what to do.
+    static func warnings(_ settings: GateSettings) -> [String] {
+        let grants = settings.routes.compactMap(\.grantSettings).flatMap { [$0.maker.keyFile, $0.maker.saltFile] }
+        let secrets = ([settings.tls?.key, settings.passwordFile] + grants).compactMap { $0 }
+        let authorities = settings.tls?.clientAuthorities.map { [$0] } ?? []
+        let warnings = secrets.map(secret) + (settings.keys + authorities).flatMap(verificationKeys)
+        var told: Set<String> = []
+        return warnings.compactMap { $0 }.filter { told.insert($0).inserted }
+    }
+
+    private static func secret(_ path: String) -> String? {
+        guard let mode = mode(of: path), mode & S_IFMT == S_IFREG, mode & (S_IROTH | S_IWOTH) != 0 else { return nil }
+        return line(path, mode, mode & S_IROTH != 0 ? "read the secret in it" : "change it", "640")
+    }
+
+    /// A user who can write a key file, or add one to its directory, can sign tokens.
+    private static func verificationKeys(_ path: String) -> [String?] {
+        guard let mode = mode(of: path) else { return [] }
+        guard mode & S_IFMT == S_IFDIR else {
+            return [writable(path), writable(directory(of: path), unlessSticky: true)]
+        }
+        return [writable(path)] + ((try? KeyRing.keyFiles(in: path)) ?? []).map { writable($0) }
+    }
+
+    /// - Parameter unlessSticky: whether others may add files, if they cannot replace those of this user.
+    private static func writable(_ path: String, unlessSticky: Bool = false) -> String? {
+        guard let mode = mode(of: path), mode & S_IWOTH != 0, !(unlessSticky && mode & S_ISVTX != 0) else { return nil }
+        return line(path, mode, "put their own keys there", mode & S_IFMT == S_IFDIR ? "755" : "644")
+    }
+
+    private static func line(_ path: String, _ mode: mode_t, _ action: String, _ better: String) -> String {
+        let path = printable(path, limit: 300)
+        return
+            "warning: \(path): has mode \(String(mode & 0o7777, radix: 8)), so that all users of this machine can \(action); "
+            + "run chmod \(better) \(path)"
+    }
+
+    private static func directory(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    private static func mode(of path: String) -> mode_t? {
+        var status = Glibc.stat()
+        return stat(path, &status) == 0 ? status.st_mode : nil
+    }
+}
