@@ -10,7 +10,6 @@ final class RedisClaimPart {
     }
 
     let node: RedisNode
-    private(set) var server: RedisServerFacts?
     private(set) var isDone = false
     private(set) var isUnderWay = false
     private(set) var wasUnreachable = false
@@ -54,18 +53,17 @@ final class RedisClaimPart {
     func run(while isWanted: @escaping () -> Bool, _ completion: @escaping (Outcome) -> Void) {
         node.whenConnected { [self] outcome in
             guard isWanted() else { return }
-            switch outcome.flatMap(fitness) {
+            switch outcome.flatMap({ server in importDoubt(server).map { .failure($0) } ?? .success(server) }) {
             case .failure(let error):
                 wasUnreachable = true
                 isDone = true
                 completion(.unreachable(error))
-            case .success(let server):
-                self.server = server
+            case .success:
                 isUnderWay = true
                 node.send(commands, asking: isAsking) { [self] replies in
                     isUnderWay = false
                     isDone = true
-                    completion(.answered(stages(after: replies, server)))
+                    completion(.answered(stages(after: replies)))
                 }
             }
         }
@@ -73,19 +71,18 @@ final class RedisClaimPart {
 
     /// While a shard is on its way, its marker tells of the node that it leaves, and nothing of the one that it comes to. So
     /// that one may take claims only if it loses nothing anyway.
-    private func fitness(_ server: RedisServerFacts) -> Result<RedisServerFacts, ReplayCacheError> {
-        guard isAsking, !server.keepsThroughRestart else { return .success(server) }
-        return .failure(
-            .unavailable("a slot is on its way to \(node.address), which could lose it; claims work when it is there"))
+    private func importDoubt(_ server: RedisServerFacts) -> ReplayCacheError? {
+        let losesNothing = server.keepsThroughRestart && server.losses?.isWithoutEviction == true
+        guard isAsking, !losesNothing else { return nil }
+        return .unavailable("a slot is on its way to \(node.address), which could lose it; claims work when it is there")
     }
 
-    /// Sees to it that the markers are there, and under the run that answers now.
+    /// Sees to it that the markers are there, and true of the server as it is now.
     func renewMarkers(at time: RunningTime, _ completion: @escaping (Result<Void, ReplayCacheError>) -> Void) {
-        guard let server else { return completion(.success(())) }
         // A node that has lost its memory has lost it for all of its shards.
         let shards = isAsking ? shards : client.router.shards(of: node)
         isUnderWay = true
-        client.renewMarkers(of: shards, on: node, server, asking: isAsking, at: time) { [self] outcome in
+        client.renewMarkers(of: shards, on: node, asking: isAsking, at: time) { [self] outcome in
             isUnderWay = false
             completion(outcome)
         }
@@ -94,7 +91,8 @@ final class RedisClaimPart {
     private var commands: [RedisCommand] {
         let claiming = claimed.map { client.keys.claim(claims[$0], at: now) }
         let marking = shards.map { ["GET", client.keys.marker(of: $0)] }
-        var commands = claiming + marking
+        // Behind both: what was lost before a claim is told in its own round.
+        var commands = claiming + marking + RedisServerFacts.commands
         if !claimed.isEmpty {
             commands.append(["TIME"])
             if client.configuration.replicas > 0 {
@@ -106,20 +104,27 @@ final class RedisClaimPart {
         return commands
     }
 
-    private func stages(
-        after replies: [RedisReply], _ server: RedisServerFacts
-    ) -> [(index: Int, stage: RedisClaimGroup.Stage)] {
+    private func stages(after replies: [RedisReply]) -> [(index: Int, stage: RedisClaimGroup.Stage)] {
         var rest = replies[...]
         func next() -> RedisReply { rest.popFirst() ?? .lost }
         let claimReplies = claimed.map { (index: $0, reply: next()) }
         let markers = Dictionary(uniqueKeysWithValues: shards.map { ($0, next()) })
-        let doubt = claimed.isEmpty ? nil : clockDoubt(next()) ?? replicaDoubt(next)
+        let facts = node.facts(in: rest.prefix(RedisServerFacts.commands.count))
+        rest = rest.dropFirst(RedisServerFacts.commands.count)
+        let doubt = (claimed.isEmpty ? nil : clockDoubt(next()) ?? replicaDoubt(next)) ?? serverDoubt(facts)
+        let server = try? facts.get()
+        // Also where no claim depends on it: what a run has lost is written down by the first that sees it.
+        needsMarking =
+            server.map { server in
+                markers.values.lazy.compactMap { RedisMarker($0) }
+                    .contains { $0.runID == server.runID && !$0.isOf(server) }
+            } ?? false
         var stages: [Int: RedisClaimGroup.Stage] = [:]
         for (index, answer) in earlier { stages[index] = .claimed(nil, answer) }
         for (index, reply) in claimReplies { stages[index] = stage(of: index, after: reply, markers, doubt) }
         for index in marked {
             guard case .claimed(_, let answer) = stages[index], let marker = markers[shard(index)] else { continue }
-            stages[index] = stage(of: index, answered: answer, marker: marker, server)
+            stages[index] = stage(of: index, answered: answer, marker: marker, server, doubt)
         }
         return stages.map { (index: $0.key, stage: $0.value) }
     }
@@ -140,7 +145,7 @@ final class RedisClaimPart {
         guard let answer = RedisKeys.answer(reply, to: claims[index]) else {
             return .decided(.failure(.unavailable("\(node.address) does not answer SET as Redis does")))
         }
-        // No is no, whatever the clock and the replicas say.
+        // No is no, whatever else the server, its clock and its replicas say.
         if let doubt, answer != .alreadyUsed { return .decided(.failure(doubt)) }
         if answer != .alreadyUsed { return .claimed(nil, answer) }
         // A token that was refused for being older than the store is told so again.
@@ -152,7 +157,8 @@ final class RedisClaimPart {
 
     /// By the marker of the claim's shard; the key itself is ours.
     private func stage(
-        of index: Int, answered answer: ReplayAnswer, marker: RedisReply, _ server: RedisServerFacts
+        of index: Int, answered answer: ReplayAnswer, marker: RedisReply, _ server: RedisServerFacts?,
+        _ doubt: ReplayCacheError?
     ) -> RedisClaimGroup.Stage {
         switch marker {
         case .error(let error):
@@ -162,9 +168,14 @@ final class RedisClaimPart {
             return .decided(.failure(fault(error)))
         case .lost: return .decided(.failure(lost))
         default:
-            guard let marker = RedisMarker(marker), marker.isOf(server) else {
+            // A server that told nothing is in doubt.
+            if let doubt { return .decided(.failure(doubt)) }
+            guard let server, let marker = RedisMarker(marker), marker.isOf(server) else {
                 needsMarking = true
                 return .claimed(nil, answer)
+            }
+            if let problem = marker.problem(on: server) {
+                return .decided(.failure(.unavailable("\(node.address) \(problem)")))
             }
             let isKnown = claims[index].issued > marker.since
             return .decided(.success(isKnown ? answer : .predatesStore(since: marker.since)))
@@ -190,6 +201,14 @@ final class RedisClaimPart {
 
     private var lost: ReplayCacheError {
         .unavailable(node.lossReason + "; an answer is lost, so its token may count as used")
+    }
+
+    private func serverDoubt(_ facts: Result<RedisServerFacts, ReplayCacheError>) -> ReplayCacheError? {
+        switch facts {
+        case .failure(let error): error
+        case .success(let server):
+            server.problem.map { .unavailable("\(node.address) \($0)") } ?? importDoubt(server)
+        }
     }
 
     private func clockDoubt(_ reply: RedisReply) -> ReplayCacheError? {

@@ -3,7 +3,7 @@ internal import MediaToken
 
 /// Where a Redis store is, and how it is asked. From a URL:
 ///
-///     redis://[user:password@]host[:port][/db][?cluster=true&prefix=…&timeout=…&wait=N]
+///     redis://[user:password@]host[:port][/db][?cluster=true&prefix=…&timeout=…&wait=N&eviction=none]
 public struct RedisConfiguration: Sendable, Equatable {
     /// A URL that cannot be read. Its text never holds a password.
     public struct Problem: Error, CustomStringConvertible {
@@ -29,6 +29,9 @@ public struct RedisConfiguration: Sendable, Equatable {
     public var timeoutMilliseconds = 250
     /// Replicas that must confirm a claim before it is answered (`WAIT`).
     public var replicas = 0
+    /// Whether the operator states that the server never evicts keys, which a managed service may not let clients read. What
+    /// the server does tell about that still decides.
+    public var assumesNoEviction = false
     /// How far Adobe's clock may be ahead of ours: added to the fence of a store without a past.
     public var clockSkew: Duration = .zero
 
@@ -71,7 +74,8 @@ public struct RedisConfiguration: Sendable, Equatable {
 
     /// The form of the URL, for help and messages.
     public static let form =
-        "redis://[user:password@]host[:port][/db][?cluster=true&prefix=TEXT&timeout=MILLISECONDS&wait=REPLICAS]"
+        "redis://[user:password@]host[:port][/db]"
+        + "[?cluster=true&prefix=TEXT&timeout=MILLISECONDS&wait=REPLICAS&eviction=none]"
 
     private static func database(in path: String) throws(Problem) -> Int {
         let name = path.drop { $0 == "/" }
@@ -104,9 +108,14 @@ public struct RedisConfiguration: Sendable, Equatable {
             prefix = value
         case "timeout": timeoutMilliseconds = try number(1...60_000)
         case "wait": replicas = try number(0...100)
+        case "eviction":
+            guard value == "none" else {
+                throw Problem(description: "eviction is '\(printable(value))'; expected none")
+            }
+            assumesNoEviction = true
         default:
-            throw Problem(
-                description: "has the setting '\(printable(name))'; known are cluster, prefix, timeout and wait")
+            let known = "cluster, prefix, timeout, wait and eviction"
+            throw Problem(description: "has the setting '\(printable(name))'; known are \(known)")
         }
     }
 

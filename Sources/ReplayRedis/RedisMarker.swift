@@ -1,44 +1,72 @@
 internal import MediaToken
 
-/// The marker that lies beside the keys of a shard and is lost with them: since when they are remembered, and by which run
-/// of a server.
+/// The marker that lies beside the keys of a shard and is lost with them: since when they are remembered, by which run of a
+/// server, and what that run had lost by then.
 struct RedisMarker: Equatable {
     let since: Timestamp
     let runID: String
     /// Whether that run loses nothing when it ends.
     let isKept: Bool
+    let losses: RedisLosses
 
-    init(since: Timestamp, by server: RedisServerFacts) {
-        self.since = since
-        (runID, isKept) = (server.runID, server.keepsThroughRestart)
+    init(since: Timestamp, runID: String, isKept: Bool, losses: RedisLosses) {
+        (self.since, self.runID, self.isKept, self.losses) = (since, runID, isKept, losses)
     }
 
     /// Reads the value of its key; `nil` for anything else.
     init?(_ reply: RedisReply) {
-        guard let words = reply.text?.utf8.split(separator: UInt8(ascii: " ")), words.count == 3,
-            let since = Int64(Substring(words[0])), let isKept = Self.keeping[String(Substring(words[2]))]
+        guard let words = reply.text?.utf8.split(separator: UInt8(ascii: " ")).map({ Substring($0) }),
+            words.count == 4, let since = Int64(words[0]), let isKept = Self.keeping[String(words[2])],
+            let losses = RedisLosses(words[3])
         else { return nil }
-        (self.since, self.isKept) = (Timestamp(milliseconds: since), isKept)
-        runID = String(Substring(words[1]))
+        self.init(since: Timestamp(milliseconds: since), runID: String(words[1]), isKept: isKept, losses: losses)
     }
 
-    var text: String { "\(since.milliseconds) \(runID) \(isKept ? "kept" : "volatile")" }
+    var text: String { "\(since.milliseconds) \(runID) \(isKept ? "kept" : "volatile") \(losses.text)" }
 
     private static let keeping = ["kept": true, "volatile": false]
 
-    /// Whether the run that set it is the one that answers now, so that nothing can have been lost in between.
-    func isOf(_ server: RedisServerFacts) -> Bool { runID == server.runID }
+    /// Whether the marker tells the truth about a server: it was set by the run that answers now, which has lost nothing
+    /// since, and which still keeps what the marker says that it keeps.
+    func isOf(_ server: RedisServerFacts) -> Bool {
+        runID == server.runID && losses == server.losses && isKept == remainsKept(by: server)
+    }
+
+    /// Why the run that set the marker must take no claims under it.
+    ///
+    /// Its file still holds a marker that vouches for all that this run acknowledges, and learns nothing of claims any more;
+    /// nor would it learn of another marker. Were the server started from that file, the claims would be forgotten.
+    func problem(on server: RedisServerFacts) -> String? {
+        guard isKept, runID == server.runID, !server.appends else { return nil }
+        return "does not append to its file any more, which it began with; set appendonly yes again, or restart it"
+    }
 
     /// The marker as it should be, if it is not: under the run that answers now, with the fence of a store that begins now
     /// unless the past can be believed.
     ///
     /// - Parameter waits: whether claims are confirmed by replicas before they are answered.
     func renewed(by server: RedisServerFacts, fence: Timestamp, waits: Bool) -> RedisMarker? {
-        guard !isOf(server) else { return nil }
+        guard !isOf(server), let losses = server.losses else { return nil }
+        let (isBelieved, isKept) =
+            runID == server.runID
+            ? (losses == self.losses, remainsKept(by: server))
+            : (isBelieved(by: server, losses, waits: waits), server.keepsThroughRestart)
+        return RedisMarker(
+            since: isBelieved ? since : max(since, fence), runID: server.runID, isKept: isKept, losses: losses)
+    }
+
+    /// Whether the keys beside the marker are all that there were under the run that set it, now that another run has them.
+    private func isBelieved(by server: RedisServerFacts, _ losses: RedisLosses, waits: Bool) -> Bool {
+        // It may have evicted some before anybody asked it.
+        guard losses.isWithoutEviction else { return false }
         // Of a primary's last claims a replica that takes over knows those that waited for it. Any other run is a restart:
         // what a snapshot brings back is an older state of the store, marker included.
-        let isBelieved = server.wasReplica ? waits : isKept && server.keepsThroughRestart && server.beganWithAll
-        return RedisMarker(since: isBelieved ? since : max(since, fence), by: server)
+        return losses.hasFollowed ? waits : isKept && server.keepsThroughRestart && server.beganWithAll
+    }
+
+    /// A run's marker is never raised to `kept`, since the run may have lost claims of before from its file.
+    private func remainsKept(by server: RedisServerFacts) -> Bool {
+        isKept && (server.keepsThroughRestart || !server.appends)
     }
 }
 
@@ -46,27 +74,36 @@ struct RedisMarker: Equatable {
 struct RedisMarking {
     let client: RedisReplayClient
     let node: RedisNode
-    let server: RedisServerFacts
     let time: RunningTime
     /// Whether the node is only about to get the shards; see ``RedisRedirection``.
     var isAsking = false
 
-    /// Looks at the markers of `shards`, and sets those that are missing or of another run.
+    /// Looks at the markers of `shards`, and sets those that are missing or not true of the server. It fails where the server
+    /// may take no claims; but what was lost is written down even then.
     func renew(_ shards: [RedisShard], _ completion: @escaping (Result<Void, ReplayCacheError>) -> Void) {
-        ask(shards.map { ["GET", client.keys.marker(of: $0)] } + [["TIME"]]) { outcome in
-            switch outcome.flatMap({ replies in fence(replies.last).map { ($0, replies) } }) {
-            case .failure(let error): completion(.failure(error))
-            case .success((let fence, let replies)):
-                let commands = zip(shards, replies).compactMap { command(for: $0, $1, fence) }
-                ask(commands) { completion($0.map { _ in }) }
-            }
+        let facts = RedisServerFacts.commandsWithTrace
+        node.send(shards.map { ["GET", client.keys.marker(of: $0)] } + facts + [["TIME"]], asking: isAsking) { replies in
+            let markers = Array(replies.prefix(shards.count))
+            let outcome = check(markers).flatMap { node.facts(in: replies.dropFirst(shards.count).dropLast()) }
+                .flatMap { server in fence(replies.last).map { (server, $0) } }
+            guard case .success((let server, let fence)) = outcome else { return completion(outcome.map { _ in }) }
+            let commands = zip(shards, markers).compactMap { command(for: $0, $1, server, fence) }
+            let problem = server.problem ?? markers.lazy.compactMap { RedisMarker($0)?.problem(on: server) }.first
+            guard !commands.isEmpty else { return completion(result(.success(()), problem)) }
+            node.send(commands, asking: isAsking) { completion(result(check($0), problem)) }
         }
+    }
+
+    private func result(
+        _ outcome: Result<Void, ReplayCacheError>, _ problem: String?
+    ) -> Result<Void, ReplayCacheError> {
+        problem.map { .failure(.unavailable("\(node.address) \($0)")) } ?? outcome
     }
 
     /// What a shard that begins now can be asked about: tokens issued later.
     ///
     /// By the later of two clocks, so that a client whose clock is slow does not vouch for a time that it knows nothing of. And
-    /// taken after the markers were read: what was lost was lost before.
+    /// taken after the markers and the server's facts were read: what was lost was lost before.
     private func fence(_ reply: RedisReply?) -> Result<Timestamp, ReplayCacheError> {
         let now = time.now
         guard let serverTime = reply.flatMap(RedisClock.time) else {
@@ -79,28 +116,28 @@ struct RedisMarking {
         return .success(max(now, serverTime).advanced(byMilliseconds: skew))
     }
 
-    private func command(for shard: RedisShard, _ reply: RedisReply, _ fence: Timestamp) -> RedisCommand? {
-        // The shard is another node's by now, and looked at there.
+    private func command(
+        for shard: RedisShard, _ reply: RedisReply, _ server: RedisServerFacts, _ fence: Timestamp
+    ) -> RedisCommand? {
+        // The shard is another node's by now, and looked at there. And a marker set on a replica would be believed later.
         if case .error = reply { return nil }
+        guard server.misfit == nil, let losses = server.losses else { return nil }
         let key = client.keys.marker(of: shard)
-        guard let marker = RedisMarker(reply) else {
-            let begun = RedisMarker(since: fence, by: server).text
-            // Where there is none: whoever comes first decides, and the others read what that was.
-            return reply == .null ? ["SET", key, begun, "NX"] : ["SET", key, begun]
+        if let marker = RedisMarker(reply) {
+            let waits = client.configuration.replicas > 0
+            // `XX`: where all was lost in between, the marker must not come back without its keys.
+            return marker.renewed(by: server, fence: fence, waits: waits).map { ["SET", key, $0.text, "XX"] }
         }
-        let waits = client.configuration.replicas > 0
-        return marker.renewed(by: server, fence: fence, waits: waits).map { ["SET", key, $0.text] }
+        let begun = RedisMarker(
+            since: fence, runID: server.runID, isKept: server.keepsThroughRestart, losses: losses)
+        // Where there is none: whoever comes first decides, and the others read what that was.
+        return ["SET", key, begun.text, reply == .null ? "NX" : "XX"]
     }
 
-    private func ask(
-        _ commands: [RedisCommand], _ completion: @escaping (Result<[RedisReply], ReplayCacheError>) -> Void
-    ) {
-        guard !commands.isEmpty else { return completion(.success([])) }
-        node.send(commands, asking: isAsking) { replies in
-            for case .error(let error) in replies where error.redirection == nil {
-                return completion(.failure(error.fault(of: node.address)))
-            }
-            completion(replies.contains(.lost) ? .failure(.unavailable(node.lossReason)) : .success(replies))
+    private func check(_ replies: [RedisReply]) -> Result<Void, ReplayCacheError> {
+        for case .error(let error) in replies where error.redirection == nil {
+            return .failure(error.fault(of: node.address))
         }
+        return replies.contains(.lost) ? .failure(.unavailable(node.lossReason)) : .success(())
     }
 }

@@ -12,6 +12,7 @@ final class RedisNode {
     private let configuration: RedisConfiguration
     private let loop: EventLoop
     private var connection: RedisConnection?
+    /// As last told on this connection.
     private var facts: RedisServerFacts?
     private var waiting: [Answer] = []
     private var handshakeTimer: LoopTimer?
@@ -28,8 +29,8 @@ final class RedisNode {
         self.loop = loop
     }
 
-    /// Calls `body` once there is a connection, with what its server is like, or none could be made. At once where that is
-    /// known.
+    /// Calls `body` once there is a connection, with what its server was like when it last told, or none could be made. At
+    /// once where that is known.
     func whenConnected(_ body: @escaping Answer) {
         if let facts, connection?.isOpen == true { return body(.success(facts)) }
         if let failure, failure.retryAt > .now { return body(.failure(failure.error)) }
@@ -47,6 +48,22 @@ final class RedisNode {
         connection.send(commands.flatMap { [["ASKING"], $0] }) { replies in
             completion(stride(from: 1, to: replies.count, by: 2).map { replies[$0] })
         }
+    }
+
+    /// What the server is like, by its replies to ``RedisServerFacts/commands``. Whoever asked for it judges it; it is
+    /// remembered, so that counts which were set back are found out.
+    func facts(in replies: ArraySlice<RedisReply>) -> Result<RedisServerFacts, ReplayCacheError> {
+        switch replies.first {
+        case .error(let error): return .failure(error.fault(of: address))
+        case .lost, nil: return .failure(.unavailable(lossReason))
+        default: break
+        }
+        guard let told = RedisServerFacts(replies, after: facts, configuration) else {
+            return .failure(.unavailable("\(address) does not answer INFO as Redis does"))
+        }
+        // Without any the connection is gone, and what the next one is like is its own affair.
+        if facts != nil { facts = told }
+        return .success(told)
     }
 
     /// Gives a connection up that does not do what it should.
@@ -119,7 +136,7 @@ private struct RedisGreeting {
         self.login = login
     }
 
-    var commands: [RedisCommand] { login + RedisServerFacts.commands }
+    var commands: [RedisCommand] { login + RedisServerFacts.greeting }
 
     func facts(_ replies: [RedisReply], of address: RedisAddress) -> Result<RedisServerFacts, ReplayCacheError> {
         if configuration.password != nil, case .error(let error) = replies[0] {

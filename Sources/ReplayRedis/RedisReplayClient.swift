@@ -26,7 +26,8 @@ package final class RedisReplayClient: PipelinedReplayCache {
         RedisClaimGroup(group, at: now, self, completion).start()
     }
 
-    /// Connects to every server and sees to it that each shard has a marker, so that the store remembers from now on.
+    /// Connects to every server, looks whether it may take claims now, and sees to it that each shard has a marker, so that
+    /// the store remembers from now on.
     package func open(at now: Timestamp, _ completion: @escaping (Result<Void, ReplayCacheError>) -> Void) {
         let time = RunningTime(now)
         router.refresh { [self] outcome in
@@ -46,18 +47,18 @@ package final class RedisReplayClient: PipelinedReplayCache {
                 node.whenConnected { [self] outcome in
                     switch outcome {
                     case .failure(let error): done(.failure(error))
-                    case .success(let server): renewMarkers(of: shards, on: node, server, at: time, done)
+                    case .success: renewMarkers(of: shards, on: node, at: time, done)
                     }
                 }
             }
         }
     }
 
-    /// Sees to it that shards have a marker, under the run of the server that answers now.
+    /// Sees to it that shards have a marker that is true of the server as it is now.
     func renewMarkers(
-        of shards: [RedisShard], on node: RedisNode, _ server: RedisServerFacts, asking isAsking: Bool = false,
+        of shards: [RedisShard], on node: RedisNode, asking isAsking: Bool = false,
         at time: RunningTime, _ completion: @escaping (Result<Void, ReplayCacheError>) -> Void
     ) {
-        RedisMarking(client: self, node: node, server: server, time: time, isAsking: isAsking).renew(shards, completion)
+        RedisMarking(client: self, node: node, time: time, isAsking: isAsking).renew(shards, completion)
     }
 }

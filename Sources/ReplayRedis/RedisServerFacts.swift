@@ -1,59 +1,147 @@
 internal import MediaToken
 
-/// What a server tells about itself, once for each connection.
+/// What a server tells about itself, in each round of claims anew.
+///
+/// A marker vouches for its keys only on a server of which these facts are as they were when the marker was set. So they are
+/// asked for behind the claims and the markers, on the same connection: what was lost before a claim shows in its own round.
 struct RedisServerFacts {
     /// Names this run of this server: another run may have another memory.
     let runID: String
+    /// Counts of this run that change when keys are lost or replaced; `nil` where they were set back since they were last
+    /// known, and must be asked for with the trace of that.
+    let losses: RedisLosses?
+    /// Whether the server appends to its file (`appendonly`).
+    let appends: Bool
     /// Whether all that this run acknowledges will be there in the next.
     ///
     /// `appendonly yes` alone is not enough: under `appendfsync everysec` Redis answers before it has written, for up to two
-    /// seconds while a sync is under way, so that even a killed process, let alone a crashed machine, loses claims.
+    /// seconds while a sync is under way, so that even a killed process, let alone a crashed machine, loses claims. Nor does
+    /// a run keep its claims that may evict them.
     let keepsThroughRestart: Bool
     /// Whether this run began with all that the one before wrote, rather than with a snapshot or nothing. Turning `appendonly`
     /// on later rewrites the file.
     let beganWithAll: Bool
-    /// Whether this run followed a primary before it became one itself.
-    let wasReplica: Bool
-    /// Why claims must not go there; `nil` where they may.
-    let problem: String?
+    /// Why the server must be asked nothing and told nothing; `nil` where it is one for this store.
+    let misfit: String?
+    /// Why the server may lose live keys to make room; `nil` where it does not.
+    let eviction: String?
+    /// Bytes that this run has sent. They only ever grow, unless `CONFIG RESETSTAT` sets the counts back.
+    private let sent: Int
 
-    /// The commands that ask for all this. The second may be denied.
-    static let commands: [RedisCommand] = [["INFO"], ["CONFIG", "GET", "appendfsync", "no-appendfsync-on-rewrite"]]
+    /// Why claims must not go to the server; `nil` where they may.
+    var problem: String? { misfit ?? eviction }
 
-    /// Reads the replies to ``commands``; `nil` where they are not Redis'.
-    init?(_ replies: ArraySlice<RedisReply>, _ configuration: RedisConfiguration) {
-        guard let info = replies.first?.text else { return nil }
-        var fields: [Substring: Substring] = [:]
-        for line in info.split(whereSeparator: \.isNewline) {
-            guard let colon = line.firstIndex(of: ":") else { continue }
-            fields[line[..<colon]] = line[line.index(after: colon)...]
-        }
-        guard let runID = fields["run_id"] else { return nil }
-        self.runID = String(runID)
+    private static let settings = ["CONFIG", "GET", "appendfsync", "no-appendfsync-on-rewrite"]
+    private static let trace = ["INFO", "commandstats"]
+    /// The commands of each round of claims. The second may be denied.
+    static let commands: [RedisCommand] = [
+        ["INFO", "server", "memory", "stats", "persistence", "cluster", "replication"], settings,
+    ]
+    /// The commands before a marker is set: the trace of `CONFIG RESETSTAT`, which takes longer, is asked for too.
+    static let commandsWithTrace = commands + [trace]
+    /// The commands of the greeting. Servers that are too old to be used understand them.
+    static let greeting = [["INFO"], settings, trace]
+
+    /// Reads the replies to ``commands``, ``commandsWithTrace`` or ``greeting``; `nil` where they are not Redis'.
+    ///
+    /// - Parameter last: what was last known of the same server.
+    init?(_ replies: ArraySlice<RedisReply>, after last: RedisServerFacts? = nil, _ configuration: RedisConfiguration) {
+        guard let text = replies.first?.text else { return nil }
+        let info = RedisInfo(text)
+        guard let runID = info["run_id"] else { return nil }
+        self.runID = runID
+        let rest = replies.dropFirst()
         // Name, value, name, value.
-        let settings = replies.last?.array?.compactMap(\.text) ?? []
+        let settings = rest.first?.array?.compactMap(\.text) ?? []
         let always = ["appendfsync", "always", "no-appendfsync-on-rewrite", "no"]
-        keepsThroughRestart =
-            fields["aof_enabled"] == "1" && settings.count == 4 && Set(settings) == Set(always)
-        beganWithAll = fields["aof_rewrites"] == "0" && fields["aof_rewrite_in_progress"] == "0"
-        wasReplica = fields["total_net_repl_input_bytes"].map { $0 != "0" } ?? false
-        problem = Self.problem(fields, configuration)
+        misfit = Self.misfit(info, configuration)
+        eviction = Self.eviction(info, configuration)
+        appends = info["aof_enabled"] == "1"
+        keepsThroughRestart = eviction == nil && appends && settings.count == 4 && Set(settings) == Set(always)
+        beganWithAll = info["aof_rewrites"] == "0" && info["aof_rewrite_in_progress"] == "0"
+        let sent = info["total_net_output_bytes"].flatMap(Int.init) ?? 0
+        self.sent = sent
+        let reset: String?
+        if let trace = rest.dropFirst().first {
+            reset = RedisLosses.reset(trace)
+        } else if let last, last.runID == runID, last.sent <= sent {
+            reset = last.losses?.reset
+        } else {
+            reset = nil
+        }
+        losses = reset.map { RedisLosses(info, reset: $0) }
     }
 
-    private static func problem(_ fields: [Substring: Substring], _ configuration: RedisConfiguration) -> String? {
-        let version = fields["redis_version"] ?? "unknown"
+    private static func misfit(_ info: RedisInfo, _ configuration: RedisConfiguration) -> String? {
+        let version = info["redis_version"] ?? "unknown"
         guard let major = version.split(separator: ".").first.flatMap({ Int($0) }), major >= 7 else {
-            return "is version \(printable(String(version))); expected Redis 7.0 or newer, or Valkey"
+            return "is version \(printable(version)); expected Redis 7.0 or newer, or Valkey"
         }
-        guard fields["loading"] != "1" else { return "is loading its data; it serves once it has" }
+        guard info["loading"] != "1" else { return "is loading its data; it serves once it has" }
+        guard !configuration.isCluster else { return nil }
         // Its keys would have other names, and so be a second store.
-        guard configuration.isCluster || fields["cluster_enabled"] != "1" else {
-            return "is a node of a cluster; add ?cluster=true to its URL"
+        guard info["cluster_enabled"] != "1" else { return "is a node of a cluster; add ?cluster=true to its URL" }
+        // What is written to a replica is lost when it next follows its primary. In a cluster it redirects instead.
+        return info["role"] == "slave" ? "is a replica: name the primary" : nil
+    }
+
+    private static func eviction(_ info: RedisInfo, _ configuration: RedisConfiguration) -> String? {
+        let policy = info["maxmemory_policy"]
+        if let policy, policy != "noeviction" {
+            return "evicts live keys to make room (maxmemory-policy \(printable(policy))); set it to noeviction"
         }
-        let policy = fields["maxmemory_policy"] ?? "unknown"
-        guard fields["maxmemory"] == "0" || policy == "noeviction" else {
-            return "evicts live keys to make room (maxmemory-policy \(printable(String(policy)))); set it to noeviction"
+        guard configuration.assumesNoEviction || policy != nil && info["evicted_keys"] != nil else {
+            return "does not tell whether it evicts keys (maxmemory_policy and evicted_keys of INFO); "
+                + "if it never does, add eviction=none to its URL"
         }
         return nil
+    }
+}
+
+/// Counts of one run of a server that change when keys are lost or replaced on it, as a marker records them.
+///
+/// They are compared for equality: `CONFIG RESETSTAT` sets them back.
+struct RedisLosses: Equatable {
+    /// Keys that were evicted.
+    let evicted: String
+    /// Bytes that came from a primary. While a server follows one, its keys are replaced by that one's.
+    let received: String
+    /// Tells the last `CONFIG RESETSTAT` from others; `-` where there was none.
+    let reset: String
+
+    /// What stands for a count that the server does not tell.
+    private static let untold = "?"
+
+    init(_ info: RedisInfo, reset: String) {
+        evicted = info["evicted_keys"] ?? Self.untold
+        received = info["total_net_repl_input_bytes"] ?? Self.untold
+        self.reset = reset
+    }
+
+    /// Reads a word of a marker.
+    init?(_ word: Substring) {
+        let parts = word.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3 else { return nil }
+        (evicted, received, reset) = (parts[0], parts[1], parts[2])
+    }
+
+    var text: String { "\(evicted),\(received),\(reset)" }
+
+    /// Whether this run has followed a primary.
+    var hasFollowed: Bool { received != "0" && received != Self.untold }
+
+    /// Whether this run has evicted nothing since it began, as far as the server tells.
+    var isWithoutEviction: Bool {
+        (evicted == "0" || evicted == Self.untold) && (reset == "-" || reset == Self.untold)
+    }
+
+    /// What ``reset`` is by the reply to `INFO commandstats`: the microseconds that the last `CONFIG RESETSTAT` took. It wipes
+    /// all counts out, and is the first to be counted again.
+    static func reset(_ reply: RedisReply) -> String {
+        guard let text = reply.text else { return untold }
+        let counts = RedisInfo(text)["cmdstat_config|resetstat"]?.split(separator: ",") ?? []
+        // Calls that were denied are counted too, apart.
+        guard counts.count > 1, counts[0] != "calls=0" else { return "-" }
+        return String(counts[1].drop { $0 != "=" }.dropFirst())
     }
 }
