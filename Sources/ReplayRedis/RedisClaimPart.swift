@@ -58,12 +58,14 @@ final class RedisClaimPart {
                 wasUnreachable = true
                 isDone = true
                 completion(.unreachable(error))
-            case .success:
+            case .success(let server):
                 isUnderWay = true
-                node.send(commands, asking: isAsking) { [self] replies in
+                let askedAt = ContinuousClock.now
+                let questions = server.commandsAgain(withinMilliseconds: client.configuration.timeoutMilliseconds)
+                node.send(commands(questions), asking: isAsking) { [self] replies in
                     isUnderWay = false
                     isDone = true
-                    completion(.answered(stages(after: replies)))
+                    completion(.answered(stages(after: replies, questions.count, askedAt)))
                 }
             }
         }
@@ -88,11 +90,12 @@ final class RedisClaimPart {
         }
     }
 
-    private var commands: [RedisCommand] {
+    /// - Parameter questions: what asks for the server's facts. Behind claims and markers: what was lost before a claim is
+    ///   told in its own round.
+    private func commands(_ questions: [RedisCommand]) -> [RedisCommand] {
         let claiming = claimed.map { client.keys.claim(claims[$0], at: now) }
         let marking = shards.map { ["GET", client.keys.marker(of: $0)] }
-        // Behind both: what was lost before a claim is told in its own round.
-        var commands = claiming + marking + RedisServerFacts.commands
+        var commands = claiming + marking + questions
         if !claimed.isEmpty {
             commands.append(["TIME"])
             if client.configuration.replicas > 0 {
@@ -104,13 +107,15 @@ final class RedisClaimPart {
         return commands
     }
 
-    private func stages(after replies: [RedisReply]) -> [(index: Int, stage: RedisClaimGroup.Stage)] {
+    private func stages(
+        after replies: [RedisReply], _ factCount: Int, _ askedAt: ContinuousClock.Instant
+    ) -> [(index: Int, stage: RedisClaimGroup.Stage)] {
         var rest = replies[...]
         func next() -> RedisReply { rest.popFirst() ?? .lost }
         let claimReplies = claimed.map { (index: $0, reply: next()) }
         let markers = Dictionary(uniqueKeysWithValues: shards.map { ($0, next()) })
-        let facts = node.facts(in: rest.prefix(RedisServerFacts.commands.count))
-        rest = rest.dropFirst(RedisServerFacts.commands.count)
+        let facts = node.facts(in: rest.prefix(factCount), askedAt: askedAt)
+        rest = rest.dropFirst(factCount)
         let doubt = (claimed.isEmpty ? nil : clockDoubt(next()) ?? replicaDoubt(next)) ?? serverDoubt(facts)
         let server = try? facts.get()
         // Also where no claim depends on it: what a run has lost is written down by the first that sees it.

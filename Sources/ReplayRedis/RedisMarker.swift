@@ -81,10 +81,11 @@ struct RedisMarking {
     /// Looks at the markers of `shards`, and sets those that are missing or not true of the server. It fails where the server
     /// may take no claims; but what was lost is written down even then.
     func renew(_ shards: [RedisShard], _ completion: @escaping (Result<Void, ReplayCacheError>) -> Void) {
-        let facts = RedisServerFacts.commandsWithTrace
-        node.send(shards.map { ["GET", client.keys.marker(of: $0)] } + facts + [["TIME"]], asking: isAsking) { replies in
+        let (questions, askedAt) = (shards.map { ["GET", client.keys.marker(of: $0)] }, ContinuousClock.now)
+        node.send(questions + RedisServerFacts.commands + [["TIME"]], asking: isAsking) { replies in
             let markers = Array(replies.prefix(shards.count))
-            let outcome = check(markers).flatMap { node.facts(in: replies.dropFirst(shards.count).dropLast()) }
+            let outcome = check(markers)
+                .flatMap { node.facts(in: replies.dropFirst(shards.count).dropLast(), askedAt: askedAt) }
                 .flatMap { server in fence(replies.last).map { (server, $0) } }
             guard case .success((let server, let fence)) = outcome else { return completion(outcome.map { _ in }) }
             let commands = zip(shards, markers).compactMap { command(for: $0, $1, server, fence) }

@@ -52,13 +52,15 @@ final class RedisNode {
 
     /// What the server is like, by its replies to ``RedisServerFacts/commands``. Whoever asked for it judges it; it is
     /// remembered, so that counts which were set back are found out.
-    func facts(in replies: ArraySlice<RedisReply>) -> Result<RedisServerFacts, ReplayCacheError> {
+    func facts(
+        in replies: ArraySlice<RedisReply>, askedAt: ContinuousClock.Instant
+    ) -> Result<RedisServerFacts, ReplayCacheError> {
         switch replies.first {
         case .error(let error): return .failure(error.fault(of: address))
         case .lost, nil: return .failure(.unavailable(lossReason))
         default: break
         }
-        guard let told = RedisServerFacts(replies, after: facts, configuration) else {
+        guard let told = RedisServerFacts(replies, askedAt: askedAt, after: facts, configuration) else {
             return .failure(.unavailable("\(address) does not answer INFO as Redis does"))
         }
         // Without any the connection is gone, and what the next one is like is its own affair.
@@ -84,11 +86,11 @@ final class RedisNode {
             guard let self else { return }
             self.drop("did not answer within \(self.configuration.timeoutMilliseconds) ms")
         }
-        let greeting = RedisGreeting(configuration)
+        let (greeting, askedAt) = (RedisGreeting(configuration), ContinuousClock.now)
         connection.send(greeting.commands) { [weak self, weak connection] replies in
             // A connection that was given up answers no more, but what it left behind is still told here.
             guard let self, let connection, self.connection === connection, self.handshakeTimer != nil else { return }
-            switch greeting.facts(replies, of: self.address) {
+            switch greeting.facts(replies, askedAt: askedAt, of: self.address) {
             case .success(let facts): self.succeed(facts)
             case .failure(let error):
                 guard connection.isOpen else { return self.fail(.unavailable(self.lossReason)) }
@@ -138,12 +140,14 @@ private struct RedisGreeting {
 
     var commands: [RedisCommand] { login + RedisServerFacts.greeting }
 
-    func facts(_ replies: [RedisReply], of address: RedisAddress) -> Result<RedisServerFacts, ReplayCacheError> {
+    func facts(
+        _ replies: [RedisReply], askedAt: ContinuousClock.Instant, of address: RedisAddress
+    ) -> Result<RedisServerFacts, ReplayCacheError> {
         if configuration.password != nil, case .error(let error) = replies[0] {
             return .failure(error.loginFault(of: address))
         }
         for case .error(let error) in replies.prefix(login.count + 1) { return .failure(error.fault(of: address)) }
-        guard let facts = RedisServerFacts(replies.dropFirst(login.count), configuration) else {
+        guard let facts = RedisServerFacts(replies.dropFirst(login.count), askedAt: askedAt, configuration) else {
             return .failure(.unavailable("\(address) does not answer INFO as Redis does"))
         }
         if let problem = facts.problem { return .failure(.unavailable("\(address) \(problem)")) }

@@ -25,27 +25,47 @@ struct RedisServerFacts {
     let misfit: String?
     /// Why the server may lose live keys to make room; `nil` where it does not.
     let eviction: String?
-    /// Bytes that this run has sent. They only ever grow, unless `CONFIG RESETSTAT` sets the counts back.
-    private let sent: Int
+    /// Commands that this run has carried out. They only become more, unless `CONFIG RESETSTAT` sets the counts back.
+    private let processed: Int
+    private let askedAt: ContinuousClock.Instant
 
     /// Why claims must not go to the server; `nil` where they may.
     var problem: String? { misfit ?? eviction }
 
     private static let settings = ["CONFIG", "GET", "appendfsync", "no-appendfsync-on-rewrite"]
+    /// Shows whether the counts were set back.
     private static let trace = ["INFO", "commandstats"]
-    /// The commands of each round of claims. The second may be denied.
+    /// The commands that ask for all facts. The second may be denied.
     static let commands: [RedisCommand] = [
-        ["INFO", "server", "memory", "stats", "persistence", "cluster", "replication"], settings,
+        ["INFO", "server", "memory", "stats", "persistence", "cluster", "replication"], settings, trace,
     ]
-    /// The commands before a marker is set: the trace of `CONFIG RESETSTAT`, which takes longer, is asked for too.
-    static let commandsWithTrace = commands + [trace]
-    /// The commands of the greeting. Servers that are too old to be used understand them.
+    /// The same for the greeting. Servers that are too old to be used understand them.
     static let greeting = [["INFO"], settings, trace]
+    /// More than a server can do.
+    private static let mostProcessedInAMillisecond = 10_000
 
-    /// Reads the replies to ``commands``, ``commandsWithTrace`` or ``greeting``; `nil` where they are not Redis'.
+    /// The commands that ask for the facts again, within a deadline. The trace costs as much as all the rest, and is left out
+    /// where it is not needed.
+    func commandsAgain(withinMilliseconds deadline: Int) -> [RedisCommand] {
+        wouldFall(inMilliseconds: deadline) ? Self.commands.dropLast() : Self.commands
+    }
+
+    /// Whether the count of commands, if it was set back since, is lower than it was: so many commands cannot have been
+    /// carried out in the time that has passed.
+    private func wouldFall(inMilliseconds more: Int) -> Bool {
+        let span = (ContinuousClock.now - askedAt).clampedMilliseconds + Int64(more)
+        return processed / Self.mostProcessedInAMillisecond > span
+    }
+
+    /// Reads the replies to ``commands``, with the trace or without; `nil` where they are not Redis'.
     ///
-    /// - Parameter last: what was last known of the same server.
-    init?(_ replies: ArraySlice<RedisReply>, after last: RedisServerFacts? = nil, _ configuration: RedisConfiguration) {
+    /// - Parameters:
+    ///   - askedAt: a moment before the commands were sent.
+    ///   - last: what was known of the same server before.
+    init?(
+        _ replies: ArraySlice<RedisReply>, askedAt: ContinuousClock.Instant, after last: RedisServerFacts? = nil,
+        _ configuration: RedisConfiguration
+    ) {
         guard let text = replies.first?.text else { return nil }
         let info = RedisInfo(text)
         guard let runID = info["run_id"] else { return nil }
@@ -59,12 +79,12 @@ struct RedisServerFacts {
         appends = info["aof_enabled"] == "1"
         keepsThroughRestart = eviction == nil && appends && settings.count == 4 && Set(settings) == Set(always)
         beganWithAll = info["aof_rewrites"] == "0" && info["aof_rewrite_in_progress"] == "0"
-        let sent = info["total_net_output_bytes"].flatMap(Int.init) ?? 0
-        self.sent = sent
+        let processed = info["total_commands_processed"].flatMap(Int.init) ?? 0
+        (self.processed, self.askedAt) = (processed, askedAt)
         let reset: String?
         if let trace = rest.dropFirst().first {
             reset = RedisLosses.reset(trace)
-        } else if let last, last.runID == runID, last.sent <= sent {
+        } else if let last, last.runID == runID, last.wouldFall(inMilliseconds: 0), last.processed <= processed {
             reset = last.losses?.reset
         } else {
             reset = nil

@@ -6,7 +6,7 @@ import Testing
 struct RedisConfigurationTests {
     @Test("names server, login, database and settings")
     func whole() throws {
-        let url = "redis://gate:p%40ss%3Aword@redis.example:6390/3?prefix=live&timeout=100&wait=1"
+        let url = "redis://gate:p%40ss%3Aword@redis.example:6390/3?prefix=live&timeout=100&wait=1&eviction=none"
         let configuration = try RedisConfiguration(url: url)
         #expect(configuration.host == "redis.example")
         #expect(configuration.port == 6390)
@@ -17,6 +17,7 @@ struct RedisConfigurationTests {
         #expect(configuration.timeoutMilliseconds == 100)
         #expect(configuration.replicas == 1)
         #expect(!configuration.isCluster)
+        #expect(configuration.assumesNoEviction)
     }
 
     @Test("has a default for all but the host")
@@ -28,6 +29,7 @@ struct RedisConfigurationTests {
         #expect(configuration.timeoutMilliseconds == 250)
         #expect(try RedisConfiguration(url: "redis://:secret@host").password == "secret")
         #expect(try RedisConfiguration(url: "redis://host?cluster=true").isCluster)
+        #expect(try !RedisConfiguration(url: "redis://host?cluster=true").assumesNoEviction)
     }
 
     @Test(
@@ -40,6 +42,7 @@ struct RedisConfigurationTests {
             ("redis://:secret@host?cluster=yes", "true or false"), ("redis://:secret@host?prefix=", "printable ASCII"),
             ("redis://:secret@host?prefix=a%7Bb", "without braces"), ("redis://:secret@host?timeout=0", "from 1 to"),
             ("redis://:secret@host?wait=x", "from 0 to 100"), ("redis://:secret@host?timout=5", "setting 'timout'"),
+            ("redis://:secret@host?eviction=false", "expected none"), ("redis://:secret@host?eviction", "expected none"),
             ("redis://:secret@host/1?cluster=true", "a cluster"), ("redis://gate:/secret@host", "%2F"),
             ("redis://gate:12/secret@host", "%2F"), ("redis://gate:12?secret@host", "%3F"),
         ])
