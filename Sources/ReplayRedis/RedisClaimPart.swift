@@ -53,6 +53,7 @@ final class RedisClaimPart {
     func run(while isWanted: @escaping () -> Bool, _ completion: @escaping (Outcome) -> Void) {
         node.whenConnected { [self] outcome in
             guard isWanted() else { return }
+            if case .success(let server) = outcome, importDoubt(server) != nil { lookAgain() }
             switch outcome.flatMap({ server in importDoubt(server).map { .failure($0) } ?? .success(server) }) {
             case .failure(let error):
                 wasUnreachable = true
@@ -77,6 +78,12 @@ final class RedisClaimPart {
         let losesNothing = server.keepsThroughRestart && server.losses?.isWithoutEviction == true
         guard isAsking, !losesNothing else { return nil }
         return .unavailable("a slot is on its way to \(node.address), which could lose it; claims work when it is there")
+    }
+
+    /// Asks a node that could lose claims, and so gets none, whether it still could, for those that come next.
+    private func lookAgain() {
+        let askedAt = ContinuousClock.now
+        node.send(RedisServerFacts.commands) { [node] in _ = node.facts(in: $0[...], askedAt: askedAt) }
     }
 
     /// Sees to it that the markers are there, and true of the server as it is now.

@@ -80,6 +80,15 @@ extension ReplayCacheTests {
             let during = (100..<120 as Range<UInt64>).map { claim($0, shard: shard) }
             all(during, are: .first, "new ones, sent to the new node by ASK")
             all(during, are: .alreadyUsed, "the same again")
+            for (setting, weak, strong, number) in [
+                ("maxmemory-policy", "volatile-lru", "noeviction", 130), ("appendfsync", "everysec", "always", 140),
+            ] as [(String, String, String, UInt64)] {
+                let unsure = (number..<(number + 10)).map { claim($0, shard: shard) }
+                try new.server.cli("config", "set", setting, weak)
+                let answers = store.claim(unsure, at: clock.now)
+                #expect(answers.allSatisfy { (try? $0.get()) == nil }, "while the new node could lose it: \(answers)")
+                try new.server.cli("config", "set", setting, strong)
+            }
             var keys = try old.server.cli("cluster", "getkeysinslot", slot, "1000").split(separator: "\n").map(
                 String.init)
             // The first half without the marker, then the rest.

@@ -190,6 +190,19 @@ extension ReplayCacheTests {
             #expect(claim([clock.claim(1), clock.claim(3)], store) == [.alreadyUsed, .first])
         }
 
+        @Test("keys evicted, seen by a claim that was refused: a restart does not make that forgotten")
+        func evictedAndRestarted() throws {
+            let server = try RedisServer(Self.always)
+            let store = try clock.open(server.url)
+            let claims = try thousand()
+            #expect(claim(claims, store).allSatisfy { $0 == .first })
+            try evict("volatile-lru", on: server)
+            #expect(claim([clock.claim(5000)], store) == [nil])
+            server.end(SIGKILL)
+            try server.start()
+            #expect(!claim(claims, store).contains(.first))
+        }
+
         @Test("a server that evicted keys after a restart, before it was asked, is fenced")
         func evictedBeforeAsked() throws {
             let server = try RedisServer(Self.always)
@@ -268,6 +281,33 @@ extension ReplayCacheTests {
             #expect(claim([clock.claim(1)], store) == [.alreadyUsed])
             try server.cli("acl", "setuser", "gate", "+info")
             #expect(claim([clock.claim(3)], store) == [.first])
+        }
+
+        @Test("counts that were set back are found out by the trace of that, or by the count of commands where it is high")
+        func trace() throws {
+            let configuration = RedisConfiguration(host: "host")
+            func facts(
+                _ processed: Int, trace: String?, after last: RedisServerFacts? = nil, askedAt: ContinuousClock.Instant = .now
+            ) throws -> RedisServerFacts {
+                let info = Self.told + "total_commands_processed:\(processed)\r\n"
+                let replies = [.text(info), .array([])] + (trace.map { [RedisReply.text($0)] } ?? [])
+                return try #require(RedisServerFacts(replies[...], askedAt: askedAt, after: last, configuration))
+            }
+            let other = "cmdstat_get:calls=1,usec=3,usec_per_call=3.00\r\n"
+            let reset = "cmdstat_config|resetstat:calls=1,usec=53,usec_per_call=53.00,rejected_calls=0,failed_calls=0\r\n"
+            let denied = "cmdstat_config|resetstat:calls=0,usec=0,usec_per_call=0.00,rejected_calls=1,failed_calls=0\r\n"
+            #expect(try facts(10, trace: other).losses?.reset == "-")
+            #expect(try facts(10, trace: other + reset).losses?.reset == "53")
+            #expect(try facts(10, trace: other + denied).losses?.reset == "-")
+            let (few, many) = (try facts(1000, trace: other), try facts(1_000_000_000, trace: other))
+            #expect(few.commandsAgain(withinMilliseconds: 250).count == 3)
+            #expect(many.commandsAgain(withinMilliseconds: 250).count == 2)
+            #expect(try facts(2000, trace: nil, after: few).losses == nil)
+            #expect(try facts(1_000_000_001, trace: nil, after: many).losses == many.losses)
+            #expect(try facts(999_999_999, trace: nil, after: many).losses == nil)
+            let old = try facts(1_000_000_000, trace: other, askedAt: .now - .seconds(101))
+            #expect(old.commandsAgain(withinMilliseconds: 250).count == 3)
+            #expect(try facts(1_000_000_001, trace: nil, after: old).losses == nil)
         }
 
         private static let told =
