@@ -77,16 +77,17 @@ final class RedisClaimPart {
     private func importDoubt(_ server: RedisServerFacts) -> ReplayCacheError? {
         let losesNothing = server.keepsThroughRestart && server.losses?.isWithoutEviction == true
         guard isAsking, !losesNothing else { return nil }
-        return .unavailable("a slot is on its way to \(node.address), which could lose it; claims work when it is there")
+        return .unavailable(
+            "a slot is on its way to \(node.address), which could lose it; claims work when it is there")
     }
 
-    /// Asks a node that could lose claims, and so gets none, whether it still could, for those that come next.
+    /// Reads the facts of a node again that got no claims because it could lose them, so that the next claims go by new facts.
     private func lookAgain() {
         let askedAt = ContinuousClock.now
         node.send(RedisServerFacts.commands) { [node] in _ = node.facts(in: $0[...], askedAt: askedAt) }
     }
 
-    /// Sees to it that the markers are there, and true of the server as it is now.
+    /// Sees to it that the markers are there, and hold for the server as it is now.
     func renewMarkers(at time: RunningTime, _ completion: @escaping (Result<Void, ReplayCacheError>) -> Void) {
         // A node that has lost its memory has lost it for all of its shards.
         let shards = isAsking ? shards : client.router.shards(of: node)
@@ -97,8 +98,10 @@ final class RedisClaimPart {
         }
     }
 
-    /// - Parameter questions: what asks for the server's facts. Behind claims and markers: what was lost before a claim is
-    ///   told in its own round.
+    /// The commands of this round.
+    ///
+    /// - Parameter questions: the commands that ask for the server's facts. They come after claims and markers, so that a loss
+    ///   before a claim shows in the round of that claim.
     private func commands(_ questions: [RedisCommand]) -> [RedisCommand] {
         let claiming = claimed.map { client.keys.claim(claims[$0], at: now) }
         let marking = shards.map { ["GET", client.keys.marker(of: $0)] }
@@ -125,7 +128,7 @@ final class RedisClaimPart {
         rest = rest.dropFirst(factCount)
         let doubt = (claimed.isEmpty ? nil : clockDoubt(next()) ?? replicaDoubt(next)) ?? serverDoubt(facts)
         let server = try? facts.get()
-        // Also where no claim depends on it: what a run has lost is written down by the first that sees it.
+        // A loss is recorded by the first round that sees it, even if no claim depends on it: a restart would hide it.
         needsMarking =
             server.map { server in
                 markers.values.lazy.compactMap { RedisMarker($0) }
@@ -180,7 +183,6 @@ final class RedisClaimPart {
             return .decided(.failure(fault(error)))
         case .lost: return .decided(.failure(lost))
         default:
-            // A server that told nothing is in doubt.
             if let doubt { return .decided(.failure(doubt)) }
             guard let server, let marker = RedisMarker(marker), marker.isOf(server) else {
                 needsMarking = true

@@ -2,17 +2,17 @@ internal import Glibc
 
 /// A reply to `INFO`: lines of `name:value`.
 ///
-/// It is some kilobytes long, comes with each group of claims, and only a few of its fields are wanted. So each is looked for
-/// by its name, and nothing else of the reply is taken apart.
+/// A reply is some kilobytes long, comes with each group of claims, and only a few of its fields are needed. So each of these
+/// is searched for by its name, and the rest of the reply is not taken apart.
 struct RedisInfo {
-    /// With a line's end before each line.
+    /// The reply, with a line end before its first line too.
     private let text: String
 
     init(_ text: String) {
         self.text = "\n" + text
     }
 
-    /// The value of a field; `nil` where the server does not tell it.
+    /// The value of a field; `nil` if the server does not report it.
     subscript(name: String) -> String? {
         let begin = "\n\(name):"
         return text.withCString { text in

@@ -26,16 +26,16 @@ struct RedisMarker: Equatable {
 
     private static let keeping = ["kept": true, "volatile": false]
 
-    /// Whether the marker tells the truth about a server: it was set by the run that answers now, which has lost nothing
-    /// since, and which still keeps what the marker says that it keeps.
+    /// Whether the marker holds for a server: the run that answers now set it, has lost nothing since, and still keeps what
+    /// the marker says that it keeps.
     func isOf(_ server: RedisServerFacts) -> Bool {
         runID == server.runID && losses == server.losses && isKept == remainsKept(by: server)
     }
 
-    /// Why the run that set the marker must take no claims under it.
+    /// Why no claim may be accepted under the marker, although it holds: its run has stopped to append to its file.
     ///
-    /// Its file still holds a marker that vouches for all that this run acknowledges, and learns nothing of claims any more;
-    /// nor would it learn of another marker. Were the server started from that file, the claims would be forgotten.
+    /// The file ends with a marker that vouches for all that this run acknowledges, but claims, and other markers, no longer
+    /// reach it. If the server were started from that file, the marker would be believed and the claims forgotten.
     func problem(on server: RedisServerFacts) -> String? {
         guard isKept, runID == server.runID, !server.appends else { return nil }
         return "does not append to its file any more, which it began with; set appendonly yes again, or restart it"
@@ -64,7 +64,8 @@ struct RedisMarker: Equatable {
         return losses.hasFollowed ? waits : isKept && server.keepsThroughRestart && server.beganWithAll
     }
 
-    /// A run's marker is never raised to `kept`, since the run may have lost claims of before from its file.
+    /// Whether the marker stays `kept` on the run that set it. On the same run it is never raised to `kept` again: claims from
+    /// the time before may be missing from the file.
     private func remainsKept(by server: RedisServerFacts) -> Bool {
         isKept && (server.keepsThroughRestart || !server.appends)
     }
@@ -78,8 +79,8 @@ struct RedisMarking {
     /// Whether the node is only about to get the shards; see ``RedisRedirection``.
     var isAsking = false
 
-    /// Looks at the markers of `shards`, and sets those that are missing or not true of the server. It fails where the server
-    /// may take no claims; but what was lost is written down even then.
+    /// Looks at the markers of `shards`, and sets those that are missing or do not hold for the server. It fails if no claim
+    /// may be accepted on the server; but losses are recorded even then.
     func renew(_ shards: [RedisShard], _ completion: @escaping (Result<Void, ReplayCacheError>) -> Void) {
         let (questions, askedAt) = (shards.map { ["GET", client.keys.marker(of: $0)] }, ContinuousClock.now)
         node.send(questions + RedisServerFacts.commands + [["TIME"]], asking: isAsking) { replies in
@@ -126,7 +127,7 @@ struct RedisMarking {
         let key = client.keys.marker(of: shard)
         if let marker = RedisMarker(reply) {
             let waits = client.configuration.replicas > 0
-            // `XX`: where all was lost in between, the marker must not come back without its keys.
+            // `XX`: if all was lost in between, the marker must not come back without its keys.
             return marker.renewed(by: server, fence: fence, waits: waits).map { ["SET", key, $0.text, "XX"] }
         }
         let begun = RedisMarker(

@@ -12,7 +12,7 @@ final class RedisNode {
     private let configuration: RedisConfiguration
     private let loop: EventLoop
     private var connection: RedisConnection?
-    /// As last told on this connection.
+    /// What the server last reported on this connection.
     private var facts: RedisServerFacts?
     private var waiting: [Answer] = []
     private var handshakeTimer: LoopTimer?
@@ -29,8 +29,8 @@ final class RedisNode {
         self.loop = loop
     }
 
-    /// Calls `body` once there is a connection, with what its server was like when it last told, or none could be made. At
-    /// once where that is known.
+    /// Calls `body` once there is a connection, with what its server last reported, or once none could be made. It is called
+    /// at once if either is known.
     func whenConnected(_ body: @escaping Answer) {
         if let facts, connection?.isOpen == true { return body(.success(facts)) }
         if let failure, failure.retryAt > .now { return body(.failure(failure.error)) }
@@ -50,8 +50,8 @@ final class RedisNode {
         }
     }
 
-    /// What the server is like, by its replies to ``RedisServerFacts/commands``. Whoever asked for it judges it; it is
-    /// remembered, so that counts which were set back are found out.
+    /// Reads the server's replies to ``RedisServerFacts/commands``, and remembers them, so that the next ones show whether
+    /// counts were set back. The caller decides whether the server is fit for claims.
     func facts(
         in replies: ArraySlice<RedisReply>, askedAt: ContinuousClock.Instant
     ) -> Result<RedisServerFacts, ReplayCacheError> {
@@ -63,7 +63,7 @@ final class RedisNode {
         guard let told = RedisServerFacts(replies, askedAt: askedAt, after: facts, configuration) else {
             return .failure(.unavailable("\(address) does not answer INFO as Redis does"))
         }
-        // Without any the connection is gone, and what the next one is like is its own affair.
+        // If there are none, the connection was given up; the greeting of the next one reads its own.
         if facts != nil { facts = told }
         return .success(told)
     }

@@ -26,8 +26,8 @@ package final class RedisReplayClient: PipelinedReplayCache {
         RedisClaimGroup(group, at: now, self, completion).start()
     }
 
-    /// Connects to every server, looks whether it may take claims now, and sees to it that each shard has a marker, so that
-    /// the store remembers from now on.
+    /// Connects to every server, checks that claims may be accepted on it now, and sees to it that each shard has a marker,
+    /// so that the store remembers from now on.
     package func open(at now: Timestamp, _ completion: @escaping (Result<Void, ReplayCacheError>) -> Void) {
         let time = RunningTime(now)
         router.refresh { [self] outcome in
@@ -54,7 +54,7 @@ package final class RedisReplayClient: PipelinedReplayCache {
         }
     }
 
-    /// Sees to it that shards have a marker that is true of the server as it is now.
+    /// Sees to it that shards have a marker that holds for the server as it is now.
     func renewMarkers(
         of shards: [RedisShard], on node: RedisNode, asking isAsking: Bool = false,
         at time: RunningTime, _ completion: @escaping (Result<Void, ReplayCacheError>) -> Void

@@ -1,14 +1,14 @@
 internal import MediaToken
 
-/// What a server tells about itself, in each round of claims anew.
+/// What a server reports about itself. It is read again in each round of claims.
 ///
-/// A marker vouches for its keys only on a server of which these facts are as they were when the marker was set. So they are
-/// asked for behind the claims and the markers, on the same connection: what was lost before a claim shows in its own round.
+/// A marker vouches for its keys only while these facts are as they were when the marker was set. Each round asks for them
+/// after its claims and its markers, on the same connection, so a loss before a claim shows in the round of that claim.
 struct RedisServerFacts {
     /// Names this run of this server: another run may have another memory.
     let runID: String
-    /// Counts of this run that change when keys are lost or replaced; `nil` where they were set back since they were last
-    /// known, and must be asked for with the trace of that.
+    /// Counts of this run that change when keys are lost or replaced; `nil` if they may have been set back since they were last
+    /// read, and this round did not ask for the trace of that.
     let losses: RedisLosses?
     /// Whether the server appends to its file (`appendonly`).
     let appends: Bool
@@ -21,37 +21,37 @@ struct RedisServerFacts {
     /// Whether this run began with all that the one before wrote, rather than with a snapshot or nothing. Turning `appendonly`
     /// on later rewrites the file.
     let beganWithAll: Bool
-    /// Why the server must be asked nothing and told nothing; `nil` where it is one for this store.
+    /// Why the server cannot serve this store, so that nothing may be written to it; `nil` if it can.
     let misfit: String?
-    /// Why the server may lose live keys to make room; `nil` where it does not.
+    /// Why the server may drop live keys to make room; `nil` if it never does.
     let eviction: String?
-    /// Commands that this run has carried out. They only become more, unless `CONFIG RESETSTAT` sets the counts back.
+    /// The number of commands that this run has carried out. It only grows, unless `CONFIG RESETSTAT` sets it back.
     private let processed: Int
     private let askedAt: ContinuousClock.Instant
 
-    /// Why claims must not go to the server; `nil` where they may.
+    /// Why no claim may be accepted on the server; `nil` if claims may be.
     var problem: String? { misfit ?? eviction }
 
     private static let settings = ["CONFIG", "GET", "appendfsync", "no-appendfsync-on-rewrite"]
-    /// Shows whether the counts were set back.
+    /// The command whose reply has the trace of a `CONFIG RESETSTAT`.
     private static let trace = ["INFO", "commandstats"]
     /// The commands that ask for all facts. The second may be denied.
     static let commands: [RedisCommand] = [
         ["INFO", "server", "memory", "stats", "persistence", "cluster", "replication"], settings, trace,
     ]
-    /// The same for the greeting. Servers that are too old to be used understand them.
+    /// The same commands for the greeting, in a form that a server which is too old for this store understands.
     static let greeting = [["INFO"], settings, trace]
-    /// More than a server can do.
+    /// More commands than a server can carry out in a millisecond.
     private static let mostProcessedInAMillisecond = 10_000
 
-    /// The commands that ask for the facts again, within a deadline. The trace costs as much as all the rest, and is left out
-    /// where it is not needed.
+    /// The commands that ask for the facts again, within a deadline. The trace costs as much as all other facts, and is left
+    /// out if the count of commands shows a reset as well.
     func commandsAgain(withinMilliseconds deadline: Int) -> [RedisCommand] {
         wouldFall(inMilliseconds: deadline) ? Self.commands.dropLast() : Self.commands
     }
 
-    /// Whether the count of commands, if it was set back since, is lower than it was: so many commands cannot have been
-    /// carried out in the time that has passed.
+    /// Whether the count of commands must be lower than it was if it was set back since: the server cannot have carried out
+    /// so many commands again in the time that has passed.
     private func wouldFall(inMilliseconds more: Int) -> Bool {
         let span = (ContinuousClock.now - askedAt).clampedMilliseconds + Int64(more)
         return processed / Self.mostProcessedInAMillisecond > span
@@ -101,7 +101,7 @@ struct RedisServerFacts {
         guard !configuration.isCluster else { return nil }
         // Its keys would have other names, and so be a second store.
         guard info["cluster_enabled"] != "1" else { return "is a node of a cluster; add ?cluster=true to its URL" }
-        // What is written to a replica is lost when it next follows its primary. In a cluster it redirects instead.
+        // What is written to a replica is lost when it next copies its primary. In a cluster a replica redirects instead.
         return info["role"] == "slave" ? "is a replica: name the primary" : nil
     }
 
@@ -111,25 +111,25 @@ struct RedisServerFacts {
             return "evicts live keys to make room (maxmemory-policy \(printable(policy))); set it to noeviction"
         }
         guard configuration.assumesNoEviction || policy != nil && info["evicted_keys"] != nil else {
-            return "does not tell whether it evicts keys (maxmemory_policy and evicted_keys of INFO); "
+            return "does not report whether it evicts keys (maxmemory_policy and evicted_keys of INFO); "
                 + "if it never does, add eviction=none to its URL"
         }
         return nil
     }
 }
 
-/// Counts of one run of a server that change when keys are lost or replaced on it, as a marker records them.
+/// Counts of one run of a server that change when keys on it are lost or replaced. A marker records them.
 ///
 /// They are compared for equality: `CONFIG RESETSTAT` sets them back.
 struct RedisLosses: Equatable {
     /// Keys that were evicted.
     let evicted: String
-    /// Bytes that came from a primary. While a server follows one, its keys are replaced by that one's.
+    /// Bytes that came from a primary. While a server is a replica, the primary's keys replace its own.
     let received: String
-    /// Tells the last `CONFIG RESETSTAT` from others; `-` where there was none.
+    /// Identifies the last `CONFIG RESETSTAT` of the run; `-` if there was none.
     let reset: String
 
-    /// What stands for a count that the server does not tell.
+    /// Stands for a count that the server does not report.
     private static let untold = "?"
 
     init(_ info: RedisInfo, reset: String) {
@@ -150,17 +150,17 @@ struct RedisLosses: Equatable {
     /// Whether this run has followed a primary.
     var hasFollowed: Bool { received != "0" && received != Self.untold }
 
-    /// Whether this run has evicted nothing since it began, as far as the server tells.
+    /// Whether this run has evicted nothing since it began, as far as the server reports it.
     var isWithoutEviction: Bool {
         (evicted == "0" || evicted == Self.untold) && (reset == "-" || reset == Self.untold)
     }
 
-    /// What ``reset`` is by the reply to `INFO commandstats`: the microseconds that the last `CONFIG RESETSTAT` took. It wipes
-    /// all counts out, and is the first to be counted again.
+    /// Reads ``reset`` from the reply to `INFO commandstats`: the microseconds that the last `CONFIG RESETSTAT` took. That
+    /// command sets all counts back, and is then the first one to be counted.
     static func reset(_ reply: RedisReply) -> String {
         guard let text = reply.text else { return untold }
         let counts = RedisInfo(text)["cmdstat_config|resetstat"]?.split(separator: ",") ?? []
-        // Calls that were denied are counted too, apart.
+        // A call that was denied has a line too, but changed nothing.
         guard counts.count > 1, counts[0] != "calls=0" else { return "-" }
         return String(counts[1].drop { $0 != "=" }.dropFirst())
     }

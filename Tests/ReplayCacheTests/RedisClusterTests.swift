@@ -81,7 +81,7 @@ extension ReplayCacheTests {
             all(during, are: .first, "new ones, sent to the new node by ASK")
             all(during, are: .alreadyUsed, "the same again")
             for (setting, weak, strong, number) in [
-                ("maxmemory-policy", "volatile-lru", "noeviction", 130), ("appendfsync", "everysec", "always", 140),
+                ("appendfsync", "everysec", "always", 130), ("maxmemory-policy", "volatile-lru", "noeviction", 140),
             ] as [(String, String, String, UInt64)] {
                 let unsure = (number..<(number + 10)).map { claim($0, shard: shard) }
                 try new.server.cli("config", "set", setting, weak)

@@ -108,7 +108,7 @@ extension ReplayCacheTests {
             #expect(claim([fresh, fresh], store, at: clock.later(20_000)) == [.first, .alreadyUsed])
         }
 
-        @Test("counts that are set back tell nothing any more: the store is fenced, once each time")
+        @Test("counts that are set back tell nothing any more: the store is fenced, again after each reset")
         func countsSetBack() throws {
             let server = try RedisServer()
             let store = try clock.open(server.url)
@@ -183,7 +183,8 @@ extension ReplayCacheTests {
             try server.cli("config", "set", "appendonly", "no")
             // The file vouches for all of this run, and would be believed if it were started from it.
             #expect(
-                clock.message { _ = try store.claim(clock.claim(2), at: clock.now) }.contains("set appendonly yes again"))
+                clock.message { _ = try store.claim(clock.claim(2), at: clock.now) }.contains(
+                    "set appendonly yes again"))
             #expect(clock.message { try store.open(at: clock.now) }.contains("set appendonly yes again"))
             #expect(claim([clock.claim(1)], store) == [.alreadyUsed])
             try server.cli("config", "set", "appendonly", "yes")
@@ -220,7 +221,9 @@ extension ReplayCacheTests {
         func followed() throws {
             let server = try RedisServer(["--repl-diskless-sync-delay", "0"])
             let store = try clock.open(server.url)
-            let copy = try RedisServer(["--replicaof", "127.0.0.1", "\(server.port)", "--repl-diskless-sync-delay", "0"])
+            let copy = try RedisServer([
+                "--replicaof", "127.0.0.1", "\(server.port)", "--repl-diskless-sync-delay", "0",
+            ])
             func waitUntilFollowing(_ server: RedisServer) throws {
                 while try !server.cli("info", "replication").contains("master_link_status:up") { usleep(20_000) }
             }
@@ -283,19 +286,24 @@ extension ReplayCacheTests {
             #expect(claim([clock.claim(3)], store) == [.first])
         }
 
-        @Test("counts that were set back are found out by the trace of that, or by the count of commands where it is high")
+        @Test(
+            "counts that were set back are found out by the trace of that, or by the count of commands where it is high"
+        )
         func trace() throws {
             let configuration = RedisConfiguration(host: "host")
             func facts(
-                _ processed: Int, trace: String?, after last: RedisServerFacts? = nil, askedAt: ContinuousClock.Instant = .now
+                _ processed: Int, trace: String?, after last: RedisServerFacts? = nil,
+                askedAt: ContinuousClock.Instant = .now
             ) throws -> RedisServerFacts {
                 let info = Self.told + "total_commands_processed:\(processed)\r\n"
                 let replies = [.text(info), .array([])] + (trace.map { [RedisReply.text($0)] } ?? [])
                 return try #require(RedisServerFacts(replies[...], askedAt: askedAt, after: last, configuration))
             }
             let other = "cmdstat_get:calls=1,usec=3,usec_per_call=3.00\r\n"
-            let reset = "cmdstat_config|resetstat:calls=1,usec=53,usec_per_call=53.00,rejected_calls=0,failed_calls=0\r\n"
-            let denied = "cmdstat_config|resetstat:calls=0,usec=0,usec_per_call=0.00,rejected_calls=1,failed_calls=0\r\n"
+            let reset =
+                "cmdstat_config|resetstat:calls=1,usec=53,usec_per_call=53.00,rejected_calls=0,failed_calls=0\r\n"
+            let denied =
+                "cmdstat_config|resetstat:calls=0,usec=0,usec_per_call=0.00,rejected_calls=1,failed_calls=0\r\n"
             #expect(try facts(10, trace: other).losses?.reset == "-")
             #expect(try facts(10, trace: other + reset).losses?.reset == "53")
             #expect(try facts(10, trace: other + denied).losses?.reset == "-")
@@ -319,13 +327,16 @@ extension ReplayCacheTests {
                 (told, nil, nil), (told.replacing("noeviction", with: "allkeys-lru"), "noeviction", "noeviction"),
                 (told.replacing("maxmemory_policy", with: "other"), "eviction=none", nil),
                 (told.replacing("evicted_keys", with: "other"), "eviction=none", nil),
-                (told.replacing("evicted_keys:0\r\n", with: "").replacing("noeviction", with: "volatile-ttl"),
-                    "volatile-ttl", "volatile-ttl"),
+                (
+                    told.replacing("evicted_keys:0\r\n", with: "").replacing("noeviction", with: "volatile-ttl"),
+                    "volatile-ttl", "volatile-ttl"
+                ),
             ] as [(String, String?, String?)])
         func untold(info: String, expected: String?, stated: String?) throws {
             for (setting, expected) in [("", expected), ("?eviction=none", stated)] {
                 let configuration = try RedisConfiguration(url: "redis://host" + setting)
-                let facts = try #require(RedisServerFacts([.text(info), .array([]), .text("")], askedAt: .now, configuration))
+                let facts = try #require(
+                    RedisServerFacts([.text(info), .array([]), .text("")], askedAt: .now, configuration))
                 if let expected {
                     #expect(facts.problem?.contains(expected) == true, "\(facts.problem ?? "no problem")")
                 } else {
