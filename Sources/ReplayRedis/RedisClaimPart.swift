@@ -62,7 +62,7 @@ final class RedisClaimPart {
             case .success(let server):
                 isUnderWay = true
                 let askedAt = ContinuousClock.now
-                let questions = server.commandsAgain(withinMilliseconds: client.configuration.timeoutMilliseconds)
+                let questions = server.commandsAgain
                 node.send(commands(questions), asking: isAsking) { [self] replies in
                     isUnderWay = false
                     isDone = true

@@ -44,10 +44,10 @@ struct RedisServerFacts {
     /// More commands than a server can carry out in a millisecond.
     private static let mostProcessedInAMillisecond = 10_000
 
-    /// The commands that ask for the facts again, within a deadline. The trace costs as much as all other facts, and is left
-    /// out if the count of commands shows a reset as well.
-    func commandsAgain(withinMilliseconds deadline: Int) -> [RedisCommand] {
-        wouldFall(inMilliseconds: deadline) ? Self.commands.dropLast() : Self.commands
+    /// The commands that ask for the facts again. The trace costs as much as all other facts, and is left out if the count of
+    /// commands shows a reset as well. If the reply then comes too late for that, the marker is looked at with the trace.
+    var commandsAgain: [RedisCommand] {
+        wouldFall(inMilliseconds: 50) ? Self.commands.dropLast() : Self.commands
     }
 
     /// Whether the count of commands must be lower than it was if it was set back since: the server cannot have carried out
