@@ -31,18 +31,23 @@ final class BucketFile {
     private let environment: OpaquePointer
     private let pageSize: Int
     /// Bytes from the start of the file for which this process knows that there is disk.
-    private var setAside = 0
-
-    /// Opens the file, which is made where it is absent.
-    convenience init(making path: String) throws(LMDBError) {
-        if access(path, F_OK) != 0 { try Self.make(path) }
-        try self.init(opening: path)
-    }
+    private var setAside: Int
+    /// LMDB counts the transactions of a bucket. This is the last one as all users know it, and as this process does: a file
+    /// that tells an earlier one was overwritten by an older copy of itself.
+    private let shared: RisingNumber
+    private var last: Int
 
     /// Opens a file that is there.
-    init(opening path: String) throws(LMDBError) {
+    convenience init(opening path: String) throws(StoreFault) {
         // Asked before LMDB opens it, which would make a file that was cut as long again.
         try Self.checkLength(of: path)
+        try self.init(making: path)
+    }
+
+    /// Opens the file, which is made where it is absent. A process that is killed on the way leaves half of it.
+    init(making path: String) throws(StoreFault) {
+        shared = try RisingNumber(path + "-last")
+        let known = shared.value
         environment = try Self.open(path)
         var stat = MDB_stat()
         mdb_env_stat(environment, &stat)
@@ -51,35 +56,23 @@ final class BucketFile {
         mdb_env_info(environment, &info)
         // What is in use was set aside by whoever wrote it.
         setAside = (Int(info.me_last_pgno) + 1) * pageSize
+        last = Int(info.me_last_txnid)
+        guard last >= known else { throw .lost }
     }
 
     deinit {
         mdb_env_close(environment)
     }
 
-    /// Makes a whole file under another name and gives it the right one at once: a process that is killed on the way leaves
-    /// no half of it. Where two do so, the first one's stays.
-    private static func make(_ path: String) throws(LMDBError) {
-        let draft = "\(path).new-\(getpid())-\(UInt32.random(in: 0 ... .max))"
-        defer {
-            unlink(draft)
-            unlink(draft + "-lock")
-        }
-        mdb_env_close(try open(draft))
-        guard link(draft, path) == 0 || errno == EEXIST else {
-            throw LMDBError(code: errno, action: "make \(name(path))")
-        }
-    }
-
-    private static func open(_ path: String) throws(LMDBError) -> OpaquePointer {
+    private static func open(_ path: String) throws(StoreFault) -> OpaquePointer {
         try setAsideLockFile(path + "-lock")
         var pointer: OpaquePointer?
-        try LMDBError.check(mdb_env_create(&pointer), "make an environment")
-        guard let pointer else { throw LMDBError(code: ENOMEM, action: "make an environment") }
+        try StoreFault.check(mdb_env_create(&pointer), "make an environment")
+        guard let pointer else { throw StoreFault(code: ENOMEM, action: "make an environment") }
         do {
-            try LMDBError.check(mdb_env_set_mapsize(pointer, mapSize), "set the size of the map")
-            try LMDBError.check(mdb_env_set_maxreaders(pointer, readers), "set the number of readers")
-            try LMDBError.check(mdb_env_open(pointer, path, flags, 0o600), "open \(name(path))")
+            try StoreFault.check(mdb_env_set_mapsize(pointer, mapSize), "set the size of the map")
+            try StoreFault.check(mdb_env_set_maxreaders(pointer, readers), "set the number of readers")
+            try StoreFault.check(mdb_env_open(pointer, path, flags, 0o600), "open \(name(path))")
         } catch {
             mdb_env_close(pointer)
             throw error
@@ -89,18 +82,18 @@ final class BucketFile {
 
     /// LMDB maps its lock file too. Closing a descriptor of it takes this process's locks on it away, of which there are
     /// none yet: nobody opens a bucket twice.
-    private static func setAsideLockFile(_ path: String) throws(LMDBError) {
+    private static func setAsideLockFile(_ path: String) throws(StoreFault) {
         let file = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw LMDBError(code: errno, action: "open \(name(path))") }
+        guard file >= 0 else { throw StoreFault(code: errno, action: "open \(name(path))") }
         defer { close(file) }
-        try LMDBError.check(posix_fallocate(file, 0, lockFileSize), "set disk aside for \(name(path))")
+        try StoreFault.check(posix_fallocate(file, 0, lockFileSize), "set disk aside for \(name(path))")
     }
 
-    private static func checkLength(of path: String) throws(LMDBError) {
+    private static func checkLength(of path: String) throws(StoreFault) {
         var status = Glibc.stat()
-        guard stat(path, &status) == 0 else { throw LMDBError(code: errno, action: "open \(name(path))") }
+        guard stat(path, &status) == 0 else { throw StoreFault(code: errno, action: "open \(name(path))") }
         guard Int(status.st_size) == mapSize else {
-            throw LMDBError(code: MDB_CORRUPTED, action: "read \(name(path))")
+            throw StoreFault(code: MDB_CORRUPTED, action: "read \(name(path))")
         }
     }
 
@@ -116,14 +109,14 @@ final class BucketFile {
     /// - Throws: LMDB's error; nothing has then happened.
     func insert(
         _ claims: [ReplayClaim], at now: Timestamp, mayGrow: (Int) -> Bool
-    ) throws(LMDBError) -> [ReplayAnswer] {
-        try write { (transaction, database) throws(LMDBError) in
-            try self.setAsidePages(for: claims.count, mayGrow)
+    ) throws(StoreFault) -> [ReplayAnswer] {
+        try write { (transaction, database, pages) throws(StoreFault) in
+            try self.setAsidePages(for: claims.count, beyond: pages, mayGrow)
             var answers: [ReplayAnswer] = []
             answers.reserveCapacity(claims.count)
             for claim in claims {
                 let (code, present) = Self.put(claim, MarkedUse(claim, at: now), database, transaction)
-                if code != MDB_KEYEXIST { try LMDBError.check(code, "insert") }
+                if code != MDB_KEYEXIST { try StoreFault.check(code, "insert") }
                 answers.append(code != MDB_KEYEXIST ? .first : present?.answer(to: claim) ?? .alreadyUsed)
             }
             return answers
@@ -131,19 +124,17 @@ final class BucketFile {
     }
 
     /// Has disk for every page that a transaction may add. Called within it: nobody else adds pages meanwhile.
-    private func setAsidePages(for keys: Int, _ mayGrow: (Int) -> Bool) throws(LMDBError) {
-        var info = MDB_envinfo()
-        try LMDBError.check(mdb_env_info(environment, &info), "read the header")
+    private func setAsidePages(for keys: Int, beyond used: Int, _ mayGrow: (Int) -> Bool) throws(StoreFault) {
         // Each key copies at most a page of each level, of which there are five at the most; and there are LMDB's own lists.
-        let pages = Int(info.me_last_pgno) + 1 + keys * 5 + 32
+        let pages = used + keys * 5 + 32
         let needed = (pages * pageSize + Self.step - 1) / Self.step * Self.step
         guard needed > setAside else { return }
         guard needed <= Self.mapSize, mayGrow(needed - setAside) else {
-            throw LMDBError(code: MDB_MAP_FULL, action: "grow")
+            throw StoreFault(code: MDB_MAP_FULL, action: "grow")
         }
         var descriptor: Int32 = -1
-        try LMDBError.check(mdb_env_get_fd(environment, &descriptor), "find the file")
-        try LMDBError.check(posix_fallocate(descriptor, 0, off_t(needed)), "set \(needed >> 10) KiB of disk aside")
+        try StoreFault.check(mdb_env_get_fd(environment, &descriptor), "find the file")
+        try StoreFault.check(posix_fallocate(descriptor, 0, off_t(needed)), "set \(needed >> 10) KiB of disk aside")
         setAside = needed
     }
 
@@ -172,30 +163,43 @@ final class BucketFile {
     }
 
     /// How many keys there are.
-    func count() throws(LMDBError) -> Int {
-        try write { (transaction, database) throws(LMDBError) in
+    func count() throws(StoreFault) -> Int {
+        try write { (transaction, database, _) throws(StoreFault) in
             var stat = MDB_stat()
-            try LMDBError.check(mdb_stat(transaction, database, &stat), "count entries")
+            try StoreFault.check(mdb_stat(transaction, database, &stat), "count entries")
             return Int(stat.ms_entries)
         }
     }
 
+    /// Does `body` in a transaction, and tells it how many pages are in use.
     private func write<Result>(
-        _ body: (OpaquePointer, MDB_dbi) throws(LMDBError) -> Result
-    ) throws(LMDBError) -> Result {
+        _ body: (OpaquePointer, MDB_dbi, _ pages: Int) throws(StoreFault) -> Result
+    ) throws(StoreFault) -> Result {
         var pointer: OpaquePointer?
-        try LMDBError.check(mdb_txn_begin(environment, nil, 0, &pointer), "begin a transaction")
-        guard let transaction = pointer else { throw LMDBError(code: ENOMEM, action: "begin a transaction") }
+        try StoreFault.check(mdb_txn_begin(environment, nil, 0, &pointer), "begin a transaction")
+        guard let transaction = pointer else { throw StoreFault(code: ENOMEM, action: "begin a transaction") }
         let result: Result
-        do {
+        do throws(StoreFault) {
+            var info = MDB_envinfo()
+            try StoreFault.check(mdb_env_info(environment, &info), "read the header")
+            guard info.me_last_txnid >= max(last, Int(shared.value)) else { throw StoreFault.lost }
             var database: MDB_dbi = 0
-            try LMDBError.check(mdb_dbi_open(transaction, nil, 0, &database), "open the database")
-            result = try body(transaction, database)
+            try StoreFault.check(mdb_dbi_open(transaction, nil, 0, &database), "open the database")
+            result = try body(transaction, database, Int(info.me_last_pgno) + 1)
         } catch {
             mdb_txn_abort(transaction)
             throw error
         }
-        try LMDBError.check(mdb_txn_commit(transaction), "commit")
+        try StoreFault.check(mdb_txn_commit(transaction), "commit")
+        try remember()
         return result
+    }
+
+    /// Takes note of the last transaction. It may be another process's by now.
+    private func remember() throws(StoreFault) {
+        var info = MDB_envinfo()
+        try StoreFault.check(mdb_env_info(environment, &info), "read the header")
+        last = max(last, info.me_last_txnid)
+        shared.raise(to: Int64(last))
     }
 }

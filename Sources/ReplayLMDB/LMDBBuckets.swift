@@ -8,35 +8,50 @@ final class LMDBBuckets {
     /// Keys in one transaction at the most, so that the disk that it may need is little too.
     private static let transactionLimit = 64
 
-    private let directory: StoreDirectory
+    let catalog: StoreCatalog
     private let sizeLimit: Int
-    private let horizon: Horizon
     private var files: [ReplayBucket: BucketFile] = [:]
     /// As far as this process has closed and deleted files.
     private var swept = ReplayBucket(index: .min)
+    /// Whether a file was found to be missing, or another one than was listed.
+    private var isLost = false
 
-    /// Opens every file that is there, so that a damaged one is found now.
-    init(in directory: StoreDirectory, sizeLimit: Int) throws(StoreFault) {
-        self.directory = directory
-        self.sizeLimit = sizeLimit
-        horizon = try Horizon(directory.horizonFile)
-        for bucket in try directory.buckets() where bucket > horizon.dropped {
-            do throws(LMDBError) {
-                files[bucket] = try BucketFile(opening: directory.file(of: bucket))
-            } catch {
+    private var horizon: Horizon { catalog.horizon }
+
+    /// Opens every file that is listed, so that a damaged one is found now. Called with the directory alone.
+    init(_ catalog: StoreCatalog, sizeLimit: Int) throws(StoreFault) {
+        (self.catalog, self.sizeLimit) = (catalog, sizeLimit)
+        for bucket in catalog.buckets {
+            do throws(StoreFault) { files[bucket] = try catalog.openListed(bucket) } catch {
                 // Another user may have swept it since it was listed.
-                guard error.code == ENOENT else { throw StoreFault(error.reason) }
+                guard bucket <= horizon.dropped else { throw error }
             }
         }
+    }
+
+    deinit {
+        // Before the directory's lock goes, and its place among this process's open stores.
+        files = [:]
+    }
+
+    /// Whether what was claimed until now is the store's.
+    func stand() throws(StoreFault) -> Bool {
+        isLost ? false : try catalog.stands()
+    }
+
+    /// Ends the use; the last user marks the store as closed cleanly.
+    func close() throws(StoreFault) {
+        files = [:]
+        try catalog.directory.alone { (_) throws(StoreFault) in try catalog.close() }
     }
 
     /// Answers the claims of a group, in order, with a transaction for each bucket among them.
     func claim(
         _ group: [ReplayClaim], fence: Timestamp, at now: Timestamp
-    ) -> [Result<ReplayAnswer, LMDBError>] {
+    ) -> [Result<ReplayAnswer, StoreFault>] {
         sweep(at: now)
         let dropped = horizon.dropped
-        var answers = [Result<ReplayAnswer, LMDBError>](
+        var answers = [Result<ReplayAnswer, StoreFault>](
             repeating: .success(.predatesStore(since: fence)), count: group.count)
         var pending: [(bucket: ReplayBucket, positions: [Int])] = []
         for (position, claim) in group.enumerated() where claim.issued > fence {
@@ -66,17 +81,19 @@ final class LMDBBuckets {
 
     private func insert(
         _ claims: [ReplayClaim], into bucket: ReplayBucket, at now: Timestamp
-    ) -> Result<[ReplayAnswer], LMDBError> {
-        do throws(LMDBError) {
+    ) -> Result<[ReplayAnswer], StoreFault> {
+        do throws(StoreFault) {
             return .success(try file(of: bucket).insert(claims, at: now) { bytes + $0 <= sizeLimit })
         } catch {
+            // One that was swept meanwhile is missing rightly.
+            if error.isLost, bucket > horizon.dropped { isLost = true }
             return .failure(error)
         }
     }
 
-    private func file(of bucket: ReplayBucket) throws(LMDBError) -> BucketFile {
+    private func file(of bucket: ReplayBucket) throws(StoreFault) -> BucketFile {
         if let file = files[bucket] { return file }
-        let file = try BucketFile(making: directory.file(of: bucket))
+        let file = try catalog.open(bucket)
         files[bucket] = file
         return file
     }
@@ -87,20 +104,15 @@ final class LMDBBuckets {
         let dropped = horizon.dropped
         guard dropped > swept else { return }
         files = files.filter { $0.key > dropped }
-        directory.deleteBuckets(through: dropped)
+        catalog.deleteBuckets(through: dropped)
         swept = dropped
     }
 
     /// Of each bucket, how many tokens there are.
-    func counts() throws(LMDBError) -> [(bucket: ReplayBucket, entries: Int)] {
-        let dropped = horizon.dropped
-        let buckets: [ReplayBucket]
-        do { buckets = try directory.buckets() } catch { throw LMDBError(code: EIO, action: "list the buckets") }
-        return try buckets.filter { $0 > dropped }.map { (bucket) throws(LMDBError) in
-            (bucket, try file(of: bucket).count())
-        }
+    func counts() throws(StoreFault) -> [(bucket: ReplayBucket, entries: Int)] {
+        try catalog.buckets.map { (bucket) throws(StoreFault) in (bucket, try file(of: bucket).count()) }
     }
 
     /// Bytes on the disk, of all users' files.
-    var bytes: Int { directory.bytesOfBuckets() }
+    var bytes: Int { catalog.bytesOfBuckets() }
 }

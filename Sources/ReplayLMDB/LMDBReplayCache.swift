@@ -34,14 +34,18 @@ public final class LMDBReplayCache: ReplayCache {
 
     /// The directory.
     public let path: String
-    /// Tokens issued up to this moment are refused, as they may have been used before the store began to remember.
-    public let fence: Timestamp
+    /// Tokens issued up to this moment are refused, as they may have been used before the store began to remember. Moves when
+    /// the store loses what it knows.
+    public var fence: Timestamp { lock.withLock { lastFence } }
 
+    private let configuration: Configuration
     private let lock = Lock()
-    private let identity: String
-    // Neither is Sendable. The buckets, `nil` once closed, are used under the lock, and close() the directory after that.
-    private nonisolated(unsafe) let directory: StoreDirectory
+    // All are used under the lock.
     private nonisolated(unsafe) var buckets: LMDBBuckets?
+    private nonisolated(unsafe) var lastFence: Timestamp
+    /// The latest time of any claim: no token was accepted that was issued much later.
+    private nonisolated(unsafe) var latest: Timestamp
+    private nonisolated(unsafe) var isClosed = false
 
     /// Opens the store in a directory, which is made where it is absent.
     ///
@@ -50,41 +54,36 @@ public final class LMDBReplayCache: ReplayCache {
     ///   - configuration: its settings.
     ///   - now: the fence of a store that begins now.
     /// - Throws: ``ReplayCacheError/unavailable(_:)`` with the path and what to do: no permission, no space, something else
-    ///   lies there, it is damaged, or this process has it open already. Nothing is ever replaced silently.
+    ///   lies there, it is damaged, or this process has it open already. Nothing but a store's files is ever removed, and those
+    ///   only where some of them are missing or are not its own.
     public init(path: String, configuration: Configuration = Configuration(), at now: Timestamp = .now)
         throws(ReplayCacheError)
     {
-        self.path = path
+        (self.path, self.configuration, latest) = (path, configuration, now)
         do throws(StoreFault) {
-            let directory = try StoreDirectory(path, makesNew: configuration.makesNew)
-            identity = directory.identity
-            guard OpenStores.shared.enter(identity) else {
-                throw StoreFault("is open in this process already; share the one store")
-            }
-            var isOpen = false
-            defer { if !isOpen { OpenStores.shared.leave(directory.identity) } }
-            let session = try LMDBSession.begin(in: directory, configuration, at: now)
-            self.directory = directory
-            fence = Timestamp(milliseconds: session.fence)
-            buckets = session.buckets
-            isOpen = true
+            let buckets = try LMDBSession.open(path, configuration, at: now, lost: nil)
+            (self.buckets, lastFence) = (buckets, buckets.catalog.fence)
         } catch {
             throw .unavailable("\(path) \(error.what)")
         }
     }
 
-    deinit {
-        // Without close() the store is left as by a killed process, which loses nothing unless the machine crashes.
-        guard buckets != nil else { return }
-        buckets = nil
-        OpenStores.shared.leave(identity)
-    }
-
     /// Decides the claims of a group, with one transaction for each bucket among them; see ``ReplayCache``.
+    ///
+    /// A store whose files were removed or replaced while it was open begins again, behind a fence.
     public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>] {
         lock.withLock {
-            guard let buckets else { return group.map { _ in .failure(.unavailable("\(path) is closed")) } }
-            return buckets.claim(group, fence: fence, at: now).map { $0.mapError(describe) }
+            do throws(StoreFault) {
+                let (answers, fence) = (try ask(group, at: now), lastFence)
+                let stands = try takeUpChanges(at: now)
+                if stands, lastFence == fence { return answers }
+                return zip(group, answers).map { claim, answer in
+                    if claim.issued <= lastFence { return .success(.predatesStore(since: lastFence)) }
+                    return stands ? answer : .failure(describe(.lost))
+                }
+            } catch {
+                return group.map { _ in .failure(describe(error)) }
+            }
         }
     }
 
@@ -92,15 +91,16 @@ public final class LMDBReplayCache: ReplayCache {
     ///
     /// - Throws: ``ReplayCacheError``.
     public func sweep(at now: Timestamp) throws(ReplayCacheError) {
-        try withBuckets { (buckets) throws(LMDBError) in buckets.sweep(at: now) }
+        try withBuckets(at: now) { (buckets) throws(StoreFault) in buckets.sweep(at: now) }
     }
 
     /// What it holds.
     ///
     /// - Throws: ``ReplayCacheError``.
     public func status() throws(ReplayCacheError) -> ReplayStoreStatus {
-        let (counts, size) = try withBuckets { (buckets) throws(LMDBError) in (try buckets.counts(), buckets.bytes) }
-        return ReplayStoreStatus(buckets: counts, bytes: size, fence: fence)
+        try withBuckets(at: .now) { (buckets) throws(StoreFault) in
+            ReplayStoreStatus(buckets: try buckets.counts(), bytes: buckets.bytes, fence: lastFence)
+        }
     }
 
     /// Writes everything to the disk. The last user of the store also marks it as closed cleanly, so that it goes on where it
@@ -108,56 +108,57 @@ public final class LMDBReplayCache: ReplayCache {
     ///
     /// - Throws: ``ReplayCacheError``; the store is then left as by a killed process.
     public func close() throws(ReplayCacheError) {
-        let wasOpen = lock.withLock {
+        let outcome = lock.withLock { () -> Result<Void, ReplayCacheError> in
+            isClosed = true
             defer { buckets = nil }
-            return buckets != nil
+            do throws(StoreFault) { return .success(try buckets?.close() ?? ()) } catch { return .failure(describe(error)) }
         }
-        guard wasOpen else { return }
-        defer {
-            directory.leave()
-            OpenStores.shared.leave(identity)
-        }
-        do {
-            // In this order: nobody claims any more, nobody else can, all that anybody claimed is on the disk, and so it says.
-            guard directory.takeAlone(), var record = try directory.record() else { return }
-            try directory.sync()
-            record.isClosed = true
-            try directory.write(record)
-        } catch {
-            throw .unavailable("\(path) \(error.what)")
-        }
+        try outcome.get()
     }
 
     private func withBuckets<Value>(
-        _ body: (LMDBBuckets) throws(LMDBError) -> Value
+        at now: Timestamp, _ body: (LMDBBuckets) throws(StoreFault) -> Value
     ) throws(ReplayCacheError) -> Value {
         let outcome = lock.withLock { () -> Result<Value, ReplayCacheError> in
-            guard let buckets else { return .failure(.unavailable("\(path) is closed")) }
-            do throws(LMDBError) { return .success(try body(buckets)) } catch { return .failure(describe(error)) }
+            do throws(StoreFault) {
+                _ = try openBuckets(at: now)
+                _ = try takeUpChanges(at: now)
+                return .success(try body(openBuckets(at: now)))
+            } catch {
+                return .failure(describe(error))
+            }
         }
         return try outcome.get()
     }
 
-    private func describe(_ error: LMDBError) -> ReplayCacheError {
-        if error.isMapFull { return .full("\(path) has reached its limit of disk space") }
-        return .unavailable("\(path) \(error.reason)")
-    }
-}
-
-/// The stores that this process has open. LMDB must not open a file twice in one process: closing one would take away the
-/// locks of the other.
-private final class OpenStores: Sendable {
-    static let shared = OpenStores()
-
-    private let lock = Lock()
-    private nonisolated(unsafe) var places: Set<String> = []
-
-    /// Whether it was not open yet.
-    func enter(_ identity: String) -> Bool {
-        lock.withLock { places.insert(identity).inserted }
+    /// Called under the lock, as are those below.
+    private func ask(
+        _ group: [ReplayClaim], at now: Timestamp
+    ) throws(StoreFault) -> [Result<ReplayAnswer, ReplayCacheError>] {
+        try openBuckets(at: now).claim(group, fence: lastFence, at: now).map { $0.mapError(describe) }
     }
 
-    func leave(_ identity: String) {
-        _ = lock.withLock { places.remove(identity) }
+    /// Whether the store stands as it is open here, with what other processes have changed. Where it does not, it is opened again.
+    private func takeUpChanges(at now: Timestamp) throws(StoreFault) -> Bool {
+        if let buckets, try buckets.stand() {
+            lastFence = buckets.catalog.fence
+            return true
+        }
+        buckets = nil
+        _ = try openBuckets(at: now)
+        return false
+    }
+
+    private func openBuckets(at now: Timestamp) throws(StoreFault) -> LMDBBuckets {
+        latest = max(latest, now)
+        if let buckets { return buckets }
+        guard !isClosed else { throw StoreFault("is closed") }
+        let opened = try LMDBSession.open(path, configuration, at: latest, lost: lastFence)
+        (buckets, lastFence) = (opened, opened.catalog.fence)
+        return opened
+    }
+
+    private func describe(_ fault: StoreFault) -> ReplayCacheError {
+        fault.isFull ? .full("\(path) has reached its limit of disk space") : .unavailable("\(path) \(fault.what)")
     }
 }

@@ -3,41 +3,45 @@ internal import MediaToken
 
 /// Opens a store: decides whether what lies in its directory can be believed, and where its fence is.
 enum LMDBSession {
-    static func begin(
-        in directory: StoreDirectory, _ configuration: LMDBReplayCache.Configuration, at now: Timestamp
-    ) throws(StoreFault) -> (buckets: LMDBBuckets, fence: Int64) {
+    /// - Parameter lost: the fence of the store that this process had open under the path and lost: whatever lies there now, this
+    ///   process may have accepted tokens up to now that it does not know.
+    static func open(
+        _ path: String, _ configuration: LMDBReplayCache.Configuration, at now: Timestamp, lost: Timestamp?
+    ) throws(StoreFault) -> LMDBBuckets {
         let boot = try currentBoot(configuration.bootIDFile)
-        let fence = now.advanced(byMilliseconds: configuration.clockSkew.clampedMilliseconds).milliseconds
-        for _ in 0..<attempts {
-            if try directory.join() {
-                // Nobody else uses it, so whatever has to be put right can be.
-                try prepare(directory, boot, fence: fence)
-                try directory.share()
+        let directory = try StoreDirectory(path, makesNew: configuration.makesNew)
+        try directory.enter()
+        let skew = configuration.clockSkew.clampedMilliseconds
+        return try directory.alone { (waited) throws(StoreFault) in
+            let fence = max(now.advanced(byMilliseconds: waited).advanced(byMilliseconds: skew), lost ?? now).milliseconds
+            try directory.share()
+            let old = try directory.read()
+            if let buckets = try believe(old, in: directory, boot, configuration.sizeLimit) {
+                try buckets.catalog.change(isSynced: true) {
+                    ($0.boot, $0.isClosed) = (boot, false)
+                    if lost != nil { $0.fence = max($0.fence, fence) }
+                }
+                return buckets
             }
-            // Nobody closes it, or discards its data, while we share it. But somebody may have just before.
-            if let record = try directory.record(), record.boot == boot, !record.isClosed {
-                return (try LMDBBuckets(in: directory, sizeLimit: configuration.sizeLimit), record.fence)
-            }
-            directory.leave()
-            // Not in step with others who found the same, so that one of them has it alone.
-            usleep(.random(in: 1000...5000))
+            try directory.discard()
+            let catalog = try StoreCatalog(
+                beginningIn: directory, boot: boot, fence: max(fence, old?.record.fence ?? .min))
+            return try LMDBBuckets(catalog, sizeLimit: configuration.sizeLimit)
         }
-        throw StoreFault("is not put right by whoever opened it first; is the directory shared between machines?")
     }
 
-    private static let attempts = 2000
-
-    /// Makes the record say what is true now, and discards data that a machine's crash may have damaged.
-    private static func prepare(_ directory: StoreDirectory, _ boot: String, fence: Int64) throws(StoreFault) {
-        switch try directory.record() {
-        case nil:
-            try directory.write(.init(boot: boot, isClosed: false, fence: fence))
-        case let record? where record.boot == boot || record.isClosed:
-            try directory.write(.init(boot: boot, isClosed: false, fence: record.fence))
-        case .some:
-            // The data first: with the record first, being cut short between the two would leave data to be believed.
-            try directory.discardData()
-            try directory.write(.init(boot: boot, isClosed: false, fence: fence))
+    /// `nil` where data may be missing: after a crash of the machine, or where files were removed or replaced.
+    private static func believe(
+        _ file: RecordFile?, in directory: StoreDirectory, _ boot: String, _ sizeLimit: Int
+    ) throws(StoreFault) -> LMDBBuckets? {
+        guard let file, file.record.boot == boot || file.record.isClosed,
+            let catalog = try StoreCatalog(of: directory, file)
+        else { return nil }
+        do throws(StoreFault) {
+            return try LMDBBuckets(catalog, sizeLimit: sizeLimit)
+        } catch {
+            guard error.isLost else { throw error }
+            return nil
         }
     }
 

@@ -1,140 +1,207 @@
+internal import CLMDB
 internal import Glibc
 internal import MediaToken
+internal import Threading
 
-/// The directory of a store: who uses it, and what is known of its past. LMDB's files lie beside.
+/// The directory of a store, which stays the one that was opened even if its path comes to lead to another.
 ///
-/// A small text file tells the format, the boot of the kernel under which the store was used last, whether it was closed
-/// cleanly, and the fence. It is written and synced before anything it says is relied on.
-///
-/// Every user holds a shared lock on a lock file while it claims; the kernel takes it back from a killed one. Who can
-/// have it alone is the only user.
+/// Every user holds a shared lock on the file `users` while it claims; the kernel takes it back from a killed one. The user
+/// that can have it alone is the only one. The directory itself is locked while its record, or what that lists, is changed.
 final class StoreDirectory {
-    /// What the file tells.
-    struct Record: Equatable {
-        var boot: String
-        var isClosed: Bool
-        /// Tokens issued up to then may have been used before the store began to remember. Milliseconds since 1970.
-        var fence: Int64
-    }
+    static let usersName = "users"
+    static let horizonName = "horizon"
+    private static let draftName = StoreRecord.name + ".new"
 
-    /// Milliseconds to wait for somebody who holds the directory alone.
+    /// Milliseconds to wait for another process that changes the store.
     private static let patience = 10_000
 
-    private static let format = "media-token replay store, format 1"
-
     let path: String
-    private let lock: Int32
-
-    private var recordFile: String { path + "/store" }
-    var horizonFile: String { path + "/horizon" }
+    private let descriptor: Int32
+    private let users: Int32
+    private var isEntered = false
 
     /// Opens the directory.
     ///
     /// - Parameter makesNew: whether one that is absent is made, with mode 0700.
     init(_ path: String, makesNew: Bool) throws(StoreFault) {
         self.path = path
-        guard makesNew || access(path + "/store", F_OK) == 0 else { throw StoreFault("is no replay store") }
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw StoreFault("cannot be made: \(lastError())") }
-        let isEmpty = try Self.names(in: path).isEmpty
-        let lockFile = path + "/users"
-        guard isEmpty || access(lockFile, F_OK) == 0 else {
-            throw StoreFault("holds something that is no replay store; name another directory, or an empty one")
+        guard makesNew || access(path + "/" + StoreRecord.name, F_OK) == 0 else {
+            throw StoreFault("is no replay store")
         }
-        lock = open(lockFile, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard lock >= 0 else { throw StoreFault("cannot be opened: \(lastError())") }
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw StoreFault("cannot be made: \(lastError())") }
+        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw StoreFault("cannot be opened: \(lastError())") }
+        do throws(StoreFault) { users = try Self.openUsers(in: descriptor) } catch {
+            close(descriptor)
+            throw error
+        }
     }
 
     deinit {
-        close(lock)
+        if isEntered { OpenStores.shared.leave(Self.device(descriptor)) }
+        close(users)
+        close(descriptor)
     }
 
-    /// Joins the users. `true` for the only one, who then holds the directory alone until ``share()``.
-    func join() throws(StoreFault) -> Bool {
-        if flock(lock, LOCK_EX | LOCK_NB) == 0 { return true }
-        try share()
-        return false
+    private static func openUsers(in directory: Int32) throws(StoreFault) -> Int32 {
+        let names = try Self.names(in: directory)
+        guard names.contains(StoreRecord.name) || names.allSatisfy(isOurs) else {
+            throw StoreFault("holds something that is no replay store; name another directory, or an empty one")
+        }
+        let users = openat(directory, usersName, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard users >= 0 else { throw StoreFault("cannot be opened: \(lastError())") }
+        guard identity(of: users) != nil else {
+            close(users)
+            throw StoreFault("lies on a file system that does not tell when a file was made; use ext4, XFS or tmpfs")
+        }
+        return users
     }
 
-    /// Lets others in, or waits to be let in by who holds the directory alone: that takes as long as opening a store.
-    func share() throws(StoreFault) {
-        for _ in 0..<Self.patience {
-            if flock(lock, LOCK_SH | LOCK_NB) == 0 { return }
+    /// Names this process as the one that has the directory open, until this is gone.
+    func enter() throws(StoreFault) {
+        guard OpenStores.shared.enter(Self.device(descriptor)) else {
+            throw StoreFault("is open in this process already; share the one store")
+        }
+        isEntered = true
+    }
+
+    /// What tells a file from every other one on this machine, whatever path leads to it.
+    private static func device(_ descriptor: Int32) -> String {
+        var status = Glibc.stat()
+        fstat(descriptor, &status)
+        return "\(status.st_dev):\(status.st_ino)"
+    }
+
+    /// Where a file lies: a path that leads into this very directory.
+    func place(_ name: String) -> String { "/proc/self/fd/\(descriptor)/\(name)" }
+
+    // MARK: Locks
+
+    /// Does what no other process may do at the same time.
+    ///
+    /// - Parameter body: is told how many milliseconds it has waited.
+    func alone<Value>(_ body: (_ waited: Int64) throws(StoreFault) -> Value) throws(StoreFault) -> Value {
+        for waited in 0..<Self.patience {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
+                defer { flock(descriptor, LOCK_UN) }
+                return try body(Int64(waited))
+            }
             guard errno == EINTR || errno == EWOULDBLOCK else { throw StoreFault("cannot be locked: \(lastError())") }
             usleep(1000)
         }
         throw StoreFault("is held by a process that has been opening or closing it for \(Self.patience / 1000) s")
     }
 
-    /// What tells this directory from every other one on this machine, whatever path leads to it.
-    var identity: String {
-        var status = Glibc.stat()
-        fstat(lock, &status)
-        return "\(status.st_dev):\(status.st_ino)"
+    /// Joins the users.
+    func share() throws(StoreFault) {
+        guard flock(users, LOCK_SH | LOCK_NB) == 0 else { throw StoreFault("cannot be locked: \(lastError())") }
     }
 
-    /// Whether nobody else uses the store now. Nobody can join until ``leave()``. Where it is `false`, this user's own shared
-    /// lock is gone too.
-    func takeAlone() -> Bool {
-        flock(lock, LOCK_EX | LOCK_NB) == 0
+    /// Whether nobody else uses the store. Where it is `false`, this user's own shared lock is gone too.
+    func isLastUser() -> Bool {
+        flock(users, LOCK_EX | LOCK_NB) == 0
     }
 
     /// Ends the use.
     func leave() {
-        flock(lock, LOCK_UN)
+        flock(users, LOCK_UN)
     }
 
-    /// `nil` for a directory that is new.
-    func record() throws(StoreFault) -> Record? {
-        let bytes: [UInt8]
-        do { bytes = try FileBytes.read(recordFile, limit: 4096) } catch {
-            guard access(recordFile, F_OK) != 0, errno == ENOENT else { throw StoreFault("file 'store' \(error)") }
-            guard try bucketNames().isEmpty else {
-                throw StoreFault("holds data but no file 'store'; move the directory away, and a new store begins")
-            }
-            return nil
+    // MARK: Files
+
+    /// Which file a name leads to: its inode number and when it was made, which nothing but making a file can set. So a copy that
+    /// was put in the place of a file is another one. The file `users` is also told by when it was last moved, given to another
+    /// owner, or emptied anew (``discard()``): that of a whole directory that was moved away and back is another one.
+    func identity(of name: String) -> String? {
+        Self.identify(descriptor, name).map {
+            "\($0.inode).\($0.born)" + (name == Self.usersName ? ".\($0.changed)" : "")
         }
-        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-        guard lines.first == Self.format[...] else {
-            throw StoreFault(
-                "is of another format than '\(Self.format)'; use the version that made it, or another directory")
-        }
-        let pairs = lines.dropFirst().map { $0.split(separator: " ", maxSplits: 1) }.filter { $0.count == 2 }
-        let values = Dictionary(pairs.map { (String($0[0]), String($0[1])) }, uniquingKeysWith: { first, _ in first })
-        guard let boot = values["boot"], let fence = values["fence"].flatMap({ Int64($0) }),
-            let state = values["state"],
-            ["open", "closed"].contains(state)
-        else { throw StoreFault("has a damaged file 'store'; move the directory away, and a new store begins") }
-        return Record(boot: boot, isClosed: state == "closed", fence: fence)
     }
 
-    /// Replaces what the file tells, and has it on the disk when it returns.
-    func write(_ record: Record) throws(StoreFault) {
-        let text = """
-            \(Self.format)
-            boot \(record.boot)
-            fence \(record.fence)
-            state \(record.isClosed ? "closed" : "open")
+    static func identity(of descriptor: Int32) -> String? {
+        identify(descriptor, "").map { "\($0.inode).\($0.born)" }
+    }
 
-            """
-        let draft = "\(recordFile).new-\(getpid())"
-        let file = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw StoreFault("cannot be written: \(lastError())") }
-        defer { close(file) }
-        guard FileBytes.write(Array(text.utf8), to: file), fsync(file) == 0, rename(draft, recordFile) == 0 else {
+    private static func identify(_ directory: Int32, _ name: String) -> file_identity? {
+        var found = file_identity()
+        return file_identify(directory, name, &found) == 0 ? found : nil
+    }
+
+    /// Whether the directory itself was moved, or copied onto, since a file was last made or removed in it: another may have been
+    /// used in its place.
+    var wasMoved: Bool {
+        Self.identify(descriptor, "").map { $0.changed != $0.modified } ?? true
+    }
+
+    /// The record; `nil` where there is none.
+    func read() throws(StoreFault) -> RecordFile? {
+        let file = openat(descriptor, StoreRecord.name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard file >= 0 || errno != ENOENT else { return nil }
+        guard file >= 0 else { throw StoreFault("file '\(StoreRecord.name)' cannot be opened: \(lastError())") }
+        do {
+            let bytes = try FileBytes.read("/proc/self/fd/\(file)", limit: 1 << 20)
+            return RecordFile(try StoreRecord(String(decoding: bytes, as: UTF8.self)), in: file)
+        } catch {
+            close(file)
+            throw (error as? StoreFault) ?? StoreFault("file '\(StoreRecord.name)' \(error)")
+        }
+    }
+
+    /// Replaces the record.
+    ///
+    /// - Parameter isSynced: whether it has to be on the disk when this returns.
+    func write(_ record: StoreRecord, isSynced: Bool) throws(StoreFault) -> RecordFile {
+        unlinkat(descriptor, Self.draftName, 0)
+        let draft = openat(descriptor, Self.draftName, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard draft >= 0 else { throw StoreFault("cannot be written: \(lastError())") }
+        var record = record
+        record.files[StoreRecord.name] = Self.identity(of: draft)
+        guard FileBytes.write(Array(record.text.utf8), to: draft), !isSynced || fsync(draft) == 0,
+            renameat(descriptor, Self.draftName, descriptor, StoreRecord.name) == 0, !isSynced || fsync(descriptor) == 0
+        else {
+            defer { close(draft) }
             throw StoreFault("cannot be written: \(lastError())")
         }
-        try syncDirectory()
+        return RecordFile(record, in: draft)
     }
 
-    func syncDirectory() throws(StoreFault) {
-        let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard directory >= 0 else { throw StoreFault("cannot be opened: \(lastError())") }
-        defer { close(directory) }
-        guard fsync(directory) == 0 else { throw StoreFault("cannot be written: \(lastError())") }
+    /// Removes all that the store holds. The record goes first: from then on nobody believes what is left.
+    func discard() throws(StoreFault) {
+        for name in try [StoreRecord.name] + names().filter({ Self.isOurs($0) && $0 != Self.usersName }) {
+            guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else {
+                throw StoreFault("cannot be emptied: \(lastError())")
+            }
+        }
+        // Records that list it as it was are of the past.
+        guard futimens(users, nil) == 0 else { throw StoreFault("cannot be written: \(lastError())") }
     }
 
-    static func names(in path: String) throws(StoreFault) -> [String] {
-        guard let directory = opendir(path) else { throw StoreFault("cannot be opened: \(lastError())") }
+    /// Has files on the disk, whoever wrote them, and their names.
+    ///
+    /// - Parameter names: no lock file of a bucket that is open: closing one takes away this process's locks.
+    func sync(_ names: some Sequence<String>) throws(StoreFault) {
+        for name in names {
+            // One that is deleted meanwhile needs no sync.
+            let file = openat(descriptor, name, O_RDONLY | O_CLOEXEC)
+            guard file >= 0 else { continue }
+            defer { close(file) }
+            guard fsync(file) == 0 else { throw StoreFault("cannot be written: \(lastError())") }
+        }
+        guard fsync(descriptor) == 0 else { throw StoreFault("cannot be written: \(lastError())") }
+    }
+
+    func remove(_ name: String) { unlinkat(descriptor, name, 0) }
+
+    func names() throws(StoreFault) -> [String] { try Self.names(in: descriptor) }
+
+    private static func isOurs(_ name: String) -> Bool {
+        [usersName, horizonName, StoreRecord.name, draftName].contains(name) || bucket(of: name) != nil
+    }
+
+    private static func names(in directory: Int32) throws(StoreFault) -> [String] {
+        guard let directory = opendir("/proc/self/fd/\(directory)") else {
+            throw StoreFault("cannot be opened: \(lastError())")
+        }
         defer { closedir(directory) }
         var names: [String] = []
         while let entry = readdir(directory) {
@@ -147,13 +214,20 @@ final class StoreDirectory {
     }
 }
 
-/// What is wrong with a store's directory. Completes a line that begins with its path.
-struct StoreFault: Error {
-    let what: String
+/// The stores that this process has open. LMDB must not open a file twice in one process: closing one would take away the
+/// locks of the other.
+private final class OpenStores: Sendable {
+    static let shared = OpenStores()
 
-    init(_ what: String) { self.what = what }
-}
+    private let lock = Lock()
+    private nonisolated(unsafe) var places: Set<String> = []
 
-func lastError() -> String {
-    String(cString: strerror(errno))
+    /// Whether it was not open yet.
+    func enter(_ place: String) -> Bool {
+        lock.withLock { places.insert(place).inserted }
+    }
+
+    func leave(_ place: String) {
+        _ = lock.withLock { places.remove(place) }
+    }
 }

@@ -190,7 +190,7 @@ extension ReplayCacheTests {
             usleep(100_000)
             other.leave()
             let store = try blockingValue(opened)
-            let record = try #require(try StoreDirectory(path, makesNew: false).record())
+            let record = try #require(try StoreDirectory(path, makesNew: false).read()).record
             #expect(!record.isClosed)
             try store.close()
             try store.close()
@@ -216,7 +216,7 @@ extension ReplayCacheTests {
             let record = path + "/store"
             let good = try String(contentsOfFile: record, encoding: .utf8)
             let others = [
-                good.replacing("format 1", with: "format 2"), good.replacing("state", with: "stat"), "", "junk",
+                good.replacing("format 2", with: "format 1"), good.replacing("state", with: "stat"), "", "junk",
             ]
             for text in others {
                 try text.write(toFile: record, atomically: false, encoding: .utf8)
@@ -224,8 +224,6 @@ extension ReplayCacheTests {
                 #expect(
                     message.contains(path) && (message.contains("format") || message.contains("damaged")), "\(message)")
             }
-            try FileManager.default.removeItem(atPath: record)
-            #expect(message { try open().close() }.contains("no file 'store'"))
         }
 
         @Test("a full map refuses, forgets nothing, and has room again when buckets pass")
@@ -328,7 +326,7 @@ extension ReplayCacheTests {
             let status = try store.status()
             #expect(status.entries <= 14)
             #expect(status.bytes ?? 0 <= 5 << 20)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: path).count <= 2 * 14 + 3)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: path).count <= 3 * 14 + 3)
             // Its own: other tests of this process have open what they like.
             let files = FileManager.default
             let descriptors = try files.contentsOfDirectory(atPath: "/proc/self/fd").filter {

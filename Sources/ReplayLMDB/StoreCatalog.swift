@@ -1,0 +1,168 @@
+internal import Glibc
+internal import MediaToken
+
+/// The files of an open store, and whether they still are the store that its path leads to.
+///
+/// They are listed in the record, which is replaced as a whole. A bucket's files are listed once they are complete, and claimed
+/// in only then, so that a process killed on the way leaves nothing but files that nobody has claimed in.
+final class StoreCatalog {
+    let directory: StoreDirectory
+    let horizon: Horizon
+    private var file: RecordFile
+
+    var record: StoreRecord { file.record }
+    var fence: Timestamp { Timestamp(milliseconds: record.fence) }
+
+    /// Believes what `file` lists; `nil` where anything of it is missing, or another file. Called alone.
+    init?(of directory: StoreDirectory, _ file: RecordFile) throws(StoreFault) {
+        (self.directory, self.file) = (directory, file)
+        // Asked before anything is made in it.
+        let wasMoved = directory.wasMoved
+        horizon = try Horizon(directory.place(StoreDirectory.horizonName))
+        guard !wasMoved, file.isItself, lists(file.record) else { return nil }
+        // An older record, or an older horizon, would not agree with the other.
+        let number = horizon.records.value
+        guard [number, number &+ 1].contains(record.number) else { return nil }
+    }
+
+    /// Begins a store in an emptied directory. Called alone.
+    init(beginningIn directory: StoreDirectory, boot: String, fence: Int64) throws(StoreFault) {
+        self.directory = directory
+        horizon = try Horizon(directory.place(StoreDirectory.horizonName))
+        var record = StoreRecord(boot: boot, fence: fence)
+        for name in [StoreDirectory.usersName, StoreDirectory.horizonName] {
+            record.files[name] = directory.identity(of: name)
+        }
+        file = try directory.write(record, isSynced: true)
+    }
+
+    /// Whether everything is there that a record lists.
+    private func lists(_ record: StoreRecord) -> Bool {
+        record.files.allSatisfy { directory.identity(of: $0.key) == $0.value || isDropped($0.key) }
+    }
+
+    /// Asked after a file was found to be missing: it may have been deleted because the horizon had moved.
+    private func isDropped(_ name: String) -> Bool {
+        StoreDirectory.bucket(of: name).map { $0 <= horizon.dropped } ?? false
+    }
+
+    /// Whether the store that the path leads to is this one, as it is known or as others have changed it since.
+    func stands() throws(StoreFault) -> Bool {
+        let path = directory.path + "/" + StoreRecord.name
+        while !file.isAt(path) {
+            let known = record.number
+            guard try refresh(), record.number > known else { return false }
+        }
+        return true
+    }
+
+    /// Takes up the record that others may have written. `false` where it does not list all files that the one before did.
+    private func refresh() throws(StoreFault) -> Bool {
+        guard let newer = try directory.read(), newer.isItself else { return false }
+        if newer.record == record { return true }
+        guard newer.record.number > record.number, newer.record.boot == record.boot, !newer.record.isClosed,
+            newer.record.fence >= record.fence
+        else { return false }
+        let isNext = record.files.allSatisfy { name, identity in
+            name == StoreRecord.name || newer.record.files[name] == identity || isDropped(name)
+        }
+        if isNext { file = newer }
+        return isNext
+    }
+
+    /// Writes another record where `change` makes one. Called alone.
+    func change(isSynced: Bool, _ change: (inout StoreRecord) -> Void) throws(StoreFault) {
+        var next = record
+        change(&next)
+        guard next != record else { return }
+        next.files = next.files.filter { !isDropped($0.key) }
+        horizon.records.raise(to: record.number)
+        next.number &+= 1
+        file = try directory.write(next, isSynced: isSynced)
+        horizon.records.raise(to: next.number)
+    }
+
+    // MARK: Buckets
+
+    /// The listed buckets that are not dropped.
+    var buckets: Set<ReplayBucket> {
+        Set(record.files.keys.compactMap { StoreDirectory.bucket(of: $0) }).filter { $0 > horizon.dropped }
+    }
+
+    /// Opens a bucket's file, which is made where there is none.
+    func open(_ bucket: ReplayBucket) throws(StoreFault) -> BucketFile {
+        try directory.alone { (_) throws(StoreFault) in
+            guard try refresh() else { throw .lost }
+            if let file = try openListed(bucket) { return file }
+            return try make(bucket)
+        }
+    }
+
+    /// `nil` for a bucket that is not listed. Called alone.
+    func openListed(_ bucket: ReplayBucket) throws(StoreFault) -> BucketFile? {
+        let names = StoreDirectory.files(of: bucket)
+        guard names.contains(where: { record.files[$0] != nil }) else { return nil }
+        for name in names {
+            guard let identity = record.files[name], directory.identity(of: name) == identity else { throw .lost }
+        }
+        return try BucketFile(opening: directory.place(names[0]))
+    }
+
+    private func make(_ bucket: ReplayBucket) throws(StoreFault) -> BucketFile {
+        let names = StoreDirectory.files(of: bucket)
+        // Left by a process that was killed while it made them.
+        names.forEach(directory.remove)
+        let file = try BucketFile(making: directory.place(names[0]))
+        let identities = names.compactMap { directory.identity(of: $0) }
+        guard identities.count == names.count else { throw .lost }
+        try change(isSynced: false) { $0.files.merge(zip(names, identities)) { $1 } }
+        return file
+    }
+
+    /// Deletes the files of all buckets up to `last`, left-overs included. What cannot be deleted stays, and does no harm but take
+    /// space.
+    func deleteBuckets(through last: ReplayBucket) {
+        for name in bucketNames where StoreDirectory.bucket(of: name).map({ $0 <= last }) == true {
+            directory.remove(name)
+        }
+    }
+
+    /// Disk that all buckets take; their files are sparse.
+    func bytesOfBuckets() -> Int {
+        bucketNames.reduce(0) { sum, name in
+            var status = Glibc.stat()
+            return stat(directory.place(name), &status) == 0 ? sum + Int(status.st_blocks) * 512 : sum
+        }
+    }
+
+    private var bucketNames: [String] {
+        ((try? directory.names()) ?? []).filter { StoreDirectory.bucket(of: $0) != nil }
+    }
+
+    /// Marks the store as closed cleanly, if this is its last user, and all that anybody claimed is on the disk then. Called alone,
+    /// with no bucket open.
+    func close() throws(StoreFault) {
+        guard try stands(), directory.isLastUser() else { return }
+        try directory.sync(record.files.keys)
+        try change(isSynced: true) { $0.isClosed = true }
+    }
+}
+
+/// The names of buckets' files.
+extension StoreDirectory {
+    private static let bucketPrefix = "bucket-"
+
+    /// The bucket's tokens, LMDB's lock file, and the number of the last transaction.
+    static func files(of bucket: ReplayBucket) -> [String] {
+        ["", "-lock", "-last"].map { "\(bucketPrefix)\(bucket.index)\($0)" }
+    }
+
+    /// The bucket to which a file belongs.
+    static func bucket(of name: String) -> ReplayBucket? {
+        guard name.hasPrefix(bucketPrefix) else { return nil }
+        let rest = name.dropFirst(bucketPrefix.count)
+        // A minute before 1970 has a sign.
+        let digits = rest.dropFirst(rest.first == "-" ? 1 : 0).prefix { $0.isASCII && $0.isNumber }
+        return Int64(rest[..<digits.endIndex]).map { ReplayBucket(index: $0) }
+    }
+}

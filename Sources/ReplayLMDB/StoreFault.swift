@@ -1,0 +1,35 @@
+internal import CLMDB
+internal import Glibc
+
+/// What is wrong with a store. Completes a line that begins with the path of its directory.
+struct StoreFault: Error {
+    let what: String
+    /// Whether a bucket has no room for another page.
+    private(set) var isFull = false
+    /// Whether the files that this process has open are not, or not all, the store's any more.
+    private(set) var isLost = false
+
+    init(_ what: String) { self.what = what }
+
+    /// LMDB, or the file system below it, said no.
+    init(code: Int32, action: String) {
+        let said = "cannot \(action): \(String(cString: mdb_strerror(code)))"
+        let isDamaged = [MDB_INVALID, MDB_CORRUPTED, MDB_VERSION_MISMATCH, MDB_PAGE_NOTFOUND].contains(code)
+        what = isDamaged ? "is damaged (\(said)); move the directory away, and a new store begins" : said
+        isFull = code == MDB_MAP_FULL
+    }
+
+    static func check(_ code: Int32, _ action: @autoclosure () -> String) throws(StoreFault) {
+        guard code == MDB_SUCCESS else { throw StoreFault(code: code, action: action()) }
+    }
+
+    static var lost: StoreFault {
+        var fault = StoreFault("had its files removed or replaced while it was in use")
+        fault.isLost = true
+        return fault
+    }
+}
+
+func lastError() -> String {
+    String(cString: strerror(errno))
+}
