@@ -34,20 +34,21 @@ final class BucketFile {
     private var setAside: Int
     /// LMDB counts the transactions of a bucket. This is the last one as all users know it, and as this process does: a file
     /// that tells an earlier one was overwritten by an older copy of itself.
-    private let shared: RisingNumber
+    private let watermark: Horizon.Watermark
     private var last: Int
 
     /// Opens a file that is there.
-    convenience init(opening path: String) throws(StoreFault) {
+    convenience init(opening path: String, _ watermark: Horizon.Watermark) throws(StoreFault) {
         // Asked before LMDB opens it, which would make a file that was cut as long again.
         try Self.checkLength(of: path)
-        try self.init(making: path)
+        try self.init(making: path, watermark)
     }
 
     /// Opens the file, which is made where it is absent. A process that is killed on the way leaves half of it.
-    init(making path: String) throws(StoreFault) {
-        shared = try RisingNumber(path + "-last")
-        let known = shared.value
+    init(making path: String, _ watermark: Horizon.Watermark) throws(StoreFault) {
+        self.watermark = watermark
+        // Before what it is compared to, which another process may raise.
+        let known = watermark.value
         environment = try Self.open(path)
         var stat = MDB_stat()
         mdb_env_stat(environment, &stat)
@@ -182,7 +183,7 @@ final class BucketFile {
         do throws(StoreFault) {
             var info = MDB_envinfo()
             try StoreFault.check(mdb_env_info(environment, &info), "read the header")
-            guard info.me_last_txnid >= max(last, Int(shared.value)) else { throw StoreFault.lost }
+            guard info.me_last_txnid >= max(last, watermark.value) else { throw StoreFault.lost }
             var database: MDB_dbi = 0
             try StoreFault.check(mdb_dbi_open(transaction, nil, 0, &database), "open the database")
             result = try body(transaction, database, Int(info.me_last_pgno) + 1)
@@ -200,6 +201,6 @@ final class BucketFile {
         var info = MDB_envinfo()
         try StoreFault.check(mdb_env_info(environment, &info), "read the header")
         last = max(last, info.me_last_txnid)
-        shared.raise(to: Int64(last))
+        watermark.raise(to: last)
     }
 }

@@ -2,57 +2,74 @@ internal import Glibc
 internal import MediaToken
 internal import Synchronization
 
-/// A number that only rises, and that all users of a store see at once: it lies in a mapped file.
-final class RisingNumber {
-    private let map: UnsafeMutablePointer<Atomic<Int64>>
-    private let position: Int
+/// How far a store has come: numbers that only rise, and that all users of the store see at once, in a mapped file.
+///
+/// The first tells up to which bucket everything was dropped. A bucket's files go after it has moved past them; whoever claims in
+/// a bucket looks here once more before it answers, and so never answers from a file that was deleted meanwhile. The others
+/// tell older copies of the store's files, which have come less far.
+final class Horizon {
+    private typealias Numbers = UnsafeMutablePointer<Atomic<Int64>>
 
-    /// - Parameter position: which of the numbers in the file it is. A file that is absent is made; its numbers are zero.
-    init(_ path: String, at position: Int = 0) throws(StoreFault) {
-        let name = path.split(separator: "/").last ?? ""
+    private static let count = 512
+    private static let size = count * MemoryLayout<Atomic<Int64>>.stride
+    /// Of the numbers, those before tell of the store.
+    private static let firstWatermark = 2
+
+    private let numbers: Numbers
+
+    /// Maps the file, which is made where it is absent. Its numbers are then zeros: a minute in 1970, and no record.
+    init(_ path: String) throws(StoreFault) {
         let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw StoreFault("has a file '\(name)' that cannot be opened: \(lastError())") }
+        guard file >= 0 else { throw StoreFault("has a file 'horizon' that cannot be opened: \(lastError())") }
         defer { close(file) }
         let code = posix_fallocate(file, 0, off_t(Self.size))
         guard code == 0 else { throw StoreFault("cannot set disk aside: \(String(cString: strerror(code)))") }
         guard let map = mmap(nil, Self.size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0), map != MAP_FAILED
-        else { throw StoreFault("has a file '\(name)' that cannot be mapped: \(lastError())") }
-        self.map = map.assumingMemoryBound(to: Atomic<Int64>.self)
-        self.position = position
+        else { throw StoreFault("has a file 'horizon' that cannot be mapped: \(lastError())") }
+        numbers = map.assumingMemoryBound(to: Atomic<Int64>.self)
     }
 
     deinit {
-        munmap(map, Self.size)
+        munmap(numbers, Self.size)
     }
 
-    private static let size = 2 * MemoryLayout<Atomic<Int64>>.stride
-
-    var value: Int64 { map[position].load(ordering: .acquiring) }
-
-    func raise(to number: Int64) {
-        map[position].max(number, ordering: .releasing)
-    }
-}
-
-/// How far a store has come: up to which bucket everything was dropped, and how many records it has had.
-///
-/// A bucket's files go after the horizon has moved past them; whoever claims in a bucket looks here once more before it
-/// answers, and so never answers from a file that was deleted meanwhile.
-final class Horizon {
-    /// Lags behind a record's own number by one at the most, where a process was killed after it wrote that record.
-    let records: RisingNumber
-    private let index: RisingNumber
-
-    init(_ path: String) throws(StoreFault) {
-        // A new file tells a minute in 1970.
-        index = try RisingNumber(path, at: 0)
-        records = try RisingNumber(path, at: 1)
-    }
-
-    var dropped: ReplayBucket { ReplayBucket(index: index.value) }
+    var dropped: ReplayBucket { ReplayBucket(index: value(at: 0)) }
 
     /// Moves forward to `bucket`; not back.
-    func move(to bucket: ReplayBucket) {
-        index.raise(to: bucket.index)
+    func move(to bucket: ReplayBucket) { raise(0, to: bucket.index) }
+
+    /// How many records the store has had; one less, if a process was killed after it wrote the last one.
+    var records: Int64 { value(at: 1) }
+
+    func count(record number: Int64) { raise(1, to: number) }
+
+    fileprivate func value(at position: Int) -> Int64 { numbers[position].load(ordering: .acquiring) }
+
+    fileprivate func raise(_ position: Int, to number: Int64) { numbers[position].max(number, ordering: .releasing) }
+
+    /// How many transactions a bucket has had, at least.
+    ///
+    /// Buckets that are 510 minutes apart have the same place, which the later one takes: its number is greater.
+    struct Watermark {
+        private static let bits: Int64 = 40
+
+        private let horizon: Horizon
+        private let position: Int
+        private let base: Int64
+
+        init(of bucket: ReplayBucket, in horizon: Horizon) {
+            self.horizon = horizon
+            let places = Int64(Horizon.count - Horizon.firstWatermark)
+            position = Horizon.firstWatermark + Int(bucket.index.magnitude % UInt64(places))
+            // Eight years' minutes.
+            base = (bucket.index & 0x3F_FFFF) << Self.bits
+        }
+
+        var value: Int {
+            let number = horizon.value(at: position) &- base
+            return (0..<1 << Self.bits).contains(number) ? Int(number) : 0
+        }
+
+        func raise(to transaction: Int) { horizon.raise(position, to: base + Int64(transaction)) }
     }
 }

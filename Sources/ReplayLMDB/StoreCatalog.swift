@@ -21,7 +21,7 @@ final class StoreCatalog {
         horizon = try Horizon(directory.place(StoreDirectory.horizonName))
         guard !wasMoved, file.isItself, lists(file.record) else { return nil }
         // An older record, or an older horizon, would not agree with the other.
-        let number = horizon.records.value
+        let number = horizon.records
         guard [number, number &+ 1].contains(record.number) else { return nil }
     }
 
@@ -76,10 +76,10 @@ final class StoreCatalog {
         change(&next)
         guard next != record else { return }
         next.files = next.files.filter { !isDropped($0.key) }
-        horizon.records.raise(to: record.number)
+        horizon.count(record: record.number)
         next.number &+= 1
         file = try directory.write(next, isSynced: isSynced)
-        horizon.records.raise(to: next.number)
+        horizon.count(record: next.number)
     }
 
     // MARK: Buckets
@@ -105,14 +105,14 @@ final class StoreCatalog {
         for name in names {
             guard let identity = record.files[name], directory.identity(of: name) == identity else { throw .lost }
         }
-        return try BucketFile(opening: directory.place(names[0]))
+        return try BucketFile(opening: directory.place(names[0]), .init(of: bucket, in: horizon))
     }
 
     private func make(_ bucket: ReplayBucket) throws(StoreFault) -> BucketFile {
         let names = StoreDirectory.files(of: bucket)
         // Left by a process that was killed while it made them.
         names.forEach(directory.remove)
-        let file = try BucketFile(making: directory.place(names[0]))
+        let file = try BucketFile(making: directory.place(names[0]), .init(of: bucket, in: horizon))
         let identities = names.compactMap { directory.identity(of: $0) }
         guard identities.count == names.count else { throw .lost }
         try change(isSynced: false) { $0.files.merge(zip(names, identities)) { $1 } }
@@ -152,9 +152,9 @@ final class StoreCatalog {
 extension StoreDirectory {
     private static let bucketPrefix = "bucket-"
 
-    /// The bucket's tokens, LMDB's lock file, and the number of the last transaction.
+    /// The bucket's tokens, and LMDB's lock file.
     static func files(of bucket: ReplayBucket) -> [String] {
-        ["", "-lock", "-last"].map { "\(bucketPrefix)\(bucket.index)\($0)" }
+        ["", "-lock"].map { "\(bucketPrefix)\(bucket.index)\($0)" }
     }
 
     /// The bucket to which a file belongs.

@@ -326,7 +326,7 @@ extension ReplayCacheTests {
             let status = try store.status()
             #expect(status.entries <= 14)
             #expect(status.bytes ?? 0 <= 5 << 20)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: path).count <= 3 * 14 + 3)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: path).count <= 2 * 14 + 3)
             // Its own: other tests of this process have open what they like.
             let files = FileManager.default
             let descriptors = try files.contentsOfDirectory(atPath: "/proc/self/fd").filter {

@@ -3,9 +3,11 @@
 //     replay-worker NOW race URL THREADS KEYS GROUP   claims keys 0..<KEYS on each thread, prints how many were first
 //     replay-worker NOW loop URL START                claims START, START+1, … for ever, prints each that was first, at once
 //     replay-worker NOW starve URL OTHER              prints what becomes of claims, and of opening OTHER, without descriptors
+//     replay-worker NOW minutes URL START             the same for claims START, START+1, … of which each is of another minute
+//     replay-worker NOW ask URL                       answers each line `NUMBER ISSUED NOW` of its input, a claim
 //
 // NOW is when every claim is made, in milliseconds since 1970. Stores are opened an hour before, so that their fence is out of
-// the way.
+// the way; but for `ask` they are opened at NOW.
 internal import Foundation
 internal import MediaToken
 internal import ReplayStores
@@ -50,7 +52,29 @@ func starve(_ cache: any ReplayCache, other: String) {
     tell("other store again", openOther)
 }
 
-let store = try ReplayStore(opening: arguments[3], at: hourBefore)
+/// As ``loop(_:from:)``, with each claim in the minute after the one before, and from the first again after 300.
+func loopOverMinutes(_ cache: any ReplayCache, from start: UInt64) -> Never {
+    var number = start
+    while true {
+        let until = Timestamp(milliseconds: now.milliseconds + Int64(number % 300) * 60_000)
+        let answer = try? cache.claim(ReplayClaim(key: claim(number).key, issued: now, until: until), at: now)
+        guard let answer else { exit(1) }
+        if answer == .first { FileHandle.standardOutput.write(Data("\(number)\n".utf8)) }
+        number += 1
+    }
+}
+
+func answer(_ cache: any ReplayCache) {
+    FileHandle.standardOutput.write(Data("open\n".utf8))
+    while let line = readLine() {
+        let numbers = line.split(separator: " ").map { Int64($0) ?? 0 }
+        let (issued, time) = (Timestamp(milliseconds: numbers[1]), Timestamp(milliseconds: numbers[2]))
+        let answer = Result { try cache.claim(ReplayRace.claim(UInt64(numbers[0]), at: issued), at: time) }
+        FileHandle.standardOutput.write(Data("\(answer)\n".utf8))
+    }
+}
+
+let store = try ReplayStore(opening: arguments[3], at: arguments[2] == "ask" ? now : hourBefore)
 switch arguments[2] {
 case "race":
     let (threads, keys, group) = (Int(arguments[4]) ?? 0, Int(arguments[5]) ?? 0, Int(arguments[6]) ?? 1)
@@ -58,6 +82,11 @@ case "race":
     try store.close()
 case "starve":
     starve(store.cache, other: arguments[4])
+    try store.close()
+case "minutes":
+    loopOverMinutes(store.cache, from: UInt64(arguments[4]) ?? 0)
+case "ask":
+    answer(store.cache)
     try store.close()
 default:
     loop(store.cache, from: UInt64(arguments[4]) ?? 0)

@@ -1,0 +1,248 @@
+import Foundation
+import Glibc
+import MediaToken
+import TestSupport
+import Testing
+
+@testable import ReplayLMDB
+
+extension ReplayCacheTests {
+    /// What becomes of a store whose files are removed, put back, or put in the place of others.
+    @Suite("LMDB replay store that loses files")
+    struct LMDBLossTests {
+        private static let start = Timestamp(milliseconds: 1_700_000_000_000)
+        private let parent: TemporaryDirectory
+        private var path: String { parent.path + "/replays" }
+
+        init() throws {
+            parent = try TemporaryDirectory()
+        }
+
+        private func later(_ seconds: Int64) -> Timestamp {
+            Timestamp(milliseconds: Self.start.milliseconds + seconds * 1000)
+        }
+
+        private func open(_ seconds: Int64 = -100) throws -> LMDBReplayCache {
+            try LMDBReplayCache(path: path, at: later(seconds))
+        }
+
+        /// In the parent directory, where the store is `replays`.
+        private func shell(_ command: String) throws {
+            try Program("sh").succeed(["-ec", "cd \(parent.path); \(command)"])
+        }
+
+        /// One of the processes that share the store: this one, or a worker.
+        private enum User {
+            case here(LMDBReplayCache)
+            case worker(Worker)
+
+            func claim(_ number: UInt64, issued: Timestamp, at now: Timestamp) throws -> String {
+                switch self {
+                case .here(let store):
+                    "\(Result { try store.claim(ReplayRace.claim(number, at: issued), at: now) })"
+                case .worker(let worker):
+                    try worker.ask("\(number) \(issued.milliseconds) \(now.milliseconds)")
+                }
+            }
+        }
+
+        private static let first = "success(MediaToken.ReplayAnswer.first)"
+
+        /// A worker that has the store open.
+        private func worker(_ seconds: Int64) throws -> User {
+            let worker = try Worker(["ask", "lmdb:" + path], at: later(seconds))
+            #expect(worker.readLine() == "open")
+            return .worker(worker)
+        }
+
+        /// How many claims were first, each made by all users in turns.
+        private func firsts(
+            _ users: [User], _ numbers: Range<UInt64>, issued: Int64, at seconds: Int64
+        ) throws -> Int {
+            try numbers.reduce(0) { sum, number in
+                let asked = number % 2 == 0 ? users : users.reversed()
+                return try sum
+                    + asked.filter { try $0.claim(number, issued: later(issued), at: later(seconds)) == Self.first }.count
+            }
+        }
+
+        /// Claims that each test makes: numbers, and when their tokens were issued. They expire in three minutes of expiry.
+        private static let used: [(numbers: Range<UInt64>, issued: Int64)] = [
+            (0..<10, -60), (10..<20, 0), (20..<30, -60), (30..<40, 0), (40..<50, 60),
+        ]
+
+        /// A copy of the store, and a link to its record, are made when two minutes have come; all of them are used in between.
+        private func fill(_ store: LMDBReplayCache) throws {
+            let other = try LMDBReplayCache(path: parent.path + "/other", at: later(-100))
+            for used in Self.used[..<2] {
+                #expect(try firsts([.here(store)], used.numbers, issued: used.issued, at: 0) == 10)
+                #expect(try firsts([.here(other)], 1000..<1010, issued: used.issued, at: 0) == 10)
+            }
+            try other.close()
+            try shell("cp -a replays copy; ln replays/store record")
+            for used in Self.used[2...] {
+                #expect(try firsts([.here(store)], used.numbers, issued: used.issued, at: 60) == 10)
+            }
+        }
+
+        /// Nothing that was used is first again, for whichever user asks first, and what is issued after the fence is first once.
+        private func expectNoSecondUse(_ users: [User], _ comment: Comment) throws {
+            for used in Self.used {
+                #expect(try firsts(users, used.numbers, issued: used.issued, at: 70) == 0, comment)
+            }
+            #expect(try firsts(users, 50..<60, issued: 80, at: 80) == 10, comment)
+            #expect(try firsts(users, 100..<160, issued: 80, at: 81) == 60, comment)
+        }
+
+        /// What is done to the files of a store.
+        private static let losses = [
+            "rm replays/bucket-*",
+            "rm replays/bucket-28333339",
+            "rm replays/bucket-28333339-lock",
+            "rm replays/horizon",
+            "rm replays/store",
+            "rm replays/users",
+            "rm replays/store replays/users",
+            "rm -r replays",
+            "rm replays/*",
+            // A copy, put in the place of the store, or of files of it.
+            "mv replays away; cp -a copy replays",
+            "rm -r replays; mv copy replays",
+            "cp -a copy/. replays",
+            "cp -a --remove-destination copy/. replays",
+            "tar -C copy -cSf - . | tar -C replays -xf -",
+            "cp -a --remove-destination copy/bucket-28333339 replays",
+            "mv copy/bucket-28333339 replays",
+            "mv copy/bucket-28333339* replays",
+            "mv copy/store copy/bucket-* replays",
+            "mv record replays/store",
+            "mv copy/horizon replays",
+            "mv copy/users replays",
+            // A copy written over the files.
+            "cp copy/bucket-28333339 replays",
+            "cp copy/bucket-28333339 copy/bucket-28333339-lock replays",
+            "cp copy/bucket-* replays",
+            "cp copy/store copy/bucket-* replays",
+            "cp copy/store copy/horizon copy/bucket-* replays",
+            "cp copy/* replays",
+            // Files of another store.
+            "mv other/bucket-* replays",
+            "mv other/bucket-28333339 replays",
+            "cp other/bucket-28333339 replays",
+            "rm -r replays; mv other replays",
+            // Taken away, and the same ones put back: in the meantime another store may have been there.
+            "mv replays away; mkdir replays; rmdir replays; mv away replays",
+            "mkdir away; mv replays/* away; mv away/* replays",
+        ]
+
+        @Test("used tokens stay used, whatever is removed or put back while nobody has it open", arguments: losses)
+        func closed(_ loss: String) throws {
+            let store = try open()
+            try fill(store)
+            try store.close()
+            try shell(loss)
+            let users = [.here(try open(70)), try worker(71)]
+            try expectNoSecondUse(users, "\(loss)")
+        }
+
+        @Test("used tokens stay used, whatever is removed or put back after a process was killed", arguments: losses)
+        func killed(_ loss: String) throws {
+            do { try fill(open()) }
+            try shell(loss)
+            let users = [try worker(70), .here(try open(71))]
+            try expectNoSecondUse(users, "\(loss)")
+        }
+
+        @Test(
+            "used tokens stay used, whatever is removed or put back while the store is in use, by another process that begins",
+            arguments: losses)
+        func joined(_ loss: String) throws {
+            let store = try open()
+            try fill(store)
+            try shell(loss)
+            try expectNoSecondUse([try worker(70), .here(store)], "\(loss)")
+        }
+
+        @Test("used tokens stay used, whatever is removed or put back under processes that run", arguments: losses)
+        func running(_ loss: String) throws {
+            let store = try open()
+            try fill(store)
+            let users = [.here(store), try worker(65)]
+            // The worker comes to have all of them open.
+            for used in Self.used { #expect(try firsts(users, used.numbers, issued: used.issued, at: 65) == 0) }
+            try shell(loss)
+            for used in Self.used { #expect(try firsts(users, used.numbers, issued: used.issued, at: 70) == 0) }
+            #expect(try firsts(users, 100..<140, issued: 68, at: 70) <= 40)
+            #expect(try firsts(users, 100..<140, issued: 68, at: 70) == 0)
+            let third = try worker(75)
+            #expect(try firsts([third] + users, 100..<140, issued: 68, at: 75) == 0)
+            #expect(try firsts([third] + users, 200..<240, issued: 90, at: 90) == 40)
+        }
+
+        private func asRoot(_ command: String...) throws {
+            try Program(geteuid() == 0 ? "env" : "sudo").succeed(command)
+        }
+
+        @Test("a store that comes to lie over the one in use, as by a mount, is fenced by the process that used that one")
+        func mountedOver() throws {
+            let other = parent.path + "/other"
+            try LMDBReplayCache(path: other, at: later(-100)).close()
+            let store = try open()
+            #expect(try firsts([.here(store)], 0..<10, issued: 60, at: 60) == 10)
+            try asRoot("mount", "--bind", other, path)
+            defer { try? asRoot("umount", path) }
+            #expect(try firsts([.here(store)], 0..<10, issued: 60, at: 70) == 0)
+            #expect(store.fence == later(70))
+            #expect(try firsts([.here(store), try worker(70)], 0..<10, issued: 71, at: 71) == 10)
+            try store.close()
+        }
+
+        @Test("a store that cannot be opened again is an error, and serves again when it can")
+        func cannotReopen() throws {
+            let store = try open()
+            #expect(try firsts([.here(store)], 0..<10, issued: 60, at: 60) == 10)
+            try shell("rm -r replays; mkdir replays; touch replays/mine")
+            for _ in 1...2 {
+                #expect(throws: ReplayCacheError.self) {
+                    try store.claim(ReplayRace.claim(0, at: later(60)), at: later(70))
+                }
+            }
+            try shell("rm replays/mine")
+            #expect(try firsts([.here(store)], 0..<10, issued: 60, at: 75) == 0)
+            #expect(try firsts([.here(store)], 10..<20, issued: 76, at: 76) == 10)
+            #expect(store.fence == later(75))
+        }
+
+        @Test("a bucket that is cut under a process that runs is never a first use")
+        func cut() throws {
+            do { try fill(open()) }
+            let running = try worker(65)
+            #expect(try firsts([running], 0..<10, issued: -60, at: 65) == 0)
+            // LMDB's map then ends before what it reads: the kernel ends the process.
+            try shell("truncate -s 0 replays/bucket-28333339")
+            #expect(try firsts([running], 0..<30, issued: -60, at: 70) == 0)
+            #expect(throws: ReplayCacheError.self) { try open(71) }
+        }
+
+        @Test("a process killed while it makes buckets leaves no fence, and no key is first twice")
+        func killedMaking() throws {
+            let store = try open(-3600)
+            let fence = store.fence
+            try store.close()
+            var seen: Set<UInt64> = []
+            for round in 0..<40 {
+                let begin = max(5, seen.max() ?? 5) - 5
+                let worker = try Worker(["minutes", "lmdb:" + path, "\(begin)"], at: Self.start)
+                for key in try worker.kill(after: 0.15 + Double(round) * 0.003).compactMap({ UInt64($0) }) {
+                    #expect(seen.insert(key).inserted, "key \(key) was first twice")
+                }
+            }
+            #expect(seen.count > 40, "the workers hardly came to make anything")
+            let again = try open(0)
+            #expect(again.fence == fence)
+            // All, and those few whose answer was lost with their process.
+            #expect((seen.count...seen.count + 40).contains(try again.status().entries))
+            try again.close()
+        }
+    }
+}
