@@ -337,6 +337,91 @@ extension ReplayCacheTests {
             try store.close()
         }
 
+        /// When the minute of expiry of a claim ends, and when it is dropped.
+        private func end(of claim: ReplayClaim) -> (minute: Timestamp, memory: Timestamp) {
+            let minute = Timestamp(milliseconds: (claim.until.milliseconds / 60_000 + 1) * 60_000)
+            return (minute, minute.moved(VerificationPolicy.largestClockSkew.components.seconds * 1000))
+        }
+
+        /// The store's files with that text in their names which this process has open.
+        private func openFiles(_ text: String) throws -> [String] {
+            let files = FileManager.default
+            return try files.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
+                try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+            }.filter { $0.hasPrefix(path) && $0.contains(text) }
+        }
+
+        @Test("a minute is remembered until it is dropped, and stays shut, without files, when the clock goes back")
+        func droppedMinute() throws {
+            let store = try open()
+            let used = claim(1)
+            let (minute, memory) = end(of: used)
+            let name = "bucket-\(used.until.milliseconds / 60_000)"
+            #expect(try store.claim(used, at: Self.start) == .first)
+            try store.sweep(at: memory.moved(-1))
+            #expect(try store.claim(used, at: Self.start) == .alreadyUsed)
+            #expect(try openFiles(name).count == 2)
+            try store.sweep(at: memory)
+            #expect(try openFiles(name) == [])
+            #expect(try store.claim(used, at: Self.start) == .predatesStore(since: minute))
+            #expect(try store.claim(claim(2), at: Self.start) == .predatesStore(since: minute))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: path).allSatisfy { !$0.hasPrefix("bucket-") })
+            #expect(try store.claim(claim(3, life: 480_000), at: Self.start) == .first)
+            try store.close()
+            let again = try open()
+            #expect(try again.claim(used, at: Self.start) == .predatesStore(since: minute))
+            #expect(try again.status().entries == 1)
+            try again.close()
+        }
+
+        @Test("what was issued at the very moment of the fence may have been used before")
+        func atTheFence() throws {
+            let store = try open()
+            #expect(try store.claim(claim(1, issued: later(-1)), at: Self.start) == .predatesStore(since: later(-1)))
+            #expect(try store.claim(claim(2, issued: later(-1).moved(1)), at: Self.start) == .first)
+            try store.close()
+        }
+
+        @Test("a minute that another process drops while a claim in it is under way is no first use")
+        func droppedMeanwhile() throws {
+            let store = try open()
+            let claim = claim(1)
+            // The claim makes a file, for which it has to have the directory alone.
+            let directory = Glibc.open(path, O_RDONLY | O_DIRECTORY)
+            defer { close(directory) }
+            #expect(flock(directory, LOCK_EX) == 0)
+            let claimed = Task.detached { try store.claim(claim, at: Self.start) }
+            usleep(100_000)
+            try Horizon(path + "/horizon").move(to: ReplayBucket(expiring: claim.until))
+            #expect(flock(directory, LOCK_UN) == 0)
+            #expect(try blockingValue(claimed) == .predatesStore(since: end(of: claim).minute))
+            try store.close()
+        }
+
+        @Test("a clock that steps ahead by hours shuts what it passed over, until time comes there or the store is removed")
+        func stepsAhead() throws {
+            let store = try open()
+            #expect(try store.claim(claim(1), at: Self.start) == .first)
+            let hours: Int64 = 7200
+            #expect(try store.claim(claim(2, issued: later(hours)), at: later(hours)) == .first)
+            let passed = Timestamp(milliseconds: (later(hours - 300).milliseconds / 60_000) * 60_000)
+            // Back in time: what was used and what was not are refused alike, for twelve minutes less than the step.
+            for (number, second) in [(1, 0), (3, 60), (4, 3600), (5, hours - 780)] as [(UInt64, Int64)] {
+                let claim = claim(number, issued: later(second))
+                #expect(try store.claim(claim, at: later(second)) == .predatesStore(since: passed))
+            }
+            #expect(try store.claim(claim(6, issued: later(hours - 660)), at: later(hours - 660)) == .first)
+            try store.close()
+            let again = try open()
+            #expect(try again.claim(claim(7, issued: later(60)), at: later(60)) == .predatesStore(since: passed))
+            try again.close()
+            try FileManager.default.removeItem(atPath: path)
+            let new = try LMDBReplayCache(path: path, at: later(60))
+            #expect(try new.claim(claim(1), at: later(61)) == .predatesStore(since: later(60)))
+            #expect(try new.claim(claim(8, issued: later(61)), at: later(61)) == .first)
+            try new.close()
+        }
+
         @Test("opens ten thousand live entries, in many buckets, in a moment, and remembers them")
         func opens() throws {
             let store = try open()

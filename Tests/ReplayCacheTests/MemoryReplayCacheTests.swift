@@ -44,6 +44,23 @@ extension ReplayCacheTests {
             #expect(try cache.claim(claim(3, issued: after), at: after) == .first)
         }
 
+        @Test("a minute is remembered until it is dropped, and stays shut when the clock goes back")
+        func droppedMinute() throws {
+            let cache = MemoryReplayCache()
+            let used = claim(1, issued: issued)
+            #expect(try cache.claim(used, at: issued) == .first)
+            // The minute of expiry ends here, and is dropped when no policy accepts its tokens any more.
+            let end = Timestamp(milliseconds: (used.until.milliseconds / 60_000 + 1) * 60_000)
+            let dropping = end.moved(VerificationPolicy.largestClockSkew.components.seconds * 1000)
+            cache.sweep(at: dropping.moved(-1))
+            #expect(try cache.claim(used, at: issued) == .alreadyUsed)
+            cache.sweep(at: dropping)
+            #expect(cache.count == 0)
+            #expect(try cache.claim(used, at: issued) == .predatesStore(since: end))
+            #expect(try cache.claim(claim(2, issued: issued), at: issued) == .predatesStore(since: end))
+            #expect(try cache.claim(claim(3, issued: issued, life: 480_000), at: issued) == .first)
+        }
+
         @Test("a fenced store refuses through the verifier, with its status")
         func fencedVerifier() throws {
             let verifier = try Mint.verifier(replays: MemoryReplayCache(fencedAt: Mint.now))

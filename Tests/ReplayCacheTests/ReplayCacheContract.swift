@@ -80,6 +80,25 @@ extension ReplayCacheTests {
             #expect(try cache.claim(claim(1), at: issued) != .first)
         }
 
+        @Test("no clock that steps, by seconds or by hours, makes a key first twice", arguments: StoreKind.allCases)
+        func steppingClock(kind: StoreKind) throws {
+            let store = try TestStore(kind)
+            let cache = store.cache
+            var firsts: [UInt64: Int] = [:]
+            let seconds: [Int64] = [0, 5, -5, 0, 3600, -3600, 3605, 0, 86_400, 1, 720, 86_400 - 720, 60, -86_400, 86_400]
+            for (step, second) in seconds.enumerated() {
+                // Those of all steps ask again, and ten new ones, whose tokens are issued at that time. A server that has a clock of
+                // its own is an error, where the two are far apart.
+                for number in 0..<UInt64(10 * (step + 1)) {
+                    let issued = later(seconds[Int(number / 10)] * 1000)
+                    let claim = ReplayRace.claim(number, at: issued)
+                    if (try? cache.claim(claim, at: later(second * 1000))) == .first { firsts[number, default: 0] += 1 }
+                }
+            }
+            #expect(firsts.values.allSatisfy { $0 == 1 }, "\(firsts)")
+            #expect((0..<20).allSatisfy { firsts[$0] == 1 })
+        }
+
         @Test("a group is decided in order", arguments: StoreKind.allCases)
         func groups(kind: StoreKind) throws {
             let store = try TestStore(kind)
