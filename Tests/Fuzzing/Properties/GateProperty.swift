@@ -13,6 +13,8 @@ struct GateProperty: FuzzProperty {
     private let gate: Gate
     /// The same routes, on a host.
     private let gateOfHost: Gate
+    /// Exchanges tokens for grants of each kind.
+    private let gateOfGrants: Gate
     /// Opens all below `/paid`.
     private let grant: String
 
@@ -33,11 +35,30 @@ struct GateProperty: FuzzProperty {
             return Gate(routes: try routes.compactMap(\.self).map { try $0.withGrant(among: []) })
         }
         (self.gate, gateOfHost) = (try gate([]), try gate([StreamHost("a.example")].compactMap(\.self)))
+        gateOfGrants = try Self.gateOfGrants()
         var claims = CATClaims()
         claims.expires = known.batches[0].time.milliseconds / 1000 + 600
         claims.scope.pathPrefix = "/paid/"
         let tokens = try CommonAccessToken(key: GrantSecret(hexadecimal: digits), keyID: "media-token")
         self.grant = try tokens.grant(claims).fields[0].value
+    }
+
+    /// One route for each kind of grant, on the host of a CDN.
+    private static func gateOfGrants() throws -> Gate {
+        setenv("FUZZED_GRANT_PEM", try RSASigningKey.generate(bits: 1024).pemText(), 1)
+        let routes = GrantKind.allCases.compactMap { kind in
+            var maker = GrantSettings(kind)
+            maker.keyEnvironment = kind == .cloudfront ? "FUZZED_GRANT_PEM" : "FUZZED_GRANT_KEY"
+            maker.keyPairID = "FUZZ"
+            var grant = RouteGrantSettings(maker, scope: "/\(kind.rawValue)")
+            grant.origins = [StreamOrigin("https://cdn.example")].compactMap(\.self)
+            grant.retryWindow = .seconds(30)
+            let resource: ResourceRule = kind == .akamai ? .exactly("TNT") : .unsafeAnyResource
+            return GateRoute(
+                path: grant.scope, hosts: [StreamHost("cdn.example")].compactMap(\.self),
+                access: .token(Expectation(requestor: "MML", resource: resource)), grant: grant)
+        }
+        return Gate(routes: try routes.map { try $0.withGrant(among: routes) }, comparesCanonically: true)
     }
 
     private static let members = Expectation(requestor: "MML", resource: .unsafeAnyResource)
@@ -47,7 +68,9 @@ struct GateProperty: FuzzProperty {
     /// - Parameter input: `METHOD TARGET`, then lines of headers, an empty line, and the body.
     func check(_ input: [UInt8]) throws {
         guard let request = Self.request(input), request.isUnambiguous else { return }
+        try checkFaults(request)
         try checkHost(request)
+        try checkPlay(request)
         switch gate.question(request, at: known.batches[0].time) {
         case .settled(let reply):
             try check(reply.answer)
@@ -70,19 +93,42 @@ struct GateProperty: FuzzProperty {
                 try demand(
                     Self.tokens(in: request).count == 1, "one token is taken, of \(Self.tokens(in: request).count)")
             }
-            for batch in known.batches {
-                let outcome = batch.verifier.verify([verification], at: batch.time)[0]
-                let answer = form.reply(to: outcome, at: batch.time).answer
-                try check(answer)
-                if case .success(.accepted(let token)) = outcome {
-                    try demand(batch.isSigned(token.replayKey), "accepted, and nobody has signed it")
-                } else {
-                    try demand(answer.status != 200, "200, and the token is not accepted")
-                }
-            }
+            try checkVerdicts(verification, form)
         case .explain(let verification):
             let batch = known.batches[0]
             _ = batch.verifier.examine(verification.token, for: verification.expectation, at: batch.time)
+        }
+    }
+
+    private func checkVerdicts(_ verification: VerificationRequest, _ form: GateForm) throws {
+        for batch in known.batches {
+            let outcome = batch.verifier.verify([verification], at: batch.time)[0]
+            let answer = form.reply(to: outcome, at: batch.time).answer
+            try check(answer)
+            if case .success(.accepted(let token)) = outcome {
+                try demand(batch.isSigned(token.replayKey), "accepted, and nobody has signed it")
+            } else {
+                try demand(answer.status != 200, "200, and the token is not accepted")
+            }
+        }
+    }
+
+    /// Whatever a target says that two programs read in two ways, it gets no answer but a no.
+    private func checkFaults(_ request: HTTPRequest) throws {
+        guard let target = Self.target(request), let fault = PathFaults(in: target).all.first else { return }
+        guard case .settled(let reply) = gate.question(request, at: known.batches[0].time), reply.answer.status != 200
+        else { throw Violation(description: "not denied, and in \(target) there is \(fault)") }
+    }
+
+    /// No kind of grant is handed out without a token.
+    private func checkPlay(_ request: HTTPRequest) throws {
+        guard request.path == "/v1/play" else { return }
+        switch gateOfGrants.question(request, at: known.batches[0].time) {
+        case .verify(let verification, let form): try checkVerdicts(verification, form)
+        case .settled(let reply):
+            try check(reply.answer)
+            try demand(reply.answer.status != 200, "a grant is handed out, and no token was asked for")
+        case .explain: throw Violation(description: "a grant is asked for, and a token explained")
         }
     }
 

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import MediaToken
 internal import PlaybackGrants
 internal import TokenCrypto
@@ -13,7 +14,10 @@ struct GrantProperty: FuzzProperty {
     private let claims: CATClaims
     private let akamaiGrants: [String]
     private let digest: String
-    private var question = GrantQuestion(at: now)
+    private let cloudFront: CloudFrontGrant
+    private let cloudFrontKey: RSASigningKey
+    private let canned: Grant
+    private let questions: [GrantQuestion]
 
     init() throws {
         secret = Array(repeating: 0x0F, count: 32)
@@ -25,7 +29,21 @@ struct GrantProperty: FuzzProperty {
         claims = Self.claims
         akamaiGrants = try [.acl(["/live/*", "/vod/?"]), .url("/live/1")].map { try edge.grant($0, period).query }
         digest = try link.grant(uri: "/live/1", period).fields[0].value
-        (question.url, question.method, question.issuer) = ("/live/1", "GET", "gate")
+        cloudFrontKey = try RSASigningKey.generate(bits: 1024)
+        cloudFront = try CloudFrontGrant(key: Array(cloudFrontKey.pemText().utf8), keyPairID: "FUZZ")
+        canned = try cloudFront.grant(url: Self.url, period)
+        questions = Self.questions
+    }
+
+    private static let url = "https://cdn.example/live/1"
+
+    /// The usual one, nothing but the time, one for a URL, and one for a path that two programs read in two ways.
+    private static var questions: [GrantQuestion] {
+        var questions = [GrantQuestion](repeating: GrantQuestion(at: now), count: 4)
+        (questions[0].url, questions[0].method, questions[0].issuer) = ("/live/1", "GET", "gate")
+        (questions[2].url, questions[2].ip, questions[2].issuer) = (url, "192.0.2.1", "other")
+        (questions[3].url, questions[3].method) = ("/live/%2e%2e/1", "POST")
+        return questions
     }
 
     private static var claims: CATClaims {
@@ -37,33 +55,45 @@ struct GrantProperty: FuzzProperty {
         return claims
     }
 
-    /// - Parameter input: a letter for the kind, and the grant: `c` a Common Access Token, `s` claims that are then signed,
-    ///   `a` for Akamai, `n` for nginx.
+    /// - Parameter input: a letter for the kind, and the grant: `c` a Common Access Token, `a` for Akamai, `f` for CloudFront with
+    ///   `@` for the signature of a grant of ours, `n` for nginx; or what is then signed: `s` claims, `A` fields, `F` a policy.
     func check(_ input: [UInt8]) throws {
-        guard let kind = input.first, let text = String(validating: input.dropFirst(), as: UTF8.self) ?? signed(input)
-        else { return }
-        switch kind {
-        case UInt8(ascii: "c"):
-            try check(tokens.check(text, question)) {
-                let name = "CTA-Common-Access-Token="
-                let bare = text.utf8.starts(with: name.utf8) ? String(text.dropFirst(name.count)) : text
-                return (try? tokens.authenticClaims(of: bare)) == claims
+        guard let kind = input.first else { return }
+        let bytes = Array(input.dropFirst())
+        if kind == UInt8(ascii: "s") { return try checkSigned(bytes) }
+        guard let text = String(validating: bytes, as: UTF8.self) else { return }
+        for question in questions {
+            switch kind {
+            case UInt8(ascii: "c"):
+                try check(tokens.check(text, question)) {
+                    let name = "CTA-Common-Access-Token="
+                    let bare = text.utf8.starts(with: name.utf8) ? String(text.dropFirst(name.count)) : text
+                    return (try? tokens.authenticClaims(of: bare)) == claims
+                }
+            case UInt8(ascii: "a"):
+                try check(akamai.check(text, question)) {
+                    akamaiGrants.contains { $0.utf8.elementsEqual(text.utf8) || $0 == "hdnts=" + text }
+                }
+            case UInt8(ascii: "A"): try checkSigned(fields: text, question)
+            case UInt8(ascii: "f"):
+                let query = text.replacing("@", with: canned.fields[1].value)
+                try check(cloudFront.check(query, question)) { isCanned(query) }
+            case UInt8(ascii: "F"): try checkSigned(policy: text, question)
+            case UInt8(ascii: "n"):
+                try check(link.check(text, question)) {
+                    text.contains("md5=\(digest)") && text.contains("expires=\(Self.end)")
+                }
+            default: break
             }
-        case UInt8(ascii: "s"): try checkSigned(Array(input.dropFirst()))
-        case UInt8(ascii: "a"):
-            try check(akamai.check(text, question)) {
-                akamaiGrants.contains { $0.utf8.elementsEqual(text.utf8) || $0 == "hdnts=" + text }
-            }
-        case UInt8(ascii: "n"):
-            try check(link.check(text, question)) {
-                text.contains("md5=\(digest)") && text.contains("expires=\(Self.end)")
-            }
-        default: break
         }
     }
 
-    /// Claims are bytes; what is no text may be some.
-    private func signed(_ input: [UInt8]) -> String? { input.first == UInt8(ascii: "s") ? "" : nil }
+    /// Whether all that the signature is about is there as it was signed.
+    private func isCanned(_ query: String) -> Bool {
+        let parts = query.split { "&; ".contains($0) }.map { $0.replacing("CloudFront-", with: "") }
+        return canned.fields.allSatisfy { parts.contains("\($0.parameter)=\($0.value)") }
+            && !parts.contains { $0.hasPrefix("Policy=") }
+    }
 
     private func check(_ checks: [GrantCheck], isOurs: () -> Bool) throws {
         try demand(!checks.isEmpty, "nothing was looked at")
@@ -71,6 +101,41 @@ struct GrantProperty: FuzzProperty {
         let hasKey = checks.contains { $0.subject == .key && $0.isPassed == true }
         try demand(!hasKey || isOurs(), "its key is taken for ours")
         try demand(hasKey || !checks.opens, "it opens without a key")
+    }
+
+    private func checkSigned(fields: String, _ question: GrantQuestion) throws {
+        let message = fields + (fields.contains("acl=") ? "" : question.url.map { "~url=" + $0 } ?? "")
+        let code = try HMACKey(.sha256, key: secret).code(of: Array(message.utf8)).hexadecimal
+        // One without an ACL cannot be of an odd URL.
+        guard let checks = try? akamai.check("\(fields)~hmac=\(code)", question) else { return }
+        try check(checks) { true }
+        guard checks.opens else { return }
+        func number(_ name: String) -> Int64? {
+            fields.split(separator: "~").first { $0.hasPrefix(name) }.flatMap { Int64($0.dropFirst(name.count)) }
+        }
+        let now = Self.now.milliseconds / 1000
+        try demand(number("exp=").map { now <= $0 } ?? false, "opens after its end")
+        try demand(number("st=").map { $0 <= now } ?? true, "opens before its start")
+    }
+
+    private func checkSigned(policy: String, _ question: GrantQuestion) throws {
+        let signature = try cloudFrontKey.sign(Array(policy.utf8))
+        let (letters, code) = (Self.cloudFrontBase64(Array(policy.utf8)), Self.cloudFrontBase64(signature))
+        let query = "Policy=\(letters)&Signature=\(code)&Key-Pair-Id=FUZZ&Hash-Algorithm=SHA256"
+        let checks = try cloudFront.check(query, question)
+        try check(checks) { true }
+        guard checks.opens else { return }
+        // Read once more by Foundation.
+        let document = try JSONSerialization.jsonObject(with: Data(policy.utf8)) as? [String: [[String: Any]]]
+        let conditions = document?["Statement"]?.first?["Condition"] as? [String: [String: Any]]
+        let (now, time) = (Double(Self.now.milliseconds / 1000), "AWS:EpochTime")
+        let (begin, end) = (conditions?["DateGreaterThan"]?[time], conditions?["DateLessThan"]?[time])
+        try demand(((end as? Double) ?? 0) > now, "opens after its end")
+        try demand(begin == nil || ((begin as? Double) ?? .infinity) <= now, "opens before its start")
+    }
+
+    private static func cloudFrontBase64(_ bytes: [UInt8]) -> String {
+        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("=", with: "_").replacing("/", with: "~")
     }
 
     private func checkSigned(_ payload: [UInt8]) throws {
@@ -83,6 +148,7 @@ struct GrantProperty: FuzzProperty {
         let head = [0xD8, 61, 0xD1, 0x84, 0x43] + protected + header
         let message = head + Self.head(payload) + payload + [0x58, 32] + code
         let text = Self.base64(message)
+        for question in questions { try check(tokens.check(text, question)) { true } }
         let read: CATClaims
         do throws(CATRefusal) {
             read = try tokens.authenticClaims(of: text)
