@@ -8,6 +8,9 @@ struct ClaimsProperty: FuzzProperty {
     private let key: RSASigningKey
     private let judge: GeneralVerifier
     private let verifier: MediaTokenVerifier
+    /// Accepts MML's tokens from one MVPD alone.
+    private let restricted: MediaTokenVerifier
+    private let inspector: TokenInspector
     private let neighbour: RawToken
 
     private static let time = Timestamp(milliseconds: 1_700_000_010_000)
@@ -18,6 +21,9 @@ struct ClaimsProperty: FuzzProperty {
         judge = try GeneralVerifier(key: key.publicKey)
         let ring = try KeyRing(loading: [], unsafelyTrusting: key.publicKey, requirements: KeyRequirements())
         verifier = MediaTokenVerifier(keys: ring, replays: EveryUseIsTheFirst())
+        restricted = MediaTokenVerifier(
+            keys: ring, policy: VerificationPolicy(allowedMVPDs: ["MML": ["TempPass"]]), replays: EveryUseIsTheFirst())
+        inspector = TokenInspector(keys: ring)
         let recipe = TokenRecipe(issued: TokenDate(Timestamp(milliseconds: 1_700_000_000_000)))
         neighbour = RawToken(try TokenSigner(key: key).sign(recipe.payload))
     }
@@ -40,9 +46,32 @@ struct ClaimsProperty: FuzzProperty {
         if case .accepted(let any) = try verifier.verify(token, for: Self.anything, at: Self.time) {
             try checkAgainstSecondReader(any.claims, input)
         }
+        try checkMVPDs(token, input)
+        try checkInspection(token, verdict.status)
     }
 
     private static let anything = Expectation(requestors: ["MML", "", "ABC"], resource: .unsafeAnyResource)
+
+    private func checkMVPDs(_ token: RawToken, _ input: [UInt8]) throws {
+        let expectation = Expectation(requestors: ["MML"], resource: .anyOf(["TNT", "<rss/>", "<a/>"]))
+        switch try restricted.verify(token, for: expectation, at: Self.time) {
+        case .accepted(let accepted):
+            let mvpds = [accepted.claims.mvpd, accepted.claims.proxyMVPD].compactMap(\.self)
+            try demand(mvpds.allSatisfy { $0 == "TempPass" }, "accepted from \(mvpds)")
+        case .rejected(let rejection): try checkMessage(rejection, input)
+        }
+    }
+
+    /// An inspection reads tokens that are bound to devices too, and passes a media token where it is accepted.
+    private func checkInspection(_ token: RawToken, _ status: VerdictStatus) throws {
+        var questions = TokenInspector.Questions()
+        (questions.requestor, questions.resource, questions.time) = ("MML", .exactly("TNT"), Self.time)
+        let failure = inspector.inspect(token, asking: questions).firstFailure
+        if let failure { try demandOneLine(failure.detail) }
+        try demand(
+            status != .validToken || failure == nil, "accepted; inspected: \(failure?.detail ?? "no failure")")
+        try demand(status != .invalidSignature || failure != nil, "not signed; inspected: no failure")
+    }
 
     private func checkCompany(_ token: RawToken, _ status: VerdictStatus) throws {
         let group = [neighbour, token, neighbour].map {

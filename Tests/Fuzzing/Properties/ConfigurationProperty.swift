@@ -17,7 +17,9 @@ struct ConfigurationProperty: FuzzProperty {
             routes.count == reader.settings.routes.count, "\(routes.count) routes are \(reader.settings.routes.count)")
         for case .object(let route) in routes {
             guard case .text(let path)? = route["path"] else { continue }
-            try check(path, isOpen: route["open"] == .boolean(true), reader.settings)
+            var host: String?
+            if case .list(let hosts)? = route["hosts"], case .text(let first)? = hosts.first { host = first }
+            try check(path, on: host, isOpen: route["open"] == .boolean(true), reader.settings)
         }
         let namesAll = routes.contains { route in
             guard case .object(let route) = route, case .text(let path)? = route["path"] else { return false }
@@ -25,11 +27,12 @@ struct ConfigurationProperty: FuzzProperty {
         }
         // Named after the input, which cannot hold its own digest.
         let unnamed = try SHA256Hasher.digest(input).hexadecimal
-        if !namesAll { try check("/\(unnamed)/x", isOpen: false, reader.settings) }
+        if !namesAll { try check("/\(unnamed)/x", on: nil, isOpen: false, reader.settings) }
     }
 
-    private func check(_ path: String, isOpen: Bool, _ settings: GateSettings) throws {
-        let request = HTTPRequest(method: "GET", path: "/v1/authz/forward-auth", headers: [("X-Forwarded-Uri", path)])
+    private func check(_ path: String, on host: String?, isOpen: Bool, _ settings: GateSettings) throws {
+        let headers = [("X-Forwarded-Uri", path)] + (host.map { [("X-Forwarded-Host", $0)] } ?? [])
+        let request = HTTPRequest(method: "GET", path: "/v1/authz/forward-auth", headers: headers)
         guard case .settled(let reply) = settings.gate.question(request, at: Timestamp(milliseconds: 0)) else {
             throw Violation(description: "a token is found where none was sent")
         }

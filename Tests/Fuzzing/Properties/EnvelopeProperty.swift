@@ -17,6 +17,8 @@ struct EnvelopeProperty: FuzzProperty {
             try demand(
                 verdict.status == examination.firstFailure?.status ?? .validToken,
                 "verified: \(verdict.status); examined: \(examination.firstFailure?.detail ?? "no failure")")
+            let inspection = TokenInspector(keys: nil).inspect(token, asking: TokenInspector.Questions())
+            if let failure = inspection.firstFailure { try demandOneLine(failure.detail) }
             guard input.starts(with: Array("<signatureInfo>".utf8)), input.count < RawToken.sizeLimit / 8 else {
                 continue
             }

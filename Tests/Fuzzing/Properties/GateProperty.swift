@@ -13,7 +13,7 @@ struct GateProperty: FuzzProperty {
     private let gate: Gate
     /// The same routes, on a host.
     private let gateOfHost: Gate
-    /// Exchanges tokens for grants of each kind.
+    /// Exchanges tokens for grants of each kind, has no open route, and compares resources by their canonical form.
     private let gateOfGrants: Gate
     /// Opens all below `/paid`.
     private let grant: String
@@ -43,21 +43,24 @@ struct GateProperty: FuzzProperty {
         self.grant = try tokens.grant(claims).fields[0].value
     }
 
-    /// One route for each kind of grant, on the host of a CDN.
     private static func gateOfGrants() throws -> Gate {
         setenv("FUZZED_GRANT_PEM", try RSASigningKey.generate(bits: 1024).pemText(), 1)
-        let routes = GrantKind.allCases.compactMap { kind in
+        let hosts = [StreamHost("cdn.example")].compactMap(\.self)
+        let ofGrants = GrantKind.allCases.compactMap { kind in
             var maker = GrantSettings(kind)
             maker.keyEnvironment = kind == .cloudfront ? "FUZZED_GRANT_PEM" : "FUZZED_GRANT_KEY"
             maker.keyPairID = "FUZZ"
             var grant = RouteGrantSettings(maker, scope: "/\(kind.rawValue)")
-            grant.origins = [StreamOrigin("https://cdn.example")].compactMap(\.self)
+            grant.origins = ["https://cdn.example", "https://cdn.example:8443"].compactMap { StreamOrigin($0) }
             grant.retryWindow = .seconds(30)
             let resource: ResourceRule = kind == .akamai ? .exactly("TNT") : .unsafeAnyResource
             return GateRoute(
-                path: grant.scope, hosts: [StreamHost("cdn.example")].compactMap(\.self),
-                access: .token(Expectation(requestor: "MML", resource: resource)), grant: grant)
+                path: grant.scope, hosts: hosts, access: .token(Expectation(requestor: "MML", resource: resource)),
+                grant: grant)
         }
+        // More than a lenient server may choose among.
+        let alike = ["/many"] + (0..<65).map { "/many/%C3%A9\($0)/x" }
+        let routes = ofGrants + alike.compactMap { GateRoute(path: $0, hosts: hosts, access: .token(members)) }
         return Gate(routes: try routes.map { try $0.withGrant(among: routes) }, comparesCanonically: true)
     }
 
@@ -70,7 +73,7 @@ struct GateProperty: FuzzProperty {
         guard let request = Self.request(input), request.isUnambiguous else { return }
         try checkFaults(request)
         try checkHost(request)
-        try checkPlay(request)
+        try checkGrants(request)
         switch gate.question(request, at: known.batches[0].time) {
         case .settled(let reply):
             try check(reply.answer)
@@ -120,15 +123,14 @@ struct GateProperty: FuzzProperty {
         else { throw Violation(description: "not denied, and in \(target) there is \(fault)") }
     }
 
-    /// No kind of grant is handed out without a token.
-    private func checkPlay(_ request: HTTPRequest) throws {
-        guard request.path == "/v1/play" else { return }
+    /// Nothing is open there, and no kind of grant is handed out without a token.
+    private func checkGrants(_ request: HTTPRequest) throws {
         switch gateOfGrants.question(request, at: known.batches[0].time) {
         case .verify(let verification, let form): try checkVerdicts(verification, form)
         case .settled(let reply):
             try check(reply.answer)
-            try demand(reply.answer.status != 200, "a grant is handed out, and no token was asked for")
-        case .explain: throw Violation(description: "a grant is asked for, and a token explained")
+            try demand(reply.answer.status != 200, "open, and no token was asked for")
+        case .explain: break
         }
     }
 

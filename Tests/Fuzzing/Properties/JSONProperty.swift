@@ -6,7 +6,8 @@ internal import MediaToken
 /// Not all that Foundation reads: it lets pass a comma at the end of a list, and control characters in a text.
 struct JSONProperty: FuzzProperty {
     func check(_ input: [UInt8]) throws {
-        guard let object = try? StrictJSON.readObject(input[...]) else { return }
+        let object: JSONObject
+        do { object = try StrictJSON.readObject(input[...]) } catch { return try demandOneLine(error.reason) }
         let value = JSONValue.object(object.members)
         // To Foundation names that are canonically equivalent are one.
         guard !Self.holdsEquivalentNames(value) else { return }

@@ -13,7 +13,7 @@ struct PathFaults {
         }
         if path.first != UInt8(ascii: "/") { all.append("no slash at its start") }
         var names = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        if names.last?.isEmpty ?? false { names.removeLast() }
+        if names.last?.isEmpty == true { names.removeLast() }
         if names.count > 256 { all.append("more names than are read") }
         for name in names { check(Array(name)) }
     }
@@ -37,7 +37,7 @@ struct PathFaults {
         if name.unicodeScalars.contains(where: \.properties.isDefaultIgnorableCodePoint) {
             all.append("a character that nobody sees")
         }
-        if name.unicodeScalars.first?.properties.isGraphemeExtend ?? false { all.append("a mark on nothing") }
+        if name.unicodeScalars.first?.properties.isGraphemeExtend == true { all.append("a mark on nothing") }
         if Self.signs(in: Self.folded(name)) > Self.signs(in: name) { all.append("a character that folds to a sign") }
     }
 

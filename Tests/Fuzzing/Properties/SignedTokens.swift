@@ -17,7 +17,7 @@ struct SignedTokens {
         init(
             _ tokens: [String], key: String, time: Timestamp, requestor: String
         ) throws {
-            let ring = try KeyRing(loading: key, minimumRSABits: 1024)
+            let ring = try KeyRing(loading: SignedTokens.keys, requirements: KeyRequirements(minimumRSABits: 1024))
             verifier = MediaTokenVerifier(keys: ring, replays: EveryUseIsTheFirst())
             guard
                 case .key(let publicKey)? = try KeyFile(reading: FileBytes.read(key, limit: 8192), password: nil)
@@ -43,6 +43,8 @@ struct SignedTokens {
     }
 
     let batches: [Batch]
+
+    private static let keys = [Fixtures.keys, Fixtures.vectors.path + "/mrss-tokens.pem"]
 
     init() throws {
         let real = try Fixtures.realToken().trimmingCharacters(in: .whitespacesAndNewlines)
