@@ -126,7 +126,12 @@ struct GateProperty: FuzzProperty {
     /// Nothing is open there, and no kind of grant is handed out without a token.
     private func checkGrants(_ request: HTTPRequest) throws {
         switch gateOfGrants.question(request, at: known.batches[0].time) {
-        case .verify(let verification, let form): try checkVerdicts(verification, form)
+        case .verify(let verification, let form):
+            // What the caller says can only narrow what the route demands.
+            let requestors = verification.expectation.requestors
+            try demand(
+                request.path != "/v1/play" || requestors == Self.members.requestors, "a grant for \(requestors)")
+            try checkVerdicts(verification, form)
         case .settled(let reply):
             try check(reply.answer)
             try demand(reply.answer.status != 200, "open, and no token was asked for")
