@@ -15,8 +15,8 @@ struct GateProperty: FuzzProperty {
     private let gateOfHost: Gate
     /// Exchanges tokens for grants of each kind, has no open route, and compares resources by their canonical form.
     private let gateOfGrants: Gate
-    /// Opens all below `/paid`.
-    private let grant: String
+    /// For all below `/paid`, for a folder of it, and for one method.
+    private let grants: [String]
 
     init() throws {
         known = try SignedTokens()
@@ -36,11 +36,14 @@ struct GateProperty: FuzzProperty {
         }
         (self.gate, gateOfHost) = (try gate([]), try gate([StreamHost("a.example")].compactMap(\.self)))
         gateOfGrants = try Self.gateOfGrants()
-        var claims = CATClaims()
-        claims.expires = known.batches[0].time.milliseconds / 1000 + 600
-        claims.scope.pathPrefix = "/paid/"
+        var claims = [CATClaims](repeating: CATClaims(), count: 3)
+        for index in claims.indices {
+            claims[index].expires = known.batches[0].time.milliseconds / 1000 + 600
+            claims[index].scope.pathPrefix = index == 1 ? "/paid/inner" : "/paid/"
+        }
+        claims[2].methods = ["GET"]
         let tokens = try CommonAccessToken(key: GrantSecret(hexadecimal: digits), keyID: "media-token")
-        self.grant = try tokens.grant(claims).fields[0].value
+        grants = try claims.map { try tokens.grant($0).fields[0].value }
     }
 
     private static func gateOfGrants() throws -> Gate {
@@ -83,7 +86,8 @@ struct GateProperty: FuzzProperty {
                 "open, and not in every reading below \(isGranted ? "/paid" : "/free")")
             // Its first half is the head with the key's ID, which nobody signs.
             try demand(
-                !isGranted || request.headers.contains { $0.value.contains(grant.suffix(64)) },
+                !isGranted
+                    || request.headers.contains { header in grants.contains { header.value.contains($0.suffix(64)) } },
                 "opened by a grant that nobody has made")
         case .verify(let verification, let form):
             if case .subrequest = form {

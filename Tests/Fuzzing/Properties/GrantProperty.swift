@@ -91,9 +91,11 @@ struct GrantProperty: FuzzProperty {
 
     /// Whether all that the signature is about is there as it was signed.
     private func isCanned(_ query: String) -> Bool {
-        let parts = query.split { "&; ".contains($0) }.map { $0.replacing("CloudFront-", with: "") }
+        // By bytes: to `String`, a separator and the accent behind it are one character.
+        let parts = query.utf8.split { "&; ".utf8.contains($0) }.map {
+            String(Substring($0)).replacing("CloudFront-", with: "")
+        }
         return canned.fields.allSatisfy { parts.contains("\($0.parameter)=\($0.value)") }
-            && !parts.contains { $0.hasPrefix("Policy=") }
     }
 
     private func check(_ checks: [GrantCheck], isOurs: () -> Bool) throws {
@@ -112,7 +114,8 @@ struct GrantProperty: FuzzProperty {
         try check(checks) { true }
         guard checks.opens else { return }
         func number(_ name: String) -> Int64? {
-            fields.split(separator: "~").first { $0.hasPrefix(name) }.flatMap { Int64($0.dropFirst(name.count)) }
+            let field = fields.utf8.split(separator: UInt8(ascii: "~")).first { $0.starts(with: name.utf8) }
+            return field.flatMap { Int64(Substring($0.dropFirst(name.utf8.count))) }
         }
         let now = Self.now.milliseconds / 1000
         try demand(number("exp=").map { now <= $0 } ?? false, "opens after its end")
