@@ -111,7 +111,9 @@ public final class LMDBReplayCache: ReplayCache {
         let outcome = lock.withLock { () -> Result<Void, ReplayCacheError> in
             isClosed = true
             defer { buckets = nil }
-            do throws(StoreFault) { return .success(try buckets?.close() ?? ()) } catch { return .failure(describe(error)) }
+            do throws(StoreFault) { return .success(try buckets?.close() ?? ()) } catch {
+                return .failure(describe(error))
+            }
         }
         try outcome.get()
     }

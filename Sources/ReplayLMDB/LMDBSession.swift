@@ -13,7 +13,8 @@ enum LMDBSession {
         try directory.enter()
         let skew = configuration.clockSkew.clampedMilliseconds
         return try directory.alone { (waited) throws(StoreFault) in
-            let fence = max(now.advanced(byMilliseconds: waited).advanced(byMilliseconds: skew), lost ?? now).milliseconds
+            let fence = max(now.advanced(byMilliseconds: waited).advanced(byMilliseconds: skew), lost ?? now)
+                .milliseconds
             try directory.share()
             let old = try directory.read()
             if let buckets = try believe(old, in: directory, boot, configuration.sizeLimit) {

@@ -24,7 +24,8 @@ extension EndToEnd {
 
         private func token(issued seconds: Int64, _ viewer: String) throws -> String {
             try Mint.token {
-                $0 = TokenRecipe(issued: TokenDate(Timestamp(milliseconds: Timestamp.now.milliseconds + seconds * 1000)))
+                $0 = TokenRecipe(
+                    issued: TokenDate(Timestamp(milliseconds: Timestamp.now.milliseconds + seconds * 1000)))
                 $0.sessionGUID = viewer
             }
         }

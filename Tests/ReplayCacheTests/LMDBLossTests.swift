@@ -62,7 +62,8 @@ extension ReplayCacheTests {
             try numbers.reduce(0) { sum, number in
                 let asked = number % 2 == 0 ? users : users.reversed()
                 return try sum
-                    + asked.filter { try $0.claim(number, issued: later(issued), at: later(seconds)) == Self.first }.count
+                    + asked.filter { try $0.claim(number, issued: later(issued), at: later(seconds)) == Self.first }
+                    .count
             }
         }
 
@@ -183,7 +184,8 @@ extension ReplayCacheTests {
             try Program(geteuid() == 0 ? "env" : "sudo").succeed(command)
         }
 
-        @Test("a store that comes to lie over the one in use, as by a mount, is fenced by the process that used that one")
+        @Test(
+            "a store that comes to lie over the one in use, as by a mount, is fenced by the process that used that one")
         func mountedOver() throws {
             let other = parent.path + "/other"
             try LMDBReplayCache(path: other, at: later(-100)).close()

@@ -398,7 +398,9 @@ extension ReplayCacheTests {
             try store.close()
         }
 
-        @Test("a clock that steps ahead by hours shuts what it passed over, until time comes there or the store is removed")
+        @Test(
+            "a clock that steps ahead by hours shuts what it passed over, until time comes there or the store is removed"
+        )
         func stepsAhead() throws {
             let store = try open()
             #expect(try store.claim(claim(1), at: Self.start) == .first)

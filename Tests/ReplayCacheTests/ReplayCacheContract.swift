@@ -85,7 +85,9 @@ extension ReplayCacheTests {
             let store = try TestStore(kind)
             let cache = store.cache
             var firsts: [UInt64: Int] = [:]
-            let seconds: [Int64] = [0, 5, -5, 0, 3600, -3600, 3605, 0, 86_400, 1, 720, 86_400 - 720, 60, -86_400, 86_400]
+            let seconds: [Int64] = [
+                0, 5, -5, 0, 3600, -3600, 3605, 0, 86_400, 1, 720, 86_400 - 720, 60, -86_400, 86_400,
+            ]
             for (step, second) in seconds.enumerated() {
                 // Those of all steps ask again, and ten new ones, whose tokens are issued at that time. A server that has a clock of
                 // its own is an error, where the two are far apart.

@@ -38,7 +38,8 @@ struct StreamOriginTests {
         for same in ["A.Example", "a.example:8080", "a.example.", "a.example.:80"] { #expect(StreamHost(same) == host) }
         for other in ["b.example", "a.example.b"] { #expect(StreamHost(other) != host) }
         for none in [
-            "", ".", "a.example:x", "a.example, b.example", "a example", "a/b", "a.example\u{0}", "x@a.example", "\u{212A}.example",
+            "", ".", "a.example:x", "a.example, b.example", "a example", "a/b", "a.example\u{0}", "x@a.example",
+            "\u{212A}.example",
         ] {
             #expect(StreamHost(none) == nil, "\(none)")
         }
