@@ -17,9 +17,9 @@ final class HTTPConnections {
     private let loop: EventLoop
     private let limits: HTTPLimits
     private let count: HTTPConnectionCount
-    /// How much ``unfinished`` may be.
+    /// The most bytes that this worker's unfinished requests may take.
     private let share: Int
-    /// What has come, over all connections, of requests that are not whole yet.
+    /// Bytes that the unfinished requests of all this worker's connections take.
     private var unfinished = 0
     private var fresh: [Fresh] = []
     private var known: [OpaquePointer: HTTPConnection] = [:]
@@ -106,20 +106,20 @@ final class HTTPConnections {
         for pointer in known.keys { hasClosed(pointer) }
     }
 
-    /// A connection has `bytes` more of a request that is not whole, or less.
+    /// Counts bytes of an unfinished request; a negative number gives them back.
     fileprivate func holds(_ bytes: Int) {
         unfinished += bytes
-        // What else has happened can wait: it would only make more of it.
+        // Other events of this iteration wait: handling them would only add to the sum.
         if unfinished > share { loop.endTurn() }
     }
 
-    /// Where there is more of unfinished requests than this worker's share, closes the connections with the most, between two
-    /// turns. Room for an eighth is made, so that they are not sorted at every turn.
+    /// If unfinished requests take more than this worker's share, closes the connections that hold the most of them. It frees
+    /// an eighth of the share, so that it need not sort in every event-loop iteration.
     func closeLargest() {
         guard unfinished > share else { return }
-        let unfinished = known.values.filter { !$0.isAnswering && $0.unfinished > 0 }
-        for connection in unfinished.sorted(by: { $0.unfinished > $1.unfinished }) {
-            guard self.unfinished > share - share / 8 else { return }
+        let candidates = known.values.filter { !$0.isAnswering && $0.unfinished > 0 }
+        for connection in candidates.sorted(by: { $0.unfinished > $1.unfinished }) {
+            guard unfinished > share - share / 8 else { return }
             evhttp_connection_free(connection.pointer)
             HTTPServer.unfinishedClosed.add(1, ordering: .relaxed)
         }
@@ -151,8 +151,8 @@ final class HTTPConnection {
     private var state: State
     private var head = HTTPHeadScanner()
     fileprivate var isTrusted = true
-    /// What has come of a request that is not whole yet, in bytes of the memory that it takes; 0 until the answer to the last one
-    /// is sent, since libevent reads no more meanwhile.
+    /// Memory in bytes that this connection's unfinished request takes. It is 0 from a request's arrival until its answer is
+    /// sent, because libevent reads nothing meanwhile.
     private(set) var unfinished = 0
     /// The least that libevent takes for what comes into an empty buffer, and may keep.
     private static let smallestPiece = 1024

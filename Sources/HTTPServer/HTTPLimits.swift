@@ -19,6 +19,9 @@ package struct HTTPLimits: Sendable, Equatable {
 
     package init() {}
 
-    /// One worker's part of ``unfinishedBytes``; it has room for the longest request at least.
-    func unfinishedShare(of workers: Int) -> Int { max(unfinishedBytes / max(1, workers), headerBytes + bodyBytes) }
+    /// One worker's part of ``unfinishedBytes``. It has room for the longest request at least, whose lines and packets count for
+    /// more than their bytes.
+    func unfinishedShare(of workers: Int) -> Int {
+        max(unfinishedBytes / max(1, workers), 4 * (headerBytes + bodyBytes))
+    }
 }

@@ -42,7 +42,7 @@ package struct HTTPListener: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// Whether what is said here travels over a network in the clear: TCP on an address that is not of the loopback, without TLS.
+    /// Whether this address serves clear text to a network: TCP without TLS, on an address other than the loopback.
     package var isExposed: Bool {
         guard !isTLS, case .tcp(let host, _) = place else { return false }
         return !Self.isLoopback(host)

@@ -69,13 +69,14 @@ package final class HTTPServer: Sendable {
         for control in controls { if let failure = control.waitUntilServing() { throw failure } }
     }
 
-    /// What it shows to TLS clients now.
+    /// The certificate and client rules that new TLS connections get; `nil` without TLS.
     package var tls: TLSContext? { identity.current }
 
     /// Shows another certificate, and demands others, from the next connection on.
     package func replace(_ tls: TLSContext?) { identity.replace(tls) }
 
-    /// Those of ``exposedListeners`` that a server on `listeners` would have, for a process that does not serve.
+    /// The addresses among `listeners` at which a server would exchange clear text with a network. For `--check`, which does not
+    /// serve.
     package static func exposedListeners(among listeners: [HTTPListener]) -> [HTTPListener] {
         ListeningSocket.places(of: listeners).filter(\.isExposed)
     }

@@ -26,7 +26,7 @@ final class ListeningSocket: Sendable {
         for descriptor in descriptors { Glibc.close(descriptor) }
     }
 
-    /// The address that it was bound to; what was asked for where it has none.
+    /// The address that the socket is bound to; the configured listener if the socket has no internet address.
     var bound: HTTPListener { Self.bound(descriptors[0], listener) }
 
     private static func bound(_ socket: Int32, _ listener: HTTPListener) -> HTTPListener {
@@ -47,7 +47,8 @@ final class ListeningSocket: Sendable {
         return HTTPListener(.tcp(host: text, port: port), isTLS: listener.isTLS)
     }
 
-    /// Where `listeners` would be bound. Sockets of systemd are taken for good: it is for a process that does not serve.
+    /// The addresses that `listeners` stand for. This takes systemd's sockets from the environment, so a process that calls it
+    /// must not serve.
     static func places(of listeners: [HTTPListener]) -> [HTTPListener] {
         listeners.flatMap { listener in
             guard case .systemd(let name) = listener.place else { return [listener] }

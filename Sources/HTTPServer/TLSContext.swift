@@ -2,8 +2,8 @@ internal import CLibEventHTTP
 internal import CLibEventTLS
 internal import Glibc
 
-/// What a server shows of itself to TLS clients, and whom of them it serves: TLS 1.3, and 1.2 with keys that are gone when the
-/// connection is (ECDHE) and with ciphers that cannot be told by their padding (AEAD).
+/// The gate's TLS identity and its rules for clients. It speaks TLS 1.3, and TLS 1.2 with forward secrecy (ECDHE) and
+/// authenticated encryption (AEAD) only.
 ///
 /// `@unchecked Sendable`: set up once; from then on libssl counts its references itself, from any thread.
 package final class TLSContext: @unchecked Sendable {
@@ -15,15 +15,15 @@ package final class TLSContext: @unchecked Sendable {
         package var key: String
         /// Authorities whose clients are served; `nil` for any client at all.
         package var clientAuthorities: String?
-        /// Names of which a client's certificate must have one: as a DNS name or, where it has none of these, as its subject's
-        /// common name. None for any client of the authorities.
+        /// Accepted client names. A client's certificate must have one of them as a DNS name or, if it has no DNS name, as its
+        /// common name. If the list is empty, every certificate of the authorities is accepted.
         package var clientNames: [String] = []
 
         package init(certificate: String, key: String, clientAuthorities: String? = nil) {
             (self.certificate, self.key, self.clientAuthorities) = (certificate, key, clientAuthorities)
         }
 
-        /// Whether a certificate can have `name`, and libssl takes it for no pattern: a dot in front stands for any host below.
+        /// Whether `name` can be compared literally. libssl would read a leading dot as "any host below".
         package static func isClientName(_ name: String) -> Bool {
             !name.isEmpty && !name.hasPrefix(".") && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != 0x2A }
         }
@@ -58,6 +58,9 @@ package final class TLSContext: @unchecked Sendable {
         // A key of another kind than the certificate's is taken for another certificate's, and no handshake would succeed.
         guard SSL_CTX_check_private_key(context) == 1 else {
             throw Self.failure(files.key, "expected the key of \(files.certificate)")
+        }
+        guard files.clientNames.isEmpty || files.clientAuthorities != nil else {
+            throw HTTPServer.Failure("tls-client-name: cannot be demanded without tls-client-ca")
         }
         if let authorities = files.clientAuthorities { try demandClients(of: authorities) }
         try demandNames(files.clientNames)
@@ -113,7 +116,7 @@ package final class TLSContext: @unchecked Sendable {
         }
     }
 
-    /// Those of TLS 1.2; TLS 1.3 has no others than such.
+    /// Cipher suites for TLS 1.2. All suites of TLS 1.3 have these properties.
     private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
     /// X509_CHECK_FLAG_NO_WILDCARDS: `*` in a certificate stands for itself.
     private static let noWildcards: UInt32 = 2

@@ -160,7 +160,7 @@ final class RedisClaimPart {
         guard let answer = RedisKeys.answer(reply, to: claims[index]) else {
             return .decided(.failure(.unavailable("\(node.address) does not answer SET as Redis does")))
         }
-        // No is no, whatever else the server, its clock and its replicas say.
+        // "Already used" stands, whatever doubts there are about the server, its clock or its replicas.
         if let doubt, answer != .alreadyUsed { return .decided(.failure(doubt)) }
         if answer != .alreadyUsed { return .claimed(nil, answer) }
         // A token that was refused for being older than the store is told so again.

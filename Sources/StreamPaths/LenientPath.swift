@@ -1,4 +1,4 @@
-/// A path as the most lenient server reads it. Two paths that an operator configures are compared by it.
+/// A path as the most lenient server reads it. Used to find configured routes that such a server would confuse.
 package struct LenientPath: Sendable {
     private let names: [String]
 

@@ -13,10 +13,15 @@ enum PathName {
         else { return nil }
         // In ASCII there is nothing to fold but the case.
         if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
-        guard let name = String(validating: bytes, as: UTF8.self), FoldedCharacters.keepItsParts(name) else {
-            return nil
-        }
+        guard let name = String(validating: bytes, as: UTF8.self), FoldedCharacters.keepItsParts(name), !stepsUp(name)
+        else { return nil }
         return name
+    }
+
+    /// Whether a server that drops all characters beyond ASCII is left with a step up.
+    private static func stepsUp(_ name: String) -> Bool {
+        let ascii = name.utf8.filter { $0 < 0x80 }
+        return bare(ascii[...]).isEmpty && ascii.count { $0 == UInt8(ascii: ".") } > 1
     }
 
     /// Whether the name is made of letters, digits, `-`, `_` and inner dots, so that it needs no decoding and is nowhere read
@@ -72,9 +77,23 @@ enum PathName {
         return bare
     }
 
-    /// The name as a server without cases keeps it, for comparing names of ASCII: see ``bare(_:)``.
+    /// The name as a server without cases keeps it, for comparing names that are known: see ``isKnown(_:)``. A space ends it, as
+    /// for a program that writes a decoded path into the line of a request.
     static func folded(_ name: String) -> [UInt8] {
-        bare(Array(name.utf8)[...]).map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0.asciiLowercased }
+        bare(Array(name.utf8)[...]).prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "+") }.map(\.asciiLowercased)
+    }
+
+    /// Whether it is known which names servers take this one for. It is not if the name has a character beyond ASCII, or a sign
+    /// that is a prefix (`mp4:x`), a list (`,a,b,`), a session (`(S(x))`) or a wildcard to some stream servers.
+    static func isKnown(_ name: String) -> Bool {
+        name.utf8.allSatisfy { $0 < 0x80 && !":,()*<>\"|".utf8.contains($0) }
+    }
+
+    /// Whether a server may drop the name: one that removes characters beyond ASCII, or the signs that ``isKnown(_:)`` names.
+    static func mayVanish(_ name: String) -> Bool {
+        guard !isKnown(name) else { return false }
+        let ascii = name.utf8.filter { $0 < 0x80 }
+        return ascii.first == UInt8(ascii: "(") || bare(ascii[...]).isEmpty
     }
 }
 

@@ -2,13 +2,15 @@
 package struct PathTree<Value: Sendable>: Sendable {
     private struct Node: Sendable {
         var value: Value?
+        /// How many names lead to this node.
+        let depth: Int
         /// Names of the longest path with a value, at or below this node.
         var deepest = 0
         var children: [Name: Int] = [:]
-        /// Children whose names are ASCII, by the names that a server without cases knows them by.
+        /// Children whose names are known, by the names that a server without cases knows them by; see `PathName.isKnown`.
         var folded: [[UInt8]: [Int]] = [:]
-        /// Children whose names are not ASCII, those with the longest paths first.
-        var beyondASCII: [Int] = []
+        /// Children whose names are not known, those with the longest paths first.
+        var unknown: [Int] = []
         /// All children, those with the longest paths first.
         var all: [Int] = []
     }
@@ -25,10 +27,10 @@ package struct PathTree<Value: Sendable>: Sendable {
         }
     }
 
-    /// Nodes that a path may be taken to lead to, at one depth. A path with more is refused.
+    /// The most readings of a path that are followed at one depth. A path with more has no value.
     private static var candidateLimit: Int { 64 }
 
-    private var nodes = [Node()]
+    private var nodes = [Node(depth: 0)]
 
     /// Of two values for the same path the first one stays.
     package init(_ values: [(path: StreamPath, value: Value)]) {
@@ -49,13 +51,13 @@ package struct PathTree<Value: Sendable>: Sendable {
     private mutating func child(of node: Int, named name: String) -> Int {
         if let child = nodes[node].children[Name(text: name)] { return child }
         let child = nodes.count
-        nodes.append(Node())
+        nodes.append(Node(depth: nodes[node].depth + 1))
         nodes[node].children[Name(text: name)] = child
         nodes[node].all.append(child)
-        if name.utf8.allSatisfy({ $0 < 0x80 }) {
+        if PathName.isKnown(name) {
             nodes[node].folded[PathName.folded(name), default: []].append(child)
         } else {
-            nodes[node].beyondASCII.append(child)
+            nodes[node].unknown.append(child)
         }
         return child
     }
@@ -63,7 +65,7 @@ package struct PathTree<Value: Sendable>: Sendable {
     private mutating func sortChildren(of node: Int) {
         let byDepth = { [nodes] (left: Int, right: Int) in nodes[left].deepest > nodes[right].deepest }
         nodes[node].all.sort(by: byDepth)
-        nodes[node].beyondASCII.sort(by: byDepth)
+        nodes[node].unknown.sort(by: byDepth)
         for name in nodes[node].folded.keys { nodes[node].folded[name]?.sort(by: byDepth) }
     }
 
@@ -85,13 +87,14 @@ package struct PathTree<Value: Sendable>: Sendable {
     /// Whether a lenient server may take the path for one with a value that has more than `depth` names.
     private func mayLead(_ path: StreamPath, deeperThan depth: Int) -> Bool {
         var reached = [0]
-        for (position, name) in path.names.enumerated() where !reached.isEmpty {
-            var next: [Int] = []
+        for name in path.names where !reached.isEmpty {
+            // The path without this name leads where it led before.
+            var next = PathName.mayVanish(name) ? reached : []
             for node in reached where nodes[node].deepest > depth {
                 for child in candidates(for: name, below: nodes[node]) {
                     // The others have no longer paths either.
                     guard nodes[child].deepest > depth else { break }
-                    if position >= depth, nodes[child].value != nil { return true }
+                    if nodes[child].depth > depth, nodes[child].value != nil { return true }
                     next.append(child)
                     if next.count > Self.candidateLimit { return true }
                 }
@@ -101,15 +104,12 @@ package struct PathTree<Value: Sendable>: Sendable {
         return false
     }
 
-    /// The children that a server may take `name` for. What servers make of names beyond ASCII, theirs or ours, is unknown:
-    /// one may be taken for any other.
+    /// The children that a server may take `name` for. A name that is not known, theirs or ours, may be taken for any other.
     private func candidates(for name: String, below node: Node) -> [Int] {
-        guard name.utf8.allSatisfy({ $0 < 0x80 }) else { return node.all }
+        guard PathName.isKnown(name) else { return node.all }
         let alike = node.folded[PathName.folded(name)] ?? []
-        if node.beyondASCII.isEmpty { return alike }
+        if node.unknown.isEmpty { return alike }
         // The caller stops at the first child that leads no deeper.
-        return (alike + node.beyondASCII.prefix(Self.candidateLimit + 1)).sorted {
-            nodes[$0].deepest > nodes[$1].deepest
-        }
+        return (alike + node.unknown.prefix(Self.candidateLimit + 1)).sorted { nodes[$0].deepest > nodes[$1].deepest }
     }
 }

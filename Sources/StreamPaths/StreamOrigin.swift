@@ -48,6 +48,12 @@ package struct StreamHost: Hashable, Sendable {
         self = host
     }
 
+    /// Reads a host in a configuration; `nil` results from anything else, and from a host with a port.
+    package init?(withoutPort text: String) {
+        guard let (host, port) = Self.read(Array(text.utf8)[...]), port == nil else { return nil }
+        self = host
+    }
+
     private init(name: String) { self.name = name }
 
     /// Reads `HOST` or `HOST:PORT`; `nil` results from anything else, a name and password before the host included.

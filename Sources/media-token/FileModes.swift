@@ -3,21 +3,27 @@ internal import HTTPServer
 internal import MediaToken
 internal import MediaTokenGate
 
-/// Finds files of a gate that users of this machine can read or change who should not.
+/// Finds the gate's key files and secrets that every user of this machine can read or replace.
 enum FileModes {
     /// One line for each of the files that `settings` name, with what to do.
     static func warnings(_ settings: GateSettings) -> [String] {
         let grants = settings.routes.compactMap(\.grantSettings).flatMap { [$0.maker.keyFile, $0.maker.saltFile] }
         let secrets = ([settings.tls?.key, settings.passwordFile] + grants).compactMap { $0 }
         let authorities = settings.tls?.clientAuthorities.map { [$0] } ?? []
-        let warnings = secrets.map(secret) + (settings.keys + authorities).flatMap(verificationKeys)
+        let warnings = secrets.flatMap(secret) + (settings.keys + authorities).flatMap(verificationKeys)
         var told: Set<String> = []
         return warnings.compactMap { $0 }.filter { told.insert($0).inserted }
     }
 
-    private static func secret(_ path: String) -> String? {
-        guard let mode = mode(of: path), mode & S_IFMT == S_IFREG, mode & (S_IROTH | S_IWOTH) != 0 else { return nil }
-        return line(path, mode, mode & S_IROTH != 0 ? "read the secret in it" : "change it", "640")
+    /// A user who can write to a secret's directory can put another secret there.
+    private static func secret(_ path: String) -> [String?] {
+        guard let mode = mode(of: path), mode & S_IFMT == S_IFREG else { return [] }
+        let isReadable = mode & S_IROTH != 0
+        let own = isReadable || mode & S_IWOTH != 0
+        return [
+            own ? line(path, mode, isReadable ? "read the secret in it" : "change it", "640") : nil,
+            writable(directory(of: path), unlessSticky: true),
+        ]
     }
 
     /// A user who can write a key file, or add one to its directory, can sign tokens.

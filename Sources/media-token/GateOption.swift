@@ -32,7 +32,8 @@ struct GateOption {
             "tls-client-ca", "FILE", .text, "Serve over TLS only clients with a certificate of these authorities"),
         GateOption(
             "tls-client-name", "NAME", .texts,
-            "Serve only clients whose certificate has this DNS name, or else common name (repeatable)"),
+            "Serve only TLS clients whose certificate has this DNS name, or this common name if it has no DNS name (repeatable)"
+        ),
         GateOption("workers", "N", .number, "Threads (default 2)"),
         GateOption("keys", "PATH", .texts, "Key file, or a directory of them (repeatable)"),
         GateOption("password-file", "FILE", .text, "Password of a PKCS#12 or JKS, on the file's first line"),
@@ -60,7 +61,7 @@ struct GateOption {
         GateOption("max-connections-per-peer", "N", .number, "The same from one address (default 20000)"),
         GateOption(
             "max-unfinished-bytes", "N", .number,
-            "Bytes of unfinished requests, all together; beyond, those with most are closed (default 67108864)"),
+            "Total bytes of unfinished requests; above it, connections with the most are closed (default 67108864)"),
         GateOption("log-every", "N", .number, "Log one verdict of N (default 1; 0: none)"),
         GateOption("stop-timeout", "S", .number, "Seconds for what is on its way when it is stopped (default 10)"),
     ]

@@ -19,9 +19,9 @@ final class RunningGate {
     var listeners: [HTTPListener] { server.listeners }
     /// Where it is administered.
     var adminListeners: [HTTPListener] { adminServer.listeners }
-    /// Where others can read and change what is said.
+    /// The addresses that serve clear text to a network.
     var exposedListeners: [HTTPListener] { server.exposedListeners + adminServer.exposedListeners }
-    /// What TLS clients are shown now.
+    /// The certificate and client rules that new TLS connections get.
     var tls: TLSContext? { server.tls }
 
     /// Loads the keys, opens the store, and serves.

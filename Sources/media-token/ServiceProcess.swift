@@ -14,7 +14,7 @@ struct ServiceProcess {
         self.signals = signals
     }
 
-    /// Waits for SIGTERM, SIGINT or SIGHUP; `nil` where none has come for so long.
+    /// Waits for SIGTERM, SIGINT or SIGHUP; `nil` if none arrives within `seconds`.
     func nextSignal(withinSeconds seconds: Int) -> Int32? {
         var (signals, patience) = (signals, timespec(tv_sec: seconds, tv_nsec: 0))
         let signal = sigtimedwait(&signals, nil, &patience)

@@ -156,11 +156,12 @@ struct HostTests {
                 #"{"hosts": ["a.example:80"], \#(open)}"#,
                 "routes[0].hosts: is 'a.example:80'; expected the name of a host"
             ),
+            (#"{"hosts": ["[::1]:443"], \#(open)}"#, "routes[0].hosts: is '[::1]:443'"),
             (#"{"hosts": ["https://a.example"], \#(open)}"#, "routes[0].hosts: is 'https://a.example'"),
             (#"{"hosts": [], \#(open)}"#, "routes[0].hosts: is an empty list"),
             (
                 #"{"hosts": ["a.example"], \#(open)}, {"path": "/y", "open": true}"#,
-                "routes[1].hosts: some routes name hosts"
+                "routes[1].hosts: is set on some routes only"
             ),
             (
                 #"{"hosts": ["a.example"], \#(open)}, {"hosts": ["A.example", "b"], \#(open)}"#,

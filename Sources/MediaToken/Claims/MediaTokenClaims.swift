@@ -26,7 +26,7 @@ public struct MediaTokenClaims: Sendable {
         guard elements.kind == .media else { throw .otherKind(elements.kind) }
         let fields = elements.fields
         let places = MediaTokenFieldPlaces(in: fields)
-        // Whoever reads names without their case sees a field there: an MVPD's proxy, which no allow-list would then see.
+        // A reader that ignores case would see this field, for example a proxy that our MVPD allow-list never checked.
         if let name = places.inOtherCase { throw .field("\(name)", .otherCase) }
         sessionGUID = SessionGUID(try fields.required(.sessionGUID, places))
         requestor = RequestorID(try fields.required(.requestorID, places))

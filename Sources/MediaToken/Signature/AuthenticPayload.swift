@@ -48,7 +48,8 @@ extension KeyRing {
         return keys.indices.first { $0 != first && verifies($0) }
     }
 
-    /// Says which key would verify the signature at another time, if one would.
+    /// The rejection of a signature that no usable key verifies. If a key outside its certificate's dates verifies it, the
+    /// rejection names that key.
     private func refusal(
         of signature: [UInt8], over digest: SHA256Digest, at now: Timestamp, with workspace: VerificationWorkspace
     ) -> Rejection {

@@ -10,7 +10,7 @@ public final class VerificationKey: Sendable {
     public let validity: ClosedRange<Timestamp>?
 
     let publicKey: RSAPublicKey
-    /// The first and the last millisecond at which it may verify.
+    /// The time range in which this key may verify tokens, in milliseconds since 1970.
     private let usable: ClosedRange<Int64>
 
     /// Length of the modulus in bits.
@@ -40,7 +40,8 @@ public final class VerificationKey: Sendable {
         usable = ignoresDates ? .min ... .max : begin * 1000...end * 1000
     }
 
-    /// A key that has two certificates, or one and none: valid from when the first is to when the last ends.
+    /// Joins two entries for one key. The joined key is valid from the earlier start to the later end; without end, if one
+    /// entry is a bare key.
     private init(_ key: VerificationKey, and other: VerificationKey) {
         (name, file, publicKey) = (key.name, key.file, key.publicKey)
         validity =
@@ -53,7 +54,8 @@ public final class VerificationKey: Sendable {
         usable = min(own.lowerBound, others.lowerBound)...max(own.upperBound, others.upperBound)
     }
 
-    /// The same key, which may verify for as long as `other`, another certificate of it, says too. Both are usable now.
+    /// This key, usable also for as long as `other` allows. Both are entries for the same key and are usable now, so their
+    /// ranges overlap.
     func joined(with other: VerificationKey) -> VerificationKey {
         usable.contains(other.usable) ? self : VerificationKey(self, and: other)
     }

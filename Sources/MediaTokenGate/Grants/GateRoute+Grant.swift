@@ -21,10 +21,10 @@ extension GateRoute {
         let (name, request) = (CommonAccessToken.name, proxied.question)
         let sent =
             request.values(of: name) + request.values(of: "Cookie").flatMap { TokenSources.cookies($0, named: name) }
+        let host = hosts.isEmpty ? nil : proxied.streamHost
+        let asked = CATRequest(method: proxied.method, host: host?.name, path: path.text)
         var reason: String?
         for token in sent.prefix(Self.most) {
-            let host = hosts.isEmpty ? nil : proxied.streamHost
-            let asked = CATRequest(method: proxied.method, host: host?.name, path: path.text)
             guard let refusal = checker.refusal(of: token, to: asked, of: self, at: now) else {
                 return .opens
             }

@@ -48,7 +48,7 @@ final class RouteGrant: Sendable {
 
     /// Reads the key.
     ///
-    /// - Parameter hosts: Those of the route.
+    /// - Parameter hosts: The virtual hosts of the route; empty if it names none.
     /// - Throws: ``GrantProblem`` also if the scope could be read in two ways.
     init(_ settings: RouteGrantSettings, hosts: [StreamHost]) throws(GrantProblem) {
         // With an escape it would have two spellings, and CDNs do not agree which one is compared. The others are wildcards.
@@ -157,11 +157,12 @@ final class RouteGrant: Sendable {
     ///   - route: its own.
     ///   - other: another one.
     func reaches(beyond route: GateRoute, into other: GateRoute) -> Bool {
-        let otherPath = LenientPath(other.path)
-        if lenientScope.lies(within: otherPath), otherPath.lies(within: LenientPath(route.path)) { return true }
+        if lenientScope.lies(within: other.lenientPath), other.lenientPath.lies(within: route.lenientPath) {
+            return true
+        }
         // A Common Access Token may be wider: the gate refuses it below a nearer route.
         if case .cat = maker { return false }
-        return opensAll && otherPath.lies(within: lenientScope)
+        return opensAll && other.lenientPath.lies(within: lenientScope)
     }
 
     /// Takes its grants in the place of media tokens; `nil` where only a CDN does.

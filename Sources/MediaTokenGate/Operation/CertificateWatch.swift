@@ -6,7 +6,7 @@ package struct CertificateWatch {
     private static let day: Int64 = 86_400
     private static let noticeDays: Int64 = 14
 
-    /// What it said something about last, and when.
+    /// The expiry time that the last warning was about, and the time of that warning.
     private var last: (end: Int64, time: Int64)?
 
     package init() {}
@@ -20,7 +20,7 @@ package struct CertificateWatch {
     mutating func warning(_ file: String, ending end: Int64, at now: Timestamp) -> String? {
         let seconds = now.milliseconds / 1000
         guard end - seconds <= Self.noticeDays * Self.day else { return nil }
-        // A certificate that was exchanged is another matter.
+        // A renewed certificate has another expiry time, and is warned of at once.
         if let last, last.end == end, seconds - last.time < Self.day { return nil }
         last = (end, seconds)
         let date = TokenDate(Timestamp(milliseconds: end * 1000))

@@ -51,7 +51,7 @@ package struct GateAdmin: Sendable {
                     HTTPServer.acceptPauses.load(ordering: .relaxed)),
                 MetricFamily(
                     "media_token_unfinished_closed_total", .counter,
-                    "Connections closed for the bytes of their unfinished requests.",
+                    "Connections closed because unfinished requests exceeded max-unfinished-bytes.",
                     HTTPServer.unfinishedClosed.load(ordering: .relaxed)),
                 MetricFamily(
                     "media_token_log_lost_total", .counter, "Lines that the log could not be written.",

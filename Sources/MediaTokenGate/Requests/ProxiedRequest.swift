@@ -20,14 +20,14 @@ struct ProxiedRequest {
         (self.host, self.attempt) = (host, attempt)
     }
 
-    var streamHost: StreamHost? { host.flatMap(StreamHost.init) }
+    var streamHost: StreamHost? { host.flatMap { StreamHost($0) } }
 
     /// Lets the proxy ask again about the same request of the client, as nginx does after an internal redirect.
     ///
     /// - Parameter window: For how long; `nil` for a single question.
     func repetition(within window: Duration?) -> Repetition? {
         guard let window, let attempt, let target, Self.isRequestID(attempt) else { return nil }
-        // Begins like no Idempotency-Key, so that a client which learns the ID cannot use it for a grant of its own.
+        // Starts unlike any Idempotency-Key secret, so a client that learns the request ID cannot use it to retry /v1/play.
         let secret = [Self.purpose, attempt, host ?? "", target].map { Array($0.utf8) }.joined(
             separator: [0])
         return Repetition(secret: Array(secret), within: window)

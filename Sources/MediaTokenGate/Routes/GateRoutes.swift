@@ -13,6 +13,7 @@ package final class GateRoute: Sendable {
     }
 
     let path: StreamPath
+    let lenientPath: LenientPath
     /// The virtual hosts whose paths these are; empty if the proxy serves only one.
     let hosts: [StreamHost]
     let access: Access
@@ -34,25 +35,26 @@ package final class GateRoute: Sendable {
     ) {
         guard !path.utf8.contains(UInt8(ascii: "?")), let path = StreamPath(path) else { return nil }
         (self.path, self.hosts, self.access, self.attemptWindow) = (path, hosts, access, attemptWindow)
+        lenientPath = LenientPath(path)
         (grantSettings, self.grant) = (grant, nil)
     }
 
     private init(_ other: GateRoute, grant: RouteGrant) {
-        (path, hosts, access, attemptWindow) = (other.path, other.hosts, other.access, other.attemptWindow)
+        (path, lenientPath, hosts) = (other.path, other.lenientPath, other.hosts)
+        (access, attemptWindow) = (other.access, other.attemptWindow)
         (grantSettings, self.grant) = (other.grantSettings, grant)
     }
 
     /// Whether some host has paths of both routes.
     func sharesHost(with other: GateRoute) -> Bool {
-        hosts.isEmpty || other.hosts.isEmpty || !Set(hosts).isDisjoint(with: other.hosts)
+        hosts.isEmpty || other.hosts.isEmpty || hosts.contains(where: other.hosts.contains)
     }
 
     /// Whether a lenient server takes one of the two for a path of the other, although their bytes differ. A request for one
     /// route could then bypass the other's rule.
     func isConfused(with other: GateRoute) -> Bool {
-        let (own, others) = (LenientPath(path), LenientPath(other.path))
-        if own.lies(within: others), !path.isWithin(other.path) { return true }
-        return others.lies(within: own) && !other.path.isWithin(path)
+        if lenientPath.lies(within: other.lenientPath), !path.isWithin(other.path) { return true }
+        return other.lenientPath.lies(within: lenientPath) && !other.path.isWithin(path)
     }
 
     /// The route with the key of its grant, if it has one.
@@ -83,7 +85,7 @@ struct GateRoutes: Sendable {
     /// The routes of the only host; `nil` if routes name their hosts, which then all must.
     private let ofAnyHost: PathTree<GateRoute>?
 
-    /// Whether a path alone does not tell its route.
+    /// Whether routes name hosts, so that a path without a host has no route.
     var nameHosts: Bool { ofAnyHost == nil }
 
     init(_ routes: [GateRoute]) {

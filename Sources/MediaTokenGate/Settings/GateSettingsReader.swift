@@ -158,12 +158,10 @@ package struct GateSettingsReader {
                         "is '\(printable(route.path.text))', and another route's '\(printable(other.path.text))'; expected two that "
                             + "every server tells apart, by more than upper and lower case")
                 }
+                if let first = settings.routes.first, first.hosts.isEmpty != route.hosts.isEmpty {
+                    object.refuse("hosts", "is set on some routes only; expected on all routes or on none")
+                }
                 settings.routes.append(route)
-            }
-            if let first = settings.routes.first, let last = settings.routes.last,
-                first.hosts.isEmpty != last.hosts.isEmpty
-            {
-                object.refuse("hosts", "some routes name hosts, and some do not; expected all of them to, or none")
             }
             self.object.refuse(with: object)
         }

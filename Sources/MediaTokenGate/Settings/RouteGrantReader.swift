@@ -31,11 +31,11 @@ enum RouteGrantReader {
         if let digest = object.word("digest", GrantSettings.digests(kind)) { maker.digest = digest }
 
         var settings = RouteGrantSettings(maker, scope: object.text("scope") ?? path)
-        settings.origins = object.origins("origins")
-        if kind == .cloudfront, settings.origins.isEmpty {
+        if kind == .cloudfront, !object.has("origins") {
             let problem = RouteGrant.originsMissing
             object.refuse(problem.field, problem.reason)
         }
+        settings.origins = object.origins("origins")
         if let seconds = object.number("validity", 1...Int(GrantPeriod.longestSeconds)) {
             settings.validity = Int64(seconds)
         }

@@ -61,14 +61,12 @@ struct SettingsObject {
 
     /// A list of hosts; empty if there is none.
     mutating func hosts(_ name: String) -> [StreamHost] {
-        values(name, "the name of a host, without a scheme and a port") { text in
-            text.utf8.contains(UInt8(ascii: ":")) && !text.utf8.starts(with: "[".utf8) ? nil : StreamHost(text)
-        }
+        values(name, "the name of a host, without a scheme and a port") { StreamHost(withoutPort: $0) }
     }
 
     /// A list of origins; empty if there is none.
     mutating func origins(_ name: String) -> [StreamOrigin] {
-        values(name, "https://HOST or http://HOST") { StreamOrigin($0) }
+        values(name, "https://HOST[:PORT] or http://HOST[:PORT]") { StreamOrigin($0) }
     }
 
     private mutating func values<Value>(_ name: String, _ expected: String, _ read: (String) -> Value?) -> [Value] {
