@@ -7,14 +7,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Which file it is, and its times in nanoseconds since 1970. */
+/* Identifies a file: its inode number, and its times in nanoseconds since 1970. */
 struct file_identity {
     unsigned long long inode;
     long long born, changed, modified;
 };
 
-/* Of `name` in an open directory, or of what is open itself where `name` is empty. 0, or an errno: ENOTSUP where the file
-   system does not tell when a file was made. Glibc's statx() is not imported to Swift. */
+/* Reads the identity of `name` in an open directory; if `name` is empty, that of the descriptor itself. Returns 0 or an errno:
+   ENOTSUP if the file system does not record birth times. Swift does not import glibc's statx(). */
 static inline int file_identify(int directory, const char *name, struct file_identity *identity) {
     struct statx found;
     const int flags = 0x100 | (*name ? 0 : 0x1000); /* AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH */

@@ -38,7 +38,7 @@ final class Horizon {
     /// Moves forward to `bucket`; not back.
     func move(to bucket: ReplayBucket) { raise(0, to: bucket.index) }
 
-    /// How many records the store has had; one less, if a process was killed after it wrote the last one.
+    /// How many records the store has had, one that is being written included.
     var records: Int64 { value(at: 1) }
 
     func count(record number: Int64) { raise(1, to: number) }
@@ -51,7 +51,7 @@ final class Horizon {
     ///
     /// Buckets that are 510 minutes apart have the same place, which the later one takes: its number is greater.
     struct Watermark {
-        private static let bits: Int64 = 40
+        private static let bits: Int64 = 37
 
         private let horizon: Horizon
         private let position: Int
@@ -61,8 +61,8 @@ final class Horizon {
             self.horizon = horizon
             let places = Int64(Horizon.count - Horizon.firstWatermark)
             position = Horizon.firstWatermark + Int(bucket.index.magnitude % UInt64(places))
-            // Eight years' minutes.
-            base = (bucket.index & 0x3F_FFFF) << Self.bits
+            // A bucket before the year 2097 has no more than 26 bits.
+            base = bucket.index << Self.bits
         }
 
         var value: Int {

@@ -34,7 +34,7 @@ final class LMDBBuckets {
         files = [:]
     }
 
-    /// Whether what was claimed until now is the store's.
+    /// Whether the claims made so far are in the store that the path leads to now.
     func stand() throws(StoreFault) -> Bool {
         isLost ? false : try catalog.stands()
     }
@@ -42,7 +42,11 @@ final class LMDBBuckets {
     /// Ends the use; the last user marks the store as closed cleanly.
     func close() throws(StoreFault) {
         files = [:]
-        try catalog.directory.alone { (_) throws(StoreFault) in try catalog.close() }
+        try catalog.directory.alone { () throws(StoreFault) in
+            // Within the directory lock: a process that waits for it can then join at once.
+            defer { catalog.directory.leave() }
+            try catalog.close()
+        }
     }
 
     /// Answers the claims of a group, in order, with a transaction for each bucket among them.
@@ -66,8 +70,14 @@ final class LMDBBuckets {
                 pending.append((bucket, [position]))
             }
         }
+        var held: StoreFault?
         for (bucket, positions) in pending {
-            let inserted = insert(positions.map { group[$0] }, into: bucket, at: now)
+            // A store that another process holds is waited for once in a group.
+            let isWaitedFor = held != nil && files[bucket] == nil
+            let inserted =
+                isWaitedFor
+                ? .failure(held ?? .lost) : insert(positions.map { group[$0] }, into: bucket, at: now)
+            if case .failure(let fault) = inserted, fault.isHeld { held = fault }
             let isDropped = horizon.dropped >= bucket
             for (order, position) in positions.enumerated() {
                 answers[position] =
@@ -85,7 +95,7 @@ final class LMDBBuckets {
         do throws(StoreFault) {
             return .success(try file(of: bucket).insert(claims, at: now) { bytes + $0 <= sizeLimit })
         } catch {
-            // One that was swept meanwhile is missing rightly.
+            // A bucket that another process has just deleted as expired is rightly missing.
             if error.isLost, bucket > horizon.dropped { isLost = true }
             return .failure(error)
         }
@@ -110,7 +120,14 @@ final class LMDBBuckets {
 
     /// Of each bucket, how many tokens there are.
     func counts() throws(StoreFault) -> [(bucket: ReplayBucket, entries: Int)] {
-        try catalog.buckets.map { (bucket) throws(StoreFault) in (bucket, try file(of: bucket).count()) }
+        var counts: [(ReplayBucket, Int)] = []
+        for bucket in catalog.buckets {
+            do throws(StoreFault) { counts.append((bucket, try file(of: bucket).count())) } catch {
+                // Another user may have swept it meanwhile.
+                guard bucket <= horizon.dropped else { throw error }
+            }
+        }
+        return counts
     }
 
     /// Bytes on the disk, of all users' files.

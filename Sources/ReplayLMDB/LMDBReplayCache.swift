@@ -43,7 +43,7 @@ public final class LMDBReplayCache: ReplayCache {
     // All are used under the lock.
     private nonisolated(unsafe) var buckets: LMDBBuckets?
     private nonisolated(unsafe) var lastFence: Timestamp
-    /// The latest time of any claim: no token was accepted that was issued much later.
+    /// The latest time at which this process decided a claim. A new fence is never earlier.
     private nonisolated(unsafe) var latest: Timestamp
     private nonisolated(unsafe) var isClosed = false
 
@@ -111,9 +111,8 @@ public final class LMDBReplayCache: ReplayCache {
         let outcome = lock.withLock { () -> Result<Void, ReplayCacheError> in
             isClosed = true
             defer { buckets = nil }
-            do throws(StoreFault) { return .success(try buckets?.close() ?? ()) } catch {
-                return .failure(describe(error))
-            }
+            do throws(StoreFault) { try buckets?.close() } catch { return .failure(describe(error)) }
+            return .success(())
         }
         try outcome.get()
     }

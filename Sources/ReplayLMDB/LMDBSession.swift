@@ -3,30 +3,35 @@ internal import MediaToken
 
 /// Opens a store: decides whether what lies in its directory can be believed, and where its fence is.
 enum LMDBSession {
-    /// - Parameter lost: the fence of the store that this process had open under the path and lost: whatever lies there now, this
-    ///   process may have accepted tokens up to now that it does not know.
+    /// - Parameter lost: The fence of the store that this process lost, if it lost one. It may have accepted tokens that no file
+    ///   records, so the fence then moves to now.
     static func open(
         _ path: String, _ configuration: LMDBReplayCache.Configuration, at now: Timestamp, lost: Timestamp?
     ) throws(StoreFault) -> LMDBBuckets {
         let boot = try currentBoot(configuration.bootIDFile)
         let directory = try StoreDirectory(path, makesNew: configuration.makesNew)
         try directory.enter()
-        let skew = configuration.clockSkew.clampedMilliseconds
-        return try directory.alone { (waited) throws(StoreFault) in
-            let fence = max(now.advanced(byMilliseconds: waited).advanced(byMilliseconds: skew), lost ?? now)
-                .milliseconds
+        let (begin, skew) = (ContinuousClock.now, configuration.clockSkew.clampedMilliseconds)
+        return try directory.alone { () throws(StoreFault) in
             try directory.share()
             let old = try directory.read()
+            // Computed where it is used: a store of this boot may be in use, and accept tokens until it is discarded.
+            let isInUse = lost != nil || old?.record.boot == boot
+            let fence = {
+                let elapsed = isInUse ? (ContinuousClock.now - begin).clampedMilliseconds : 0
+                return max(now.advanced(byMilliseconds: elapsed).advanced(byMilliseconds: skew), lost ?? now)
+                    .milliseconds
+            }
             if let buckets = try believe(old, in: directory, boot, configuration.sizeLimit) {
                 try buckets.catalog.change(isSynced: true) {
                     ($0.boot, $0.isClosed) = (boot, false)
-                    if lost != nil { $0.fence = max($0.fence, fence) }
+                    if lost != nil { $0.fence = max($0.fence, fence()) }
                 }
                 return buckets
             }
             try directory.discard()
             let catalog = try StoreCatalog(
-                beginningIn: directory, boot: boot, fence: max(fence, old?.record.fence ?? .min))
+                beginningIn: directory, boot: boot, fence: max(fence(), old?.record.fence ?? .min))
             return try LMDBBuckets(catalog, sizeLimit: configuration.sizeLimit)
         }
     }

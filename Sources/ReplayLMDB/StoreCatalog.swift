@@ -13,19 +13,21 @@ final class StoreCatalog {
     var record: StoreRecord { file.record }
     var fence: Timestamp { Timestamp(milliseconds: record.fence) }
 
-    /// Believes what `file` lists; `nil` where anything of it is missing, or another file. Called alone.
+    /// Opens the store that `file` lists. `nil` if a listed file is missing or is not the listed one. The caller holds the
+    /// directory lock.
     init?(of directory: StoreDirectory, _ file: RecordFile) throws(StoreFault) {
         (self.directory, self.file) = (directory, file)
         // Asked before anything is made in it.
         let wasMoved = directory.wasMoved
         horizon = try Horizon(directory.place(StoreDirectory.horizonName))
-        guard !wasMoved, file.isItself, lists(file.record) else { return nil }
-        // An older record, or an older horizon, would not agree with the other.
-        let number = horizon.records
-        guard [number, number &+ 1].contains(record.number) else { return nil }
+        guard !wasMoved, lists(file.record) else { return nil }
+        // An older record, or an older horizon, does not agree with the other; nor do they where a process was killed while it
+        // replaced the record, whose draft is then there.
+        guard record.number == horizon.records || record.number &+ 1 == horizon.records && directory.hasDraft
+        else { return nil }
     }
 
-    /// Begins a store in an emptied directory. Called alone.
+    /// Begins a store in an emptied directory. The caller holds the directory lock.
     init(beginningIn directory: StoreDirectory, boot: String, fence: Int64) throws(StoreFault) {
         self.directory = directory
         horizon = try Horizon(directory.place(StoreDirectory.horizonName))
@@ -33,7 +35,7 @@ final class StoreCatalog {
         for name in [StoreDirectory.usersName, StoreDirectory.horizonName] {
             record.files[name] = directory.identity(of: name)
         }
-        file = try directory.write(record, isSynced: true)
+        file = try directory.write(record, horizon, isSynced: true)
     }
 
     /// Whether everything is there that a record lists.
@@ -46,20 +48,23 @@ final class StoreCatalog {
         StoreDirectory.bucket(of: name).map { $0 <= horizon.dropped } ?? false
     }
 
-    /// Whether the store that the path leads to is this one, as it is known or as others have changed it since.
+    /// Whether the path still leads to this store. Reads the record again if another process has replaced it.
     func stands() throws(StoreFault) -> Bool {
         let path = directory.path + "/" + StoreRecord.name
         while !file.isAt(path) {
             let known = record.number
-            guard try refresh(), record.number > known else { return false }
+            guard try refresh(), record.number > known || file.isAt(path) else { return false }
         }
         return true
     }
 
     /// Takes up the record that others may have written. `false` where it does not list all files that the one before did.
     private func refresh() throws(StoreFault) -> Bool {
-        guard let newer = try directory.read(), newer.isItself else { return false }
-        if newer.record == record { return true }
+        guard let newer = try directory.read() else { return false }
+        if newer.record == record {
+            file = newer
+            return true
+        }
         guard newer.record.number > record.number, newer.record.boot == record.boot, !newer.record.isClosed,
             newer.record.fence >= record.fence
         else { return false }
@@ -70,16 +75,14 @@ final class StoreCatalog {
         return isNext
     }
 
-    /// Writes another record where `change` makes one. Called alone.
+    /// Writes another record if `change` makes one. The caller holds the directory lock.
     func change(isSynced: Bool, _ change: (inout StoreRecord) -> Void) throws(StoreFault) {
         var next = record
         change(&next)
         guard next != record else { return }
         next.files = next.files.filter { !isDropped($0.key) }
-        horizon.count(record: record.number)
         next.number &+= 1
-        file = try directory.write(next, isSynced: isSynced)
-        horizon.count(record: next.number)
+        file = try directory.write(next, horizon, isSynced: isSynced)
     }
 
     // MARK: Buckets
@@ -91,14 +94,14 @@ final class StoreCatalog {
 
     /// Opens a bucket's file, which is made where there is none.
     func open(_ bucket: ReplayBucket) throws(StoreFault) -> BucketFile {
-        try directory.alone { (_) throws(StoreFault) in
+        try directory.alone(within: StoreDirectory.claimPatience) { () throws(StoreFault) in
             guard try refresh() else { throw .lost }
             if let file = try openListed(bucket) { return file }
             return try make(bucket)
         }
     }
 
-    /// `nil` for a bucket that is not listed. Called alone.
+    /// `nil` for a bucket that is not listed. The caller holds the directory lock.
     func openListed(_ bucket: ReplayBucket) throws(StoreFault) -> BucketFile? {
         let names = StoreDirectory.files(of: bucket)
         guard names.contains(where: { record.files[$0] != nil }) else { return nil }

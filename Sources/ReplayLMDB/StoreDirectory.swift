@@ -12,8 +12,10 @@ final class StoreDirectory {
     static let horizonName = "horizon"
     private static let draftName = StoreRecord.name + ".new"
 
-    /// Milliseconds to wait for another process that changes the store.
-    private static let patience = 10_000
+    /// How long a process that opens or closes the store waits for another one that changes it.
+    static let patience = Duration.seconds(10)
+    /// How long a claim waits for another process that changes the store.
+    static let claimPatience = Duration.milliseconds(250)
 
     let path: String
     private let descriptor: Int32
@@ -50,14 +52,14 @@ final class StoreDirectory {
         }
         let users = openat(directory, usersName, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard users >= 0 else { throw StoreFault("cannot be opened: \(lastError())") }
-        guard identity(of: users) != nil else {
+        guard identify(directory, usersName) != nil else {
             close(users)
-            throw StoreFault("lies on a file system that does not tell when a file was made; use ext4, XFS or tmpfs")
+            throw StoreFault("is on a file system without file birth times; use ext4, XFS or tmpfs")
         }
         return users
     }
 
-    /// Names this process as the one that has the directory open, until this is gone.
+    /// Registers the directory as open in this process until this object is freed.
     func enter() throws(StoreFault) {
         guard OpenStores.shared.enter(Self.device(descriptor)) else {
             throw StoreFault("is open in this process already; share the one store")
@@ -79,17 +81,20 @@ final class StoreDirectory {
 
     /// Does what no other process may do at the same time.
     ///
-    /// - Parameter body: is told how many milliseconds it has waited.
-    func alone<Value>(_ body: (_ waited: Int64) throws(StoreFault) -> Value) throws(StoreFault) -> Value {
-        for waited in 0..<Self.patience {
+    /// - Parameter patience: How long to wait for another process that does so.
+    func alone<Value>(
+        within patience: Duration = patience, _ body: () throws(StoreFault) -> Value
+    ) throws(StoreFault) -> Value {
+        let end = ContinuousClock.now + patience
+        repeat {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
                 defer { flock(descriptor, LOCK_UN) }
-                return try body(Int64(waited))
+                return try body()
             }
             guard errno == EINTR || errno == EWOULDBLOCK else { throw StoreFault("cannot be locked: \(lastError())") }
             usleep(1000)
-        }
-        throw StoreFault("is held by a process that has been opening or closing it for \(Self.patience / 1000) s")
+        } while ContinuousClock.now < end
+        throw .held(for: patience)
     }
 
     /// Joins the users.
@@ -118,10 +123,6 @@ final class StoreDirectory {
         }
     }
 
-    static func identity(of descriptor: Int32) -> String? {
-        identify(descriptor, "").map { "\($0.inode).\($0.born)" }
-    }
-
     private static func identify(_ directory: Int32, _ name: String) -> file_identity? {
         var found = file_identity()
         return file_identify(directory, name, &found) == 0 ? found : nil
@@ -147,17 +148,27 @@ final class StoreDirectory {
         }
     }
 
+    /// Whether a process was killed while it replaced the record.
+    var hasDraft: Bool { identity(of: Self.draftName) != nil }
+
     /// Replaces the record.
     ///
-    /// - Parameter isSynced: whether it has to be on the disk when this returns.
-    func write(_ record: StoreRecord, isSynced: Bool) throws(StoreFault) -> RecordFile {
+    /// - Parameters:
+    ///   - horizon: counts it.
+    ///   - isSynced: whether it has to be on the disk when this returns.
+    func write(_ record: StoreRecord, _ horizon: Horizon, isSynced: Bool) throws(StoreFault) -> RecordFile {
         unlinkat(descriptor, Self.draftName, 0)
         let draft = openat(descriptor, Self.draftName, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard draft >= 0 else { throw StoreFault("cannot be written: \(lastError())") }
         var record = record
-        record.files[StoreRecord.name] = Self.identity(of: draft)
-        guard FileBytes.write(Array(record.text.utf8), to: draft), !isSynced || fsync(draft) == 0,
-            renameat(descriptor, Self.draftName, descriptor, StoreRecord.name) == 0, !isSynced || fsync(descriptor) == 0
+        record.files[StoreRecord.name] = identity(of: Self.draftName)
+        guard FileBytes.write(Array(record.text.utf8), to: draft), !isSynced || fsync(draft) == 0 else {
+            defer { close(draft) }
+            throw StoreFault("cannot be written: \(lastError())")
+        }
+        horizon.count(record: record.number)
+        guard renameat(descriptor, Self.draftName, descriptor, StoreRecord.name) == 0,
+            !isSynced || fsync(descriptor) == 0
         else {
             defer { close(draft) }
             throw StoreFault("cannot be written: \(lastError())")
@@ -172,11 +183,11 @@ final class StoreDirectory {
                 throw StoreFault("cannot be emptied: \(lastError())")
             }
         }
-        // Records that list it as it was are of the past.
+        // Changes the identity of `users`, so that no earlier record is valid any more.
         guard futimens(users, nil) == 0 else { throw StoreFault("cannot be written: \(lastError())") }
     }
 
-    /// Has files on the disk, whoever wrote them, and their names.
+    /// Syncs the named files and the directory to disk.
     ///
     /// - Parameter names: no lock file of a bucket that is open: closing one takes away this process's locks.
     func sync(_ names: some Sequence<String>) throws(StoreFault) {

@@ -23,6 +23,16 @@ struct StoreFault: Error {
         guard code == MDB_SUCCESS else { throw StoreFault(code: code, action: action()) }
     }
 
+    /// Whether another process holds the store, so that it may be had in a moment.
+    private(set) var isHeld = false
+
+    /// Another process has been opening, closing or extending the store for as long as this one was ready to wait.
+    static func held(for patience: Duration) -> StoreFault {
+        var fault = StoreFault("is held by a process that has been opening or closing it for \(patience)")
+        fault.isHeld = true
+        return fault
+    }
+
     static var lost: StoreFault {
         var fault = StoreFault("had its files removed or replaced while it was in use")
         fault.isLost = true

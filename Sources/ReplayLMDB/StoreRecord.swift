@@ -73,12 +73,10 @@ final class RecordFile {
         close(descriptor)
     }
 
-    /// Whether the record lists this very file, and not one that it was copied from.
-    var isItself: Bool { record.files[StoreRecord.name] == StoreDirectory.identity(of: descriptor) }
-
-    /// Whether `path` leads to this file.
+    /// Whether `path` leads to this file, and nobody has written to it since.
     func isAt(_ path: String) -> Bool {
         var other = Glibc.stat()
         return stat(path, &other) == 0 && other.st_ino == status.st_ino && other.st_dev == status.st_dev
+            && other.st_mtim.tv_sec == status.st_mtim.tv_sec && other.st_mtim.tv_nsec == status.st_mtim.tv_nsec
     }
 }

@@ -23,9 +23,9 @@ extension EndToEnd {
         }
 
         private func token(issued seconds: Int64, _ viewer: String) throws -> String {
-            try Mint.token {
-                $0 = TokenRecipe(
-                    issued: TokenDate(Timestamp(milliseconds: Timestamp.now.milliseconds + seconds * 1000)))
+            let issued = Timestamp(milliseconds: Timestamp.now.milliseconds + seconds * 1000)
+            return try Mint.token {
+                $0 = TokenRecipe(issued: TokenDate(issued))
                 $0.sessionGUID = viewer
             }
         }

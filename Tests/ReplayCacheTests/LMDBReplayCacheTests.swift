@@ -208,6 +208,27 @@ extension ReplayCacheTests {
             return try #require(result).get()
         }
 
+        /// As a process does that is stopped while it opens or closes the store.
+        @Test("a process that holds the directory keeps a claim waiting for a moment, and only one that needs a new bucket")
+        func heldDirectory() throws {
+            let store = try open()
+            #expect(try store.claim(claim(1), at: later(1)) == .first)
+            let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            try #require(descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+            let group = [claim(2)] + (0..<10).map { claim(10 + $0, life: 600_000 + 60_000 * Int64($0)) }
+            let begin = ContinuousClock.now
+            let answers = store.claim(group, at: later(2))
+            #expect(ContinuousClock.now - begin < .seconds(1) * Program.slowness)
+            #expect(answers[0] == .success(.first))
+            for answer in answers.dropFirst() {
+                #expect(throws: ReplayCacheError.self) { try answer.get() }
+            }
+            flock(descriptor, LOCK_UN)
+            close(descriptor)
+            #expect(try store.claim(claim(10, life: 600_000), at: later(3)) == .first)
+            try store.close()
+        }
+
         @Test("another format, or a damaged record, is an error that says what to do")
         func otherFormat() throws {
             let store = try open()
@@ -362,14 +383,19 @@ extension ReplayCacheTests {
             #expect(try store.claim(used, at: Self.start) == .alreadyUsed)
             #expect(try openFiles(name).count == 2)
             try store.sweep(at: memory)
+            #expect(try store.status().entries == 0)
             #expect(try openFiles(name) == [])
             #expect(try store.claim(used, at: Self.start) == .predatesStore(since: minute))
             #expect(try store.claim(claim(2), at: Self.start) == .predatesStore(since: minute))
+            // The same for the next minute, in which nobody has claimed.
+            let next = minute.moved(60_000)
+            try store.sweep(at: memory.moved(60_000))
+            #expect(try store.claim(claim(3, life: 480_000), at: Self.start) == .predatesStore(since: next))
             #expect(try FileManager.default.contentsOfDirectory(atPath: path).allSatisfy { !$0.hasPrefix("bucket-") })
-            #expect(try store.claim(claim(3, life: 480_000), at: Self.start) == .first)
+            #expect(try store.claim(claim(3, life: 540_000), at: Self.start) == .first)
             try store.close()
             let again = try open()
-            #expect(try again.claim(used, at: Self.start) == .predatesStore(since: minute))
+            #expect(try again.claim(used, at: Self.start) == .predatesStore(since: next))
             #expect(try again.status().entries == 1)
             try again.close()
         }
@@ -398,9 +424,7 @@ extension ReplayCacheTests {
             try store.close()
         }
 
-        @Test(
-            "a clock that steps ahead by hours shuts what it passed over, until time comes there or the store is removed"
-        )
+        @Test("a clock that steps hours ahead shuts what it passed, until time comes there or the store is removed")
         func stepsAhead() throws {
             let store = try open()
             #expect(try store.claim(claim(1), at: Self.start) == .first)

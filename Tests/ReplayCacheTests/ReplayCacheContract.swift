@@ -85,9 +85,8 @@ extension ReplayCacheTests {
             let store = try TestStore(kind)
             let cache = store.cache
             var firsts: [UInt64: Int] = [:]
-            let seconds: [Int64] = [
-                0, 5, -5, 0, 3600, -3600, 3605, 0, 86_400, 1, 720, 86_400 - 720, 60, -86_400, 86_400,
-            ]
+            let (hour, day) = (3600, 86_400) as (Int64, Int64)
+            let seconds = [0, 5, -5, 0, hour, -hour, hour + 5, 0, day, 1, 720, day - 720, 60, -day, day]
             for (step, second) in seconds.enumerated() {
                 // Those of all steps ask again, and ten new ones, whose tokens are issued at that time. A server that has a clock of
                 // its own is an error, where the two are far apart.
