@@ -76,7 +76,11 @@ extension EndToEnd {
                     try snippet("haproxy", under: "HAProxy", gate: gate) + "\n", to: "haproxy.cfg")
                 return try Daemon("haproxy", ["-f", file], log: log)
             default:
-                let settings = "{\nadmin off\nauto_https off\n}\n" + (try snippet("caddy", under: "Caddy", gate: gate))
+                // Asked by any name, by somebody whom it trusts as it would trust a CDN.
+                let snippet = try snippet("caddy", under: "Caddy", gate: gate)
+                    .replacing("http://127.0.0.1:\(ports[0])", with: "http://:\(ports[0])")
+                    .replacing("uri /v1/authz", with: "trusted_proxies private_ranges\nuri /v1/authz")
+                let settings = "{\nadmin off\nauto_https off\ndefault_bind 127.0.0.1\n}\n" + snippet
                 let file = try place.directory.write(settings, to: "Caddyfile")
                 return try Daemon("caddy", ["run", "--adapter", "caddyfile", "--config", file], log: log)
             }
@@ -144,6 +148,38 @@ extension EndToEnd {
             #expect(try fetch("http", "/live/show/", token: token) == ("403", "TOKEN_ALREADY_USED"))
             gate.end()
             server.end(SIGKILL)
+        }
+
+        @Test(
+            "the host that the gate goes by is the client's, whole, and no header's",
+            arguments: ["nginx", "caddy", "haproxy"])
+        func hosts(proxy: String) throws {
+            let routes =
+                #"{"hosts": ["free.example"], "path": "/", "open": true}, "#
+                + #"{"hosts": ["live.example"], "path": "/", "requestor": "MML", "resource": "TNT"}"#
+            let file = try place.directory.write(#"{"routes": [\#(routes)]}"#, to: "gate.json")
+            let gate = try GateProcess(in: place, GatePlace.strict + ["--config", file])
+            let origin = proxy == "haproxy" ? try startOrigin() : nil
+            let server = try start(proxy, gate: gate.port)
+            try server.wait { try fetch("http", "/live/index.m3u8").code != "000" }
+            let target = "/live/index.m3u8"
+            #expect(try fetch("http", target, ["-H", "Host: free.example"]) == ("200", "TOKEN_NOT_REQUIRED"))
+            #expect(try fetch("http", target, ["-H", "Host: Live.Example."]) == ("401", "TOKEN_MISSING"))
+            for others in [
+                ["X-Forwarded-Host: free.example"], ["X-Original-Host: free.example"], ["Forwarded: host=free.example"],
+            ] {
+                let options = (["Host: live.example"] + others).flatMap { ["-H", $0] }
+                #expect(try fetch("http", target, options) == ("401", "TOKEN_MISSING"), "\(others)")
+            }
+            for host in [
+                "live.example,free.example", "free.example,live.example", "live.example@free.example", "other.example",
+            ] {
+                let answer = try fetch("http", target, ["-H", "Host: \(host)"])
+                #expect(answer.status != "TOKEN_NOT_REQUIRED", "\(host): \(answer)")
+            }
+            gate.end()
+            server.end(SIGKILL)
+            origin?.end(SIGKILL)
         }
 
         @Test("a manifest opens for a token once, over HTTP and HTTPS", arguments: ["nginx", "caddy", "haproxy"])
