@@ -4,7 +4,7 @@ internal import Glibc
 struct ServiceProcess {
     private let signals: sigset_t
 
-    /// Keeps the signals of service managers from all threads, for ``nextSignal()``.
+    /// Keeps the signals of service managers from all threads, for ``nextSignal(withinSeconds:)``.
     init() {
         var signals = sigset_t()
         sigemptyset(&signals)
