@@ -79,7 +79,7 @@ struct GateSettingsTests {
             ("/live", "/LIVE/free", true), ("/LIVE/free", "/live", true), ("/live", "/live/FREE", false),
             ("/sport", "/%C5%BFport", true), ("/%CF%82", "/%CF%83/x", true),
             ("/a/live", "/a/live.", true), ("/a/live", "/a/live;x", true), ("/caf%C3%A9", "/cafe%CC%81", true),
-            ("/%C3%A9", "/%C3%89", true), ("/K", "/%E2%84%AA", true),
+            ("/%C3%A9", "/%C3%89", true), ("/K", "/%E2%84%AA", true), ("/a%20b", "/a+b", true),
             ("/a/live", "/a/lively", false), ("/a/live", "/a", false), ("/f%C3%BAtbol", "/tenis", false),
         ] {
             let routes = [first, second].map { #"{"path": "\#($0)", "open": true}"# }.joined(separator: ",")

@@ -158,6 +158,57 @@ struct GateTests {
         }
     }
 
+    @Test("an explanation claims nothing, and is another question than a verification")
+    func explanation() {
+        let sent = verify(token)
+        for (path, code) in [("/v1/explain", 299), ("/v1/verify", 200), ("/v1/verify", 403), ("/v1/explain", 299)] {
+            let request = HTTPRequest(
+                method: "POST", path: path, query: sent.query, headers: sent.headers, body: sent.body)
+            #expect(answer(request).status == code, "\(path)")
+        }
+        for path in ["/v1/verify", "/v1/explain", "/v1/play"] {
+            #expect(answer(HTTPRequest(method: "PUT", path: path, body: Array(token.utf8))).status == 405)
+        }
+    }
+
+    @Test("nginx may ask again about the same request within the route's window: the same ID, host and target")
+    func attempts() throws {
+        let routes = [
+            GateRoute(path: "/again", access: .token(Mint.expectation), attemptWindow: .seconds(2)),
+            GateRoute(path: "/once", access: .token(Mint.expectation)),
+        ]
+        let gate = Gate(routes: routes.compactMap(\.self))
+        let id = "0123456789abcdef0123456789abcdef"
+        func ask(_ verifier: MediaTokenVerifier, _ changes: [String: [String]] = [:]) throws -> String {
+            let usual = [
+                "X-Media-Token": [Fixtures.base64(try Mint.token())], "X-Original-URI": ["/again/1"],
+                "X-Original-Method": ["GET"], "X-Original-Host": ["a.example"], "X-Media-Token-Attempt": [id],
+            ]
+            let headers = usual.merging(changes) { $1 }.flatMap { name, values in values.map { (name, $0) } }
+            let request = HTTPRequest(method: "GET", path: "/v1/authz/auth-request", headers: headers)
+            guard case .verify(let verification, _) = gate.question(request, at: Mint.now) else { return "none" }
+            return try verifier.verify([verification], at: Mint.now)[0].get().status.rawValue
+        }
+        let verifier = try Mint.verifier()
+        for _ in 0..<2 { #expect(try ask(verifier) == "VALID_TOKEN") }
+        for change in [
+            ["X-Original-URI": ["/again/2"]], ["X-Original-Host": ["b.example"]],
+            ["X-Media-Token-Attempt": [String(id.reversed())]], ["X-Media-Token-Attempt": []],
+            ["X-Media-Token-Attempt": [id, id]],
+        ] {
+            #expect(try ask(verifier, change) == "TOKEN_ALREADY_USED", "\(change)")
+        }
+        for change in [
+            ["X-Original-URI": ["/once/1"]], ["X-Media-Token-Attempt": [id + "0"]],
+            ["X-Media-Token-Attempt": [String(id.dropLast())]],
+            ["X-Media-Token-Attempt": [id.replacing("a", with: "g")]],
+        ] {
+            let verifier = try Mint.verifier()
+            #expect(try ask(verifier, change) == "VALID_TOKEN")
+            #expect(try ask(verifier, change) == "TOKEN_ALREADY_USED", "\(change)")
+        }
+    }
+
     @Test("a header value is one line of printable ASCII, whatever a token says")
     func headerValues() {
         #expect(GateHeader.value("a\r\nSet-Cookie: b=c") == "a\\u{d}\\u{a}Set-Cookie: b=c")

@@ -31,6 +31,8 @@ struct PlayTests {
               {"path": "/cf", \(mml), "grant": {"kind": "cloudfront", "key-file": "\(pem)", "key-pair-id": "K1", "origins": ["https://d.example"]}},
               {"path": "/cfc", \(mml), "grant": {"kind": "cloudfront", "key-file": "\(pem)", "key-pair-id": "K1", "delivery": "cookie", "origins": ["https://d.example"]}},
               {"path": "/ng", \(mml), "grant": {"kind": "secure-link", "key-file": "\(key)"}},
+              {"path": "/two", "requestor": ["MML", "OTHER"], "resource": ["TNT", "CNN"], "grant": {"kind": "cat", "key-file": "\(key)"}},
+              {"path": "/wide", \(mml), "grant": {"kind": "akamai", "key-file": "\(key)", "scope": "/wide/in"}},
               {"path": "/plain", \(mml)}, {"path": "/free", "open": true}]}
             """
         let object = try StrictJSON.readObject(Array(routes.utf8)[...])
@@ -126,7 +128,10 @@ struct PlayTests {
     @Test("whoever asks again under the same Idempotency-Key within the window gets the same grant, and nobody else")
     func again() throws {
         let (key, url) = ("8e03978e-40d5-43e8-bc93-6894a57f9324", "url=/again/1")
-        for keys in [[""], ["short"], [key, key], [key + " "], [String(repeating: "a", count: 256)]] {
+        for keys in [
+            [""], ["short"], [String(repeating: "a", count: 15)], [key, key], [key + " "],
+            [String(repeating: "a", count: 256)],
+        ] {
             let answer = play(url, attempt: keys)
             #expect(answer.status == 400 && String(decoding: answer.body, as: UTF8.self).contains("Idempotency-Key"))
         }
@@ -150,8 +155,64 @@ struct PlayTests {
         let token = String(cookie.dropFirst(CommonAccessToken.name.count + 1).prefix { $0 != ";" })
         let tokens = try CommonAccessToken(
             key: GrantSecret(hexadecimal: String(repeating: "0f", count: 32)), keyID: "media-token")
-        #expect(
-            try tokens.authenticClaims(of: token).renewal == CATRenewal(kind: .cookie, seconds: 300, deadline: 60))
+        let claims = try tokens.authenticClaims(of: token)
+        #expect(claims.renewal == CATRenewal(kind: .cookie, seconds: 300, deadline: 60))
+        #expect(claims.scope.pathPrefix == "/again/", "with its slash, or /again-and-again would be open too")
+    }
+
+    @Test("a grant that others made with the key opens what it names below its route, and nothing where it is unclear")
+    func strangers() throws {
+        let tokens = try CommonAccessToken(
+            key: GrantSecret(hexadecimal: String(repeating: "0f", count: 32)), keyID: "media-token")
+        func status(
+            _ target: String = "/live/1", _ more: [(name: String, value: String)] = [],
+            _ change: (inout CATClaims) -> Void
+        ) throws -> String? {
+            var claims = CATClaims()
+            (claims.issuer, claims.expires, claims.scope.pathPrefix) = (
+                "gate", Self.now.milliseconds / 1000 + 60, "/live/"
+            )
+            change(&claims)
+            let cookie = "\(CommonAccessToken.name)=\(try tokens.grant(claims).fields[0].value)"
+            return header("X-Media-Token-Status", authorize(target, [("Cookie", cookie)] + more))
+        }
+        #expect(try status { _ in } == "GRANT_VALID")
+        #expect(try status("/live/a/1") { $0.scope.pathPrefix = "/live/a/" } == "GRANT_VALID")
+        for prefix in [nil, "", "/", "/l", "/live/../", "/live/%"] {
+            #expect(try status("/live/%25") { $0.scope.pathPrefix = prefix } == "GRANT_REFUSED", "\(prefix ?? "none")")
+        }
+        #expect(try status { $0.issuer = "another" } == "GRANT_REFUSED")
+        #expect(try status { $0.issuer = nil } == "GRANT_REFUSED")
+        // This route names no hosts, so nobody has told the proxy to say which one is meant.
+        let host = [(name: "X-Forwarded-Host", value: "cdn.example")]
+        #expect(try status("/live/1", host) { $0.scope.host = "cdn.example" } == "GRANT_REFUSED")
+        #expect(try status("/live/1", host) { _ in } == "GRANT_VALID")
+    }
+
+    @Test("of the grants that come with a request the first four are looked at")
+    func manyGrants() throws {
+        let cookie = String(try #require(header("Set-Cookie", play("url=/live/1"))).prefix { $0 != ";" })
+        for (others, code) in [(0, 200), (3, 200), (4, 403)] {
+            let cookies = Array(repeating: "\(CommonAccessToken.name)=x", count: others) + [cookie]
+            #expect(authorize("/live/1", [("Cookie", cookies.joined(separator: "; "))]).status == code, "\(others)")
+        }
+    }
+
+    @Test("on a route without a window an Idempotency-Key lets nobody ask again")
+    func noWindow() {
+        let key = "8e03978e-40d5-43e8-bc93-6894a57f9324"
+        #expect(play("url=/live/1", attempt: [key]).status == 200)
+        #expect(play("url=/live/1", attempt: [key]).status == 403)
+    }
+
+    @Test("of several requestors and resources of a route, a play is for those that it names")
+    func narrowed() {
+        for (query, code) in [
+            ("requestor=OTHER", 403), ("resource=CNN", 403), ("requestor=OTHER&resource=TNT", 403),
+            ("requestor=MML&resource=TNT", 200),
+        ] {
+            #expect(play("url=/two/1&" + query).status == code, "\(query)")
+        }
     }
 
     @Test("a grant for some methods opens where the proxy says which one is meant")
@@ -215,6 +276,8 @@ struct PlayTests {
             ("url=/live", 400, "below /live"), ("url=/live/", 400, "below /live"), ("url=/vod?a=b", 400, "below /vod"),
             ("url=/live/1&requestor=OTHER", 400, "the requestor is 'OTHER'; its route is for 'MML'"),
             ("url=/live/1&resource=CNN", 400, "the resource is 'CNN'; its route is for 'TNT'"),
+            ("url=/live/1&resource=C+N%2BN", 400, "the resource is 'C N+N'"),
+            ("url=/wide/1", 400, "below /wide/in"), ("url=/wide/out/1", 400, "below /wide/in"),
         ] {
             let answer = play(query)
             let text = String(decoding: answer.body, as: UTF8.self)
@@ -309,6 +372,7 @@ struct PlayTests {
         #expect(try problem(.akamai) { $0.scope = "/live/free" } == nil)
         #expect(try problem(.cloudfront) { $0.delivery = .cookie }?.hasPrefix(tooMuch) == true)
         #expect(try problem(.cloudfront) == nil)
+        #expect(try problem(.cloudfront) { $0.origins = [] }?.hasPrefix("origins: is missing") == true)
         #expect(try problem(.cat) == nil, "the gate itself knows the nearer route")
         for kind in GrantKind.allCases {
             let inside = try problem(kind) { $0.scope = "/live/premium/a" }

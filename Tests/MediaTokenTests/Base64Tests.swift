@@ -18,6 +18,10 @@ struct Base64Tests {
             let text = Data(bytes).base64EncodedString()
             #expect(try decode(text.utf8) == bytes)
             #expect(try decode(text.utf8.filter { $0 != UInt8(ascii: "=") }, .optional) == bytes)
+            guard text.hasSuffix("==") else { continue }
+            #expect(throws: Base64.Problem.wrongLength(text.utf8.count - 1), "half of the padding is none") {
+                try decode(text.utf8.dropLast(), .optional)
+            }
         }
     }
 

@@ -66,6 +66,31 @@ struct GroupTests {
         func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>] { answers }
     }
 
+    /// Says what it was asked.
+    private final class AskedStore: ReplayCache {
+        let claims = Mutex<[ReplayClaim]>([])
+
+        func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>] {
+            claims.withLock { $0 += group }
+            return group.map { _ in .success(.first) }
+        }
+    }
+
+    @Test("a store is asked to remember a token by what was signed, whatever the policy makes of its life")
+    func remembered() throws {
+        for (ttl, life) in [("<ttl>420000</ttl>", 420_000), ("<ttl>3600000</ttl>", 3_600_000), ("", 86_400_000)]
+            as [(String, Int64)]
+        {
+            let store = AskedStore()
+            let policy = VerificationPolicy(defaultTTL: .seconds(60), maximumTTL: .seconds(60))
+            let payload = Mint.payload().replacing("<ttl>420000</ttl>", with: ttl)
+            #expect(try Mint.verifier(policy: policy, replays: store).status(Mint.signed(payload)) == .validToken)
+            let claim = try #require(store.claims.withLock { $0.first })
+            #expect(claim.issued == Mint.issued.timestamp)
+            #expect(claim.until == Mint.issued.timestamp.advanced(byMilliseconds: life), "\(ttl)")
+        }
+    }
+
     @Test("a store that cannot tell is no yes, and does not touch what was refused before")
     func faultyStore() throws {
         let group = [request(try Mint.token()), request("")]

@@ -103,6 +103,18 @@ struct KeyRingTests {
         #expect(text.contains("bad.pem") && text.contains("no usable verification key"))
     }
 
+    @Test("a modulus has as many bits as are demanded, and 8192 at the most")
+    func bits() throws {
+        for (bits, minimum, isLoaded) in [
+            (1024, 1024, true), (1023, 1024, false), (2048, 2048, true), (2047, 2048, false), (8192, 2048, true),
+            (8193, 2048, false), (8200, 2048, false),
+        ] {
+            let file = try directory.write(Data(TestKeys.publicDER(bits: bits)), to: "\(bits).der")
+            let keys = try? KeyRing(loading: file, minimumRSABits: minimum).keys
+            #expect(keys?.map(\.bits) == (isLoaded ? [bits] : nil), "\(bits)")
+        }
+    }
+
     @Test("no setting allows less than 1024 bits")
     func floor() throws {
         let pem = try Program("openssl").succeed(

@@ -49,6 +49,7 @@ struct PolicyTests {
         #expect(try status(plain, ["MML": ["Comcast"]]) == .invalidMVPDID)
         #expect(try status(plain, ["MML": []]) == .invalidMVPDID)
         #expect(try status(proxied, ["MML": ["TempPass"]]) == .invalidMVPDID)
+        #expect(try status(proxied, ["MML": ["Proxy"]]) == .invalidMVPDID)
         #expect(try status(proxied, ["MML": ["TempPass", "Proxy"]]) == .validToken)
     }
 
@@ -77,6 +78,17 @@ struct PolicyTests {
         let huge = VerificationPolicy(clockSkew: .seconds(Int64.max), defaultTTL: .seconds(Int64.max))
         #expect(huge.clockSkew == VerificationPolicy.largestClockSkew)
         #expect(huge.defaultTTL == VerificationPolicy.longestDefaultTTL)
+    }
+
+    @Test("a life is cut to the longest, also that of a token without one")
+    func cut() throws {
+        let policy = VerificationPolicy(clockSkew: .zero, defaultTTL: .seconds(600), maximumTTL: .seconds(60))
+        for payload in [Mint.payload(), Mint.payload().replacing("<ttl>420000</ttl>", with: "")] {
+            for (milliseconds, status) in [(60_000, .validToken), (60_001, .tokenExpired)] as [(Int64, VerdictStatus)] {
+                let now = Mint.issued.timestamp.advanced(byMilliseconds: milliseconds)
+                #expect(try Mint.verifier(policy: policy).status(Mint.signed(payload), at: now) == status)
+            }
+        }
     }
 
     @Test("absurd clocks give a verdict", arguments: [Int64.min, -1, 0, Int64.max])

@@ -90,6 +90,23 @@ struct UnwrappingTests {
         #expect(try Mint.verifier().status(token, for: expectation) == .validToken)
     }
 
+    @Test("an escape at the end of the first look is not cut, wherever it lies")
+    func escapeAtEnd() throws {
+        let recipe = Mint.recipe {
+            $0.sessionGUID = "xxxxxx"
+            $0.resource = "A" + String(repeating: "<é>", count: 1200)
+        }
+        let token = TokenWrapping.percent.wrap(try Mint.signed(recipe.payload), recipe)
+        let expectation = Expectation(requestor: recipe.requestor, resource: recipe.resource)
+        // There each three bytes are an escape. What follows an escaped letter lies two bytes farther behind.
+        for count in 0...2 {
+            let letters = String(repeating: "%78", count: count) + String(repeating: "x", count: 6 - count)
+            let moved = token.replacing("%3Exxxxxx", with: "%3E" + letters)
+            #expect(moved.utf8.count == token.utf8.count + 2 * count)
+            #expect(try Mint.verifier().status(moved, for: expectation) == .validToken)
+        }
+    }
+
     @Test("long junk is no token in any wrapping, and shows no more than that its signature has no end")
     func longJunk() throws {
         let junk = "<signatureInfo>" + String(repeating: "A", count: 20_000)

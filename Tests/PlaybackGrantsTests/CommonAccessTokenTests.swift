@@ -3,6 +3,7 @@ import MediaToken
 import PlaybackGrants
 import TestSupport
 import Testing
+import TokenCrypto
 
 @Suite("Common Access Tokens")
 struct CommonAccessTokenTests {
@@ -131,6 +132,51 @@ struct CommonAccessTokenTests {
         let (longClaims, longMAC): ([UInt8], [UInt8]) = ([0x59, 0, UInt8(claims.count)], [0x59, 0, 32])
         #expect(!isTaken(own, longClaims + claims + rest.suffix(34)))
         #expect(!isTaken(own, rest.dropLast(34) + longMAC + rest.suffix(32)))
+        // A MAC that is cut.
+        #expect(!isTaken(own, rest.dropLast(34) + [0x40]))
+        #expect(!isTaken(own, rest.dropLast(34) + [0x58, 31] + rest.suffix(32).dropLast()))
+    }
+
+    /// Put together by hand, with a MAC that is right.
+    @Test("an authentic claim of another form or meaning is refused by its label")
+    func otherForms() throws {
+        func string(_ bytes: [UInt8]) -> [UInt8] {
+            (bytes.count < 24 ? [0x40 | UInt8(bytes.count)] : [0x58, UInt8(bytes.count)]) + bytes
+        }
+        func claims(_ payload: [UInt8]) throws -> CATClaims {
+            let structure = [0x84, 0x64] + Array("MAC0".utf8) + [0x43, 0xA1, 1, 5, 0x40] + string(payload)
+            let key = try HMACKey(.sha256, key: GrantSecret.bytes(hexadecimal: Self.digits))
+            let head = [0xD8, 61, 0xD1, 0x84, 0x43, 0xA1, 1, 5, 0xA1, 4, 0x46] + Array("gate-1".utf8)
+            return try tokens.authenticClaims(
+                of: (head + string(payload) + string(try key.code(of: structure))).letters)
+        }
+        /// A map of one label of two bytes, and a value.
+        func one(_ label: UInt16, _ value: [UInt8]) -> [UInt8] {
+            [0xA1, 0x19, UInt8(label >> 8), UInt8(label & 0xFF)] + value
+        }
+        var exact = CATClaims()
+        exact.scope.path = "/a"
+        // {312: {3: {0: "/a"}}}, and what a path may be besides.
+        let path: [UInt8] = [0x62, 0x2F, 0x61]
+        #expect(try claims(one(312, [0xA1, 3, 0xA1, 0] + path)) == exact)
+        for (label, value) in [
+            (310, [2]), (310, [0x61, 0x31]), (312, [5]), (312, [0xA1, 3, 0xA0]), (312, [0xA1, 3, 0xA1, 2] + path),
+            (312, [0xA1, 3, 0xA1, 0, 1]), (312, [0xA1, 0, 0xA1, 1] + path), (312, [0xA1, 2, 0xA1, 0] + path),
+            (313, [0x82, 0x63, 0x47, 0x45, 0x54, 1]), (313, [0x63, 0x47, 0x45, 0x54]), (314, [1]),
+        ] as [(UInt16, [UInt8])] {
+            #expect(throws: CATRefusal.unknownClaim(Int64(label)), "\(label): \(value)") {
+                try claims(one(label, value))
+            }
+        }
+        #expect(try claims(one(310, [1])) == CATClaims())
+        for payload in [one(310, [1]) + [0], [0xA2, 1, 0x61, 0x61, 1, 0x61, 0x61]] {
+            #expect(throws: CATRefusal.malformed("its claims are no CBOR")) { try claims(payload) }
+        }
+        var request = CATRequest(method: nil, path: "/a")
+        exact.expires = 1_800_000_600
+        #expect(exact.refusal(of: request, issuer: nil, at: Self.now) == nil)
+        request.path = "/a/b"
+        #expect(exact.refusal(of: request, issuer: nil, at: Self.now) != nil)
     }
 
     private static func base64(_ letters: String) -> String {

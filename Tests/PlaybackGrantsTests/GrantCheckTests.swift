@@ -47,12 +47,14 @@ struct GrantCheckTests {
             #expect(try failed(token, question(path)) == [.scope], "\(path)")
         }
         #expect(try failed(token, question("/vod/a", at: Self.begin - 1)) == [.begin])
+        #expect(try failed(token, question("/vod/a", at: Self.begin)) == nil)
         #expect(try failed(token, question("/vod/a", at: Self.end)) == nil)
         #expect(try failed(token, question("/vod/a", at: Self.end + 1)) == [.end])
         #expect(try failed(token, question("/vod/a", ip: "192.0.2.2")) == [.ip])
         #expect(try failed(token.replacing("/vod/a", with: "/vod/*"), question("/vod/b")) == [.key])
         for broken in [
-            "", "hmac=", "exp=1", token + "~exp=9", token.replacing("~hmac", with: "~exp=9~hmac"), "~" + token,
+            "", "hmac=", "exp=1", "end=1~" + token, token + "~exp=9", token.replacing("~hmac", with: "~exp=9~hmac"),
+            "~" + token,
         ] {
             #expect(try failed(broken, question("/vod/a")) == [.format], "\(broken)")
         }
@@ -62,6 +64,7 @@ struct GrantCheckTests {
         #expect(try failed(url, question("/vod/a")) == nil)
         #expect(try failed(url, question("/vod/b")) == [.key])
         #expect(try maker.check(url, question(nil)).contains { $0.subject == .key && $0.isPassed == nil })
+        #expect(try maker.check(url, question("/vod/a")).opens && !maker.check(url, question(nil)).opens)
     }
 
     @Test("of CloudFront: the signature, the key pair, the times and the URL")
@@ -92,6 +95,19 @@ struct GrantCheckTests {
                 #expect(try failed(query, question("https://d.example/live/1.ts")) == nil)
                 #expect(try failed(query, question("https://d.example/vod")) == [.scope])
                 #expect(try failed(query, question("https://d.example/live/1", at: Self.begin - 1)) == [.begin])
+            }
+            let last = question("https://d.example/live/1.ts", at: Self.end - 1)
+            #expect(try failed(custom.query, last) == nil)
+            #expect(try failed(custom.query, question("https://d.example/live/1.ts", at: Self.end)) == [.end])
+            for (address, asked, isPassed) in [
+                ("192.0.2.1", "192.0.2.1", true), ("192.0.2.1", "192.0.2.2", false), ("192.0.2.0/24", "192.0.2.2", nil),
+            ] as [(String, String, Bool?)] {
+                maker.ip = address
+                let bound = try maker.grant(url: url, try GrantPeriod(to: Self.end))
+                maker.ip = nil
+                #expect(bound.fields[0].parameter == "Policy", "a canned policy has no address")
+                let check = try maker.check(bound.query, question(url, ip: asked)).first { $0.subject == .ip }
+                #expect(check?.isPassed == .some(isPassed), "\(address)")
             }
             #expect(try failed(custom.query.replacing("K1", with: "K2"), question(nil)) == [.key])
             #expect(try failed(custom.query + "&Signature=x", question(nil)) == [.format])
@@ -152,6 +168,13 @@ struct GrantCheckTests {
         #expect(failures(try maker.check(query, question("/vod/a b", at: Self.end + 1))) == [.end])
         #expect(failures(try maker.check(query.replacing("600", with: "700"), question("/vod/a b"))) == [.key])
         #expect(failures(try maker.check("md5=x", question("/vod/a b"))) == [.format])
+        #expect(failures(try maker.check(query + "&expires=\(Self.end)", question("/vod/a b"))) == [.format])
+        var bound = try SecureLink(secret: secret, expression: "$secure_link_expires$uri$remote_addr $secret")
+        bound.ip = "192.0.2.1"
+        let link = try bound.grant(uri: "/vod/a", period).query
+        #expect(failures(try bound.check(link, question("/vod/a"))) == nil)
+        #expect(failures(try bound.check(link, question("/vod/a", ip: "192.0.2.1"))) == nil)
+        #expect(failures(try bound.check(link, question("/vod/a", ip: "192.0.2.2"))) == [.key], "from another address")
     }
 
     @Test("of a Common Access Token: all that it says")

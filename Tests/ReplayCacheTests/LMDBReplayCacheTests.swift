@@ -209,7 +209,7 @@ extension ReplayCacheTests {
         }
 
         /// As a process does that is stopped while it opens or closes the store.
-        @Test("a process that holds the directory keeps a claim waiting for a moment, and only one that needs a new bucket")
+        @Test("a process that holds the directory keeps a claim waiting for a moment only, and only for a new minute")
         func heldDirectory() throws {
             let store = try open()
             #expect(try store.claim(claim(1), at: later(1)) == .first)

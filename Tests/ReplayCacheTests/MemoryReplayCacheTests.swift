@@ -88,6 +88,40 @@ extension ReplayCacheTests {
             #expect(try answer(nil) == .alreadyUsed)
         }
 
+        @Test("a mark is of its key and its secret, and is read back from its text alone")
+        func marks() throws {
+            let (key, other) = (claim(1, issued: issued).key, claim(2, issued: issued).key)
+            let mark = try ReplayMark(of: key, secret: [1])
+            #expect(try mark == ReplayMark(of: key, secret: [1]))
+            #expect(try mark != ReplayMark(of: key, secret: [2]) && mark != ReplayMark(of: other, secret: [1]))
+            let use = try #require(
+                MarkedUse(ReplayClaim(key: key, issued: issued, until: issued, mark: mark), at: issued))
+            #expect(MarkedUse(use.text) == use)
+            for text in [
+                "", use.text + "0", use.text + use.text, String(use.text.dropLast()), "g" + use.text.dropFirst(),
+            ] {
+                #expect(MarkedUse(text) == nil, "\(text)")
+            }
+        }
+
+        @Test("a bucket makes room at the moment at which it has passed, and not before")
+        func passed() throws {
+            let cache = MemoryReplayCache()
+            let claim = claim(1, issued: issued)
+            #expect(try cache.claim(claim, at: issued) == .first)
+            let end = ReplayBucket(expiring: claim.until).end
+            let moment = end.advanced(byMilliseconds: VerificationPolicy.largestClockSkew.clampedMilliseconds)
+            cache.sweep(at: moment.advanced(byMilliseconds: -1))
+            #expect(cache.count == 1)
+            cache.sweep(at: moment)
+            #expect(cache.count == 0)
+            // Rounded down before 1970 too.
+            #expect(
+                [-60_001, -60_000, -1, 0].map { ReplayBucket(expiring: Timestamp(milliseconds: $0)).index } == [
+                    -2, -1, -1, 0,
+                ])
+        }
+
         @Test("a hundred thousand entries are all found again")
         func many() throws {
             let cache = MemoryReplayCache()

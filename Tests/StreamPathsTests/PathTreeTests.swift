@@ -24,6 +24,9 @@ struct PathTreeTests {
         }
         for none in ["/", "/lives", "/x/live"] { #expect(try Self.nearest(tree, none) == nil, "\(none)") }
         #expect(try Self.nearest(Self.tree("/", "/a"), "/b") == "/")
+        let path = try #require(StreamPath("/a"))
+        #expect(
+            PathTree([(path, 1), (path, 2)]).nearest(to: path) == 1, "of two values for one path the first one stays")
     }
 
     @Test("what an origin may take for a path below a longer one has none")
@@ -75,6 +78,20 @@ struct PathTreeTests {
         ] {
             #expect(try Self.nearest(tree, shut) == nil, "\(shut)")
         }
+    }
+
+    @Test("of children that a name may be taken for the one with the longest path counts, and no other")
+    func order() throws {
+        #expect(try Self.nearest(Self.tree("/b", "/B/secret"), "/b/SECRET") == nil)
+        for paths in [["/caf%C3%A9", "/vod/x"], ["/vod/x", "/caf%C3%A9"]] {
+            let tree = PathTree(try paths.map { (try #require(StreamPath($0)), $0) })
+            #expect(try Self.nearest(tree, "/caf%C3%A9/x") == nil)
+            #expect(try Self.nearest(tree, "/caf%C3%A9/y") == "/caf%C3%A9")
+        }
+        let many = ["/caf%C3%A9", "/vod/x"] + (0..<100).map { "/\($0)" }
+        let tree = PathTree(try many.map { (try #require(StreamPath($0)), $0) })
+        #expect(try Self.nearest(tree, "/caf%C3%A9/y") == "/caf%C3%A9")
+        #expect(try Self.nearest(tree, "/caf%C3%A9/X") == nil)
     }
 
     @Test("a name that may be any of more longer paths than are looked at is refused")

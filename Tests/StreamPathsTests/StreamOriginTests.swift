@@ -22,7 +22,8 @@ struct StreamOriginTests {
             "https://cdn.example?x",
             "https://user@cdn.example", "https://user:443@cdn.example", "https://cdn..example", "https://.example",
             "https://*.example",
-            "https://cdn.example:", "https://cdn.example:0", "https://cdn.example:65536", "https://cdn.example:443:1",
+            "https://cdn.example:", "https://cdn.example:+80", "https://[::1]x80", "https://cdn.example:0",
+            "https://cdn.example:65536", "https://cdn.example:443:1",
             "https://[::1",
             "https://[::1]x", "https://[]", "https://cdn%2eexample", "https://cdn.example\\", "https://ex\u{430}mple",
             "https://a.example..",
@@ -43,5 +44,7 @@ struct StreamOriginTests {
         ] {
             #expect(StreamHost(none) == nil, "\(none)")
         }
+        let longest = String(repeating: "a", count: 251) + ".b"
+        #expect(StreamHost(longest)?.name == longest && StreamHost("a" + longest) == nil)
     }
 }

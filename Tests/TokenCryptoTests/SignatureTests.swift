@@ -77,6 +77,43 @@ struct SignatureTests {
         #expect(!verifier.isValid(beyond, over: digest))
     }
 
+    @Test("a valid signature without the zero that it begins with is none")
+    func withoutLeadingZero() throws {
+        // The first byte of this key's signatures has one bit, so that about half of them begin with a zero.
+        let key = try RSASigningKey.generate(bits: 1033)
+        let verifier = try SignatureVerifier(key: key.publicKey)
+        var count = 0
+        for number in 0..<64 {
+            let message = Array("message \(number)".utf8)
+            let (signature, digest) = (try key.sign(message), try SHA256Hasher.digest(message))
+            #expect(verifier.isValid(signature, over: digest))
+            guard signature[0] == 0 else { continue }
+            count += 1
+            #expect(!verifier.isValid(Array(signature.dropFirst()), over: digest))
+            #expect(!verifier.isValid([0] + signature, over: digest))
+        }
+        #expect(count > 0)
+    }
+
+    @Test("a modulus has room for eight bytes of padding")
+    func shortestModulus() throws {
+        for (bits, isUsable) in [(496, true), (489, true), (488, false), (256, false)] {
+            let key = try #require(try RSAPublicKey(ifDER: TestKeys.publicDER(bits: bits)))
+            #expect(key.bits == bits)
+            #expect(((try? SignatureVerifier(key: key)) != nil) == isUsable, "\(bits)")
+        }
+    }
+
+    @Test("an exponent is odd, and more than one")
+    func exponents() throws {
+        for (exponent, isUsable) in [([1], false), ([2], false), ([3], true), ([1, 0, 0], false), ([1, 0, 1], true)]
+            as [([UInt8], Bool)]
+        {
+            let key = try #require(try RSAPublicKey(ifDER: TestKeys.publicDER(bits: 1024, exponent: exponent)))
+            #expect(((try? SignatureVerifier(key: key)) != nil) == isUsable, "\(exponent)")
+        }
+    }
+
     @Test("what is signed here is verified by openssl")
     func otherDirection() throws {
         let directory = try TemporaryDirectory()

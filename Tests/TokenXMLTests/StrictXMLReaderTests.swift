@@ -47,6 +47,14 @@ struct StrictXMLReaderTests {
         #expect(try texts("<a>1\r\n2\r3<![CDATA[\r\n4\r\r\n]]>&#13;</a>") == ["1\n2\n3\n4\n\n\r"])
     }
 
+    @Test(
+        "whatever is more than a plain name shows: an attribute, a prefix, a namespace, also one of an element around")
+    func decorated() throws {
+        let text = "<a><b c=''/><d xmlns:p='urn:x'><p:e/><f/></d><g xmlns='urn:x'><h/></g><i/></a>"
+        #expect(
+            try read(text).list.map(\.isDecorated) == [false, true, true, true, false, true, true, false])
+    }
+
     @Test("names are told apart by every byte")
     func names() throws {
         let elements = try read("<ttl/>")
