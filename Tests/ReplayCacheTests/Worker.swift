@@ -17,6 +17,13 @@ final class Worker {
         try process.run()
     }
 
+    /// Ends it with its test: other programs that tests start may inherit what tells this process of theirs that they have ended.
+    deinit {
+        guard process.isRunning else { return }
+        Glibc.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
     /// Tells it a line, and gives the one that it answers; an empty one where that has ended it.
     func ask(_ line: String) throws -> String {
         // Nobody reads what is written then, which would end this process too.
