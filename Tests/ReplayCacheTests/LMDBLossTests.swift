@@ -261,7 +261,7 @@ extension ReplayCacheTests {
             let store = try open()
             #expect(try firsts([.here(store)], 0..<10, issued: 60, at: 60) == 10)
             try asRoot("mount", "--bind", other, path)
-            defer { try? asRoot("umount", path) }
+            defer { try? asRoot("umount", "--lazy", path) }
             #expect(try firsts([.here(store)], 0..<10, issued: 60, at: 70) == 0)
             #expect((later(70)...later(75)).contains(store.fence))
             #expect(try firsts([neighbour], 0..<10, issued: 60, at: 70) == 0)
