@@ -285,7 +285,8 @@ extension ReplayCacheTests {
             #expect((later(75)...later(80)).contains(store.fence))
         }
 
-        @Test("a bucket that is cut under a process that runs is never a first use")
+        /// The kernel ends a process that reads beyond the end of a file that it has mapped, which a sanitizer reports.
+        @Test("a bucket that is cut under a process that runs is never a first use", .enabled(if: !Program.isSanitized))
         func cut() throws {
             do { try fill(open()) }
             let running = try worker(65)
