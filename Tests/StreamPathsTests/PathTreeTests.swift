@@ -69,6 +69,18 @@ struct PathTreeTests {
         }
     }
 
+    @Test("a name that some servers drop is looked over, wherever it stands")
+    func droppedNames() throws {
+        let tree = try Self.tree("/", "/live/tnt/hd")
+        for open in ["/%E4%B8%AD/x", "/live/%E4%B8%AD/x"] { #expect(try Self.nearest(tree, open) == "/", "\(open)") }
+        for shut in [
+            "/%E4%B8%AD/live/tnt/hd", "/live/%E4%B8%AD/tnt/hd/1", "/%E4%B8%AD/live/(x)/tnt/HD",
+            "/%E4%B8%AD/%E4%B8%AD/live/tnt/hd",
+        ] {
+            #expect(try Self.nearest(tree, shut) == nil, "\(shut)")
+        }
+    }
+
     @Test("a name beyond ASCII may be any other, in a request and in what an operator has configured")
     func beyondASCII() throws {
         let tree = try Self.tree("/caf%C3%A9", "/caf%C3%A9/x", "/vod", "/vod/a/b")
@@ -105,5 +117,11 @@ struct PathTreeTests {
         for count in [1, 10, 31] { #expect(try nearest(to: "/open/%C3%B1/free", among: count) == "/open") }
         for count in [1, 32, 100, 1000] { #expect(try nearest(to: "/open/%C3%B1/Members", among: count) == nil) }
         for count in [65, 1000] { #expect(try nearest(to: "/open/%C3%B1/free", among: count) == nil) }
+        // The reading in which the name is dropped is one of them.
+        for (count, expected) in [(63, "/open"), (64, nil)] as [(Int, String?)] {
+            let paths = ["/open"] + (0..<count).map { "/open/\($0)/members" }
+            let tree = PathTree(try paths.map { (try #require(StreamPath($0)), $0) })
+            #expect(try Self.nearest(tree, "/open/%C3%B1/free") == expected, "\(count)")
+        }
     }
 }
