@@ -53,6 +53,8 @@ final class LMDBBuckets {
     func claim(
         _ group: [ReplayClaim], fence: Timestamp, at now: Timestamp
     ) -> [Result<ReplayAnswer, StoreFault>] {
+        // Asked before a file is made or removed, which wipes the trace of a move out.
+        if catalog.directory.wasMoved { isLost = true }
         sweep(at: now)
         let dropped = horizon.dropped
         var answers = [Result<ReplayAnswer, StoreFault>](

@@ -52,20 +52,16 @@ final class StoreCatalog {
     func stands() throws(StoreFault) -> Bool {
         let path = directory.path + "/" + StoreRecord.name
         while !file.isAt(path) {
-            let known = record.number
-            guard try refresh(), record.number > known || file.isAt(path) else { return false }
+            guard try refresh() else { return false }
         }
         return true
     }
 
-    /// Takes up the record that others may have written. `false` where it does not list all files that the one before did.
+    /// Takes up a later record, which another process has written. `false` if there is none, or if it does not list all files that the
+    /// one before did.
     private func refresh() throws(StoreFault) -> Bool {
-        guard let newer = try directory.read() else { return false }
-        if newer.record == record {
-            file = newer
-            return true
-        }
-        guard newer.record.number > record.number, newer.record.boot == record.boot, !newer.record.isClosed,
+        guard let newer = try directory.read(), newer.record.number > record.number, newer.record.boot == record.boot,
+            !newer.record.isClosed,
             newer.record.fence >= record.fence
         else { return false }
         let isNext = record.files.allSatisfy { name, identity in
@@ -95,7 +91,8 @@ final class StoreCatalog {
     /// Opens a bucket's file, which is made where there is none.
     func open(_ bucket: ReplayBucket) throws(StoreFault) -> BucketFile {
         try directory.alone(within: StoreDirectory.claimPatience) { () throws(StoreFault) in
-            guard try refresh() else { throw .lost }
+            // Before another record is written, which wipes the trace of a move out.
+            guard try stands() else { throw .lost }
             if let file = try openListed(bucket) { return file }
             return try make(bucket)
         }

@@ -131,7 +131,8 @@ final class StoreDirectory {
     /// Whether the directory itself was moved, or copied onto, since a file was last made or removed in it: another may have been
     /// used in its place.
     var wasMoved: Bool {
-        Self.identify(descriptor, "").map { $0.changed != $0.modified } ?? true
+        // Asked twice: while another process makes a file, one of the two times may be old yet.
+        (1...2).allSatisfy { _ in Self.identify(descriptor, "").map { $0.changed != $0.modified } ?? true }
     }
 
     /// The record; `nil` where there is none.

@@ -73,10 +73,10 @@ final class RecordFile {
         close(descriptor)
     }
 
-    /// Whether `path` leads to this file, and nobody has written to it since.
+    /// Whether `path` leads to this file, and nobody has written to it or moved it since.
     func isAt(_ path: String) -> Bool {
         var other = Glibc.stat()
         return stat(path, &other) == 0 && other.st_ino == status.st_ino && other.st_dev == status.st_dev
-            && other.st_mtim.tv_sec == status.st_mtim.tv_sec && other.st_mtim.tv_nsec == status.st_mtim.tv_nsec
+            && other.st_ctim.tv_sec == status.st_ctim.tv_sec && other.st_ctim.tv_nsec == status.st_ctim.tv_nsec
     }
 }

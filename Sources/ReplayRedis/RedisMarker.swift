@@ -29,7 +29,13 @@ struct RedisMarker: Equatable {
     /// Whether the marker holds for a server: the run that answers now set it, has lost nothing since, and still keeps what
     /// the marker says that it keeps.
     func isOf(_ server: RedisServerFacts) -> Bool {
-        runID == server.runID && losses == server.losses && isKept == remainsKept(by: server)
+        runID == server.runID && server.losses.map { vouches(for: $0, of: server) } == true
+            && isKept == remainsKept(by: server)
+    }
+
+    /// Whether the run that set the marker has lost nothing since.
+    private func vouches(for losses: RedisLosses, of server: RedisServerFacts) -> Bool {
+        losses == self.losses && since >= server.leastFence ?? since
     }
 
     /// Why no claim may be accepted under the marker, although it holds: its run has stopped to append to its file.
@@ -49,7 +55,7 @@ struct RedisMarker: Equatable {
         guard !isOf(server), let losses = server.losses else { return nil }
         let (isBelieved, isKept) =
             runID == server.runID
-            ? (losses == self.losses, remainsKept(by: server))
+            ? (vouches(for: losses, of: server), remainsKept(by: server))
             : (isBelieved(by: server, losses, waits: waits), server.keepsThroughRestart)
         return RedisMarker(
             since: isBelieved ? since : max(since, fence), runID: server.runID, isKept: isKept, losses: losses)

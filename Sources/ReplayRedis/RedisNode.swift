@@ -14,6 +14,8 @@ final class RedisNode {
     private var connection: RedisConnection?
     /// What the server last reported on this connection.
     private var facts: RedisServerFacts?
+    /// What a server at this address last reported, on this connection or on one before.
+    private var lastFacts: RedisServerFacts?
     private var waiting: [Answer] = []
     private var handshakeTimer: LoopTimer?
     private var failure: (error: ReplayCacheError, retryAt: ContinuousClock.Instant)?
@@ -60,9 +62,10 @@ final class RedisNode {
         case .lost, nil: return .failure(.unavailable(lossReason))
         default: break
         }
-        guard let told = RedisServerFacts(replies, askedAt: askedAt, after: facts, configuration) else {
+        guard let told = RedisServerFacts(replies, askedAt: askedAt, after: lastFacts, configuration) else {
             return .failure(.unavailable("\(address) does not answer INFO as Redis does"))
         }
+        lastFacts = told
         // If there are none, the connection was given up; the greeting of the next one reads its own.
         if facts != nil { facts = told }
         return .success(told)
@@ -90,7 +93,7 @@ final class RedisNode {
         connection.send(greeting.commands) { [weak self, weak connection] replies in
             // A connection that was given up answers no more, but what it left behind is still told here.
             guard let self, let connection, self.connection === connection, self.handshakeTimer != nil else { return }
-            switch greeting.facts(replies, askedAt: askedAt, of: self.address) {
+            switch greeting.facts(replies, askedAt: askedAt, after: self.lastFacts, of: self.address) {
             case .success(let facts): self.succeed(facts)
             case .failure(let error):
                 guard connection.isOpen else { return self.fail(.unavailable(self.lossReason)) }
@@ -104,7 +107,7 @@ final class RedisNode {
         handshakeTimer = nil
         failure = nil
         pause = Self.shortestPause
-        self.facts = facts
+        (self.facts, lastFacts) = (facts, facts)
         answerAll(.success(facts))
     }
 
@@ -141,13 +144,17 @@ private struct RedisGreeting {
     var commands: [RedisCommand] { login + RedisServerFacts.greeting }
 
     func facts(
-        _ replies: [RedisReply], askedAt: ContinuousClock.Instant, of address: RedisAddress
+        _ replies: [RedisReply], askedAt: ContinuousClock.Instant, after last: RedisServerFacts?,
+        of address: RedisAddress
     ) -> Result<RedisServerFacts, ReplayCacheError> {
         if configuration.password != nil, case .error(let error) = replies[0] {
             return .failure(error.loginFault(of: address))
         }
         for case .error(let error) in replies.prefix(login.count + 1) { return .failure(error.fault(of: address)) }
-        guard let facts = RedisServerFacts(replies.dropFirst(login.count), askedAt: askedAt, configuration) else {
+        guard
+            let facts = RedisServerFacts(
+                replies.dropFirst(login.count), askedAt: askedAt, after: last, configuration)
+        else {
             return .failure(.unavailable("\(address) does not answer INFO as Redis does"))
         }
         if let problem = facts.problem { return .failure(.unavailable("\(address) \(problem)")) }

@@ -25,6 +25,10 @@ struct RedisServerFacts {
     let misfit: String?
     /// Why the server may drop live keys to make room; `nil` if it never does.
     let eviction: String?
+    /// The earliest fence that holds for this run, because its counts were seen to have been set back; `nil` if they were not.
+    ///
+    /// The trace alone is not enough: two resets may leave the same one.
+    let leastFence: Timestamp?
     /// The number of commands that this run has carried out. It only grows, unless `CONFIG RESETSTAT` sets it back.
     private let processed: Int
     private let askedAt: ContinuousClock.Instant
@@ -81,10 +85,17 @@ struct RedisServerFacts {
         beganWithAll = info["aof_rewrites"] == "0" && info["aof_rewrite_in_progress"] == "0"
         let processed = info["total_commands_processed"].flatMap(Int.init) ?? 0
         (self.processed, self.askedAt) = (processed, askedAt)
+        let last = last?.runID == runID ? last : nil
+        // The last question was a command too, so the count has grown. A server that does not report it has the trace alone.
+        let hasFallen = last.map { processed > 0 && processed <= $0.processed } ?? false
+        let time = info["server_time_usec"].flatMap(Int64.init).map { Timestamp(milliseconds: $0 / 1000) } ?? .now
+        leastFence =
+            hasFallen
+            ? time.advanced(byMilliseconds: configuration.clockSkew.clampedMilliseconds) : last?.leastFence
         let reset: String?
         if let trace = rest.dropFirst().first {
             reset = RedisLosses.reset(trace)
-        } else if let last, last.runID == runID, last.wouldFall(inMilliseconds: 0), last.processed <= processed {
+        } else if let last, last.wouldFall(inMilliseconds: 0), !hasFallen {
             reset = last.losses?.reset
         } else {
             reset = nil

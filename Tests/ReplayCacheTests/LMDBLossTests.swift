@@ -73,18 +73,22 @@ extension ReplayCacheTests {
             (0..<10, -60), (10..<20, 0), (20..<30, -60), (30..<40, 0), (40..<50, 60),
         ]
 
-        /// A copy of the store, and a link to its record, are made when two minutes have come; all of them are used in between.
-        private func fill(_ store: LMDBReplayCache) throws {
-            let other = try LMDBReplayCache(path: parent.path + "/other", at: later(-100))
+        /// A store with all claims of ``used``. A copy of it, and a link to its record, are made when two minutes have come.
+        private func fill() throws -> LMDBReplayCache {
+            let (begun, other) = (try open(), try LMDBReplayCache(path: parent.path + "/other", at: later(-100)))
             for used in Self.used[..<2] {
-                #expect(try firsts([.here(store)], used.numbers, issued: used.issued, at: 0) == 10)
+                #expect(try firsts([.here(begun)], used.numbers, issued: used.issued, at: 0) == 10)
                 #expect(try firsts([.here(other)], 1000..<1040, issued: used.issued, at: 0) == 40)
             }
             try other.close()
-            try shell("cp -a replays copy; ln replays/store record")
+            try shell("cp -a replays copy")
+            try begun.close()
+            try shell("ln replays/store record")
+            let store = try open()
             for used in Self.used[2...] {
                 #expect(try firsts([.here(store)], used.numbers, issued: used.issued, at: 60) == 10)
             }
+            return store
         }
 
         /// Nothing that was used is first again, for whichever user asks first, and what is issued after the fence is first once.
@@ -141,8 +145,7 @@ extension ReplayCacheTests {
 
         @Test("used tokens stay used, whatever is removed or put back while nobody has it open", arguments: losses)
         func closed(_ loss: String) throws {
-            let store = try open()
-            try fill(store)
+            let store = try fill()
             try store.close()
             try shell(loss)
             let users = [.here(try open(70)), try worker(71)]
@@ -151,7 +154,7 @@ extension ReplayCacheTests {
 
         @Test("used tokens stay used, whatever is removed or put back after a process was killed", arguments: losses)
         func killed(_ loss: String) throws {
-            do { try fill(open()) }
+            do { _ = try fill() }
             try shell(loss)
             let users = [try worker(70), .here(try open(71))]
             try expectNoSecondUse(users, "\(loss)")
@@ -161,16 +164,14 @@ extension ReplayCacheTests {
             "used tokens stay used, whatever is removed or put back while the store is in use, by another process that begins",
             arguments: losses)
         func joined(_ loss: String) throws {
-            let store = try open()
-            try fill(store)
+            let store = try fill()
             try shell(loss)
             try expectNoSecondUse([try worker(70), .here(store)], "\(loss)")
         }
 
         @Test("used tokens stay used, whatever is removed or put back under processes that run", arguments: losses)
         func running(_ loss: String) throws {
-            let store = try open()
-            try fill(store)
+            let store = try fill()
             let users = [.here(store), try worker(65)]
             // The worker comes to have all of them open.
             for used in Self.used { #expect(try firsts(users, used.numbers, issued: used.issued, at: 65) == 0) }
@@ -211,6 +212,26 @@ extension ReplayCacheTests {
             let again = try open(75)
             #expect(try firsts([.here(again), try worker(75)], 100..<110, issued: 71, at: 75) == 0)
             #expect(try firsts([.here(again), try worker(75)], 100..<110, issued: 76, at: 76) == 10)
+        }
+
+        @Test(
+            "what was used while a store was away is not first use for a process that has it open and was asked nothing",
+            arguments: turns)
+        func awayFromIdle(_ taken: String, _ putBack: String) throws {
+            let store = try open()
+            let users = [.here(store), try worker(-90)]
+            #expect(try firsts(users, 0..<10, issued: 60, at: 60) == 10)
+            try shell(taken)
+            do {
+                let between = try worker(70)
+                #expect(try firsts([between], 100..<110, issued: 71, at: 71) == 10)
+                // In a minute that nobody has open.
+                #expect(try firsts([between], 110..<120, issued: 130, at: 131) == 10)
+            }
+            try shell(putBack)
+            #expect(try firsts(users, 110..<120, issued: 130, at: 135) == 0)
+            #expect(try firsts(users, 100..<110, issued: 71, at: 135) == 0)
+            #expect(try firsts(users, 120..<130, issued: 210, at: 210) == 10)
         }
 
         /// In the minute of expiry that this process has open, and in others that it has not.
@@ -288,7 +309,7 @@ extension ReplayCacheTests {
         /// The kernel ends a process that reads beyond the end of a file that it has mapped, which a sanitizer reports.
         @Test("a bucket that is cut under a process that runs is never a first use", .enabled(if: !Program.isSanitized))
         func cut() throws {
-            do { try fill(open()) }
+            do { _ = try fill() }
             let running = try worker(65)
             #expect(try firsts([running], 0..<10, issued: -60, at: 65) == 0)
             // LMDB's map then ends before what it reads: the kernel ends the process.

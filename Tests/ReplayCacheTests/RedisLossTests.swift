@@ -295,7 +295,9 @@ extension ReplayCacheTests {
                 _ processed: Int, trace: String?, after last: RedisServerFacts? = nil,
                 askedAt: ContinuousClock.Instant = .now
             ) throws -> RedisServerFacts {
-                let info = Self.told + "total_commands_processed:\(processed)\r\n"
+                let info =
+                    Self.told + "total_commands_processed:\(processed)\r\n"
+                    + "server_time_usec:\(clock.later(30_000).milliseconds * 1000)\r\n"
                 let replies = [.text(info), .array([])] + (trace.map { [RedisReply.text($0)] } ?? [])
                 return try #require(RedisServerFacts(replies[...], askedAt: askedAt, after: last, configuration))
             }
@@ -313,6 +315,17 @@ extension ReplayCacheTests {
             #expect(try facts(2000, trace: nil, after: few).losses == nil)
             #expect(try facts(1_000_000_001, trace: nil, after: many).losses == many.losses)
             #expect(try facts(999_999_999, trace: nil, after: many).losses == nil)
+            // The trace is a duration, and another reset may take as long.
+            let before = try facts(100, trace: reset)
+            let after = try facts(101, trace: reset, after: before)
+            let again = try facts(50, trace: reset, after: before)
+            let marker = RedisMarker(
+                since: clock.now, runID: before.runID, isKept: false, losses: try #require(before.losses))
+            #expect(again.losses == before.losses)
+            #expect(marker.isOf(before) && marker.isOf(after) && !marker.isOf(again))
+            #expect(!marker.isOf(try facts(51, trace: reset, after: again)))
+            let renewed = try #require(marker.renewed(by: again, fence: clock.later(60_000), waits: false))
+            #expect(renewed.since == clock.later(60_000) && renewed.isOf(again))
             let old = try facts(1_000_000_000, trace: other, askedAt: .now - .seconds(101))
             #expect(old.commandsAgain.count == 3)
             #expect(try facts(1_000_000_001, trace: nil, after: old).losses == nil)
