@@ -19,9 +19,12 @@ package struct HTTPLimits: Sendable, Equatable {
 
     package init() {}
 
-    /// One worker's part of ``unfinishedBytes``. It has room for the longest request at least, whose lines and packets count for
-    /// more than their bytes.
+    /// One worker's part of ``unfinishedBytes``; see ``leastUnfinishedBytes(of:)``.
     func unfinishedShare(of workers: Int) -> Int {
-        max(unfinishedBytes / max(1, workers), 4 * (headerBytes + bodyBytes))
+        max(unfinishedBytes, leastUnfinishedBytes(of: workers)) / max(1, workers)
     }
+
+    /// The least that ``unfinishedBytes`` can be: each worker needs room for the longest request, whose lines and packets take up
+    /// to four times their bytes.
+    package func leastUnfinishedBytes(of workers: Int) -> Int { 4 * (headerBytes + bodyBytes) * workers }
 }

@@ -54,7 +54,7 @@ final class LMDBBuckets {
         _ group: [ReplayClaim], fence: Timestamp, at now: Timestamp
     ) -> [Result<ReplayAnswer, StoreFault>] {
         // Asked before a file is made or removed, which wipes the trace of a move out.
-        if catalog.directory.wasMoved { isLost = true }
+        if catalog.directory.lastChange == nil { isLost = true }
         sweep(at: now)
         let dropped = horizon.dropped
         var answers = [Result<ReplayAnswer, StoreFault>](

@@ -9,6 +9,11 @@ final class StoreCatalog {
     let directory: StoreDirectory
     let horizon: Horizon
     private var file: RecordFile
+    /// The directory's ``StoreDirectory/lastChange`` when all listed files were seen to be there; `nil` if there may have been
+    /// another change in the same tick of the kernel's clock.
+    private var checked: Int64?
+
+    private static let longestTick: Int64 = 50_000_000
 
     var record: StoreRecord { file.record }
     var fence: Timestamp { Timestamp(milliseconds: record.fence) }
@@ -18,7 +23,7 @@ final class StoreCatalog {
     init?(of directory: StoreDirectory, _ file: RecordFile) throws(StoreFault) {
         (self.directory, self.file) = (directory, file)
         // Asked before anything is made in it.
-        let wasMoved = directory.wasMoved
+        let wasMoved = directory.lastChange == nil
         horizon = try Horizon(directory.place(StoreDirectory.horizonName))
         guard !wasMoved, lists(file.record) else { return nil }
         // An older record, or an older horizon, does not agree with the other; nor do they where a process was killed while it
@@ -48,13 +53,22 @@ final class StoreCatalog {
         StoreDirectory.bucket(of: name).map { $0 <= horizon.dropped } ?? false
     }
 
-    /// Whether the path still leads to this store. Reads the record again if another process has replaced it.
+    /// Whether the path still leads to this store, and every listed file is there. Reads the record again if another process has
+    /// replaced it.
     func stands() throws(StoreFault) -> Bool {
         let path = directory.path + "/" + StoreRecord.name
-        while !file.isAt(path) {
-            guard try refresh() else { return false }
-        }
-        return true
+        guard let change = directory.lastChange else { return false }
+        repeat {
+            while !file.isAt(path) {
+                guard try refresh() else { return false }
+            }
+            if change == checked { return true }
+            if lists(record) {
+                checked = abs(Timestamp.now.milliseconds * 1_000_000 - change) > Self.longestTick ? change : nil
+                return true
+            }
+        } while !file.isAt(path)
+        return false
     }
 
     /// Takes up a later record, which another process has written. `false` if there is none, or if it does not list all files that the

@@ -128,11 +128,14 @@ final class StoreDirectory {
         return file_identify(directory, name, &found) == 0 ? found : nil
     }
 
-    /// Whether the directory itself was moved, or copied onto, since a file was last made or removed in it: another may have been
-    /// used in its place.
-    var wasMoved: Bool {
+    /// When a file was last made, moved or removed in the directory, in nanoseconds since 1970. `nil` results if the directory itself
+    /// was moved, or copied onto, since then: another may have been used in its place.
+    var lastChange: Int64? {
         // Asked twice: while another process makes a file, one of the two times may be old yet.
-        (1...2).allSatisfy { _ in Self.identify(descriptor, "").map { $0.changed != $0.modified } ?? true }
+        for _ in 1...2 {
+            if let found = Self.identify(descriptor, ""), found.changed == found.modified { return found.changed }
+        }
+        return nil
     }
 
     /// The record; `nil` where there is none.

@@ -5,12 +5,13 @@ internal import MediaTokenGate
 
 /// Finds the gate's key files and secrets that every user of this machine can read or replace.
 enum FileModes {
-    /// One line for each of the files that `settings` name, with what to do.
-    static func warnings(_ settings: GateSettings) -> [String] {
+    /// One line for each of the files that `settings` name, and for the file of the settings itself, with what to do.
+    static func warnings(_ settings: GateSettings, file: String?) -> [String] {
         let grants = settings.routes.compactMap(\.grantSettings).flatMap { [$0.maker.keyFile, $0.maker.saltFile] }
         let secrets = ([settings.tls?.key, settings.passwordFile] + grants).compactMap { $0 }
         let authorities = settings.tls?.clientAuthorities.map { [$0] } ?? []
-        let warnings = secrets.flatMap(secret) + (settings.keys + authorities).flatMap(verificationKeys)
+        let configuration = file.map { [writable($0, "decide what opens a stream")] } ?? []
+        let warnings = secrets.flatMap(secret) + configuration + (settings.keys + authorities).flatMap(verificationKeys)
         var told: Set<String> = []
         return warnings.compactMap { $0 }.filter { told.insert($0).inserted }
     }
@@ -36,9 +37,11 @@ enum FileModes {
     }
 
     /// - Parameter unlessSticky: whether others may add files, if they cannot replace those of this user.
-    private static func writable(_ path: String, unlessSticky: Bool = false) -> String? {
+    private static func writable(
+        _ path: String, _ action: String = "put their own keys there", unlessSticky: Bool = false
+    ) -> String? {
         guard let mode = mode(of: path), mode & S_IWOTH != 0, !(unlessSticky && mode & S_ISVTX != 0) else { return nil }
-        return line(path, mode, "put their own keys there", mode & S_IFMT == S_IFDIR ? "755" : "644")
+        return line(path, mode, action, mode & S_IFMT == S_IFDIR ? "755" : "644")
     }
 
     private static func line(_ path: String, _ mode: mode_t, _ action: String, _ better: String) -> String {

@@ -68,14 +68,14 @@ enum ServeCommand {
         let task = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Task(given) }
         return CommandFailure.report { () throws(CommandFailure) in
             guard let settings = try task.readSettings() else { return .usage }
-            return task.checks ? check(settings) : try serve(settings, task)
+            return task.checks ? check(settings, task) : try serve(settings, task)
         }
     }
 
     /// Whether the files that the settings name hold what they should.
-    private static func check(_ settings: GateSettings) -> ExitStatus {
+    private static func check(_ settings: GateSettings, _ task: Task) -> ExitStatus {
         for listener in HTTPServer.exposedListeners(among: settings.listen + settings.admin) { warn(exposed: listener) }
-        warnOfModes(settings)
+        warnOfModes(settings, task)
         let problems = GateFiles.problems(settings)
         for problem in problems { Console.printError(problem) }
         return problems.isEmpty ? .success : .usage
@@ -83,7 +83,7 @@ enum ServeCommand {
 
     private static func serve(_ settings: GateSettings, _ task: Task) throws(CommandFailure) -> ExitStatus {
         let process = ServiceProcess()
-        warnOfModes(settings)
+        warnOfModes(settings, task)
         warn(settings, descriptors: ServiceProcess.raiseDescriptorLimit())
         let gate = try RunningGate(settings)
         for listener in gate.listeners { Console.printError("serving on \(listener)") }
@@ -108,8 +108,8 @@ enum ServeCommand {
         } while signal == nil || signal == SIGHUP
     }
 
-    private static func warnOfModes(_ settings: GateSettings) {
-        for warning in FileModes.warnings(settings) { Console.printError(warning) }
+    private static func warnOfModes(_ settings: GateSettings, _ task: Task) {
+        for warning in FileModes.warnings(settings, file: task.file) { Console.printError(warning) }
     }
 
     private static func warn(exposed listener: HTTPListener) {
@@ -140,7 +140,7 @@ enum ServeCommand {
             guard let settings = try task.readSettings() else {
                 return Console.printError("not reloaded: the settings have problems, and stay as they were")
             }
-            warnOfModes(settings)
+            warnOfModes(settings, task)
             let files = try gate.apply(settings)
             for name in settings.namesThatWait(since: gate.settings) {
                 Console.printError("\(name): differs from what this process was started with, and waits for a restart")

@@ -297,7 +297,7 @@ extension EndToEnd {
 
         @Test("a body in chunks of a byte, each a packet of its own, takes no more memory than unfinished requests may")
         func smallChunks() throws {
-            let limit = ["--max-unfinished-bytes", "1048576", "--route", "/free=open"]
+            let limit = ["--max-unfinished-bytes", "2359296", "--route", "/free=open"]
             let gate = try GateProcess(in: place, GatePlace.strict + limit)
             let attackers = try (0..<8).map { _ in try RawConnection(port: gate.port) }
             for one in attackers { one.send(Self.verify + "Transfer-Encoding: chunked\r\n\r\n") }
@@ -315,7 +315,7 @@ extension EndToEnd {
         @Test("a connection that waits for its answer gets it, however much of the next request it has sent")
         func waitingStay() throws {
             let redis = try RedisServer()
-            let options = ["--max-unfinished-bytes", "1048576"]
+            let options = ["--max-unfinished-bytes", "2359296"]
             let gate = try GateProcess(in: place, replays: redis.url + "?timeout=5000", GatePlace.strict + options)
             let next = Self.verify + "Content-Length: 250000\r\n\r\n" + String(repeating: "x", count: 3000)
             let tokens = try place.tokens(500)

@@ -271,7 +271,7 @@ extension EndToEnd {
             }) + [
                 ("\(folder)/keys/a.pem", 0o646, 0o644, "644"), ("\(folder)/keys/b.pem", 0o642, 0o644, "644"),
                 ("\(folder)/keys", 0o757, 0o755, "755"), ("\(folder)/keys", 0o1777, 0o755, "755"),
-                (place.key, 0o666, 0o644, "644"), (parent, 0o777, 0o755, "755"),
+                (place.key, 0o666, 0o644, "644"), (parent, 0o777, 0o755, "755"), (named, 0o646, 0o644, "644"),
             ] {
                 try change(path, mode)
                 let found = try check()

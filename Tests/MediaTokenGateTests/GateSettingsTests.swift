@@ -60,6 +60,11 @@ struct GateSettingsTests {
             (#""replays": "redis://""#, "replays: the URL of the redis store"),
             (#""max-unfinished-bytes": 1048575"#, "max-unfinished-bytes: is 1048575; expected a whole number from"),
             (#""max-unfinished-bytes": 17179869185"#, "max-unfinished-bytes: is 17179869185; expected"),
+            (#""max-unfinished-bytes": 2359295"#, "max-unfinished-bytes: is 2359295; expected at least 2359296"),
+            (
+                #""workers": 1, "max-body-bytes": 16777216, "max-unfinished-bytes": 2359296"#,
+                "max-unfinished-bytes: is 2359296; expected at least 67239936"
+            ),
             (#""token-header": "a b""#, "token-header: is 'a b'"),
             (#""token-cookie": "a=b""#, "token-cookie: is 'a=b'"),
             (#""mvpds": {"MML": []}"#, "mvpds.MML: is an empty list"),

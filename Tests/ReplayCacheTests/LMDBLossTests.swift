@@ -187,6 +187,28 @@ extension ReplayCacheTests {
             #expect(try firsts([third] + users, 200..<240, issued: 90, at: 90) == 40)
         }
 
+        @Test(
+            "processes that run find out that a file is missing before they next accept a token",
+            arguments: [
+                "rm replays/bucket-*", "rm replays/bucket-28333339", "rm replays/bucket-28333339-lock",
+                "rm replays/horizon",
+                "rm replays/users", "rm replays/store", "mv replays/bucket-28333339 .", "mv replays/users .",
+                "cp -a replays/users new; mv new replays/users",
+            ])
+        func missing(_ loss: String) throws {
+            let store = try open()
+            let users = [.here(store), try worker(-90)]
+            // In two minutes, of which the second is not touched later.
+            #expect(try firsts(users, 0..<10, issued: -60, at: 0) == 10)
+            #expect(try firsts(users, 10..<20, issued: 60, at: 60) == 10)
+            // Time for the store to be seen whole, and not to be looked through any more.
+            usleep(100_000)
+            #expect(try firsts(users, 20..<30, issued: 60, at: 60) == 10)
+            try shell(loss)
+            #expect(try firsts(users, 30..<40, issued: 69, at: 70) == 0)
+            #expect(try firsts(users, 40..<50, issued: 80, at: 80) == 10)
+        }
+
         private func asRoot(_ command: String...) throws {
             try Program(geteuid() == 0 ? "env" : "sudo").succeed(command)
         }

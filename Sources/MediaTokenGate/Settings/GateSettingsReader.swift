@@ -141,6 +141,13 @@ package struct GateSettingsReader {
         }
         if let number = object.number("max-unfinished-bytes", 1_048_576...17_179_869_184) {
             settings.limits.unfinishedBytes = number
+            let least = settings.limits.leastUnfinishedBytes(of: settings.workers)
+            if number < least {
+                object.refuse(
+                    "max-unfinished-bytes",
+                    "is \(number); expected at least \(least), which is four times the longest request (max-header-bytes and "
+                        + "max-body-bytes) for each of \(settings.workers) workers")
+            }
         }
         if let number = object.number("log-every", 0...1_000_000) { settings.logEvery = number }
         if let number = object.number("stop-timeout", 0...3600) { settings.stopMilliseconds = number * 1000 }
