@@ -52,7 +52,7 @@ final class StoreDirectory {
         }
         let users = openat(directory, usersName, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard users >= 0 else { throw StoreFault("cannot be opened: \(lastError())") }
-        guard identify(directory, usersName) != nil else {
+        guard FileIdentity(usersName, in: directory) != nil else {
             close(users)
             throw StoreFault("is on a file system without file birth times; use ext4, XFS or tmpfs")
         }
@@ -118,14 +118,9 @@ final class StoreDirectory {
     /// was put in the place of a file is another one. The file `users` is also told by when it was last moved, given to another
     /// owner, or emptied anew (``discard()``): that of a whole directory that was moved away and back is another one.
     func identity(of name: String) -> String? {
-        Self.identify(descriptor, name).map {
+        FileIdentity(name, in: descriptor).map {
             "\($0.inode).\($0.born)" + (name == Self.usersName ? ".\($0.changed)" : "")
         }
-    }
-
-    private static func identify(_ directory: Int32, _ name: String) -> file_identity? {
-        var found = file_identity()
-        return file_identify(directory, name, &found) == 0 ? found : nil
     }
 
     /// When a file was last made, moved or removed in the directory, in nanoseconds since 1970. `nil` results if the directory itself
@@ -133,7 +128,7 @@ final class StoreDirectory {
     var lastChange: Int64? {
         // Asked twice: while another process makes a file, one of the two times may be old yet.
         for _ in 1...2 {
-            if let found = Self.identify(descriptor, ""), found.changed == found.modified { return found.changed }
+            if let found = FileIdentity(in: descriptor), found.changed == found.modified { return found.changed }
         }
         return nil
     }
@@ -226,6 +221,21 @@ final class StoreDirectory {
             if name != ".", name != ".." { names.append(name) }
         }
         return names
+    }
+}
+
+/// What tells a file from every other one, and from itself as it was before it was written to or moved.
+struct FileIdentity: Equatable {
+    let inode: UInt64
+    /// Nanoseconds since 1970. Nothing but making a file sets its birth time.
+    let born, changed, modified: Int64
+
+    /// Reads the identity of a file in an open directory, or of the open file itself; `nil` if there is none, or if its file system
+    /// does not record birth times.
+    init?(_ name: String = "", in descriptor: Int32) {
+        var found = file_identity()
+        guard file_identify(descriptor, name, &found) == 0 else { return nil }
+        (inode, born, changed, modified) = (found.inode, found.born, found.changed, found.modified)
     }
 }
 

@@ -59,14 +59,12 @@ struct StoreRecord: Equatable {
 final class RecordFile {
     let record: StoreRecord
     private let descriptor: Int32
-    private let status: Glibc.stat
+    private let identity: FileIdentity?
 
     /// - Parameter descriptor: the file; closed in the end.
     init(_ record: StoreRecord, in descriptor: Int32) {
         (self.record, self.descriptor) = (record, descriptor)
-        var status = Glibc.stat()
-        fstat(descriptor, &status)
-        self.status = status
+        identity = FileIdentity(in: descriptor)
     }
 
     deinit {
@@ -75,8 +73,7 @@ final class RecordFile {
 
     /// Whether `path` leads to this file, and nobody has written to it or moved it since.
     func isAt(_ path: String) -> Bool {
-        var other = Glibc.stat()
-        return stat(path, &other) == 0 && other.st_ino == status.st_ino && other.st_dev == status.st_dev
-            && other.st_ctim.tv_sec == status.st_ctim.tv_sec && other.st_ctim.tv_nsec == status.st_ctim.tv_nsec
+        guard let identity else { return false }
+        return FileIdentity(path, in: AT_FDCWD) == identity
     }
 }
