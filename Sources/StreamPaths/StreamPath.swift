@@ -11,6 +11,8 @@ package struct StreamPath: Sendable {
     package let endsWithSlash: Bool
 
     private static let nameLimit = 256
+    /// Bytes of a path at the most. nginx and Apache take a request line of some 8 KB unless they are told otherwise.
+    static let byteLimit = 8192
 
     /// The path decoded, from its first slash on, without a slash at its end.
     package var text: String { "/" + names.joined(separator: "/") }
@@ -31,7 +33,7 @@ package struct StreamPath: Sendable {
         // A target is visible ASCII without a fragment (RFC 9112, 3.2). Some programs cut off or repair what is not.
         let isTarget = target.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }
         let path = target.prefix { $0 != UInt8(ascii: "?") }
-        guard isTarget, path.first == UInt8(ascii: "/") else { return nil }
+        guard isTarget, path.first == UInt8(ascii: "/"), path.count <= Self.byteLimit else { return nil }
         var names: [String] = []
         names.reserveCapacity(16)
         var rest = path.dropFirst()

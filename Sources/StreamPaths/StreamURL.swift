@@ -5,8 +5,6 @@ package struct StreamURL: Sendable {
     package let origin: StreamOrigin?
     package let path: StreamPath
 
-    private static let byteLimit = 8192
-
     /// Reads a URL from `https://` or `http://` on, or a path from its slash on.
     ///
     /// `nil` results from anything that two programs could read in two ways, and from a URL with a `*`: for CloudFront that is a
@@ -14,7 +12,7 @@ package struct StreamURL: Sendable {
     package init?(_ text: String) {
         // Walking an array is several times as fast as walking a string.
         let bytes = Array(text.utf8)
-        guard bytes.count <= Self.byteLimit, !bytes.contains(UInt8(ascii: "*")) else { return nil }
+        guard bytes.count <= StreamPath.byteLimit, !bytes.contains(UInt8(ascii: "*")) else { return nil }
         let absolute = StreamOrigin.read(bytes[...])
         guard let path = StreamPath(absolute?.rest ?? bytes[...]) else { return nil }
         (self.text, self.path, origin) = (text, path, absolute?.origin)

@@ -5,6 +5,16 @@ import Testing
 
 @Suite("Paths of streams")
 struct StreamPathTests {
+    @Test("a path has 8,192 bytes at most, escapes counted as they are sent and the query not counted")
+    func longest() {
+        let name = "/" + String(repeating: "a", count: 255)
+        let longest = String(repeating: name, count: 32)
+        #expect(longest.utf8.count == 8192)
+        #expect(StreamPath(longest)?.names.count == 32)
+        #expect(StreamPath(longest + "?" + longest) != nil && StreamURL("https://a.example" + longest) == nil)
+        #expect(StreamPath(longest + "/") == nil && StreamPath(longest.dropLast() + "%61") == nil)
+    }
+
     @Test("escapes are decoded once, and a query does not count")
     func plain() throws {
         #expect(try #require(StreamPath("/a/b%20c/100%25?x=/../y")).names == ["a", "b c", "100%"])
