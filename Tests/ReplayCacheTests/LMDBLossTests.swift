@@ -256,6 +256,21 @@ extension ReplayCacheTests {
             #expect(try firsts(users, 120..<130, issued: 210, at: 210) == 10)
         }
 
+        @Test("a move is not forgotten because the next claim deletes what has expired")
+        func awayWhileMinutesPass() throws {
+            let store = try open()
+            #expect(try firsts([.here(store)], 0..<10, issued: 60, at: 60) == 10)
+            try shell("mv replays away")
+            do {
+                let between = try worker(860)
+                #expect(try firsts([between], 100..<110, issued: 870, at: 871) == 10)
+            }
+            try shell("rm -r replays; mv away replays")
+            // By now the first minute has passed, and its files are deleted.
+            #expect(try firsts([.here(store)], 100..<110, issued: 870, at: 875) == 0)
+            #expect(try firsts([.here(store)], 110..<120, issued: 880, at: 881) == 10)
+        }
+
         /// In the minute of expiry that this process has open, and in others that it has not.
         @Test(
             "a process finds out that another has begun the store again, however far that one has come",
