@@ -7,9 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Identifies a file: its inode number, and its times in nanoseconds since 1970. */
+/* Identifies a file: its file system, its inode number, and its times in nanoseconds since 1970. */
 struct file_identity {
-    unsigned long long inode;
+    unsigned long long device, inode;
     long long born, changed, modified;
 };
 
@@ -20,6 +20,7 @@ static inline int file_identify(int directory, const char *name, struct file_ide
     const int flags = 0x100 | (*name ? 0 : 0x1000); /* AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH */
     if (syscall(SYS_statx, directory, name, flags, STATX_BASIC_STATS | STATX_BTIME, &found) != 0) return errno;
     if (!(found.stx_mask & STATX_BTIME)) return ENOTSUP;
+    identity->device = (unsigned long long)found.stx_dev_major << 32 | found.stx_dev_minor;
     identity->inode = found.stx_ino;
     identity->born = found.stx_btime.tv_sec * 1000000000LL + found.stx_btime.tv_nsec;
     identity->changed = found.stx_ctime.tv_sec * 1000000000LL + found.stx_ctime.tv_nsec;

@@ -122,7 +122,6 @@ public final class LMDBReplayCache: ReplayCache {
     ) throws(ReplayCacheError) -> Value {
         let outcome = lock.withLock { () -> Result<Value, ReplayCacheError> in
             do throws(StoreFault) {
-                _ = try openBuckets(at: now)
                 _ = try takeUpChanges(at: now)
                 return .success(try body(openBuckets(at: now)))
             } catch {

@@ -20,7 +20,8 @@ final class StoreDirectory {
     let path: String
     private let descriptor: Int32
     private let users: Int32
-    private var isEntered = false
+    /// What the directory is registered as among the open stores; `nil` until it is.
+    private var registered: String?
 
     /// Opens the directory.
     ///
@@ -40,7 +41,7 @@ final class StoreDirectory {
     }
 
     deinit {
-        if isEntered { OpenStores.shared.leave(Self.device(descriptor)) }
+        if let registered { OpenStores.shared.leave(registered) }
         close(users)
         close(descriptor)
     }
@@ -61,17 +62,12 @@ final class StoreDirectory {
 
     /// Registers the directory as open in this process until this object is freed.
     func enter() throws(StoreFault) {
-        guard OpenStores.shared.enter(Self.device(descriptor)) else {
+        guard let identity = FileIdentity(in: descriptor) else { throw StoreFault("cannot be read: \(lastError())") }
+        let place = "\(identity.device):\(identity.inode)"
+        guard OpenStores.shared.enter(place) else {
             throw StoreFault("is open in this process already; share the one store")
         }
-        isEntered = true
-    }
-
-    /// What tells a file from every other one on this machine, whatever path leads to it.
-    private static func device(_ descriptor: Int32) -> String {
-        var status = Glibc.stat()
-        fstat(descriptor, &status)
-        return "\(status.st_dev):\(status.st_ino)"
+        registered = place
     }
 
     /// Where a file lies: a path that leads into this very directory.
@@ -226,7 +222,7 @@ final class StoreDirectory {
 
 /// What tells a file from every other one, and from itself as it was before it was written to or moved.
 struct FileIdentity: Equatable {
-    let inode: UInt64
+    let device, inode: UInt64
     /// Nanoseconds since 1970. Nothing but making a file sets its birth time.
     let born, changed, modified: Int64
 
@@ -235,7 +231,8 @@ struct FileIdentity: Equatable {
     init?(_ name: String = "", in descriptor: Int32) {
         var found = file_identity()
         guard file_identify(descriptor, name, &found) == 0 else { return nil }
-        (inode, born, changed, modified) = (found.inode, found.born, found.changed, found.modified)
+        (device, inode) = (found.device, found.inode)
+        (born, changed, modified) = (found.born, found.changed, found.modified)
     }
 }
 

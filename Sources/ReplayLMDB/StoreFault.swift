@@ -23,10 +23,10 @@ struct StoreFault: Error {
         guard code == MDB_SUCCESS else { throw StoreFault(code: code, action: action()) }
     }
 
-    /// Whether another process holds the store, so that it may be had in a moment.
+    /// Whether another process holds the store, so that a retry may succeed.
     private(set) var isHeld = false
 
-    /// Another process has been opening, closing or extending the store for as long as this one was ready to wait.
+    /// The fault of a store that another process opens, closes or extends, and has held for longer than this process waits.
     static func held(for patience: Duration) -> StoreFault {
         var fault = StoreFault("is held by a process that has been opening or closing it for \(patience)")
         fault.isHeld = true
