@@ -31,131 +31,122 @@ let package = Package(
         .systemLibrary(
             name: "CLibEventTLS", pkgConfig: "libevent_openssl", providers: [.apt(["libevent-dev", "libssl-dev"])]),
 
-        .target(name: "StreamPaths", swiftSettings: strict),
-        .target(name: "Threading", swiftSettings: strict),
-        .target(name: "TokenCrypto", dependencies: ["COpenSSL"], swiftSettings: strict),
-        .target(name: "TokenXML", dependencies: ["CLibXML2"], swiftSettings: strict),
+        .target(name: "TextEncodings"),
+        .target(name: "Timestamps"),
+        .target(name: "Files"),
+        .target(name: "StreamPaths", dependencies: ["TextEncodings"]),
+        .target(name: "Threading"),
+        .target(name: "TokenCrypto", dependencies: ["COpenSSL", "TextEncodings"]),
+        .target(name: "TokenXML", dependencies: ["CLibXML2"]),
         .target(
-            name: "MediaToken", dependencies: ["Threading", "TokenCrypto", "TokenXML"], swiftSettings: strict),
-        .target(name: "ReplayLMDB", dependencies: ["MediaToken", "Threading", "CLMDB"], swiftSettings: strict),
-        .target(name: "EventLoop", dependencies: ["CLibEvent"], swiftSettings: strict),
+            name: "MediaToken",
+            dependencies: ["Files", "TextEncodings", "Threading", "Timestamps", "TokenCrypto", "TokenXML"]),
         .target(
-            name: "ReplayRedis", dependencies: ["MediaToken", "EventLoop", "Threading", "TokenCrypto", "CHiredis"],
-            swiftSettings: strict),
+            name: "ReplayLMDB",
+            dependencies: ["CLMDB", "Files", "MediaToken", "TextEncodings", "Threading", "Timestamps"]),
+        .target(name: "EventLoop", dependencies: ["CLibEvent"]),
         .target(
-            name: "HTTPServer", dependencies: ["EventLoop", "Threading", "CLibEventHTTP", "CLibEventTLS"],
-            swiftSettings: strict),
+            name: "ReplayRedis",
+            dependencies: ["CHiredis", "EventLoop", "MediaToken", "TextEncodings", "Threading", "Timestamps"]),
         .target(
-            name: "HTTPClient", dependencies: ["EventLoop", "CLibEventHTTP"], swiftSettings: strict),
+            name: "HTTPServer",
+            dependencies: ["CLibEventHTTP", "CLibEventTLS", "EventLoop", "TextEncodings", "Threading"]),
         .target(
-            name: "PlaybackGrants", dependencies: ["MediaToken", "StreamPaths", "TokenCrypto", "CCBOR"],
-            swiftSettings: strict),
+            name: "HTTPClient", dependencies: ["CLibEventHTTP", "EventLoop"]),
         .target(
-            name: "ReplayStores", dependencies: ["MediaToken", "ReplayLMDB", "ReplayRedis"], swiftSettings: strict),
+            name: "PlaybackGrants",
+            dependencies: ["CCBOR", "StreamPaths", "TextEncodings", "Timestamps", "TokenCrypto"]),
+        .target(
+            name: "ReplayStores",
+            dependencies: ["MediaToken", "ReplayLMDB", "ReplayRedis", "TextEncodings", "Timestamps"]),
         .target(
             name: "MediaTokenGate",
             dependencies: [
-                "EventLoop", "HTTPServer", "MediaToken", "PlaybackGrants", "ReplayRedis", "ReplayStores", "StreamPaths",
-                "Threading",
-            ],
-            swiftSettings: strict),
-        .target(name: "TokenIssuer", dependencies: ["MediaToken", "TokenCrypto"], swiftSettings: strict),
+                "EventLoop", "Files", "HTTPServer", "MediaToken", "PlaybackGrants", "ReplayRedis", "ReplayStores",
+                "StreamPaths", "TextEncodings", "Threading", "Timestamps",
+            ]),
+        .target(name: "TokenIssuer", dependencies: ["MediaToken", "TextEncodings", "Timestamps", "TokenCrypto"]),
         .target(
             name: "LoadTest",
-            dependencies: ["EventLoop", "HTTPClient", "MediaToken", "Threading", "TokenCrypto", "TokenIssuer"],
-            swiftSettings: strict),
+            dependencies: [
+                "EventLoop", "Files", "HTTPClient", "MediaToken", "TextEncodings", "Threading", "Timestamps",
+                "TokenCrypto", "TokenIssuer",
+            ]),
         .executableTarget(
             name: "media-token",
             dependencies: [
-                "EventLoop", "HTTPClient", "HTTPServer", "LoadTest", "MediaToken", "MediaTokenGate", "PlaybackGrants",
-                "ReplayStores", "TokenCrypto", "TokenIssuer", "CArgp",
-            ],
-            swiftSettings: strict),
+                "CArgp", "EventLoop", "Files", "HTTPClient", "HTTPServer", "LoadTest", "MediaToken", "MediaTokenGate",
+                "PlaybackGrants", "ReplayStores", "TextEncodings", "Timestamps", "TokenCrypto", "TokenIssuer",
+            ]),
 
         .target(
             name: "TestSupport",
-            dependencies: ["MediaToken", "Threading", "TokenCrypto", "TokenIssuer"],
-            path: "Tests/TestSupport",
-            swiftSettings: strict),
+            dependencies: ["MediaToken", "TextEncodings", "Threading", "Timestamps", "TokenCrypto", "TokenIssuer"],
+            path: "Tests/TestSupport"),
         .target(
             name: "FuzzProperties",
             dependencies: [
-                "HTTPServer", "MediaToken", "MediaTokenGate", "PlaybackGrants", "StreamPaths", "TestSupport",
-                "TokenCrypto",
-                "TokenIssuer", "TokenXML",
+                "Files", "HTTPServer", "MediaToken", "MediaTokenGate", "PlaybackGrants", "StreamPaths", "TestSupport",
+                "TextEncodings", "Timestamps", "TokenCrypto", "TokenIssuer", "TokenXML",
             ],
-            path: "Tests/Fuzzing/Properties",
-            swiftSettings: strict),
+            path: "Tests/Fuzzing/Properties"),
         .testTarget(
             name: "FuzzingTests",
             dependencies: ["FuzzProperties", "TestSupport"],
-            path: "Tests/Fuzzing/Tests",
-            swiftSettings: strict),
+            path: "Tests/Fuzzing/Tests"),
         .testTarget(
             name: "VectorTests",
             dependencies: [
                 "HTTPServer", "MediaToken", "MediaTokenGate", "PlaybackGrants", "StreamPaths", "TestSupport",
-                "TokenCrypto",
-                "TokenIssuer",
-            ],
-            swiftSettings: strict),
-        .testTarget(name: "StreamPathsTests", dependencies: ["StreamPaths", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "TokenCryptoTests", dependencies: ["TokenCrypto", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "TokenXMLTests", dependencies: ["TokenXML", "TestSupport"], swiftSettings: strict),
+                "TextEncodings", "Timestamps", "TokenCrypto", "TokenIssuer",
+            ]),
+        .testTarget(name: "StreamPathsTests", dependencies: ["StreamPaths"]),
+        .testTarget(name: "TokenCryptoTests", dependencies: ["TestSupport", "TokenCrypto"]),
+        .testTarget(name: "TokenXMLTests", dependencies: ["TokenXML"]),
         .testTarget(
             name: "MediaTokenTests",
-            dependencies: ["MediaToken", "TokenCrypto", "TokenIssuer", "TestSupport"],
-            swiftSettings: strict),
+            dependencies: ["MediaToken", "TestSupport", "TextEncodings", "Timestamps", "TokenCrypto", "TokenIssuer"]),
         .executableTarget(
             name: "replay-worker",
-            dependencies: ["MediaToken", "ReplayStores", "TestSupport"],
-            path: "Tests/ReplayWorker",
-            swiftSettings: strict),
+            dependencies: ["MediaToken", "ReplayStores", "TestSupport", "Timestamps"],
+            path: "Tests/ReplayWorker"),
         .executableTarget(
             name: "replay-benchmark",
-            dependencies: ["EventLoop", "LoadTest", "MediaToken", "ReplayRedis", "ReplayStores"],
-            path: "Tests/Benchmarks/ReplayBenchmark",
-            swiftSettings: strict),
+            dependencies: ["EventLoop", "LoadTest", "MediaToken", "ReplayRedis", "ReplayStores", "Timestamps"],
+            path: "Tests/Benchmarks/ReplayBenchmark"),
         .executableTarget(
             name: "verify-workload",
-            dependencies: ["LoadTest", "MediaToken"],
-            path: "Tests/Benchmarks/VerifyWorkload",
-            swiftSettings: strict),
+            dependencies: ["Files", "LoadTest", "MediaToken", "Timestamps"],
+            path: "Tests/Benchmarks/VerifyWorkload"),
         .executableTarget(
             name: "gate-workload",
             dependencies: ["HTTPServer", "MediaToken", "MediaTokenGate"],
-            path: "Tests/Benchmarks/GateWorkload",
-            swiftSettings: strict),
+            path: "Tests/Benchmarks/GateWorkload"),
         .testTarget(
             name: "ReplayCacheTests",
             dependencies: [
-                "EventLoop", "MediaToken", "ReplayLMDB", "ReplayRedis", "ReplayStores", "TestSupport", "replay-worker",
-            ],
-            swiftSettings: strict),
+                "EventLoop", "MediaToken", "ReplayLMDB", "ReplayRedis", "ReplayStores", "TestSupport", "Timestamps",
+                "replay-worker",
+            ]),
         .testTarget(
             name: "MediaTokenGateTests",
             dependencies: [
                 "HTTPServer", "MediaToken", "MediaTokenGate", "PlaybackGrants", "StreamPaths", "TestSupport",
-                "gate-workload",
-            ],
-            swiftSettings: strict),
+                "TextEncodings", "Timestamps", "gate-workload",
+            ]),
         .testTarget(
             name: "PlaybackGrantsTests",
-            dependencies: ["MediaToken", "PlaybackGrants", "TestSupport", "TokenCrypto"],
-            swiftSettings: strict),
+            dependencies: ["PlaybackGrants", "TestSupport", "Timestamps", "TokenCrypto"]),
         .testTarget(
             name: "LoadTestTests",
-            dependencies: ["LoadTest", "MediaToken", "TestSupport", "TokenIssuer"],
-            swiftSettings: strict),
+            dependencies: ["LoadTest", "MediaToken", "TestSupport", "TokenIssuer"]),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["MediaToken", "TestSupport", "TokenCrypto", "TokenIssuer", "media-token"],
-            path: "Tests/EndToEnd",
-            swiftSettings: strict),
+            dependencies: ["MediaToken", "TestSupport", "Timestamps", "TokenCrypto", "TokenIssuer", "media-token"],
+            path: "Tests/EndToEnd"),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["media-token", "TestSupport", "TokenCrypto", "TokenIssuer"],
-            swiftSettings: strict),
+            dependencies: ["TestSupport", "TokenCrypto", "TokenIssuer", "media-token"]),
     ]
 )
 
@@ -165,6 +156,9 @@ if Context.environment["FUZZ"] != nil {
         .executableTarget(
             name: "fuzz",
             dependencies: ["FuzzProperties", "MediaToken"],
-            path: "Tests/Fuzzing/Driver",
-            swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
+            path: "Tests/Fuzzing/Driver", swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
+}
+
+for target in package.targets where target.type != .system {
+    target.swiftSettings = strict + (target.swiftSettings ?? [])
 }

@@ -1,3 +1,5 @@
+internal import TextEncodings
+
 /// Looks whether a request's head is written as RFC 9112 (2.2, 2.3, 5.1 and 5.2) has it.
 ///
 /// libevent takes a line feed alone for the end of a line, joins folded lines, ends a value at a NUL, and takes any version below

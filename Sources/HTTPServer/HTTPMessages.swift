@@ -1,3 +1,5 @@
+internal import TextEncodings
+
 /// A request, whole: its body has arrived.
 package struct HTTPRequest: Sendable {
     /// Upper case.
@@ -37,45 +39,5 @@ package struct HTTPAnswer: Sendable {
 
     package init(_ status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
         (self.status, self.headers, self.body) = (status, headers, body)
-    }
-}
-
-extension String {
-    /// Byte by byte; case counts outside of ASCII, where other letters turn into ASCII's (the Kelvin sign into k).
-    package func isSame(ignoringCaseOf other: String) -> Bool {
-        guard utf8.count == other.utf8.count else { return false }
-        // Swift's own strings lie in one piece; to walk through their characters would take ten times as long.
-        let isSame = utf8.withContiguousStorageIfAvailable { left in
-            other.utf8.withContiguousStorageIfAvailable { right in
-                left.indices.allSatisfy { left[$0].asciiLowercased == right[$0].asciiLowercased }
-            }
-        }
-        return (isSame ?? nil) ?? zip(utf8, other.utf8).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }
-    }
-}
-
-extension BidirectionalCollection<UInt8> where SubSequence == Self {
-    /// Without the spaces and tabs around it.
-    @inlinable package func trimmingBlanks() -> Self {
-        var rest = drop(while: \.isBlank)
-        while rest.last?.isBlank == true { rest.removeLast() }
-        return rest
-    }
-}
-
-extension UInt8 {
-    package var asciiLowercased: UInt8 { (0x41...0x5A).contains(self) ? self + 0x20 : self }
-
-    /// Space or tab: white space within a line (RFC 9110, 5.6.3).
-    @inlinable package var isBlank: Bool { self == 0x20 || self == 0x09 }
-
-    /// Of a name or a method, which HTTP calls a token (RFC 9110, 5.6.2).
-    package var isTokenCharacter: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
-            true
-        default: "!#$%&'*+.^_`|~".utf8.contains(self)
-        }
     }
 }

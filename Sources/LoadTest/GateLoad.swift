@@ -1,6 +1,7 @@
 internal import EventLoop
 internal import HTTPClient
 internal import MediaToken
+internal import TextEncodings
 internal import Threading
 
 /// Asks a gate about the tokens of a corpus, each once, over several connections on one thread.

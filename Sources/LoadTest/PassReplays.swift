@@ -1,4 +1,5 @@
 internal import MediaToken
+internal import Timestamps
 
 /// A store that takes each pass over the same corpus for new tokens, so that a few thousand of them stand for millions.
 struct PassReplays: ReplayCache {

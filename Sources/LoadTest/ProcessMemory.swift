@@ -1,4 +1,4 @@
-internal import MediaToken
+internal import Files
 
 /// Memory of this process, in bytes, as `/proc/self/status` has it (proc(5)).
 package struct ProcessMemory: Sendable {

@@ -1,6 +1,5 @@
 package import MediaToken
 internal import Synchronization
-internal import Threading
 package import TokenCrypto
 package import TokenIssuer
 

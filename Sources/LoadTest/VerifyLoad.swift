@@ -1,5 +1,6 @@
 package import MediaToken
 internal import Threading
+package import Timestamps
 
 /// Verifies a corpus over and over for a while, on several threads, and in between does the bare RSA operations alone.
 ///

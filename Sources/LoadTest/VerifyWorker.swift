@@ -1,5 +1,6 @@
 internal import MediaToken
 internal import Threading
+internal import Timestamps
 internal import TokenCrypto
 
 /// One thread of a load test.

@@ -1,3 +1,5 @@
+public import Timestamps
+
 /// Decides whether a media token opens a resource, once.
 ///
 /// Make one at start and share it: it is safe to call from any number of threads at once.

@@ -1,6 +1,7 @@
 package import HTTPServer
-package import MediaToken
+internal import MediaToken
 internal import StreamPaths
+package import Timestamps
 
 /// From a request to what it asks, and from a verdict to the answer: no sockets, no clock, no state.
 package struct Gate: Sendable {

@@ -1,5 +1,5 @@
-internal import MediaToken
 internal import StreamPaths
+internal import TextEncodings
 
 /// A URL that a grant is looked at for, taken apart: an absolute one, or a path.
 struct AskedURL {

@@ -1,4 +1,4 @@
-public import MediaToken
+public import Timestamps
 
 /// What a CDN takes for a yes: to be sent with each request for the stream, as parameters of its query, as cookies, or as a header.
 public struct Grant: Sendable, Equatable {

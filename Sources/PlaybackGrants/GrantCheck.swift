@@ -1,4 +1,5 @@
-public import MediaToken
+internal import TextEncodings
+public import Timestamps
 
 /// One thing that was looked at in a grant, and what came out.
 public struct GrantCheck: Equatable, Sendable {

@@ -1,4 +1,4 @@
-public import MediaToken
+public import Timestamps
 
 /// From when until when a grant holds, in whole seconds, as all CDNs count.
 public struct GrantPeriod: Sendable, Equatable {

@@ -1,4 +1,4 @@
-internal import MediaToken
+internal import TextEncodings
 
 /// A key that a CDN shares with us. It shows itself to nobody.
 public struct GrantSecret: Sendable, CustomStringConvertible, CustomReflectable {
@@ -16,7 +16,7 @@ public struct GrantSecret: Sendable, CustomStringConvertible, CustomReflectable 
     }
 
     package static func bytes(hexadecimal text: String) throws(GrantProblem) -> [UInt8] {
-        let digits = text.utf8.map { PercentEncoding.hexadecimal($0) }
+        let digits = text.utf8.map { Hexadecimal.value(of: $0) }
         guard digits.count.isMultiple(of: 2) else {
             throw GrantProblem("key", "has \(digits.count) digits; expected hexadecimal digits, two a byte")
         }

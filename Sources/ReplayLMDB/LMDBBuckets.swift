@@ -1,5 +1,6 @@
 internal import Glibc
 internal import MediaToken
+internal import Timestamps
 
 /// The buckets of a store: a file for each minute of expiry in which there is a token.
 ///

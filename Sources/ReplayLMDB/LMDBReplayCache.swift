@@ -1,6 +1,7 @@
 internal import Glibc
 public import MediaToken
 internal import Threading
+public import Timestamps
 
 /// A replay store in a directory of this host, shared by all of its processes. It survives the death of any of them at any
 /// instant, `kill -9` included.

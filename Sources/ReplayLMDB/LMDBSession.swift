@@ -1,5 +1,7 @@
+internal import Files
 internal import Glibc
-internal import MediaToken
+internal import TextEncodings
+internal import Timestamps
 
 /// Opens a store: decides whether what lies in its directory can be believed, and where its fence is.
 enum LMDBSession {

@@ -1,6 +1,6 @@
 internal import CLMDB
+internal import Files
 internal import Glibc
-internal import MediaToken
 internal import Threading
 
 /// The directory of a store, which stays the one that was opened even if its path comes to lead to another.

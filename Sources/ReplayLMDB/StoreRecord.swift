@@ -1,5 +1,4 @@
 internal import Glibc
-internal import MediaToken
 
 /// What a store's text file tells: the boot of the kernel under which the store was used last, whether it was closed
 /// cleanly, the fence, and which files there must be.

@@ -1,5 +1,6 @@
 internal import EventLoop
 internal import MediaToken
+internal import Timestamps
 
 /// A group of claims on its way.
 ///

@@ -1,4 +1,5 @@
 internal import MediaToken
+internal import Timestamps
 
 /// What one node is asked in one round of a group.
 final class RedisClaimPart {

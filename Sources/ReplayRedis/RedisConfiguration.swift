@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import MediaToken
+internal import TextEncodings
 
 /// Where a Redis store is, and how it is asked. From a URL:
 ///

@@ -1,6 +1,6 @@
 internal import CHiredis
 internal import EventLoop
-internal import MediaToken
+internal import TextEncodings
 
 /// Words of one command, as they are sent.
 typealias RedisCommand = [String]

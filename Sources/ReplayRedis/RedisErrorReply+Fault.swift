@@ -1,4 +1,5 @@
 internal import MediaToken
+internal import TextEncodings
 
 extension RedisErrorReply {
     /// The error for whoever runs the store: what the server at `address` said, and what to do about it.

@@ -1,6 +1,7 @@
 internal import EventLoop
 public import MediaToken
 internal import Threading
+public import Timestamps
 
 /// A replay store for a fleet: a Redis or Valkey server of version 7.0 or newer, or a Redis Cluster of them.
 ///

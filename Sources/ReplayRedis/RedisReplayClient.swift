@@ -1,5 +1,6 @@
 package import EventLoop
 package import MediaToken
+package import Timestamps
 
 /// A Redis store as an event loop uses it: one connection to each server, any number of claims in flight.
 ///

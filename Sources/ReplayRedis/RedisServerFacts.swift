@@ -1,4 +1,5 @@
-internal import MediaToken
+internal import TextEncodings
+internal import Timestamps
 
 /// What a server reports about itself. It is read again in each round of claims.
 ///

@@ -1,6 +1,7 @@
 public import MediaToken
 public import ReplayLMDB
 public import ReplayRedis
+public import Timestamps
 
 /// A replay store, opened by its URL: `memory`, `lmdb:PATH`, or `redis://HOST`.
 public enum ReplayStore: Sendable {

@@ -1,5 +1,5 @@
-internal import MediaToken
 public import ReplayRedis
+internal import TextEncodings
 
 /// Where a replay store is, as its URL says: `memory`, `lmdb:PATH`, or `redis://HOST`.
 public enum ReplayStoreLocation: Sendable, Equatable {

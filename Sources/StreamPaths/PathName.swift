@@ -1,3 +1,5 @@
+internal import TextEncodings
+
 /// Reads one name of a path.
 enum PathName {
     /// Bytes that a file's name may have on the usual file systems (NAME_MAX). Whatever a client sends is looked at in no
@@ -34,20 +36,7 @@ enum PathName {
 
     /// The bytes that an escaped name stands for (RFC 3986, 2.1). `nil` results from an escape that is cut short or broken.
     private static func decoded(_ encoded: ArraySlice<UInt8>) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(encoded.count)
-        var rest = encoded
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst()?.hexadecimalValue, let low = rest.popFirst()?.hexadecimalValue else {
-                return nil
-            }
-            bytes.append(high << 4 | low)
-        }
-        return bytes
+        (try? PercentEncoding.decode(encoded)).map { Array($0) }
     }
 
     private static func isOneName(_ name: ArraySlice<UInt8>) -> Bool {
@@ -63,7 +52,7 @@ enum PathName {
     private static func holdsEscape(_ name: ArraySlice<UInt8>) -> Bool {
         name.indices.contains { index in
             guard name[index] == UInt8(ascii: "%"), let next = name[(index + 1)...].first else { return false }
-            return next.hexadecimalValue != nil || next.asciiLowercased == UInt8(ascii: "u") || next >= 0x80
+            return Hexadecimal.value(of: next) != nil || next.asciiLowercased == UInt8(ascii: "u") || next >= 0x80
         }
     }
 
@@ -94,27 +83,5 @@ enum PathName {
         guard !isKnown(name) else { return false }
         let ascii = name.utf8.filter { $0 < 0x80 }
         return ascii.first == UInt8(ascii: "(") || bare(ascii[...]).isEmpty
-    }
-}
-
-extension UInt8 {
-    var asciiLowercased: UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
-    }
-
-    var isLetterOrDigit: Bool {
-        switch self | 0x20 {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): true
-        default: (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
-        }
-    }
-
-    fileprivate var hexadecimalValue: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-        default: nil
-        }
     }
 }

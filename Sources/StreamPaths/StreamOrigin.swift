@@ -1,3 +1,5 @@
+internal import TextEncodings
+
 /// The scheme, host and port of a URL, in the one form in which they are compared: lower case, without a dot at the end of the
 /// host and without the scheme's own port.
 package struct StreamOrigin: Hashable, Sendable {

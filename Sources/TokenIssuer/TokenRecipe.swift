@@ -1,4 +1,5 @@
 package import MediaToken
+internal import Timestamps
 
 /// What a token to be signed shall say, in the shape of the tokens that Adobe Pass issues.
 package struct TokenRecipe: Sendable {

@@ -1,5 +1,7 @@
 internal import FoundationEssentials
 internal import MediaToken
+internal import TextEncodings
+internal import Timestamps
 
 /// The forms in which tokens reach a backend.
 package enum TokenWrapping: String, CaseIterable, Sendable {
@@ -12,7 +14,7 @@ package enum TokenWrapping: String, CaseIterable, Sendable {
 
     /// Wraps a token's clear text as REST v1, REST v2 or a form would carry it.
     package func wrap(_ clearText: String, _ recipe: TokenRecipe) -> String {
-        let serialized = TokenSigner.base64(Array(clearText.utf8))
+        let serialized = Base64.encode(Array(clearText.utf8))
         switch self {
         case .clear: return clearText
         case .base64: return serialized

@@ -1,5 +1,4 @@
-internal import HTTPServer
-internal import MediaToken
+internal import TextEncodings
 
 /// A grant as it was found: the query itself, a URL that ends in one, or lines of headers.
 enum CapturedGrant {

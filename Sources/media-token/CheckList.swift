@@ -1,4 +1,5 @@
 internal import MediaToken
+internal import TextEncodings
 
 /// An examination for people: the status, then each check with the values that it compared.
 enum CheckList {

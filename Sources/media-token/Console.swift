@@ -1,5 +1,5 @@
+internal import Files
 internal import Glibc
-internal import MediaToken
 
 /// Standard output and standard error.
 enum Console {

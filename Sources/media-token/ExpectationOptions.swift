@@ -1,4 +1,6 @@
+internal import Files
 internal import MediaToken
+internal import Timestamps
 
 /// The options that say what a token must be for.
 struct ExpectationOptions {

@@ -1,7 +1,7 @@
+internal import Files
 internal import HTTPServer
-internal import MediaToken
-internal import MediaTokenGate
 internal import ReplayStores
+internal import TextEncodings
 
 /// One option of `serve`, which is a setting of its configuration file too.
 struct GateOption {

@@ -1,6 +1,6 @@
-internal import MediaToken
 internal import MediaTokenGate
 internal import PlaybackGrants
+internal import TextEncodings
 
 extension GrantMaker {
     func grant(_ options: GrantOptions) throws(GrantProblem) -> Grant {

@@ -1,6 +1,6 @@
-internal import MediaToken
 internal import MediaTokenGate
 internal import PlaybackGrants
+internal import Timestamps
 
 /// How a grant is printed.
 enum GrantForm: String, CaseIterable {

@@ -1,4 +1,4 @@
-internal import MediaToken
+internal import Files
 internal import TokenCrypto
 
 /// `media-token keys import`: takes the public part out of a keystore.

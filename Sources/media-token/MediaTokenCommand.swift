@@ -1,5 +1,5 @@
 internal import Glibc
-internal import MediaToken
+internal import TextEncodings
 
 /// The program. Each subcommand is a file of its own.
 @main

@@ -1,5 +1,5 @@
+internal import Files
 internal import Glibc
-internal import MediaToken
 
 /// A file that was not there before.
 enum NewFile {

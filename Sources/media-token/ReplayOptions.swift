@@ -1,5 +1,6 @@
 internal import MediaToken
 internal import ReplayStores
+internal import TextEncodings
 
 /// The option that names the replay store.
 struct ReplayOptions {

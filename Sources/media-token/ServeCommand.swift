@@ -2,6 +2,8 @@ internal import Glibc
 internal import HTTPServer
 internal import MediaToken
 internal import MediaTokenGate
+internal import TextEncodings
+internal import Timestamps
 
 /// `media-token serve`: the gate that a playback backend or a proxy asks.
 enum ServeCommand {

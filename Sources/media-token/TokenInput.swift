@@ -1,5 +1,6 @@
 internal import Glibc
 internal import MediaToken
+internal import TextEncodings
 
 /// Where a command's tokens come from: `TOKEN`, `@FILE`, or `-` and nothing at all for standard input.
 struct TokenInput {

@@ -1,6 +1,7 @@
 import Foundation
 import MediaToken
 import TestSupport
+import Timestamps
 import TokenCrypto
 import TokenIssuer
 

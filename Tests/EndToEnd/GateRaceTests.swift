@@ -1,5 +1,4 @@
 import Foundation
-import MediaToken
 import Synchronization
 import TestSupport
 import Testing

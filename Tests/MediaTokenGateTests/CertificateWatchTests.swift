@@ -1,5 +1,5 @@
-import MediaToken
 import Testing
+import Timestamps
 
 @testable import MediaTokenGate
 

@@ -1,6 +1,7 @@
 import HTTPServer
 import MediaToken
 import Testing
+import TextEncodings
 
 @testable import MediaTokenGate
 

@@ -3,6 +3,7 @@ import HTTPServer
 import MediaToken
 import TestSupport
 import Testing
+import Timestamps
 
 @testable import MediaTokenGate
 

@@ -4,6 +4,7 @@ import MediaToken
 import PlaybackGrants
 import TestSupport
 import Testing
+import TextEncodings
 
 @testable import MediaTokenGate
 

@@ -5,6 +5,8 @@ import PlaybackGrants
 import StreamPaths
 import TestSupport
 import Testing
+import TextEncodings
+import Timestamps
 
 @testable import MediaTokenGate
 

@@ -3,6 +3,7 @@ import MediaToken
 import Synchronization
 import TestSupport
 import Testing
+import Timestamps
 import TokenIssuer
 
 @Suite("Groups and threads")

@@ -2,6 +2,7 @@ import Foundation
 import MediaToken
 import TestSupport
 import Testing
+import Timestamps
 import TokenCrypto
 import TokenIssuer
 

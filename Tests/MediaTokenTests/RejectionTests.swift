@@ -1,6 +1,7 @@
 import MediaToken
 import TestSupport
 import Testing
+import Timestamps
 import TokenIssuer
 
 @Suite("What a refusal says")

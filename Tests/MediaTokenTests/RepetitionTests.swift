@@ -2,6 +2,7 @@ import Foundation
 import MediaToken
 import TestSupport
 import Testing
+import Timestamps
 import TokenIssuer
 
 @Suite("The same asker again")

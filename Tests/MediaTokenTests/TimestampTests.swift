@@ -1,6 +1,7 @@
 import Foundation
 import MediaToken
 import Testing
+import Timestamps
 
 @Suite("Times")
 struct TimestampTests {

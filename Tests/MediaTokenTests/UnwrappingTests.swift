@@ -2,6 +2,7 @@ import Foundation
 import MediaToken
 import TestSupport
 import Testing
+import TextEncodings
 import TokenIssuer
 
 @Suite("Un-wrapping")
@@ -110,7 +111,7 @@ struct UnwrappingTests {
     @Test("long junk is no token in any wrapping, and shows no more than that its signature has no end")
     func longJunk() throws {
         let junk = "<signatureInfo>" + String(repeating: "A", count: 20_000)
-        for wrapped in [junk, TokenSigner.base64(Array(junk.utf8)), "%3CsignatureInfo%3E" + junk.dropFirst(15)] {
+        for wrapped in [junk, Base64.encode(Array(junk.utf8)), "%3CsignatureInfo%3E" + junk.dropFirst(15)] {
             let rejection = try Mint.verifier().verify(wrapped)
             #expect(rejection.status == .invalidTokenFormat)
             #expect(rejection.message.contains("no second <signatureInfo>"))
@@ -122,14 +123,14 @@ struct UnwrappingTests {
         let percent = Self.wrapped(.percent)
         let twice = percent.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
         #expect(try Mint.verifier().verify(twice).message.contains("twice"))
-        let base64 = TokenSigner.base64(Array(Self.wrapped(.base64).utf8))
+        let base64 = Base64.encode(Array(Self.wrapped(.base64).utf8))
         #expect(try Mint.verifier().status(base64) == .invalidTokenFormat)
     }
 
     @Test("of several decisions, the one for the resource is taken")
     func decisions() throws {
         func decision(_ resource: String) throws -> String {
-            let serialized = TokenSigner.base64(Array(try Mint.token { $0.resource = resource }.utf8))
+            let serialized = Base64.encode(Array(try Mint.token { $0.resource = resource }.utf8))
             return #"{"resource":"\#(resource)","authorized":true,"token":{"serializedToken":"\#(serialized)"}}"#
         }
         let both = #"{"decisions":[\#(try decision("TBS")),\#(try decision("TNT"))]}"#
@@ -143,7 +144,7 @@ struct UnwrappingTests {
 
     @Test("what a document says about its token decides nothing")
     func documentIsNotBelieved() throws {
-        let serialized = TokenSigner.base64(Array(try Mint.token { $0.resource = "OTHER" }.utf8))
+        let serialized = Base64.encode(Array(try Mint.token { $0.resource = "OTHER" }.utf8))
         let document = """
             {"decisions":[{"resource":"TNT","authorized":true,"token":{"serializedToken":"\(serialized)"}}]}
             """

@@ -1,6 +1,6 @@
-import MediaToken
 import PlaybackGrants
 import Testing
+import Timestamps
 
 @Suite("Akamai tokens")
 struct AkamaiTokenTests {

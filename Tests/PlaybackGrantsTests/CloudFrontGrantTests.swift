@@ -1,8 +1,8 @@
 import Foundation
-import MediaToken
 import PlaybackGrants
 import TestSupport
 import Testing
+import Timestamps
 import TokenCrypto
 
 @Suite("CloudFront's signed URLs and cookies")

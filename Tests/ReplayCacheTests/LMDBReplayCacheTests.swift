@@ -3,6 +3,7 @@ import Glibc
 import MediaToken
 import TestSupport
 import Testing
+import Timestamps
 
 @testable import ReplayLMDB
 

@@ -1,6 +1,7 @@
 import MediaToken
 import TestSupport
 import Testing
+import Timestamps
 
 extension ReplayCacheTests {
     @Suite("Memory replay store")

@@ -1,9 +1,9 @@
-import EventLoop
 import Foundation
 import MediaToken
 import ReplayStores
 import TestSupport
 import Testing
+import Timestamps
 
 @testable import ReplayRedis
 

@@ -3,6 +3,7 @@ import MediaToken
 import ReplayStores
 import TestSupport
 import Testing
+import Timestamps
 
 extension ReplayCacheTests {
     /// What every replay store must do; see `ReplayCache`.

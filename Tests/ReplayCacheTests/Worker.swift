@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
-import MediaToken
 import TestSupport
+import Timestamps
 
 /// A running `replay-worker`.
 final class Worker {

@@ -1,4 +1,6 @@
 package import MediaToken
+internal import TextEncodings
+package import Timestamps
 package import TokenCrypto
 package import TokenIssuer
 
@@ -25,7 +27,7 @@ package enum Mint {
 
     /// The same for bytes that are no text.
     package static func signed(_ payload: [UInt8], key: RSASigningKey = TestKeys.standard) throws -> [UInt8] {
-        let head = "<signatureInfo>\(TokenSigner.base64(try key.sign(payload)))<signatureInfo>"
+        let head = "<signatureInfo>\(Base64.encode(try key.sign(payload)))<signatureInfo>"
         return Array(head.utf8) + payload
     }
 

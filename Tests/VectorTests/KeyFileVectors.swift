@@ -2,6 +2,7 @@ import Foundation
 import MediaToken
 import TestSupport
 import Testing
+import Timestamps
 import TokenCrypto
 
 /// Files that are given as keys. The status is `LOADED` or `REFUSED`.

@@ -1,5 +1,4 @@
 import HTTPServer
-import MediaToken
 import MediaTokenGate
 import PlaybackGrants
 import StreamPaths

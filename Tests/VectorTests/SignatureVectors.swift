@@ -1,7 +1,7 @@
 import Foundation
-import MediaToken
 import TestSupport
 import Testing
+import TextEncodings
 import TokenCrypto
 import TokenIssuer
 
@@ -17,7 +17,7 @@ enum SignatureVectors {
         } else {
             signature = try assemble(#require(vector.signature), over: payload)
         }
-        let token = Array("<signatureInfo>\(TokenSigner.base64(signature))<signatureInfo>".utf8) + payload
+        let token = Array("<signatureInfo>\(Base64.encode(signature))<signatureInfo>".utf8) + payload
         return try TokenVectors.verify(token, vector)
     }
 

@@ -1,7 +1,7 @@
 import MediaToken
 import TestSupport
 import Testing
-import TokenCrypto
+import Timestamps
 
 /// Cases that end in a verdict.
 enum TokenVectors {

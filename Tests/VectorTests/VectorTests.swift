@@ -1,4 +1,3 @@
-import MediaToken
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+internal import TextEncodings
 internal import TokenXML
 
 /// A strictly read document whose fields are elements with text: a token's signed XML, or a REST v1 `<play>`.

@@ -1,3 +1,5 @@
+internal import TextEncodings
+
 /// An identifier that is equal to another exactly where their UTF-8 bytes are.
 ///
 /// Swift's `String` also calls canonically equivalent texts equal (an `é` of one or of two code points). Adobe's
@@ -17,8 +19,7 @@ extension ExactIdentifier {
 
     /// Hashes the bytes.
     public func hash(into hasher: inout Hasher) {
-        var text = text
-        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        text.hashBytes(into: &hasher)
     }
 
     /// Takes a literal.

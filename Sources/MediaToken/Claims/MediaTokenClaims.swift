@@ -1,3 +1,5 @@
+internal import Timestamps
+
 /// What a short media token says. That it is true is for ``VerifiedToken`` to say.
 public struct MediaTokenClaims: Sendable {
     /// The viewer, anonymised by the MVPD. Personal data.

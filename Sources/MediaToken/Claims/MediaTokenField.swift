@@ -1,3 +1,4 @@
+internal import TextEncodings
 internal import TokenXML
 
 /// The fields of a media token that are read; each may be there once at the most.

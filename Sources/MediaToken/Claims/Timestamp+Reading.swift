@@ -1,3 +1,5 @@
+public import Timestamps
+
 extension Timestamp {
     /// Reads what people type: ISO 8601 with an offset (`2016-03-17T22:02:00Z`), a token's own form
     /// (`2016-03-17 15:02:00 -0700`), seconds since 1970, or `now`. `nil` for anything else.

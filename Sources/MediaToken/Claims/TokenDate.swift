@@ -1,3 +1,5 @@
+public import Timestamps
+
 /// A date as a token writes it: a moment, and the offset of the clock that wrote it.
 public struct TokenDate: Hashable, Sendable, CustomStringConvertible {
     /// The forms in which dates come, in the notation of Java's `SimpleDateFormat`, as Adobe's documents give them.
@@ -38,34 +40,7 @@ public struct TokenDate: Hashable, Sendable, CustomStringConvertible {
     /// In the given form.
     public func written(as form: Form) -> String {
         let time = CivilTime(timestamp, offset: offset)
-        let mark = UInt8(ascii: form == .issueTime ? "-" : "/")
-        var text: [UInt8] = []
-        text.reserveCapacity(32)
-        // Any moment has a year, also one that no date of a token can have.
-        let year = String(time.year)
-        text += repeatElement(UInt8(ascii: "0"), count: max(0, 4 - year.utf8.count))
-        text += year.utf8
-        for (mark, number) in [(mark, time.month), (mark, time.day), (UInt8(ascii: " "), time.hour)] {
-            text.append(mark)
-            text.append(number: number)
-        }
-        for number in [time.minute, time.second] {
-            text.append(UInt8(ascii: ":"))
-            text.append(number: number)
-        }
-        text += (form == .issueTime ? " " : " GMT ").utf8
-        text.append(UInt8(ascii: offset < 0 ? "-" : "+"))
-        text.append(number: abs(offset) / 60)
-        text.append(number: abs(offset) % 60)
-        return String(decoding: text, as: UTF8.self)
-    }
-}
-
-extension [UInt8] {
-    /// Two digits.
-    fileprivate mutating func append(number: Int) {
-        append(UInt8(ascii: "0") + UInt8(number / 10))
-        append(UInt8(ascii: "0") + UInt8(number % 10))
+        return form == .issueTime ? time.text() : time.text(separator: "/", zone: " GMT ")
     }
 }
 

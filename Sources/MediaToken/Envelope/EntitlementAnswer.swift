@@ -1,3 +1,5 @@
+internal import TextEncodings
+
 /// The answers of Adobe's REST services as JSON: v1 with `serializedToken` at the top, v2 with `decisions`.
 enum EntitlementAnswer {
     static func serializedToken(

@@ -1,3 +1,4 @@
+internal import TextEncodings
 internal import TokenXML
 
 extension FormatProblem {

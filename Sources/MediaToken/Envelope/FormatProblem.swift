@@ -1,3 +1,4 @@
+internal import TextEncodings
 internal import TokenXML
 
 /// Everything that makes bytes not a media token: the details behind `INVALID_TOKEN_FORMAT`.

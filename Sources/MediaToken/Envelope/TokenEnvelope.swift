@@ -1,4 +1,4 @@
-internal import TokenXML
+internal import TextEncodings
 
 /// The two parts of a token's clear text: the signature, and the bytes that it signs.
 ///

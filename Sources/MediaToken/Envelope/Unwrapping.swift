@@ -1,4 +1,4 @@
-internal import TokenXML
+internal import TextEncodings
 
 /// The layers in which a token travels.
 enum WrappingLayer: String, Sendable {
@@ -95,9 +95,17 @@ private enum Wrapping {
         // Not through the midst of an escape.
         if let escape = head.suffix(2).lastIndex(of: UInt8(ascii: "%")) { head = head[..<escape] }
         try checkHead(head, of: text) { (head) throws(FormatProblem) in
-            try PercentEncoding.decode(head, holdsSpaces: false)
+            try decodeEscapes(head, holdsSpaces: false)
         }
-        return try PercentEncoding.decode(text, holdsSpaces: !text.begins(with: base64Marker))
+        return try decodeEscapes(text, holdsSpaces: !text.begins(with: base64Marker))
+    }
+
+    private static func decodeEscapes(
+        _ text: ArraySlice<UInt8>, holdsSpaces: Bool
+    ) throws(FormatProblem) -> ArraySlice<UInt8> {
+        do { return try PercentEncoding.decode(text, holdsSpaces: holdsSpaces) } catch {
+            throw .percentEncoding(offset: error.offset)
+        }
     }
 
     /// Decodes the first bytes of a long text alone, and goes no further where no token can follow: junk is not decoded

@@ -1,3 +1,5 @@
+internal import Timestamps
+
 /// A signed token that a policy has passed. Only ``VerificationPolicy/approve(_:for:at:)`` makes one.
 ///
 /// It may still have been used before: that is for the replay store to say.

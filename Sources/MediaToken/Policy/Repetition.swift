@@ -1,3 +1,5 @@
+internal import Timestamps
+
 /// Lets whoever used a token ask again for a while, as a client does whose answer was lost.
 ///
 /// The first yes is given to whoever comes first. After that it is given again only for the same secret, and only within the

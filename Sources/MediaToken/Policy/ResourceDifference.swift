@@ -1,3 +1,5 @@
+internal import TextEncodings
+
 /// Why a signed resource is not the one that is asked for, in words for the person who has to find out.
 struct ResourceDifference: Sendable {
     /// Of those asked for, the one that goes on longest as the signed one does.

@@ -1,3 +1,5 @@
+internal import Timestamps
+
 extension VerificationPolicy {
     /// `issueTime − skew ≤ now ≤ issueTime + ttl + skew`, to the millisecond.
     func windowRefusal(of claims: MediaTokenClaims, at now: Timestamp) -> Rejection? {

@@ -1,3 +1,5 @@
+internal import Timestamps
+
 /// What a programmer demands of a token beyond its signature.
 public struct VerificationPolicy: Sendable {
     /// The largest ``clockSkew``. A replay store keeps an entry that much longer than the token lives, so that no

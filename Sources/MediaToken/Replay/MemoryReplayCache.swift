@@ -1,5 +1,6 @@
 internal import Synchronization
 internal import Threading
+public import Timestamps
 
 /// A replay store in the memory of one process. What it knows ends with the process.
 ///

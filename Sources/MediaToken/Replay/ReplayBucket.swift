@@ -1,3 +1,5 @@
+package import Timestamps
+
 /// A minute of expiry times. Every token falls into exactly one, whatever the settings of the day, so a store looks into
 /// just that one and drops it whole when it has passed.
 package struct ReplayBucket: Hashable, Comparable, Sendable {

@@ -1,3 +1,4 @@
+public import Timestamps
 internal import TokenCrypto
 
 /// A token's identity for single use: the SHA-256 of its signed bytes, however it was wrapped.

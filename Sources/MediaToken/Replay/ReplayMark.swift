@@ -1,3 +1,5 @@
+internal import TextEncodings
+package import Timestamps
 internal import TokenCrypto
 
 /// Tells whoever used a token, and asks again, from anybody else with the same token.

@@ -1,3 +1,5 @@
+public import Timestamps
+
 /// What a replay store holds, for people who run it.
 public struct ReplayStoreStatus: Sendable {
     /// One minute of expiry times.

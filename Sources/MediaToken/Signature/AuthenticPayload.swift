@@ -1,3 +1,4 @@
+internal import Timestamps
 internal import TokenCrypto
 
 /// Bytes that one of the loaded keys has signed. Only a ``KeyRing`` makes one.

@@ -1,3 +1,4 @@
+package import Timestamps
 package import TokenCrypto
 
 /// The RSA operations of some tokens, and nothing else, by libcrypto's general interface as `openssl speed` does them: what

@@ -1,4 +1,6 @@
+internal import Files
 internal import FoundationEssentials
+internal import Timestamps
 internal import TokenCrypto
 
 /// Reads key files and sorts their keys into accepted and refused.

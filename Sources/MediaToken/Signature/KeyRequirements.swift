@@ -1,3 +1,4 @@
+internal import Timestamps
 internal import TokenCrypto
 
 /// What a key must fulfil to be loaded.

@@ -1,4 +1,5 @@
 internal import Synchronization
+public import Timestamps
 package import TokenCrypto
 
 /// The keys that tokens may be signed with, loaded and checked once, at start.

@@ -1,4 +1,5 @@
-internal import TokenCrypto
+internal import TextEncodings
+internal import Timestamps
 
 /// A key, or a whole file, that was not loaded.
 public struct RefusedKey: Sendable, CustomStringConvertible {
@@ -37,8 +38,8 @@ public struct RefusedKey: Sendable, CustomStringConvertible {
             "has the public exponent \(exponent.map(String.init) ?? "of more than 64 bits"); "
                 + "expected an odd one from \(KeyRequirements.minimumExponent) up (no setting allows it)"
         case .outsideValidity(let validity, let now):
-            "is a certificate valid from \(TokenDate(validity.lowerBound)) to \(TokenDate(validity.upperBound)), "
-                + "and it is \(TokenDate(now)) (get the new one; setting unsafeIgnoringCertificateDates, "
+            "is a certificate valid from \(validity.lowerBound.utcText) to \(validity.upperBound.utcText), "
+                + "and it is \(now.utcText) (get the new one; setting unsafeIgnoringCertificateDates, "
                 + "--ignore-certificate-dates, allows it)"
         }
     }

@@ -1,3 +1,5 @@
+internal import TextEncodings
+public import Timestamps
 internal import TokenCrypto
 
 /// A public key that tokens may be signed with. Immutable; a class, since every verdict holds on to one.

@@ -1,3 +1,5 @@
+public import Timestamps
+
 extension MediaTokenVerifier {
     /// Makes every check that ``verify(_:for:at:)`` makes except the replay claim, goes on after a failure, and reports
     /// each. Claims nothing, accepts nothing.

@@ -1,4 +1,4 @@
-internal import TokenCrypto
+internal import Timestamps
 
 /// Why a token was refused: a status for programs, and a line for the person who has to find out.
 ///

@@ -1,3 +1,5 @@
+internal import Timestamps
+
 /// Takes one token apart and goes on after a failure, to find out everything at once.
 struct TokenExaminer {
     let keys: KeyRing?

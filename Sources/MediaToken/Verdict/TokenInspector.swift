@@ -1,3 +1,6 @@
+internal import TextEncodings
+public import Timestamps
+
 /// Looks into a token of any of the three kinds, with or without keys, and checks just what it is asked.
 ///
 /// For people, not for a playback backend: whatever it says, only ``MediaTokenVerifier`` accepts a token.

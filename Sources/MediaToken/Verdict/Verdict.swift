@@ -1,3 +1,5 @@
+public import Timestamps
+
 /// The outcome of verifying one token.
 public enum Verdict: Sendable {
     /// Every check passed, and this was the token's one use: serve the stream.

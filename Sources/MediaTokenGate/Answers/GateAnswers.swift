@@ -1,5 +1,7 @@
 internal import HTTPServer
 package import MediaToken
+internal import TextEncodings
+package import Timestamps
 
 /// Names and values of our own headers.
 enum GateHeader {

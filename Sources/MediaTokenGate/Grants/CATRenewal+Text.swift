@@ -1,5 +1,5 @@
-internal import MediaToken
 package import PlaybackGrants
+internal import TextEncodings
 
 extension CATRenewal {
     private static let kinds: [(name: String, kind: Kind)] = [

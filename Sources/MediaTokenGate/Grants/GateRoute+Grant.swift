@@ -1,7 +1,8 @@
 internal import HTTPServer
-internal import MediaToken
 internal import PlaybackGrants
 internal import StreamPaths
+internal import TextEncodings
+internal import Timestamps
 
 /// What the grants that came with a request come to.
 enum GrantAnswer {

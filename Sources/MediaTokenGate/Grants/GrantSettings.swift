@@ -1,6 +1,7 @@
+internal import Files
 internal import Glibc
-internal import MediaToken
 internal import PlaybackGrants
+internal import TextEncodings
 
 /// The kinds of grants, by their names on the command line and in the configuration.
 package enum GrantKind: String, Sendable, CaseIterable {

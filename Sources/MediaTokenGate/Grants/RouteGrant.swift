@@ -1,6 +1,8 @@
 internal import MediaToken
 package import PlaybackGrants
 package import StreamPaths
+internal import TextEncodings
+internal import Timestamps
 
 /// What the media token of a route is exchanged for, as it is configured.
 package struct RouteGrantSettings: Sendable, Equatable {

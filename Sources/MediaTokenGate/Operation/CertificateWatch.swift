@@ -1,5 +1,6 @@
 package import HTTPServer
-package import MediaToken
+internal import MediaToken
+package import Timestamps
 
 /// Says when the gate's own certificate is about to end, or has ended, at most once a day.
 package struct CertificateWatch {

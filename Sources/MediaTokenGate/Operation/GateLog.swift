@@ -1,7 +1,8 @@
+internal import Files
 internal import FoundationEssentials
 internal import Glibc
-package import MediaToken
 internal import Threading
+package import Timestamps
 
 /// One JSON line a verdict, written by a thread of its own: whoever decides never waits for a disk or a pipe. What the writer
 /// cannot keep up with is dropped, counted, and told.

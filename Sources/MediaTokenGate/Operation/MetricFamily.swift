@@ -1,4 +1,4 @@
-internal import MediaToken
+internal import TextEncodings
 
 /// Values of one name, in Prometheus' text format (exposition formats, 0.0.4).
 struct MetricFamily {

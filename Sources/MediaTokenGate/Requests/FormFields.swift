@@ -1,4 +1,4 @@
-internal import MediaToken
+internal import TextEncodings
 
 /// The pairs of a query or a form, still encoded (WHATWG URL, `application/x-www-form-urlencoded`).
 struct FormFields {

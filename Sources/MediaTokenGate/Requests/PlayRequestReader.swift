@@ -2,6 +2,8 @@ internal import HTTPServer
 internal import MediaToken
 internal import PlaybackGrants
 internal import StreamPaths
+internal import TextEncodings
+internal import Timestamps
 
 /// Reads what `POST /v1/play` was sent: what `/v1/verify` takes, and the stream's URL or path, whose route says what the token
 /// must be for and what it is exchanged for.

@@ -1,6 +1,7 @@
 internal import HTTPServer
 internal import MediaToken
 internal import StreamPaths
+internal import TextEncodings
 
 /// A client's request as the proxy that asks about it describes it.
 ///
@@ -37,6 +38,6 @@ struct ProxiedRequest {
 
     /// Whether this looks like nginx's `$request_id` (nginx.org, ngx_http_core_module): 16 random bytes in hexadecimal.
     private static func isRequestID(_ text: String) -> Bool {
-        text.utf8.count == 32 && text.utf8.allSatisfy { PercentEncoding.hexadecimal($0) != nil }
+        text.utf8.count == 32 && text.utf8.allSatisfy { Hexadecimal.value(of: $0) != nil }
     }
 }

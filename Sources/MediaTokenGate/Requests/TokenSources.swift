@@ -1,5 +1,5 @@
 internal import HTTPServer
-internal import MediaToken
+internal import TextEncodings
 
 /// Where a request that a proxy asks about may carry its token.
 package struct TokenSources: Sendable, Equatable {

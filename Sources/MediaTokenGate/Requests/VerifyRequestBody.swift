@@ -1,5 +1,5 @@
 internal import HTTPServer
-internal import MediaToken
+internal import TextEncodings
 
 /// What a request's body holds, by its media type.
 struct VerifyRequestBody {

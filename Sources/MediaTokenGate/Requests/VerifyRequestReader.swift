@@ -1,5 +1,6 @@
 internal import HTTPServer
 internal import MediaToken
+internal import TextEncodings
 
 /// Reads what `POST /v1/verify` was sent: a token in one of the forms in which tokens travel, and what it must be for.
 struct VerifyRequestReader {

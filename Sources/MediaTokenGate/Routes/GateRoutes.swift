@@ -1,6 +1,7 @@
 package import MediaToken
 package import PlaybackGrants
 package import StreamPaths
+internal import TextEncodings
 
 /// What a path of the streams demands. It is a class, because each request refers to one route and a route has many settings.
 package final class GateRoute: Sendable {

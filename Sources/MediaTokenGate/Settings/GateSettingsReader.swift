@@ -1,7 +1,8 @@
 internal import HTTPServer
-package import MediaToken
+internal import MediaToken
 internal import ReplayStores
 internal import StreamPaths
+package import TextEncodings
 
 /// Reads settings, and finds every problem at once.
 package struct GateSettingsReader {

@@ -1,6 +1,6 @@
-internal import HTTPServer
 internal import MediaToken
 internal import PlaybackGrants
+internal import TextEncodings
 
 /// Reads the `grant` of a route's settings.
 enum RouteGrantReader {

@@ -1,5 +1,5 @@
-internal import MediaToken
 internal import StreamPaths
+internal import TextEncodings
 
 /// One JSON object of the settings, read name by name. It finds every problem at once, each with its place.
 struct SettingsObject {

@@ -1,4 +1,4 @@
-internal import MediaToken
+internal import TextEncodings
 internal import TokenCrypto
 
 extension AkamaiToken {

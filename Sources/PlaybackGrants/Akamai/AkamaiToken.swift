@@ -1,4 +1,4 @@
-internal import MediaToken
+internal import TextEncodings
 internal import TokenCrypto
 
 /// Akamai's Edge Authorization token, "Auth Token 2.0" in a property's settings (Akamai's own libraries, EdgeAuth-Token-*).

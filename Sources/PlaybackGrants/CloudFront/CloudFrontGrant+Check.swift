@@ -1,4 +1,4 @@
-internal import MediaToken
+internal import TextEncodings
 internal import TokenCrypto
 
 extension CloudFrontGrant {
@@ -49,8 +49,8 @@ extension CloudFrontGrant {
         _ letters: String?, _ expires: String?, _ question: GrantQuestion
     ) throws(GrantProblem) -> (text: String?, end: Int64?)? {
         if let letters {
-            let text = Base64Spelling.cloudFront.bytes(of: letters).flatMap { String(validating: $0, as: UTF8.self) }
-            return text.map { ($0, nil) }
+            let bytes = try? Base64.decode(Array(letters.utf8)[...], alphabet: .cloudFront, padding: .required)
+            return bytes.flatMap { String(validating: $0, as: UTF8.self) }.map { ($0, nil) }
         }
         guard let end = expires.flatMap(\.plainNumber) else { return nil }
         guard let url = question.url else { return (nil, end) }

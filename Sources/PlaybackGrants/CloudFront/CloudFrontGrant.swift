@@ -1,4 +1,4 @@
-internal import MediaToken
+internal import TextEncodings
 internal import TokenCrypto
 
 /// Amazon CloudFront's signed URLs and signed cookies (Amazon CloudFront Developer Guide, "Serve private content").
@@ -43,7 +43,7 @@ public struct CloudFrontGrant: Sendable {
         let isCustom = period.begin != nil || ip != nil || url.utf8.contains(UInt8(ascii: "*"))
         let first =
             isCustom
-            ? ("Policy", Base64Spelling.cloudFront.text(of: Array(policy.utf8))) : ("Expires", String(period.end))
+            ? ("Policy", Base64.encode(Array(policy.utf8), alphabet: .cloudFront)) : ("Expires", String(period.end))
         var parts = [first, ("Signature", signature), ("Key-Pair-Id", keyPairID)]
         // SHA-1 is what CloudFront takes where nothing is said.
         if digest == .sha256 { parts.append(("Hash-Algorithm", "SHA256")) }
@@ -73,8 +73,8 @@ public struct CloudFrontGrant: Sendable {
 
     func sign(_ policy: String, _ digest: Digest) throws(GrantProblem) -> String {
         do {
-            return Base64Spelling.cloudFront.text(
-                of: try key.sign(Array(policy.utf8), digest == .sha1 ? .sha1 : .sha256))
+            let signature = try key.sign(Array(policy.utf8), digest == .sha1 ? .sha1 : .sha256)
+            return Base64.encode(signature, alphabet: .cloudFront)
         } catch {
             throw GrantProblem("key", "cannot sign (\(error))")
         }

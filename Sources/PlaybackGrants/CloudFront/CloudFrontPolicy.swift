@@ -1,4 +1,4 @@
-internal import MediaToken
+internal import TextEncodings
 
 /// What a custom policy says (Amazon CloudFront Developer Guide, "Create a policy statement for a signed URL that uses a custom
 /// policy"): one statement, and nothing in it that is not known here, which might restrict more.

@@ -1,5 +1,3 @@
-internal import MediaToken
-
 /// The claims of a Common Access Token (CTA-5007) that are understood here.
 ///
 /// A token with any other claim is refused: it restricts something that we could not honour.

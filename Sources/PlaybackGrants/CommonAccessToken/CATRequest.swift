@@ -1,4 +1,5 @@
-public import MediaToken
+internal import TextEncodings
+public import Timestamps
 
 /// The request that a token must open.
 public struct CATRequest: Sendable {

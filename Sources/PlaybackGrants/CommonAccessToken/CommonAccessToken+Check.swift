@@ -1,4 +1,4 @@
-internal import MediaToken
+internal import TextEncodings
 
 extension CommonAccessToken {
     /// Looks at a token, with or without its name in front.

@@ -1,4 +1,4 @@
-internal import MediaToken
+internal import TextEncodings
 internal import TokenCrypto
 
 /// Makes and checks Common Access Tokens (CTA-5007): the grant that any CDN can read, and that the gate takes itself.
@@ -52,7 +52,7 @@ public struct CommonAccessToken: Sendable {
         guard size <= Self.sizeLimit else {
             throw GrantProblem("claims", "make a token of \(size) bytes; expected at most \(Self.sizeLimit)")
         }
-        return Grant(Self.name, Base64Spelling.url.text(of: message), expires: period.expires)
+        return Grant(Self.name, Base64.encode(message, alphabet: .urlSafe, isPadded: false), expires: period.expires)
     }
 
     /// The claims of a token that somebody with this key has made. They are not looked at: it may have expired.
@@ -60,7 +60,7 @@ public struct CommonAccessToken: Sendable {
     /// - Throws: ``CATRefusal`` where nobody with this key has made it, or it has a claim that is not understood.
     public func authenticClaims(of token: String) throws(CATRefusal) -> CATClaims {
         guard token.utf8.count <= Self.sizeLimit else { throw .malformed("it is longer than \(Self.sizeLimit) bytes") }
-        guard let bytes = Base64Spelling.url.bytes(of: token) else {
+        guard let bytes = try? Base64.decode(Array(token.utf8)[...], alphabet: .urlSafe, padding: .forbidden) else {
             throw .malformed("it is no Base64 for URLs, without padding")
         }
         let message = try COSEMac0(bytes, head: head)

@@ -1,4 +1,4 @@
-internal import MediaToken
+internal import TextEncodings
 internal import TokenCrypto
 
 /// nginx' `secure_link` (nginx.org, ngx_http_secure_link_module): the MD5 of an expression that holds a secret, and a time.
@@ -108,7 +108,8 @@ public struct SecureLink: Sendable {
             return Grant(
                 [
                     Grant.Field(
-                        parameter: names.digest, cookie: names.digest, value: Base64Spelling.url.text(of: digest)),
+                        parameter: names.digest, cookie: names.digest,
+                        value: Base64.encode(digest, alphabet: .urlSafe, isPadded: false)),
                     Grant.Field(parameter: names.expires, cookie: names.expires, value: String(period.end)),
                 ], expires: period.expires)
         } catch {

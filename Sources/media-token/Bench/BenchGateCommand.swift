@@ -1,6 +1,6 @@
 internal import LoadTest
 internal import MediaToken
-internal import TokenCrypto
+internal import TextEncodings
 
 /// `media-token bench gate`: what a running gate answers in a second, and how long it takes.
 enum BenchGateCommand {

@@ -1,5 +1,5 @@
+internal import Files
 internal import Glibc
-internal import MediaToken
 internal import MediaTokenGate
 
 /// What a load test has to tell, for people, for programs and as a page.

@@ -1,6 +1,8 @@
 internal import LoadTest
 internal import MediaToken
 internal import ReplayStores
+internal import TextEncodings
+internal import Timestamps
 internal import TokenCrypto
 
 /// `media-token bench verify`: how many tokens this machine verifies in a second, beside what its RSA operation allows.

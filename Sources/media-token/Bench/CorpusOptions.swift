@@ -1,6 +1,9 @@
+internal import Files
 internal import Glibc
 internal import LoadTest
 internal import MediaToken
+internal import TextEncodings
+internal import Timestamps
 internal import TokenCrypto
 internal import TokenIssuer
 

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import MediaToken
+internal import TextEncodings
 
 /// Where a gate is asked: `http://HOST[:PORT][/PATH]`.
 struct GateURL {

@@ -5,6 +5,7 @@ internal import HTTPServer
 internal import MediaToken
 internal import MediaTokenGate
 internal import ReplayStores
+internal import Timestamps
 internal import TokenIssuer
 
 /// `media-token demo`: a gate on this machine, and a tour of what it answers.

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import MediaToken
+internal import Timestamps
 internal import TokenCrypto
 internal import TokenIssuer
 

@@ -11,6 +11,7 @@ internal import LoadTest
 internal import MediaToken
 internal import ReplayRedis
 internal import ReplayStores
+internal import Timestamps
 
 /// Issued at the same moment, with lives that end in one of eight minutes, as those of seven-minute tokens do.
 struct Workload {

@@ -1,6 +1,5 @@
 internal import FuzzProperties
 internal import Glibc
-internal import MediaToken
 
 /// The property that this process checks; named by `--target=NAME` on its command line.
 private nonisolated(unsafe) var property: (any FuzzProperty)?

@@ -1,4 +1,6 @@
 internal import MediaToken
+internal import TextEncodings
+internal import Timestamps
 internal import TokenCrypto
 internal import TokenIssuer
 
@@ -31,7 +33,7 @@ struct ClaimsProperty: FuzzProperty {
     /// - Parameter input: what is signed.
     func check(_ input: [UInt8]) throws {
         let signature = try key.sign(input)
-        let token = RawToken(Array("<signatureInfo>\(TokenSigner.base64(signature))<signatureInfo>".utf8) + input)
+        let token = RawToken(Array("<signatureInfo>\(Base64.encode(signature))<signatureInfo>".utf8) + input)
         let verdict = try verifier.verify(token, for: Self.expectation, at: Self.time)
         try checkCompany(token, verdict.status)
         let examination = verifier.examine(token, for: Self.expectation, at: Self.time)

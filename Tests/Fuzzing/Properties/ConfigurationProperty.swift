@@ -1,6 +1,7 @@
 internal import HTTPServer
-internal import MediaToken
 internal import MediaTokenGate
+internal import TextEncodings
+internal import Timestamps
 internal import TokenCrypto
 
 /// Settings that have no problem open what they say is open and nothing else; those that have one say so in one line each.

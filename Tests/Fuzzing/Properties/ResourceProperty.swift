@@ -1,5 +1,4 @@
 internal import MediaToken
-internal import TokenXML
 
 /// Canonical form is a fixed point, and equal forms mean equal content; comparison is symmetric and knows bytes when it sees them.
 struct ResourceProperty: FuzzProperty {

@@ -1,5 +1,3 @@
-internal import TokenXML
-
 /// Reads one JSON text (RFC 8259), which is UTF-8, from its first byte to its last.
 struct JSONReader {
     private let bytes: [UInt8]
@@ -149,7 +147,7 @@ struct JSONReader {
     private mutating func readHexadecimal() throws(StrictJSON.Problem) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<4 {
-            guard let digit = byte.flatMap(PercentEncoding.hexadecimal) else { throw malformed("four hex digits") }
+            guard let digit = byte.flatMap(Hexadecimal.value(of:)) else { throw malformed("four hex digits") }
             value = value << 4 | UInt32(digit)
             next += 1
         }
@@ -195,8 +193,4 @@ struct JSONReader {
     }
 
     private func malformed(_ expected: String) -> StrictJSON.Problem { .malformed(offset: next, expected: expected) }
-}
-
-extension UInt8 {
-    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }

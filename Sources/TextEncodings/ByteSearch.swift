@@ -1,7 +1,7 @@
 internal import Glibc
 
 extension ArraySlice<UInt8> {
-    /// Whether the first bytes are those of `literal`.
+    /// Whether the slice begins with the bytes of `literal`.
     package func begins(with literal: StaticString) -> Bool {
         withUnsafeBufferPointer { bytes in
             guard let start = bytes.baseAddress, bytes.count >= literal.utf8CodeUnitCount else { return false }
@@ -9,12 +9,12 @@ extension ArraySlice<UInt8> {
         }
     }
 
-    /// What is behind `literal`; `nil` where that does not come first.
+    /// The bytes after `literal`; `nil` if the slice does not begin with it.
     package func dropping(_ literal: StaticString) -> ArraySlice<UInt8>? {
         begins(with: literal) ? dropFirst(literal.utf8CodeUnitCount) : nil
     }
 
-    /// Where `byte` is first; `nil` where it is not.
+    /// The first index of `byte`; `nil` if the slice does not contain it.
     package func position(of byte: UInt8) -> Int? {
         withUnsafeBufferPointer { bytes in
             guard let start = bytes.baseAddress, let found = memchr(start, Int32(byte), bytes.count) else { return nil }

@@ -20,11 +20,18 @@ package enum JSONValue: Sendable, Equatable {
     }
 }
 
-/// The name of a member. By its bytes: to `String` the Kelvin sign would be a K, and to compare a name of ten thousand accents
-/// would take a second.
-package struct JSONName: ExactIdentifier {
+/// The name of a member, compared by its bytes. As a `String`, the Kelvin sign would equal a K, and comparing a name of ten
+/// thousand accents would take a second.
+package struct JSONName: Hashable, Sendable, ExpressibleByStringLiteral {
     package let text: String
+
     package init(_ text: String) { self.text = text }
+
+    package init(stringLiteral text: String) { self.text = text }
+
+    package static func == (left: Self, right: Self) -> Bool { left.text.hasSameBytes(as: right.text) }
+
+    package func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
 }
 
 /// An object, and where it stands in its document. A member that is `null` counts as one that is not there.
@@ -41,11 +48,11 @@ package struct JSONObject: Sendable {
         try member(name, "a text") { if case .text(let text) = $0 { text } else { nil } }
     }
 
-    func flag(_ name: String) throws(StrictJSON.Problem) -> Bool? {
+    package func flag(_ name: String) throws(StrictJSON.Problem) -> Bool? {
         try member(name, "true or false") { if case .boolean(let flag) = $0 { flag } else { nil } }
     }
 
-    func object(_ name: String) throws(StrictJSON.Problem) -> JSONObject? {
+    package func object(_ name: String) throws(StrictJSON.Problem) -> JSONObject? {
         try member(name, "an object") { Self($0, at: below(name)) }
     }
 
@@ -57,12 +64,12 @@ package struct JSONObject: Sendable {
         }
     }
 
-    func requiredText(_ name: String) throws(StrictJSON.Problem) -> String {
+    package func requiredText(_ name: String) throws(StrictJSON.Problem) -> String {
         guard let text = try text(name) else { throw .missing(place: below(name)) }
         return text
     }
 
-    func requiredFlag(_ name: String) throws(StrictJSON.Problem) -> Bool {
+    package func requiredFlag(_ name: String) throws(StrictJSON.Problem) -> Bool {
         guard let flag = try flag(name) else { throw .missing(place: below(name)) }
         return flag
     }

@@ -7,10 +7,7 @@ package enum PercentEncoding {
         encoded.reserveCapacity(text.utf8.count * 3)
         for byte in text.utf8 {
             switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                encoded.append(byte)
+            case _ where byte.isLetterOrDigit || "-._~".utf8.contains(byte): encoded.append(byte)
             default: encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
             }
         }
@@ -23,20 +20,18 @@ package enum PercentEncoding {
     /// may write a space as `+`. One that leaves a plus sign alone writes a space as `%20`. So in a text that holds
     /// spaces a bare `+` is a plus sign exactly where there is a `%20` and no `%2B`.
     ///
-    /// - Parameter holdsSpaces: as every clear text does in its issue time, and no Base64; there a `+` is a plus sign.
-    static func decode(_ text: ArraySlice<UInt8>, holdsSpaces: Bool) throws(FormatProblem) -> ArraySlice<UInt8> {
-        let plus = holdsSpaces && spaceIsPlus(in: text) ? UInt8(ascii: " ") : UInt8(ascii: "+")
-        do {
-            return try decode(text, plus: plus)
-        } catch {
-            throw .percentEncoding(offset: error.offset)
-        }
+    /// - Parameter holdsSpaces: whether the decoded text may hold spaces, as a token's clear text does and Base64 does not.
+    ///   Without spaces, a `+` is always a plus sign.
+    package static func decode(
+        _ text: ArraySlice<UInt8>, holdsSpaces: Bool
+    ) throws(BrokenEscape) -> ArraySlice<UInt8> {
+        try decode(text, plus: holdsSpaces && spaceIsPlus(in: text) ? UInt8(ascii: " ") : UInt8(ascii: "+"))
     }
 
-    /// An escape that is cut short, or is none.
+    /// A `%` that is not followed by two hexadecimal digits.
     package struct BrokenEscape: Error {
-        /// Bytes before it.
-        let offset: Int
+        /// Position of the `%`, in bytes.
+        package let offset: Int
     }
 
     /// Decodes every escape, and `+` to `plus`.
@@ -85,18 +80,9 @@ package enum PercentEncoding {
 
     @inline(__always)
     private static func escapedByte(in text: UnsafeBufferPointer<UInt8>, at index: Int) -> UInt8? {
-        guard index + 2 < text.count, let high = hexadecimal(text[index + 1]), let low = hexadecimal(text[index + 2])
+        guard index + 2 < text.count, let high = Hexadecimal.value(of: text[index + 1]),
+            let low = Hexadecimal.value(of: text[index + 2])
         else { return nil }
         return high << 4 | low
-    }
-
-    /// What a digit stands for; `nil` for what is none.
-    package static func hexadecimal(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        default: nil
-        }
     }
 }

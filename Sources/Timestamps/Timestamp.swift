@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// A moment, in milliseconds since 1970-01-01 00:00:00 UTC.
+/// A point in time, in milliseconds since 1970-01-01 00:00:00 UTC.
 public struct Timestamp: Hashable, Comparable, Sendable {
     /// Milliseconds since 1970, negative before.
     public let milliseconds: Int64
 
-    /// The first millisecond after what a token's date can say, the year 9999.
-    static let endOfDates = Timestamp(milliseconds: 253_402_300_800_000)
+    /// The first millisecond of the year 10000, which a date with four digits for the year cannot express.
+    package static let endOfDates = Timestamp(milliseconds: 253_402_300_800_000)
 
     /// Takes milliseconds since 1970.
     public init(milliseconds: Int64) {
@@ -20,31 +20,39 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
-    /// Whether the left moment is earlier.
+    /// Whether the left time is earlier.
     public static func < (left: Self, right: Self) -> Bool {
         left.milliseconds < right.milliseconds
     }
 
-    /// Later by `duration` milliseconds, and no later than Int64 can say.
+    /// The time `duration` milliseconds later, limited to what Int64 can express.
     package func advanced(byMilliseconds duration: Int64) -> Timestamp {
         let (sum, overflows) = milliseconds.addingReportingOverflow(duration)
         return Timestamp(milliseconds: overflows ? (duration < 0 ? .min : .max) : sum)
     }
 
-    /// Milliseconds from `other` to this moment, and no more than Int64 can say.
-    func milliseconds(since other: Timestamp) -> Int64 {
+    /// Milliseconds from `other` to this time, limited to what Int64 can express.
+    package func milliseconds(since other: Timestamp) -> Int64 {
         let (difference, overflows) = milliseconds.subtractingReportingOverflow(other.milliseconds)
         return overflows ? (other.milliseconds < 0 ? .max : .min) : difference
     }
 }
 
 extension Duration {
-    /// Whole milliseconds, rounded towards zero; as far as Int64 goes.
+    /// The duration in whole milliseconds, rounded towards zero and limited to what Int64 can express.
     package var clampedMilliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (scaled, overflows) = seconds.multipliedReportingOverflow(by: 1000)
         guard !overflows else { return seconds < 0 ? .min : .max }
         return Timestamp(milliseconds: scaled).advanced(byMilliseconds: attoseconds / 1_000_000_000_000_000)
             .milliseconds
+    }
+}
+
+extension Int64 {
+    /// The quotient, rounded down also for negative numbers.
+    package func flooredQuotient(by divisor: Int64) -> Int64 {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
     }
 }

@@ -1,7 +1,25 @@
-/// Base64 (RFC 4648), read so strictly that every sequence of bytes has exactly one spelling in each alphabet.
+/// Base64 (RFC 4648), read so strictly that every sequence of bytes has exactly one encoding in each alphabet.
 package enum Base64 {
+    /// Encodes `bytes`, with padding unless `isPadded` is false.
+    package static func encode(
+        _ bytes: [UInt8], alphabet: Base64Alphabet = .standard, isPadded: Bool = true
+    ) -> String {
+        let digitCount = (bytes.count * 8 + 5) / 6
+        let length = isPadded ? (bytes.count + 2) / 3 * 4 : digitCount
+        return String(unsafeUninitializedCapacity: length) { text in
+            for position in 0..<digitCount {
+                let (byte, shift) = (position * 6 / 8, position * 6 % 8)
+                let next = byte + 1 < bytes.count ? UInt16(bytes[byte + 1]) : 0
+                let pair = UInt16(bytes[byte]) << 8 | next
+                text[position] = alphabet.digits[Int(pair >> UInt16(10 - shift) & 63)]
+            }
+            for position in digitCount..<length { text[position] = alphabet.pad }
+            return length
+        }
+    }
+
     package enum Padding: Sendable {
-        case required, optional
+        case required, optional, forbidden
     }
 
     package enum Problem: Error, Equatable, Sendable {
@@ -15,7 +33,7 @@ package enum Base64 {
     package static func decode(
         _ text: ArraySlice<UInt8>, alphabet: Base64Alphabet, padding: Padding
     ) throws(Problem) -> [UInt8] {
-        let digits = try withoutPadding(text, padding)
+        let digits = try withoutPadding(text, pad: alphabet.pad, padding)
         var (stray, left) = (Int?.none, BitsLeft())
         let capacity = digits.count / 4 * 3 + 2 + bytesWrittenBeyond
         let decoded = [UInt8](unsafeUninitializedCapacity: capacity) { decoded, count in
@@ -80,34 +98,40 @@ package enum Base64 {
     }
 
     private static func withoutPadding(
-        _ text: ArraySlice<UInt8>, _ padding: Padding
+        _ text: ArraySlice<UInt8>, pad: UInt8, _ padding: Padding
     ) throws(Problem) -> ArraySlice<UInt8> {
-        let pads = text.last != pad ? 0 : text.dropLast().last != pad ? 1 : 2
+        let pads = padding == .forbidden || text.last != pad ? 0 : text.dropLast().last != pad ? 1 : 2
         let digits = text.dropLast(pads)
         guard digits.count % 4 != 1, !(pads > 0 || padding == .required) || text.count % 4 == 0 else {
             throw .wrongLength(text.count)
         }
         return digits
     }
-
-    private static let pad = UInt8(ascii: "=")
 }
 
-/// The digits of Base64, which differ in the last two.
+/// One of the alphabets of Base64, which differ in the last two digits and in the padding.
 package struct Base64Alphabet: Sendable {
-    package static let standard = Base64Alphabet(lastTwo: "+/")
-    static let urlSafe = Base64Alphabet(lastTwo: "-_")
+    /// RFC 4648, 4.
+    package static let standard = Base64Alphabet(lastTwo: "+/", pad: "=")
+    /// For URLs and file names (RFC 4648, 5).
+    package static let urlSafe = Base64Alphabet(lastTwo: "-_", pad: "=")
+    /// CloudFront's, in the query parameters and cookies of signed URLs (Amazon CloudFront Developer Guide).
+    package static let cloudFront = Base64Alphabet(lastTwo: "-~", pad: "_")
 
-    /// A bit that no value has.
+    /// A bit that is set in no digit's value.
     static let noValue: UInt32 = 0x8000_0000
 
-    /// For each byte what it stands for.
+    /// The 64 digits, indexed by value.
+    let digits: [UInt8]
+    /// The value of each byte; ``noValue`` for a byte that is no digit.
     let values: [UInt32]
+    let pad: UInt8
 
-    private init(lastTwo: String) {
-        let digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + lastTwo
+    private init(lastTwo: String, pad: Unicode.Scalar) {
+        digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8) + lastTwo.utf8
         var values = [UInt32](repeating: Self.noValue, count: 256)
-        for (value, digit) in digits.utf8.enumerated() { values[Int(digit)] = UInt32(value) }
+        for (value, digit) in digits.enumerated() { values[Int(digit)] = UInt32(value) }
         self.values = values
+        self.pad = UInt8(ascii: pad)
     }
 }

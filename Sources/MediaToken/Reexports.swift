@@ -1,0 +1,2 @@
+// A client that imports MediaToken gets `Timestamp` with it.
+@_exported public import Timestamps

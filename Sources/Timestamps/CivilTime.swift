@@ -1,0 +1,103 @@
+/// A date and time of day on the Gregorian calendar, with its offset from UTC.
+package struct CivilTime: Equatable, Sendable {
+    /// The largest offset from UTC, in minutes either way: the farthest in use.
+    package static let largestOffset = 14 * 60
+
+    package var year: Int
+    package var month: Int
+    package var day: Int
+    package var hour: Int
+    package var minute: Int
+    package var second: Int
+    package var millisecond = 0
+    /// The offset from UTC, in minutes; positive east of Greenwich.
+    package var offset: Int
+
+    /// The point in time. `nil` for a time that does not exist or is not accepted: 31 February, 24:00, a leap second, a year
+    /// outside of 1970 to 9999, an offset above ``largestOffset``.
+    package var timestamp: Timestamp? {
+        guard (1970...9999).contains(year), (1...12).contains(month), day >= 1, day <= daysInMonth,
+            (0...23).contains(hour), (0...59).contains(minute), (0...59).contains(second),
+            abs(offset) <= Self.largestOffset
+        else { return nil }
+        let minutes = (daysSince1970 * 24 + hour) * 60 + minute - offset
+        return Timestamp(milliseconds: Int64(minutes * 60 + second) * 1000 + Int64(millisecond))
+    }
+
+    private var daysInMonth: Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// Counts years from March, which puts the leap day last and gives the months a regular length.
+    private var daysSince1970: Int {
+        let years = month > 2 ? year : year - 1
+        let monthFromMarch = (month + 9) % 12
+        let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
+        let daysFromMarchOfYear0To1970 = 719_468
+        return years * 365 + years / 4 - years / 100 + years / 400 + dayOfYear - daysFromMarchOfYear0To1970
+    }
+
+    /// The time that a clock with that offset shows. A timestamp before 1970 or after 9999 is replaced by the nearest one in
+    /// that range.
+    package init(_ timestamp: Timestamp, offset: Int) {
+        let inRange = min(max(timestamp.milliseconds, 0), Timestamp.endOfDates.milliseconds - 1)
+        let local = Int(inRange / 1000) + offset * 60
+        let days = Int(Int64(local).flooredQuotient(by: 86_400))
+        let secondOfDay = local - days * 86_400
+        // The inverse of daysSince1970, by eras of 400 years.
+        let shifted = days + 719_468
+        let (era, dayOfEra) = (shifted / 146_097, shifted % 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        (hour, minute, second) = (secondOfDay / 3600, secondOfDay / 60 % 60, secondOfDay % 60)
+        self.offset = offset
+    }
+
+    /// Takes the parts of a date; ``timestamp`` says whether they make one.
+    package init(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, offset: Int) {
+        (self.year, self.month, self.day) = (year, month, day)
+        (self.hour, self.minute, self.second, self.offset) = (hour, minute, second, offset)
+    }
+
+    /// The date, time and offset, such as `2016-03-17 15:01:31 -0700`.
+    ///
+    /// - Parameters:
+    ///   - separator: stands between year, month and day.
+    ///   - zone: stands before the offset.
+    package func text(separator: Unicode.Scalar = "-", zone: String = " ") -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity(32)
+        let year = String(year)
+        text += repeatElement(UInt8(ascii: "0"), count: max(0, 4 - year.utf8.count))
+        text += year.utf8
+        for (mark, number) in [(separator, month), (separator, day), (" ", hour), (":", minute), (":", second)] {
+            text.append(UInt8(ascii: mark))
+            text.append(twoDigits: number)
+        }
+        text += zone.utf8
+        text.append(UInt8(ascii: offset < 0 ? "-" : "+"))
+        text.append(twoDigits: abs(offset) / 60)
+        text.append(twoDigits: abs(offset) % 60)
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(twoDigits number: Int) {
+        append(UInt8(ascii: "0") + UInt8(number / 10))
+        append(UInt8(ascii: "0") + UInt8(number % 10))
+    }
+}
+
+extension Timestamp {
+    /// The time in UTC, such as `2016-03-17 22:01:31 +0000`.
+    package var utcText: String { CivilTime(self, offset: 0).text() }
+}
