@@ -37,10 +37,32 @@ let package = Package(
         .target(name: "StreamPaths", dependencies: ["TextEncodings"]),
         .target(name: "Threading"),
         .target(name: "TokenCrypto", dependencies: ["COpenSSL", "TextEncodings"]),
+        .target(name: "ReferenceCrypto", dependencies: ["COpenSSL", "TokenCrypto"]),
         .target(name: "TokenXML", dependencies: ["CLibXML2"]),
+        // The stages of a token's path, in order; each depends only on those before it.
+        .target(
+            name: "EnvelopeStage", dependencies: ["TextEncodings", "TokenXML"], path: "Sources/MediaToken/Envelope"),
+        .target(
+            name: "SignatureStage",
+            dependencies: ["EnvelopeStage", "Files", "TextEncodings", "Timestamps", "TokenCrypto"],
+            path: "Sources/MediaToken/Signature"),
+        .target(
+            name: "ClaimsStage",
+            dependencies: ["SignatureStage", "TextEncodings", "Timestamps", "TokenCrypto", "TokenXML"],
+            path: "Sources/MediaToken/Claims"),
+        .target(
+            name: "PolicyStage", dependencies: ["ClaimsStage", "TextEncodings", "Timestamps", "TokenXML"],
+            path: "Sources/MediaToken/Policy"),
+        .target(
+            name: "ReplayStage",
+            dependencies: ["ClaimsStage", "PolicyStage", "TextEncodings", "Threading", "Timestamps", "TokenCrypto"],
+            path: "Sources/MediaToken/Replay"),
         .target(
             name: "MediaToken",
-            dependencies: ["Files", "TextEncodings", "Threading", "Timestamps", "TokenCrypto", "TokenXML"]),
+            dependencies: [
+                "ClaimsStage", "EnvelopeStage", "PolicyStage", "ReplayStage", "SignatureStage", "TextEncodings",
+                "Threading", "Timestamps", "TokenXML",
+            ], exclude: ["Envelope", "Signature", "Claims", "Policy", "Replay"]),
         .target(
             name: "ReplayLMDB",
             dependencies: ["CLMDB", "Files", "MediaToken", "TextEncodings", "Threading", "Timestamps"]),
@@ -69,8 +91,8 @@ let package = Package(
         .target(
             name: "LoadTest",
             dependencies: [
-                "EventLoop", "Files", "HTTPClient", "MediaToken", "TextEncodings", "Threading", "Timestamps",
-                "TokenCrypto", "TokenIssuer",
+                "EventLoop", "Files", "HTTPClient", "MediaToken", "ReferenceCrypto", "TextEncodings", "Threading",
+                "Timestamps", "TokenCrypto", "TokenIssuer",
             ]),
         .executableTarget(
             name: "media-token",
@@ -86,8 +108,8 @@ let package = Package(
         .target(
             name: "FuzzProperties",
             dependencies: [
-                "Files", "HTTPServer", "MediaToken", "MediaTokenGate", "PlaybackGrants", "StreamPaths", "TestSupport",
-                "TextEncodings", "Timestamps", "TokenCrypto", "TokenIssuer", "TokenXML",
+                "Files", "HTTPServer", "MediaToken", "MediaTokenGate", "PlaybackGrants", "ReferenceCrypto",
+                "StreamPaths", "TestSupport", "TextEncodings", "Timestamps", "TokenCrypto", "TokenIssuer", "TokenXML",
             ],
             path: "Tests/Fuzzing/Properties"),
         .testTarget(
@@ -101,7 +123,7 @@ let package = Package(
                 "TextEncodings", "Timestamps", "TokenCrypto", "TokenIssuer",
             ]),
         .testTarget(name: "StreamPathsTests", dependencies: ["StreamPaths"]),
-        .testTarget(name: "TokenCryptoTests", dependencies: ["TestSupport", "TokenCrypto"]),
+        .testTarget(name: "TokenCryptoTests", dependencies: ["ReferenceCrypto", "TestSupport", "TokenCrypto"]),
         .testTarget(name: "TokenXMLTests", dependencies: ["TokenXML"]),
         .testTarget(
             name: "MediaTokenTests",

@@ -40,7 +40,7 @@ package struct VerifyLoad: Sendable {
         let verifiers = PassVerifiers(keys: keys, policy: policy, replays: replays)
         let shares = shares()
         let ceiling = BareSignatures(
-            of: corpus.items.prefix(64).map(\.token), keys: keys, at: settings.time ?? .now)
+            of: corpus.items.prefix(64).map(\.token), verifier: verifiers.verifier(of: 0), at: settings.time ?? .now)
         let begin = MonotonicTime.nanoseconds
         let turns = Turns(beginning: begin, seconds: settings.seconds)
         let before = ProcessMemory.now

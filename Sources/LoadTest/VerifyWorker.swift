@@ -1,7 +1,7 @@
 internal import MediaToken
+internal import ReferenceCrypto
 internal import Threading
 internal import Timestamps
-internal import TokenCrypto
 
 /// One thread of a load test.
 struct VerifyWorker {
@@ -13,7 +13,7 @@ struct VerifyWorker {
     private let groups: [[VerificationRequest]]
     private let verifiers: PassVerifiers
     private let time: Timestamp?
-    private let ceiling: (signatures: BareSignatures, verifiers: [GeneralVerifier])?
+    private let ceiling: (signatures: BareSignatures, verifiers: [ObjectIdentifier: GeneralVerifier])?
     private(set) var figures = ThreadFigures()
 
     private var pass: UInt64 = 0
@@ -56,11 +56,11 @@ struct VerifyWorker {
         point.verificationNanoseconds = now - begin
     }
 
-    private mutating func verify(_ group: [VerificationRequest]) -> [Result<Verdict, CannotTell>] {
+    private mutating func verify(_ group: [VerificationRequest]) -> [Result<Verdict, VerificationError>] {
         calls += 1
         guard calls % Self.timedCalls == Self.firstTimedCall else { return verifier.verify(group, at: time ?? .now) }
         figures.timedTokens += group.count
-        return verifier.verify(group, at: time ?? .now, timing: &figures.stages)
+        return figures.stages.verify(group, at: time ?? .now, with: verifier)
     }
 
     private mutating func advance() {
@@ -105,7 +105,7 @@ struct ThreadFigures: Sendable {
         accepted == 0 ? statuses : statuses.merging([.validToken: accepted], uniquingKeysWith: +)
     }
 
-    mutating func count(_ outcomes: [Result<Verdict, CannotTell>]) {
+    mutating func count(_ outcomes: [Result<Verdict, VerificationError>]) {
         for outcome in outcomes {
             switch outcome {
             case .success(.accepted): accepted += 1

@@ -1,2 +1,7 @@
-// A client that imports MediaToken gets `Timestamp` with it.
+// A client imports MediaToken alone and gets the public types of its stages.
+@_exported public import ClaimsStage
+@_exported public import EnvelopeStage
+@_exported public import PolicyStage
+@_exported public import ReplayStage
+@_exported public import SignatureStage
 @_exported public import Timestamps

@@ -74,7 +74,7 @@ package struct Gate: Sendable {
         case .one(let token):
             let verification = VerificationRequest(
                 token: RawToken(token), expectation: expectation,
-                repetition: proxied.repetition(within: route.attemptWindow))
+                retries: proxied.retries(within: route.attemptWindow))
             return .verify(verification, .subrequest)
         }
     }

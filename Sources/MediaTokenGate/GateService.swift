@@ -78,7 +78,7 @@ package final class GateService: Sendable {
         since start: ContinuousClock.Instant
     ) {
         let requests = group.map(\.request)
-        let conclude = { [self] (outcomes: [Result<Verdict, CannotTell>]) in
+        let conclude = { [self] (outcomes: [Result<Verdict, VerificationError>]) in
             for (pending, outcome) in zip(group, outcomes) {
                 finish(
                     pending.exchange, pending.form.reply(to: outcome, at: .now), rules, pending.request, outcome,
@@ -94,7 +94,7 @@ package final class GateService: Sendable {
 
     private func finish(
         _ exchange: HTTPExchange, _ reply: GateReply, _ rules: Rules, _ request: VerificationRequest? = nil,
-        _ outcome: Result<Verdict, CannotTell>? = nil, since start: ContinuousClock.Instant
+        _ outcome: Result<Verdict, VerificationError>? = nil, since start: ContinuousClock.Instant
     ) {
         exchange.answer(reply.answer)
         let microseconds = (ContinuousClock.now - start).wholeMicroseconds
@@ -113,7 +113,7 @@ package final class GateService: Sendable {
                 time: .now, status: reply.status,
                 requestor: requestor, mvpd: token?.claims.mvpd.description, key: token?.key, microseconds: microseconds,
                 request: Self.identifier(exchange.request.values(of: "X-Request-Id")),
-                peer: exchange.request.peer, firstUse: token.flatMap { $0.isRepeated ? $0.firstUse : nil }))
+                peer: exchange.request.peer, firstUse: token.flatMap { $0.isRetry ? $0.firstUse : nil }))
     }
 
     /// The request's own ID, where it looks like one. A proxy that lets a client choose it may be handed a token.

@@ -117,7 +117,7 @@ final class BucketFile {
             var answers: [ReplayAnswer] = []
             answers.reserveCapacity(claims.count)
             for claim in claims {
-                let (code, present) = Self.put(claim, MarkedUse(claim, at: now), database, transaction)
+                let (code, present) = Self.put(claim, FingerprintedUse(claim, at: now), database, transaction)
                 if code != MDB_KEYEXIST { try StoreFault.check(code, "insert") }
                 answers.append(code != MDB_KEYEXIST ? .first : present?.answer(to: claim) ?? .alreadyUsed)
             }
@@ -143,8 +143,8 @@ final class BucketFile {
     /// Puts a key where it is not yet, with nothing beside it or with a marked use. LMDB's code, and the marked use that lies
     /// beside a key that is there already.
     private static func put(
-        _ claim: ReplayClaim, _ use: MarkedUse?, _ database: MDB_dbi, _ transaction: OpaquePointer
-    ) -> (code: Int32, present: MarkedUse?) {
+        _ claim: ReplayClaim, _ use: FingerprintedUse?, _ database: MDB_dbi, _ transaction: OpaquePointer
+    ) -> (code: Int32, present: FingerprintedUse?) {
         var bytes = claim.key.half
         return withUnsafeMutableBytes(of: &bytes) { buffer in
             var key = MDB_val(mv_size: buffer.count, mv_data: buffer.baseAddress)
@@ -159,7 +159,7 @@ final class BucketFile {
                 // LMDB has then made it point to what is there.
                 let present =
                     code == MDB_KEYEXIST ? UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size) : nil
-                return (code, present.flatMap { MarkedUse(String(decoding: $0, as: UTF8.self)) })
+                return (code, present.flatMap { FingerprintedUse(String(decoding: $0, as: UTF8.self)) })
             }
         }
     }

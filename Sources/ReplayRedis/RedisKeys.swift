@@ -43,17 +43,17 @@ struct RedisKeys {
     func claim(_ claim: ReplayClaim, at now: Timestamp) -> RedisCommand {
         let forgotten = String(claim.until.advanced(byMilliseconds: RedisClock.keptMilliseconds).milliseconds)
         let key = key(of: claim.key)
-        guard let use = MarkedUse(claim, at: now) else { return ["SET", key, "1", "NX", "PXAT", forgotten] }
+        guard let use = FingerprintedUse(claim, at: now) else { return ["SET", key, "1", "NX", "PXAT", forgotten] }
         return ["SET", key, use.text, "NX", "GET", "PXAT", forgotten]
     }
 
     /// What the server's reply to ``claim(_:at:)`` means; `nil` for one that Redis does not give. With `GET` it is what was
     /// there before, and null where nothing was.
     static func answer(_ reply: RedisReply, to claim: ReplayClaim) -> ReplayAnswer? {
-        switch (reply, claim.mark) {
+        switch (reply, claim.fingerprint) {
         case (.text("OK"), nil), (.null, .some): .first
         case (.null, nil): .alreadyUsed
-        case (.text(let use), .some): MarkedUse(use)?.answer(to: claim) ?? .alreadyUsed
+        case (.text(let use), .some): FingerprintedUse(use)?.answer(to: claim) ?? .alreadyUsed
         default: nil
         }
     }

@@ -18,7 +18,7 @@ package enum CryptoError: Error, Equatable, CustomStringConvertible {
     /// The reason that libcrypto queued last on this thread, and an empty queue.
     ///
     /// An entry left behind would be read as the reason of whatever fails next.
-    static func drainQueue() -> String {
+    package static func drainQueue() -> String {
         defer { discardQueue() }
         let code = ERR_peek_last_error()
         guard code != 0, let reason = ERR_reason_error_string(code) else { return "no reason given" }

@@ -3,7 +3,7 @@ internal import COpenSSL
 /// An RSA public key. Immutable once made.
 package final class RSAPublicKey: Sendable {
     /// Owned. libcrypto documents an `EVP_PKEY` that nobody changes as safe to share between threads.
-    nonisolated(unsafe) let pointer: OpaquePointer
+    package nonisolated(unsafe) let pointer: OpaquePointer
 
     /// Length of the modulus in bits.
     package let bits: Int

@@ -21,3 +21,27 @@ package enum XMLRefusal: Error, Equatable, Sendable {
     case malformed(code: Int, line: Int, column: Int)
     case outOfMemory
 }
+
+extension XMLRefusal {
+    /// The reason as a predicate; the document is the subject of the sentence.
+    package var message: String {
+        switch self {
+        case .notUTF8: "is not UTF-8"
+        case .holdsNUL: "holds a NUL byte"
+        case .doesNotBeginWithTag: "does not begin with a start tag"
+        case .declaration: "has an XML declaration; expected the root element first"
+        case .documentType: "has a DOCTYPE, which is never accepted"
+        case .comment: "has a comment, which is never accepted"
+        case .processingInstruction: "has a processing instruction, which is never accepted"
+        case .tooDeep(let limit): "is nested deeper than \(limit) elements"
+        case .tooManyElements(let limit): "has more than \(limit) elements"
+        case .malformed(let code, let line, let column):
+            "is not well-formed at line \(line), column \(column) (libxml2 error \(code))"
+        case .tooManyAttributes(let limit): "has more than \(limit) attributes"
+        case .tooLong(let limit): "is longer than \(limit) bytes"
+        case .tooManyNamespaces(let limit): "declares more than \(limit) namespaces"
+        case .relativeNamespace: "has a namespace name that is no absolute URI"
+        case .outOfMemory: "could not be parsed: out of memory"
+        }
+    }
+}

@@ -7,7 +7,7 @@ enum CheckList {
         let isGood = examination.firstFailure == nil
         Console.print(Style.strong((isGood ? Style.good : Style.bad)(status)))
         for report in examination.reports {
-            printLine(report.result.isPassed, report.check.rawValue, report.detail)
+            printLine(report.outcome.isPassed, report.check.rawValue, report.detail)
             if let advice = report.advice { Console.print("    \(pad("", 9))  → \(advice)") }
         }
         if showsFields { printFields(examination) }
@@ -33,7 +33,7 @@ enum CheckList {
     }
 }
 
-extension CheckReport.Result {
+extension CheckReport.Outcome {
     fileprivate var isPassed: Bool? {
         switch self {
         case .passed: true

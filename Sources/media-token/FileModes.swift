@@ -1,7 +1,7 @@
 internal import Glibc
 internal import HTTPServer
-internal import MediaToken
 internal import MediaTokenGate
+internal import MediaToken
 internal import TextEncodings
 
 /// Finds the gate's key files and secrets that every user of this machine can read or replace.

@@ -1,5 +1,5 @@
-internal import Files
 internal import MediaToken
+internal import Files
 internal import TokenCrypto
 internal import TokenIssuer
 

@@ -1,6 +1,6 @@
 internal import Files
-internal import MediaToken
 internal import MediaTokenGate
+internal import MediaToken
 internal import TokenCrypto
 
 /// The options that name verification keys, for every command that takes some.

@@ -1,9 +1,9 @@
 internal import Glibc
 internal import HTTPServer
-internal import MediaToken
 internal import MediaTokenGate
 internal import PlaybackGrants
 internal import ReplayStores
+internal import MediaToken
 
 /// A gate that serves, until it is stopped.
 final class RunningGate {

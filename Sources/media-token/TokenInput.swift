@@ -1,5 +1,5 @@
-internal import Glibc
 internal import MediaToken
+internal import Glibc
 internal import TextEncodings
 
 /// Where a command's tokens come from: `TOKEN`, `@FILE`, or `-` and nothing at all for standard input.

@@ -63,11 +63,9 @@ enum VerifyCommand {
         try task.input.forEachGroup { tokens in
             let now = task.time.time ?? .now
             let requests = tokens.map { VerificationRequest(token: $0, expectation: expectation) }
-            for (token, outcome) in zip(tokens, verifier.verify(requests, at: now)) {
+            for (outcome, examination) in verifier.verifyAndExamine(requests, at: now) {
                 status = max(status, outcome.exitStatus)
                 guard !task.output.isQuiet else { continue }
-                // For the check list the token is looked at once more; what was decided stays decided.
-                let examination = verifier.examine(token, for: expectation, at: now).concluded(by: outcome)
                 task.output.show(examination, status: outcome.status.rawValue, code: outcome.status.number)
             }
             Console.flush()
@@ -77,7 +75,7 @@ enum VerifyCommand {
     }
 }
 
-extension Result where Success == Verdict, Failure == CannotTell {
+extension Result where Success == Verdict, Failure == VerificationError {
     fileprivate var status: VerdictStatus {
         switch self {
         case .success(let verdict): verdict.status

@@ -6,8 +6,8 @@ import TokenIssuer
 
 @Suite("Examining and inspecting")
 struct ExaminationTests {
-    private func results(_ examination: Examination) -> [String: CheckReport.Result] {
-        Dictionary(uniqueKeysWithValues: examination.reports.map { ($0.check.rawValue, $0.result) })
+    private func results(_ examination: Examination) -> [String: CheckReport.Outcome] {
+        Dictionary(uniqueKeysWithValues: examination.reports.map { ($0.check.rawValue, $0.outcome) })
     }
 
     @Test("every check is reported, whatever failed before")
@@ -98,14 +98,14 @@ struct ExaminationTests {
         let good = inspector.inspect(RawToken(token), asking: questions)
         #expect(good.kind == kind)
         #expect(good.key == "key-0.pem")
-        #expect(!good.reports.contains { $0.result == .failed })
+        #expect(!good.reports.contains { $0.outcome == .failed })
         #expect(
             good.fields.contains { $0.name == "simpleTokenDeviceID/simpleTokenFingerprint" && $0.text == "device-1" })
 
         questions.device = "device-2"
         questions.requestor = "ABC"
         questions.time = Timestamp(milliseconds: Mint.now.milliseconds + 86_400_000)
-        let failed = inspector.inspect(RawToken(token), asking: questions).reports.filter { $0.result == .failed }
+        let failed = inspector.inspect(RawToken(token), asking: questions).reports.filter { $0.outcome == .failed }
         #expect(failed.map(\.check) == [.window, .requestor, .device])
     }
 
@@ -128,6 +128,6 @@ struct ExaminationTests {
         questions.device = "device-1"
         let report = TokenInspector(keys: nil).inspect(RawToken(try Mint.token()), asking: questions).reports.last
         #expect(report?.check == .device)
-        #expect(report?.result == .failed)
+        #expect(report?.outcome == .failed)
     }
 }

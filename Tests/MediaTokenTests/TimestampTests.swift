@@ -1,5 +1,5 @@
-import Foundation
 import MediaToken
+import Foundation
 import Testing
 import Timestamps
 

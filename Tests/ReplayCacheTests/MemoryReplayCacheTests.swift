@@ -71,17 +71,17 @@ extension ReplayCacheTests {
         @Test("a full store makes the verifier unable to tell")
         func fullVerifier() throws {
             let verifier = try Mint.verifier(replays: MemoryReplayCache(capacity: 0))
-            #expect(throws: CannotTell.self) { try verifier.verify(Mint.token()) }
+            #expect(throws: VerificationError.self) { try verifier.verify(Mint.token()) }
         }
 
         @Test("a full store still knows who has used what")
         func fullWithMarks() throws {
             let cache = MemoryReplayCache(capacity: 1)
             let key = claim(1, issued: issued).key
-            let (mine, other) = (try ReplayMark(of: key, secret: [1]), try ReplayMark(of: key, secret: [2]))
-            func answer(_ mark: ReplayMark?) throws -> ReplayAnswer {
+            let (mine, other) = (try RetryFingerprint(of: key, secret: [1]), try RetryFingerprint(of: key, secret: [2]))
+            func answer(_ mark: RetryFingerprint?) throws -> ReplayAnswer {
                 try cache.claim(
-                    ReplayClaim(key: key, issued: issued, until: issued.moved(60_000), mark: mark), at: issued)
+                    ReplayClaim(key: key, issued: issued, until: issued.moved(60_000), fingerprint: mark), at: issued)
             }
             #expect(try answer(mine) == .first)
             #expect(try answer(mine) == .repeated(since: issued))
@@ -92,16 +92,17 @@ extension ReplayCacheTests {
         @Test("a mark is of its key and its secret, and is read back from its text alone")
         func marks() throws {
             let (key, other) = (claim(1, issued: issued).key, claim(2, issued: issued).key)
-            let mark = try ReplayMark(of: key, secret: [1])
-            #expect(try mark == ReplayMark(of: key, secret: [1]))
-            #expect(try mark != ReplayMark(of: key, secret: [2]) && mark != ReplayMark(of: other, secret: [1]))
+            let mark = try RetryFingerprint(of: key, secret: [1])
+            #expect(try mark == RetryFingerprint(of: key, secret: [1]))
+            #expect(
+                try mark != RetryFingerprint(of: key, secret: [2]) && mark != RetryFingerprint(of: other, secret: [1]))
             let use = try #require(
-                MarkedUse(ReplayClaim(key: key, issued: issued, until: issued, mark: mark), at: issued))
-            #expect(MarkedUse(use.text) == use)
+                FingerprintedUse(ReplayClaim(key: key, issued: issued, until: issued, fingerprint: mark), at: issued))
+            #expect(FingerprintedUse(use.text) == use)
             for text in [
                 "", use.text + "0", use.text + use.text, String(use.text.dropLast()), "g" + use.text.dropFirst(),
             ] {
-                #expect(MarkedUse(text) == nil, "\(text)")
+                #expect(FingerprintedUse(text) == nil, "\(text)")
             }
         }
 

@@ -19,8 +19,8 @@ extension ReplayCacheTests {
             try (0..<1000 as Range<UInt64>).map { number in
                 let claim = clock.claim(number)
                 guard marked else { return claim }
-                let mark = try ReplayMark(of: claim.key, secret: [1])
-                return ReplayClaim(key: claim.key, issued: claim.issued, until: claim.until, mark: mark)
+                let mark = try RetryFingerprint(of: claim.key, secret: [1])
+                return ReplayClaim(key: claim.key, issued: claim.issued, until: claim.until, fingerprint: mark)
             }
         }
 

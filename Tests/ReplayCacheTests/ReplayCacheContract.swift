@@ -19,8 +19,11 @@ extension ReplayCacheTests {
             Timestamp(milliseconds: issued.milliseconds + milliseconds)
         }
 
-        private func claim(_ number: UInt64, life: Int64 = 7 * minute, mark: ReplayMark? = nil) -> ReplayClaim {
-            ReplayClaim(key: ReplayRace.claim(number, at: issued).key, issued: issued, until: later(life), mark: mark)
+        private func claim(_ number: UInt64, life: Int64 = 7 * minute, fingerprint mark: RetryFingerprint? = nil)
+            -> ReplayClaim
+        {
+            ReplayClaim(
+                key: ReplayRace.claim(number, at: issued).key, issued: issued, until: later(life), fingerprint: mark)
         }
 
         @Test("a key is first once", arguments: StoreKind.allCases)
@@ -115,19 +118,22 @@ extension ReplayCacheTests {
             let store = try TestStore(kind)
             let cache = store.cache
             let key = claim(1).key
-            let (mine, other) = (try ReplayMark(of: key, secret: [1]), try ReplayMark(of: key, secret: [2]))
-            #expect(try cache.claim(claim(1, mark: mine), at: issued) == .first)
+            let (mine, other) = (try RetryFingerprint(of: key, secret: [1]), try RetryFingerprint(of: key, secret: [2]))
+            #expect(try cache.claim(claim(1, fingerprint: mine), at: issued) == .first)
             for (mark, answer) in [
                 (mine, .repeated(since: issued)), (other, .alreadyUsed), (nil, .alreadyUsed),
                 (mine, .repeated(since: issued)),
-            ] as [(ReplayMark?, ReplayAnswer)] {
-                #expect(try cache.claim(claim(1, mark: mark), at: later(500)) == answer)
+            ] as [(RetryFingerprint?, ReplayAnswer)] {
+                #expect(try cache.claim(claim(1, fingerprint: mark), at: later(500)) == answer)
             }
             #expect(try cache.claim(claim(2), at: issued) == .first)
             for mark in [mine, nil, mine] {
-                #expect(try cache.claim(claim(2, mark: mark), at: issued) == .alreadyUsed)
+                #expect(try cache.claim(claim(2, fingerprint: mark), at: issued) == .alreadyUsed)
             }
-            let group = [mine, mine, other, nil, mine].map { claim(3, mark: $0) } + [claim(4), claim(4, mark: mine)]
+            let group =
+                [mine, mine, other, nil, mine].map { claim(3, fingerprint: $0) } + [
+                    claim(4), claim(4, fingerprint: mine),
+                ]
             #expect(
                 try cache.claim(group, at: issued).map { try $0.get() } == [
                     .first, .repeated(since: issued), .alreadyUsed, .alreadyUsed, .repeated(since: issued), .first,

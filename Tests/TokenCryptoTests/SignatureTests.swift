@@ -1,4 +1,5 @@
 import Foundation
+import ReferenceCrypto
 import TestSupport
 import Testing
 import TokenCrypto

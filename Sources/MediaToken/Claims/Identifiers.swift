@@ -37,6 +37,8 @@ public struct RequestorID: ExactIdentifier {
     public let text: String
     /// Takes any text.
     public init(_ text: String) { self.text = text }
+    /// Whether both have the same bytes.
+    public static func == (left: Self, right: Self) -> Bool { left.text.hasSameBytes(as: right.text) }
 }
 
 /// What may be played: a plain name such as `TNT`, or an MRSS document.
@@ -45,6 +47,8 @@ public struct ResourceID: ExactIdentifier {
     public let text: String
     /// Takes any text.
     public init(_ text: String) { self.text = text }
+    /// Whether both have the same bytes.
+    public static func == (left: Self, right: Self) -> Bool { left.text.hasSameBytes(as: right.text) }
 }
 
 /// A TV provider, or one that stands in front of others (proxy MVPD).
@@ -53,6 +57,8 @@ public struct MVPDID: ExactIdentifier {
     public let text: String
     /// Takes any text.
     public init(_ text: String) { self.text = text }
+    /// Whether both have the same bytes.
+    public static func == (left: Self, right: Self) -> Bool { left.text.hasSameBytes(as: right.text) }
 }
 
 /// The viewer, as the MVPD anonymised it: usually the same for years, so personal data.

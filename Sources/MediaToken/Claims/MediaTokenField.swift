@@ -1,19 +1,19 @@
 internal import TextEncodings
 internal import TokenXML
 
-/// The fields of a media token that are read; each may be there once at the most.
-enum MediaTokenField: Int {
+/// The fields of a media token that are read. A token may have each of them once.
+package enum MediaTokenField: Int {
     case sessionGUID, requestorID, resourceID, ttl, issueTime, mvpdID, proxyMVPDID
 
-    /// Of its element.
-    var name: StaticString { Self.names[rawValue] }
+    /// The name of the field's element.
+    package var name: StaticString { Self.names[rawValue] }
 
     static let names: [StaticString] = [
         "sessionGUID", "requestorID", "resourceID", "ttl", "issueTime", "mvpdId", "proxyMvpdId",
     ]
 }
 
-/// Where the fields of a media token are among its elements, found in one pass over them.
+/// The elements that hold the fields of a media token, found in one pass.
 struct MediaTokenFieldPlaces {
     private enum Place {
         case missing
@@ -22,10 +22,10 @@ struct MediaTokenFieldPlaces {
     }
 
     private var places = InlineArray<7, Place>(repeating: .missing)
-    /// Whether there are elements that the format does not know.
+    /// Whether there are elements that the format does not define.
     private(set) var hasOthers = false
 
-    /// A field whose name is there in other upper and lower case.
+    /// The field whose name occurs in other upper and lower case; `nil` if there is none.
     private(set) var inOtherCase: StaticString?
 
     init(in fields: FieldElements) {
@@ -47,38 +47,38 @@ struct MediaTokenFieldPlaces {
         return MediaTokenField.names.first { "\($0)".lowercased().hasSameBytes(as: name) }
     }
 
-    /// The element that holds a field; `nil` where there is none.
-    func element(_ field: MediaTokenField) throws(FormatProblem) -> XMLElement? {
+    /// The element that holds `field`; `nil` if the token has none.
+    func element(_ field: MediaTokenField) throws(ClaimsError) -> XMLElement? {
         switch places[field.rawValue] {
         case .missing: nil
         case .once(let element): element
-        case .several: throw .field("\(field.name)", .duplicate)
+        case .several: throw .field(XMLFieldRefusal(field.name, .duplicate))
         }
     }
 }
 
 extension FieldElements {
-    /// The text of a field; `nil` where the token does not have it.
-    func optional(_ field: MediaTokenField, _ places: MediaTokenFieldPlaces) throws(FormatProblem) -> String? {
+    /// The text of `field`; `nil` if the token does not have it.
+    func optional(_ field: MediaTokenField, _ places: MediaTokenFieldPlaces) throws(ClaimsError) -> String? {
         guard let element = try places.element(field) else { return nil }
-        try check(element, named: field.name)
+        do { try check(element, named: field.name) } catch { throw .field(error) }
         return elements.text(of: element)
     }
 
-    /// The text of a field.
-    func required(_ field: MediaTokenField, _ places: MediaTokenFieldPlaces) throws(FormatProblem) -> String {
-        guard let text = try optional(field, places) else { throw .field("\(field.name)", .missing) }
+    /// The text of `field`, which the token must have.
+    func required(_ field: MediaTokenField, _ places: MediaTokenFieldPlaces) throws(ClaimsError) -> String {
+        guard let text = try optional(field, places) else { throw .field(XMLFieldRefusal(field.name, .missing)) }
         return text
     }
 
-    /// The date in a field.
+    /// The date in `field`, which the token must have.
     func requiredDate(
         _ field: MediaTokenField, _ places: MediaTokenFieldPlaces, form: TokenDate.Form
-    ) throws(FormatProblem) -> TokenDate {
-        guard let element = try places.element(field) else { throw .field("\(field.name)", .missing) }
-        try check(element, named: field.name)
+    ) throws(ClaimsError) -> TokenDate {
+        guard let element = try places.element(field) else { throw .field(XMLFieldRefusal(field.name, .missing)) }
+        do { try check(element, named: field.name) } catch { throw .field(error) }
         guard let date = elements.withText(of: element, { TokenDate($0, form: form) }) else {
-            throw .field("\(field.name)", .date(form: form.rawValue))
+            throw .date(field: "\(field.name)", form: form.rawValue)
         }
         return date
     }

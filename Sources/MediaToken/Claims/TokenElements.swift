@@ -1,11 +1,11 @@
-internal import TokenXML
+package import TokenXML
 
-/// The elements of one token's signed XML, of whichever kind.
-struct TokenElements: Sendable {
-    let kind: TokenKind
-    let fields: FieldElements
+/// The elements of one token's signed XML; the token may be of any kind.
+package struct TokenElements: Sendable {
+    package let kind: TokenKind
+    package let fields: FieldElements
 
-    init(reading payload: ArraySlice<UInt8>, with reader: StrictXMLReader) throws(FormatProblem) {
+    init(reading payload: ArraySlice<UInt8>, with reader: StrictXMLReader) throws(ClaimsError) {
         let fields: FieldElements
         do { fields = try FieldElements(reading: payload, with: reader) } catch { throw .xml(error) }
         guard let kind = TokenKind(rootOf: fields) else { throw .unknownRoot(fields.rootName) }
@@ -14,8 +14,8 @@ struct TokenElements: Sendable {
         (self.kind, self.fields) = (kind, fields)
     }
 
-    /// Reads with a parser of its own: the names in bytes that nobody signed stay out of the kept ones' dictionaries.
-    init(readingUnverified payload: ArraySlice<UInt8>) throws(FormatProblem) {
+    /// Reads unsigned bytes with a new parser, so that their names do not stay in the dictionary of a kept one.
+    package init(readingUnverified payload: ArraySlice<UInt8>) throws(ClaimsError) {
         let reader: StrictXMLReader
         do { reader = try StrictXMLReader() } catch { throw .xml(error) }
         try self.init(reading: payload, with: reader)

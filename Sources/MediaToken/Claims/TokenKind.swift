@@ -1,3 +1,5 @@
+internal import TokenXML
+
 /// The three kinds of token that Adobe Pass signs with the same key and the same envelope.
 public enum TokenKind: String, Sendable, CaseIterable {
     /// The short media token: one play of one resource. The only kind that ever opens a stream.

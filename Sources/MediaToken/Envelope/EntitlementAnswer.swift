@@ -3,8 +3,8 @@ internal import TextEncodings
 /// The answers of Adobe's REST services as JSON: v1 with `serializedToken` at the top, v2 with `decisions`.
 enum EntitlementAnswer {
     static func serializedToken(
-        inJSON text: ArraySlice<UInt8>, choosing resource: ResourceRule?
-    ) throws(FormatProblem) -> ArraySlice<UInt8> {
+        inJSON text: ArraySlice<UInt8>, choosing isWanted: (String) -> Bool
+    ) throws(EnvelopeError) -> ArraySlice<UInt8> {
         let answer: (token: String?, decisions: [Decision]?)
         do {
             let object = try StrictJSON.readObject(text)
@@ -17,7 +17,7 @@ enum EntitlementAnswer {
         case (let token?, nil):
             return Array(token.utf8)[...]
         case (nil, let decisions?):
-            return try Array(choose(from: decisions, resource).grantedToken().utf8)[...]
+            return try Array(choose(from: decisions, isWanted).grantedToken().utf8)[...]
         case (nil, nil):
             throw .document("JSON", .unexpected("neither 'serializedToken' (REST v1) nor 'decisions' (REST v2)"))
         case (.some, .some):
@@ -25,24 +25,23 @@ enum EntitlementAnswer {
         }
     }
 
-    /// Each may have to be brought into its canonical form.
     private static let decisionLimit = 16
 
-    /// The only decision, or the only one about the resource that is asked for.
+    /// The only decision, or the only one whose resource is wanted.
     private static func choose(
-        from decisions: [Decision], _ resource: ResourceRule?
-    ) throws(FormatProblem) -> Decision {
+        from decisions: [Decision], _ isWanted: (String) -> Bool
+    ) throws(EnvelopeError) -> Decision {
         if decisions.count == 1 { return decisions[0] }
         guard decisions.count <= decisionLimit else {
             throw .document("a REST v2 answer", .unexpected("\(decisions.count) decisions, more than \(decisionLimit)"))
         }
-        let matching = decisions.filter { decision in
-            decision.resource.map { resource?.matches(ResourceID($0)) ?? false } ?? false
-        }
+        let matching = decisions.filter { $0.resource.map(isWanted) ?? false }
         guard matching.count == 1 else {
             throw .document(
                 "a REST v2 answer",
-                .unexpected("\(decisions.count) decisions, \(matching.count) of them for the resource asked for"))
+                .unexpected(
+                    "\(decisions.count) decisions, \(matching.count) of them for the resource asked for, byte for byte")
+            )
         }
         return matching[0]
     }
@@ -60,7 +59,7 @@ enum EntitlementAnswer {
             errorCode = try object.object("error")?.text("code")
         }
 
-        func grantedToken() throws(FormatProblem) -> String {
+        func grantedToken() throws(EnvelopeError) -> String {
             guard isAuthorized else { throw .denied(code: errorCode) }
             guard let token else {
                 throw .document("a REST v2 answer", .unexpected("an authorized decision, no token"))

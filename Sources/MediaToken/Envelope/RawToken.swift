@@ -1,9 +1,9 @@
 /// A token as it arrived: the bytes of a header, a form field, a query parameter, a body or a file, wrapped or not.
 ///
-/// Nothing is read when it is made. The verifier un-wraps it: REST v1 and v2 documents, percent-encoding and Base64,
-/// at most one layer of each, told apart by what the bytes are. White space around it does not count.
+/// Creating one reads nothing. The verifier unwraps it: REST v1 and v2 documents, percent-encoding and Base64, at most one
+/// layer of each, recognised by the first bytes. White space around a layer is ignored.
 public struct RawToken: Sendable, CustomStringConvertible, CustomReflectable {
-    /// Bytes accepted at the most. A real token has about 430; one for a long MRSS resource a few thousand.
+    /// The largest input accepted, in bytes. A real token has about 430; one for a long MRSS resource a few thousand.
     public static let sizeLimit = 65_536
 
     package let bytes: [UInt8]
@@ -18,8 +18,8 @@ public struct RawToken: Sendable, CustomStringConvertible, CustomReflectable {
         bytes = Array(text.utf8)
     }
 
-    /// The size alone: a token that lies in a log can be used by whoever reads the log.
+    /// The size only. A token in a log could be used by anyone who reads the log.
     public var description: String { "RawToken(\(bytes.count) bytes)" }
-    /// Nothing, for the same reason.
+    /// An empty mirror, so that a dump does not show the token.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -1,58 +1,41 @@
 internal import TextEncodings
 
-/// The layers in which a token travels.
-enum WrappingLayer: String, Sendable {
+/// A kind of layer in which a token travels.
+package enum WrappingLayer: String, Sendable {
     case document
     case percent = "percent-encoding"
     case base64 = "Base64"
 }
 
-/// A token without its wrapping: `<signatureInfo>…`. Only ``RawToken/clearText(choosing:)`` makes one.
-struct ClearText: Sendable {
-    let bytes: ArraySlice<UInt8>
-
-    fileprivate init(_ bytes: ArraySlice<UInt8>) {
-        self.bytes = bytes
-    }
-}
-
 extension RawToken {
-    /// The clear text, with every layer taken off.
+    /// The clear text, `<signatureInfo>…`, with every layer taken off.
     ///
-    /// Each step looks at the first bytes and knows what it has; nothing is tried to see whether it works. A kind of
-    /// layer that comes a second time is refused, so this ends after three steps at the most.
+    /// Each step recognises the layer by its first bytes; no decoder is tried to see whether it works. A layer of one kind is
+    /// accepted once, so there are three steps at most.
     ///
-    /// - Parameter resource: which decision to take from a REST v2 answer that holds several.
-    func clearText(choosing resource: ResourceRule?) -> Step<ClearText> {
-        do {
-            return .success(ClearText(try unwrap(choosing: resource)))
-        } catch {
-            return .failure(Stop(error))
-        }
-    }
-
-    private func unwrap(choosing resource: ResourceRule?) throws(FormatProblem) -> ArraySlice<UInt8> {
+    /// - Parameter isWanted: says by its resource which decision to take from a REST v2 answer that has several.
+    func unwrapped(choosing isWanted: (String) -> Bool) throws(EnvelopeError) -> ArraySlice<UInt8> {
         guard bytes.count <= Self.sizeLimit else { throw .tooLarge(bytes.count) }
         var text = bytes[...].trimmingWhiteSpace()
         var removed: [WrappingLayer] = []
         while let wrapping = try Wrapping(outermostOf: text) {
             guard !removed.contains(wrapping.layer) else { throw .wrappedTwice(wrapping.layer) }
             removed.append(wrapping.layer)
-            text = try wrapping.remove(from: text, choosing: resource).trimmingWhiteSpace()
+            text = try wrapping.remove(from: text, choosing: isWanted).trimmingWhiteSpace()
         }
         return text
     }
 }
 
-/// What the first bytes say about how a token is wrapped.
+/// How a token is wrapped, as its first bytes tell.
 private enum Wrapping {
     case xmlDocument, jsonDocument, percent, base64
 
     /// `<signatureInfo` in Base64. The next character, `+` or `-`, carries the `>` and tells the alphabet.
     private static let base64Marker: StaticString = "PHNpZ25hdHVyZUluZm8"
 
-    /// `nil` for clear text.
-    init?(outermostOf text: ArraySlice<UInt8>) throws(FormatProblem) {
+    /// Recognises the outermost layer; `nil` for clear text.
+    init?(outermostOf text: ArraySlice<UInt8>) throws(EnvelopeError) {
         switch text.first {
         case nil:
             throw .empty
@@ -80,21 +63,21 @@ private enum Wrapping {
     }
 
     func remove(
-        from text: ArraySlice<UInt8>, choosing resource: ResourceRule?
-    ) throws(FormatProblem) -> ArraySlice<UInt8> {
+        from text: ArraySlice<UInt8>, choosing isWanted: (String) -> Bool
+    ) throws(EnvelopeError) -> ArraySlice<UInt8> {
         switch self {
         case .xmlDocument: try PlayDocument.serializedToken(inXML: text)
-        case .jsonDocument: try EntitlementAnswer.serializedToken(inJSON: text, choosing: resource)
+        case .jsonDocument: try EntitlementAnswer.serializedToken(inJSON: text, choosing: isWanted)
         case .percent: try Self.decodePercent(text)
         case .base64: try Self.decodeBase64(text)
         }
     }
 
-    private static func decodePercent(_ text: ArraySlice<UInt8>) throws(FormatProblem) -> ArraySlice<UInt8> {
+    private static func decodePercent(_ text: ArraySlice<UInt8>) throws(EnvelopeError) -> ArraySlice<UInt8> {
         var head = text.prefix(TokenEnvelope.headLength * 3)
-        // Not through the midst of an escape.
+        // An escape must not be cut in two.
         if let escape = head.suffix(2).lastIndex(of: UInt8(ascii: "%")) { head = head[..<escape] }
-        try checkHead(head, of: text) { (head) throws(FormatProblem) in
+        try checkHead(head, of: text) { (head) throws(EnvelopeError) in
             try decodeEscapes(head, holdsSpaces: false)
         }
         return try decodeEscapes(text, holdsSpaces: !text.begins(with: base64Marker))
@@ -102,30 +85,30 @@ private enum Wrapping {
 
     private static func decodeEscapes(
         _ text: ArraySlice<UInt8>, holdsSpaces: Bool
-    ) throws(FormatProblem) -> ArraySlice<UInt8> {
+    ) throws(EnvelopeError) -> ArraySlice<UInt8> {
         do { return try PercentEncoding.decode(text, holdsSpaces: holdsSpaces) } catch {
             throw .percentEncoding(offset: error.offset)
         }
     }
 
-    /// Decodes the first bytes of a long text alone, and goes no further where no token can follow: junk is not decoded
-    /// to its end.
+    /// Decodes only the first bytes of a long text, and refuses it if no token can begin like this, so that junk is not
+    /// decoded to its end.
     private static func checkHead(
         _ head: ArraySlice<UInt8>, of text: ArraySlice<UInt8>,
-        decode: (ArraySlice<UInt8>) throws(FormatProblem) -> ArraySlice<UInt8>
-    ) throws(FormatProblem) {
+        decode: (ArraySlice<UInt8>) throws(EnvelopeError) -> ArraySlice<UInt8>
+    ) throws(EnvelopeError) {
         guard text.count > TokenEnvelope.headLength * 3 else { return }
-        guard TokenEnvelope.mayBegin(with: try decode(head)) else { throw .envelope(.noSecondTag) }
+        guard TokenEnvelope.mayBegin(with: try decode(head)) else { throw .noSecondTag }
     }
 
-    private static func decodeBase64(_ text: ArraySlice<UInt8>) throws(FormatProblem) -> ArraySlice<UInt8> {
+    private static func decodeBase64(_ text: ArraySlice<UInt8>) throws(EnvelopeError) -> ArraySlice<UInt8> {
         // Four digits for three bytes.
         let head = text.prefix((TokenEnvelope.headLength + 2) / 3 * 4)
         try checkHead(head, of: text, decode: decodeBase64Digits)
         return try decodeBase64Digits(text)
     }
 
-    private static func decodeBase64Digits(_ text: ArraySlice<UInt8>) throws(FormatProblem) -> ArraySlice<UInt8> {
+    private static func decodeBase64Digits(_ text: ArraySlice<UInt8>) throws(EnvelopeError) -> ArraySlice<UInt8> {
         let afterMarker = text.dropping(base64Marker)?.first
         let alphabet: Base64Alphabet = afterMarker == UInt8(ascii: "-") ? .urlSafe : .standard
         do {
@@ -137,7 +120,7 @@ private enum Wrapping {
 }
 
 extension ArraySlice<UInt8> {
-    /// Without ASCII white space at either end.
+    /// The slice without ASCII white space at either end.
     fileprivate func trimmingWhiteSpace() -> ArraySlice<UInt8> {
         withUnsafeBufferPointer { bytes in
             var (first, end) = (0, bytes.count)

@@ -1,40 +1,83 @@
-internal import Timestamps
+package import ClaimsStage
+package import Timestamps
 
-/// A signed token that a policy has passed. Only ``VerificationPolicy/approve(_:for:at:)`` makes one.
+/// A signed token that a policy has approved. Only ``VerificationPolicy/approve(_:for:at:)`` makes one.
 ///
-/// It may still have been used before: that is for the replay store to say.
-struct ApprovedToken: Sendable {
-    let signed: SignedClaims
+/// It may still have been used before; the replay store decides that.
+package struct ApprovedToken: Sendable {
+    package let signed: SignedClaims
 
     fileprivate init(_ signed: SignedClaims) {
         self.signed = signed
     }
-
-    /// What the replay store is asked.
-    func replayClaim(repeatable repetition: Repetition?) -> Step<ReplayClaim> {
-        let key = ReplayKey(signed.digest)
-        let mark: ReplayMark?
-        do throws(CannotTell) {
-            mark = if let repetition { try ReplayMark(of: key, secret: repetition.secret) } else { nil }
-        } catch {
-            return .failure(.cannotTell(error))
-        }
-        return .success(
-            ReplayClaim(
-                key: key, issued: signed.claims.issueTime.timestamp, until: signed.claims.replayExpiry, mark: mark))
-    }
 }
 
 extension VerificationPolicy {
-    /// Makes every check in its order and stops at the first refusal.
-    func approve(
+    /// Makes every check in order, and throws the first that fails.
+    package func approve(
         _ signed: SignedClaims, for expectation: Expectation, at now: Timestamp
-    ) -> Step<ApprovedToken> {
+    ) throws(PolicyError) -> ApprovedToken {
         for check in PolicyCheck.inOrder {
-            if let rejection = refusal(check, of: signed.claims, for: expectation, at: now) {
-                return .failure(.rejected(rejection))
-            }
+            try self.check(check, of: signed.claims, for: expectation, at: now)
         }
-        return .success(ApprovedToken(signed))
+        return ApprovedToken(signed)
     }
+
+    /// Makes one check, and throws if it fails.
+    package func check(
+        _ check: PolicyCheck, of claims: MediaTokenClaims, for expectation: Expectation, at now: Timestamp
+    ) throws(PolicyError) {
+        switch check {
+        case .window: try checkWindow(of: claims, at: now)
+        case .requestor: try checkRequestor(of: claims, for: expectation)
+        case .resource: try checkResource(of: claims, for: expectation)
+        case .mvpd: try checkMVPD(of: claims)
+        }
+    }
+
+    /// Checks `issueTime − skew ≤ now ≤ issueTime + ttl + skew`, to the millisecond.
+    package func checkWindow(of claims: MediaTokenClaims, at now: Timestamp) throws(PolicyError) {
+        let window = window(of: claims, at: now)
+        if now < claims.issueTime.timestamp.advanced(byMilliseconds: -clockSkewMilliseconds) {
+            throw .notYetValid(window)
+        }
+        if now > window.expiry.advanced(byMilliseconds: clockSkewMilliseconds) { throw .expired(window) }
+    }
+
+    /// Checks that the token was issued to one of the requestors that are expected, byte for byte.
+    private func checkRequestor(of claims: MediaTokenClaims, for expectation: Expectation) throws(PolicyError) {
+        guard expectation.requestors.contains(claims.requestor) else {
+            throw .requestor(signed: claims.requestor, expected: expectation.requestors)
+        }
+    }
+
+    /// Checks that the token is for the expected resource, by the comparison that the caller chose.
+    private func checkResource(of claims: MediaTokenClaims, for expectation: Expectation) throws(PolicyError) {
+        guard expectation.resource.matches(claims.resource) else {
+            throw .resource(signed: claims.resource, expected: expectation.resource)
+        }
+    }
+
+    /// Checks that the MVPD, and the proxy in front of it if there is one, are on the requestor's allow-list.
+    ///
+    /// In Adobe's words, a token is valid only if "its issuer is among the allowed identity providers".
+    package func checkMVPD(of claims: MediaTokenClaims) throws(PolicyError) {
+        guard let allowed = allowedMVPDs[claims.requestor] else { return }
+        if !allowed.contains(claims.mvpd) {
+            throw .mvpd(
+                field: "\(MediaTokenField.mvpdID.name)", signed: claims.mvpd, allowed: allowed, for: claims.requestor)
+        }
+        if let proxy = claims.proxyMVPD, !allowed.contains(proxy) {
+            throw .mvpd(
+                field: "\(MediaTokenField.proxyMVPDID.name)", signed: proxy, allowed: allowed, for: claims.requestor)
+        }
+    }
+}
+
+/// The checks of a policy, in the order in which they are made; the first that fails decides the verdict.
+package enum PolicyCheck: CaseIterable, Sendable {
+    case window, requestor, resource, mvpd
+
+    /// A stored copy of `allCases`, which would be made anew for each token.
+    package static let inOrder = allCases
 }

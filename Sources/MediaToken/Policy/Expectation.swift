@@ -1,3 +1,5 @@
+public import ClaimsStage
+
 /// What a token must have been issued for to be accepted here.
 public struct Expectation: Sendable {
     /// The requestors that may have fetched the token. Empty means none.

@@ -1,13 +1,14 @@
+internal import ClaimsStage
 internal import TextEncodings
 
-/// Why a signed resource is not the one that is asked for, in words for the person who has to find out.
+/// The difference between a signed resource and the expected ones, described for the person who has to find the cause.
 struct ResourceDifference: Sendable {
-    /// Of those asked for, the one that goes on longest as the signed one does.
+    /// The expected resource that has the longest prefix in common with the signed one.
     let expected: ResourceID
     private let signed: ResourceID
     private let rule: ResourceRule
 
-    /// `nil` where no resource is asked for.
+    /// Finds the nearest expected resource; `nil` if the rule names none.
     init?(between signed: ResourceID, and rule: ResourceRule) {
         let nearest = rule.resources.max {
             Self.commonPrefix(Array($0.text.utf8), Array(signed.text.utf8))

@@ -1,8 +1,10 @@
+public import ClaimsStage
+internal import TextEncodings
 internal import TokenXML
 
-/// Which signed resources are the one that is asked for.
+/// Decides which signed resources are accepted.
 public struct ResourceRule: Sendable {
-    enum Comparison: Sendable {
+    package enum Comparison: Sendable {
         case exact, canonical, unchecked
     }
 
@@ -11,7 +13,7 @@ public struct ResourceRule: Sendable {
         let canonicalForm: [UInt8]?
     }
 
-    let comparison: Comparison
+    package let comparison: Comparison
     private let candidates: [Candidate]
 
     /// The signed resource has the same bytes.
@@ -31,7 +33,7 @@ public struct ResourceRule: Sendable {
         ResourceRule(.canonical, resources)
     }
 
-    /// Any resource. The token then opens whatever the client asked Adobe Pass for, so the caller must look at the
+    /// Accepts any resource. The token then opens whatever the client asked Adobe Pass for, so the caller must check the
     /// verified token's resource before it serves anything.
     public static var unsafeAnyResource: ResourceRule { ResourceRule(.unchecked, []) }
 
@@ -44,10 +46,16 @@ public struct ResourceRule: Sendable {
         }
     }
 
-    /// The resources asked for.
+    /// The resources that the rule names.
     public var resources: [ResourceID] { candidates.map(\.resource) }
 
-    /// Whether `signed` is what is asked for.
+    /// Whether `text` is byte for byte a resource that the rule names; true for any text if the rule names none and accepts
+    /// all. What nobody has signed is compared only so, never in canonical form.
+    package func names(_ text: String) -> Bool {
+        comparison == .unchecked || candidates.contains { $0.resource.text.hasSameBytes(as: text) }
+    }
+
+    /// Whether the rule accepts `signed`.
     public func matches(_ signed: ResourceID) -> Bool {
         switch comparison {
         case .unchecked: return true
@@ -63,7 +71,7 @@ public struct ResourceRule: Sendable {
 }
 
 extension ResourceID {
-    /// The canonical form's bytes; `nil` where the resource is not XML that can be compared so.
+    /// The bytes of the canonical form; `nil` if the resource is not XML that has one.
     var canonicalForm: [UInt8]? {
         guard text.utf8.first == UInt8(ascii: "<") else { return nil }
         return try? Array(text.utf8).withUnsafeBufferPointer { (bytes) throws(XMLRefusal) in

@@ -1,24 +1,25 @@
+public import ClaimsStage
 internal import Timestamps
 
-/// What a programmer demands of a token beyond its signature.
+/// The checks that a token must pass beyond its signature.
 public struct VerificationPolicy: Sendable {
-    /// The largest ``clockSkew``. A replay store keeps an entry that much longer than the token lives, so that no
-    /// setting of any process that shares it can outlive the entry.
+    /// The largest ``clockSkew``. A replay store keeps an entry for that long after the token has expired, so that no process
+    /// that shares the store can accept a token whose entry is gone.
     public static let largestClockSkew: Duration = .seconds(300)
-    /// The largest ``defaultTTL``; a token without a `ttl` stays in the replay store for so long.
-    public static let longestDefaultTTL: Duration = .seconds(86_400)
+    /// The largest ``defaultTTL``. The replay store keeps a token without a `ttl` for that long.
+    public static let longestDefaultTTL: Duration = .milliseconds(
+        MediaTokenClaims.longestDefaultTTLMilliseconds)
 
-    static let largestClockSkewMilliseconds = largestClockSkew.clampedMilliseconds
-    static let longestDefaultTTLMilliseconds = longestDefaultTTL.clampedMilliseconds
+    package static let largestClockSkewMilliseconds = largestClockSkew.clampedMilliseconds
 
-    /// How far our clock and Adobe's may be apart, in either direction.
+    /// The largest difference allowed between this machine's clock and Adobe's, in either direction.
     public let clockSkew: Duration
-    /// Life of a token that has no `ttl`.
+    /// The TTL of a token that has no `ttl`.
     public let defaultTTL: Duration
-    /// Longest life; a longer `ttl` is cut to it.
+    /// The longest TTL; a longer `ttl` is reduced to it.
     public let maximumTTL: Duration
-    /// For each requestor the MVPDs that its tokens may come from; a proxy MVPD, where there is one, must be among them
-    /// too. A requestor without an entry is not restricted; one with an empty entry is refused altogether.
+    /// For each requestor, the MVPDs that its tokens may come from. A proxy MVPD must be among them too. A requestor without an
+    /// entry is not restricted; all tokens of a requestor with an empty entry are rejected.
     public let allowedMVPDs: [RequestorID: Set<MVPDID>]
 
     let clockSkewMilliseconds: Int64
@@ -35,7 +36,8 @@ public struct VerificationPolicy: Sendable {
         allowedMVPDs: [RequestorID: Set<MVPDID>] = [:]
     ) {
         clockSkewMilliseconds = min(max(clockSkew.clampedMilliseconds, 0), Self.largestClockSkewMilliseconds)
-        defaultTTLMilliseconds = min(max(defaultTTL.clampedMilliseconds, 1), Self.longestDefaultTTLMilliseconds)
+        defaultTTLMilliseconds = min(
+            max(defaultTTL.clampedMilliseconds, 1), MediaTokenClaims.longestDefaultTTLMilliseconds)
         maximumTTLMilliseconds = max(maximumTTL.clampedMilliseconds, 1)
         self.clockSkew = .milliseconds(clockSkewMilliseconds)
         self.defaultTTL = .milliseconds(defaultTTLMilliseconds)
@@ -43,38 +45,9 @@ public struct VerificationPolicy: Sendable {
         self.allowedMVPDs = allowedMVPDs
     }
 
-    /// The moment after which `claims` are expired, before skew.
+    /// The time after which `claims` are expired, before skew.
     func expiry(of claims: MediaTokenClaims) -> Timestamp {
         let timeToLive = min(claims.timeToLive ?? defaultTTLMilliseconds, maximumTTLMilliseconds)
         return claims.issueTime.timestamp.advanced(byMilliseconds: timeToLive)
-    }
-
-    /// What one check says; each is a file of its own. `nil` where it passes.
-    func refusal(
-        _ check: PolicyCheck, of claims: MediaTokenClaims, for expectation: Expectation, at now: Timestamp
-    ) -> Rejection? {
-        switch check {
-        case .window: windowRefusal(of: claims, at: now)
-        case .requestor: requestorRefusal(of: claims, for: expectation)
-        case .resource: resourceRefusal(of: claims, for: expectation)
-        case .mvpd: mvpdRefusal(of: claims)
-        }
-    }
-}
-
-/// The checks of a policy, in the order in which they are made; the first refusal is the verdict.
-enum PolicyCheck: CaseIterable {
-    case window, requestor, resource, mvpd
-
-    /// Made once: `allCases` would make it for each token.
-    static let inOrder = allCases
-
-    var check: Check {
-        switch self {
-        case .window: .window
-        case .requestor: .requestor
-        case .resource: .resource
-        case .mvpd: .mvpd
-        }
     }
 }

@@ -1,5 +1,5 @@
-/// A set of digests in one block of memory: open addressing, 16 bytes a slot, between 53 and 80 per cent of the slots
-/// in use once it has grown. So 20 to 30 bytes an entry, each of which is half of a digest.
+/// A set of digests in one block of memory, with open addressing and 16 bytes per slot. Once it has grown, between 53 and 80
+/// per cent of the slots are in use: 20 to 30 bytes per entry. An entry is half of a digest.
 struct DigestTable: Sendable {
     private typealias Slot = SIMD2<UInt64>
 
@@ -9,7 +9,7 @@ struct DigestTable: Sendable {
     private var slots: [Slot]
     private(set) var count = 0
 
-    /// Of the block.
+    /// The size of the block.
     var bytes: Int { slots.count * MemoryLayout<Slot>.stride }
 
     init() {
@@ -21,7 +21,7 @@ struct DigestTable: Sendable {
         return slots[position(of: slot)] == slot
     }
 
-    /// Whether `key` was not there before. It is now.
+    /// Inserts `key`; `false` if it was there before.
     mutating func insert(_ key: ReplayKey) -> Bool {
         let slot = Self.slot(of: key)
         let position = position(of: slot)
@@ -32,12 +32,12 @@ struct DigestTable: Sendable {
         return true
     }
 
-    /// All zeros marks an empty slot; a digest that begins so is moved aside.
+    /// The slot of a key. All zeros mark an empty slot, so a digest of zeros is stored as another value.
     private static func slot(of key: ReplayKey) -> Slot {
         key.half == empty ? Slot(0, 1) : key.half
     }
 
-    /// Where `slot` is, or would be put.
+    /// The position where `slot` is, or where it would be inserted.
     private func position(of slot: Slot) -> Int {
         var position = Int(slot[0].multipliedFullWidth(by: UInt64(slots.count)).high)
         while slots[position] != slot, slots[position] != Self.empty {

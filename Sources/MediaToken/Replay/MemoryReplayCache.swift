@@ -2,35 +2,35 @@ internal import Synchronization
 internal import Threading
 public import Timestamps
 
-/// A replay store in the memory of one process. What it knows ends with the process.
+/// A replay store in the memory of one process. Its records end with the process.
 ///
-/// A process that serves viewers must therefore be fenced at its start (``init(capacity:fencedAt:)``), or a token used just
-/// before a restart can be used again just after it. Takes 20 to 30 bytes a live token once it is busy.
+/// Create the store of a long-running process with a fence (``init(capacity:fencedAt:)``); otherwise a token used just before
+/// a restart is accepted again just after it. A busy store takes 20 to 30 bytes per live token.
 ///
-/// Safe to use from any number of threads at once: it is split by digest into shards, each with a lock of its own.
+/// The store can be used from any number of threads at once: it is split by digest into shards, each with its own lock.
 public final class MemoryReplayCache: ReplayCache {
-    /// Live entries at the most.
+    /// The largest number of live entries.
     public let capacity: Int
-    /// Tokens issued up to this moment are refused, as they may have been used before; `nil` for none.
+    /// Tokens issued up to this time are rejected, as they may have been used before; `nil` if there is no fence.
     public let fence: Timestamp?
 
     private let shards: [Guarded<MemoryReplayShard>]
     private let liveEntries = Atomic<Int>(0)
 
-    /// An empty store.
+    /// Creates an empty store.
     ///
     /// - Parameters:
-    ///   - capacity: live entries at the most. Beyond it every new claim is ``ReplayCacheError/full(_:)``.
+    ///   - capacity: the largest number of live entries. A full store answers every new claim ``ReplayCacheError/full(_:)``.
     ///   - fence: when the store began to remember, by Adobe's clock: ``Timestamp/now`` plus the policy's clock skew.
-    ///     Left out, a token that was used before the store was made passes once more: right for one run over captured
-    ///     tokens, wrong for a service.
+    ///     Without a fence, a token that was used before the store was created is accepted once more. That is right for one
+    ///     run over captured tokens, and wrong for a long-running process.
     public init(capacity: Int = 20_000_000, fencedAt fence: Timestamp? = nil) {
         self.capacity = capacity
         self.fence = fence
         shards = (0..<256).map { _ in Guarded(MemoryReplayShard()) }
     }
 
-    /// Entries held now, those included that have expired and are not dropped yet.
+    /// The number of entries, including those that have expired and are not deleted yet.
     public var count: Int { liveEntries.load(ordering: .relaxed) }
 
     /// Decides the claims of a group, in order; see ``ReplayCache``.
@@ -46,13 +46,13 @@ public final class MemoryReplayCache: ReplayCache {
         }
     }
 
-    /// Drops what has passed. Claims do so by the way; this is for a store that nobody asks any more.
+    /// Deletes expired entries. Each claim does that too; call this for a store that gets no more claims.
     public func sweep(at now: Timestamp) {
         let lastPassed = ReplayBucket(lastPassedAt: now)
         for shard in shards { shard.withLock { $0.drop(through: lastPassed, counter: self) } }
     }
 
-    /// What it holds; the bytes are those of its tables.
+    /// The store's contents; the bytes are those of its tables.
     public func status() -> ReplayStoreStatus {
         var counts: [ReplayBucket: Int] = [:]
         var bytes = 0
@@ -64,7 +64,7 @@ public final class MemoryReplayCache: ReplayCache {
         return ReplayStoreStatus(buckets: counts.map { ($0.key, $0.value) }, bytes: bytes, fence: fence)
     }
 
-    /// Takes room for one more entry; `false` where there is none.
+    /// Reserves room for one more entry; `false` if there is none.
     fileprivate func reserve() -> Bool {
         guard liveEntries.add(1, ordering: .relaxed).newValue <= capacity else {
             release(1)
@@ -81,7 +81,7 @@ public final class MemoryReplayCache: ReplayCache {
 /// The buckets of one 256th of all digests.
 private struct MemoryReplayShard {
     private var buckets: [ReplayBucket: MemoryReplayBucket] = [:]
-    /// Everything up to this bucket has been dropped. What falls into it can no longer be shown unused.
+    /// Everything up to this bucket has been deleted, so a token of these buckets can no longer be shown unused.
     private var dropped = ReplayBucket(index: .min)
 
     mutating func claim(
@@ -90,8 +90,8 @@ private struct MemoryReplayShard {
         drop(through: lastPassed, counter: counter)
         let bucket = ReplayBucket(expiring: claim.until)
         guard bucket > dropped else { return .success(.predatesStore(since: dropped.end)) }
-        // Before it is looked up, so that it is looked up once. Where room is nearly gone, a used token may so take the last
-        // place for a moment, and another's first use be told that the store is full.
+        // Room is reserved first, so that the key is looked up once. When the store is nearly full, a used token may hold the
+        // last place for a moment, and another token's first use may be answered `full`.
         guard counter.reserve() else {
             let use = buckets[bucket]?.use(before: claim)
             return use.map { .success($0) } ?? .failure(.full("it may hold \(counter.capacity) live entries"))
@@ -115,27 +115,28 @@ private struct MemoryReplayShard {
     }
 }
 
-/// The keys of one bucket and shard, and beside few of them who has used them.
+/// The keys of one bucket and shard, and for some of them the use that a retry must match.
 private struct MemoryReplayBucket {
     private(set) var keys = DigestTable()
-    private var marked: [SIMD2<UInt64>: MarkedUse] = [:]
+    private var fingerprinted: [SIMD2<UInt64>: FingerprintedUse] = [:]
 
     var bytes: Int {
-        keys.bytes + marked.capacity * (MemoryLayout<SIMD2<UInt64>>.stride + MemoryLayout<MarkedUse>.stride)
+        keys.bytes + fingerprinted.capacity
+            * (MemoryLayout<SIMD2<UInt64>>.stride + MemoryLayout<FingerprintedUse>.stride)
     }
 
     mutating func claim(_ claim: ReplayClaim, at now: Timestamp) -> ReplayAnswer {
         guard keys.insert(claim.key) else { return answer(toAnother: claim) }
-        if let use = MarkedUse(claim, at: now) { marked[claim.key.half] = use }
+        if let use = FingerprintedUse(claim, at: now) { fingerprinted[claim.key.half] = use }
         return .first
     }
 
-    /// `nil` where there is none.
+    /// The answer to a claim on a key that was claimed before; `nil` if it was not.
     func use(before claim: ReplayClaim) -> ReplayAnswer? {
         keys.contains(claim.key) ? answer(toAnother: claim) : nil
     }
 
     private func answer(toAnother claim: ReplayClaim) -> ReplayAnswer {
-        claim.mark == nil ? .alreadyUsed : marked[claim.key.half]?.answer(to: claim) ?? .alreadyUsed
+        claim.fingerprint == nil ? .alreadyUsed : fingerprinted[claim.key.half]?.answer(to: claim) ?? .alreadyUsed
     }
 }

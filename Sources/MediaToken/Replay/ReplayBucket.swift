@@ -1,7 +1,8 @@
+internal import PolicyStage
 package import Timestamps
 
-/// A minute of expiry times. Every token falls into exactly one, whatever the settings of the day, so a store looks into
-/// just that one and drops it whole when it has passed.
+/// An expiry bucket: one minute of expiry times. Every token belongs to exactly one, independent of settings, so a store
+/// searches only that one and deletes it as a whole when it has expired.
 package struct ReplayBucket: Hashable, Comparable, Sendable {
     /// Width of a bucket in milliseconds.
     package static let width: Int64 = 60_000
@@ -28,13 +29,13 @@ package struct ReplayBucket: Hashable, Comparable, Sendable {
         left.index < right.index
     }
 
-    /// The bucket's first moment.
-    package var begin: Timestamp { Self.moment(index) }
+    /// The first time in the bucket.
+    package var begin: Timestamp { Self.time(index) }
 
-    /// The first moment after the bucket.
-    package var end: Timestamp { Self.moment(index == .max ? .max : index + 1) }
+    /// The first time after the bucket.
+    package var end: Timestamp { Self.time(index == .max ? .max : index + 1) }
 
-    private static func moment(_ index: Int64) -> Timestamp {
+    private static func time(_ index: Int64) -> Timestamp {
         let (milliseconds, overflows) = index.multipliedReportingOverflow(by: width)
         return Timestamp(milliseconds: overflows ? (index < 0 ? .min : .max) : milliseconds)
     }

@@ -1,5 +1,7 @@
+internal import ClaimsStage
+package import PolicyStage
 public import Timestamps
-internal import TokenCrypto
+package import TokenCrypto
 
 /// A token's identity for single use: the SHA-256 of its signed bytes, however it was wrapped.
 public struct ReplayKey: Hashable, Sendable {
@@ -11,14 +13,14 @@ public struct ReplayKey: Hashable, Sendable {
         self.words = words
     }
 
-    init(_ digest: SHA256Digest) {
+    package init(_ digest: SHA256Digest) {
         words = digest.words
     }
 
-    /// Half of the digest, which is what stores keep. Two tokens whose SHA-256 agree in 128 bits would be taken for one,
-    /// which refuses the second: the error is on the safe side, and nobody can bring it about.
+    /// The middle half of the digest, which is what stores keep; the first byte is left to spread keys over shards.
     ///
-    /// It is the middle half, so that the first byte is left to spread keys over shards.
+    /// Two tokens whose SHA-256 agree in these 128 bits count as one, and the second is rejected. That fails on the safe side,
+    /// and nobody can find such a pair.
     package var half: SIMD2<UInt64> { SIMD2(words.1, words.2) }
 
     /// Whether all 32 bytes are equal.
@@ -26,48 +28,63 @@ public struct ReplayKey: Hashable, Sendable {
         left.words == right.words
     }
 
-    /// Hashes half of it: a digest is as good as random already.
+    /// Hashes half of the digest, whose bits are as good as random already.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(words.0)
         hasher.combine(words.1)
     }
 }
 
-/// One token's claim to be used for the first time.
+/// A replay claim: the request to be the first use of a token.
 public struct ReplayClaim: Sendable {
-    /// Which token.
+    /// The token's key.
     public let key: ReplayKey
-    /// Its issue time: a store that began to remember later cannot know whether it was used.
+    /// The token's issue time. A store that began to remember later cannot know whether the token was used.
     public let issued: Timestamp
-    /// Until when it must be remembered, before skew: issue time plus `ttl`, both as signed.
+    /// Until when the token must be remembered, before skew: issue time plus TTL, both as signed.
     public let until: Timestamp
-    /// Kept beside the key where this claim is the first; `nil` for a use that nobody may repeat.
-    public let mark: ReplayMark?
+    /// Kept with the key if this claim is the first, so that the caller may retry; `nil` for a strictly single use.
+    public let fingerprint: RetryFingerprint?
 
     /// A claim on `key`.
-    public init(key: ReplayKey, issued: Timestamp, until: Timestamp, mark: ReplayMark? = nil) {
-        (self.key, self.issued, self.until, self.mark) = (key, issued, until, mark)
+    public init(key: ReplayKey, issued: Timestamp, until: Timestamp, fingerprint: RetryFingerprint? = nil) {
+        (self.key, self.issued, self.until, self.fingerprint) = (key, issued, until, fingerprint)
+    }
+
+    /// The claim of an approved token.
+    ///
+    /// - Parameter retries: lets the same caller retry; `nil` for a strictly single use.
+    /// - Throws: ``ReplayCacheError/outOfResources(_:)`` if libcrypto cannot work.
+    package init(of token: ApprovedToken, retries: RetryWindow?) throws(ReplayCacheError) {
+        let key = ReplayKey(token.signed.digest)
+        let fingerprint: RetryFingerprint? =
+            if let retries { try RetryFingerprint(of: key, secret: retries.secret) } else { nil }
+        let claims = token.signed.claims
+        self.init(
+            key: key, issued: claims.issueTime.timestamp, until: claims.replayExpiry, fingerprint: fingerprint)
     }
 }
 
-/// What a replay store says to a claim.
+/// The answer of a replay store to a claim.
 public enum ReplayAnswer: Hashable, Sendable {
-    /// Nobody has claimed this key; now it is yours.
+    /// Nobody had claimed this key; the caller has it now.
     case first
-    /// Somebody has.
+    /// The key had been claimed.
     case alreadyUsed
-    /// Somebody has, at that moment by the claimant's clock, under the mark of this claim: it is the same one who asks again.
+    /// The key had been claimed at that time, by the claimant's clock, with the fingerprint of this claim: a retry.
     case repeated(since: Timestamp)
-    /// The store remembers only since then, and the token may have been used before.
+    /// The store's records begin at that time, after the token was issued, so the token may have been used before.
     case predatesStore(since: Timestamp)
 }
 
-/// The store could not tell. Whoever asked must refuse.
+/// The store could not decide a claim, so the caller must reject the token.
 public enum ReplayCacheError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// It holds as many live entries as it may, and never forgets one of them to make room. Says what its limit is.
+    /// The store holds as many live entries as it may, and never forgets one of them to make room. Names the limit.
     case full(String)
-    /// It cannot be reached, or does not work. Says which store and why.
+    /// The store cannot be reached, or does not work. Names the store and the reason.
     case unavailable(String)
+    /// libcrypto could not work, in practice because memory ran out.
+    case outOfResources(String)
 
     /// One line.
     public var description: String {
@@ -75,18 +92,19 @@ public enum ReplayCacheError: Error, Hashable, Sendable, CustomStringConvertible
         case .full(let limit):
             "the replay store is full: \(limit); raise its limit, or wait for tokens to expire"
         case .unavailable(let what): "the replay store is unavailable: \(what)"
+        case .outOfResources(let what): what
         }
     }
 }
 
-/// Remembers which tokens were used. The contract, which every store keeps:
+/// A replay store: it remembers which tokens were used. Every store keeps this contract:
 ///
 /// - `.first` is answered exactly once for a key until its `until` has passed by more than
-///   ``VerificationPolicy/largestClockSkew``, whoever asks, on however many threads, and for as long as the store lives.
+///   ``VerificationPolicy/largestClockSkew``, for all callers and threads together, and for as long as the store lives.
 /// - Within a group the claims are decided in order, so the same key twice is `.first` once, for the earlier.
 /// - What goes wrong with one claim does not touch the others of its group.
-/// - `.repeated` is answered only to a claim whose mark is that of the first claim on its key, and only where `.first` could have
-///   been: a store that cannot know the past says so to both.
+/// - `.repeated` is answered only to a claim with the fingerprint of the first claim on its key, and only if the store knows
+///   the time since the token was issued; otherwise it answers `.predatesStore`.
 /// - A live key is never forgotten to make room. A full store answers ``ReplayCacheError/full(_:)``.
 /// - A claim that was answered with an error may or may not have been recorded; it is never answered `.first` twice.
 public protocol ReplayCache: Sendable {
@@ -94,14 +112,14 @@ public protocol ReplayCache: Sendable {
     ///
     /// - Parameters:
     ///   - group: the claims.
-    ///   - now: decides what has passed and can be dropped.
+    ///   - now: decides which entries have expired and can be deleted.
     func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>]
 }
 
 extension ReplayCache {
     /// Decides one claim.
     ///
-    /// - Throws: ``ReplayCacheError`` where the store cannot tell.
+    /// - Throws: ``ReplayCacheError`` if the store cannot decide.
     public func claim(_ claim: ReplayClaim, at now: Timestamp) throws(ReplayCacheError) -> ReplayAnswer {
         let answers = self.claim([claim], at: now)
         guard let answer = answers.first, answers.count == 1 else {
@@ -111,7 +129,7 @@ extension ReplayCache {
     }
 }
 
-/// A replay store that answers later, on the thread of the event loop that asks it. The contract is that of ``ReplayCache``.
+/// A replay store that answers later, on the thread of the event loop that asks it. It keeps the contract of ``ReplayCache``.
 package protocol PipelinedReplayCache: AnyObject {
     /// Decides the claims of a group, in order, and calls `completion` once with an answer for each.
     func claim(

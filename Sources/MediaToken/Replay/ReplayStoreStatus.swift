@@ -1,27 +1,27 @@
 public import Timestamps
 
-/// What a replay store holds, for people who run it.
+/// The contents of a replay store, for its operator.
 public struct ReplayStoreStatus: Sendable {
     /// One minute of expiry times.
     public struct Bucket: Sendable {
         /// When the first of its tokens expires.
         public let begin: Timestamp
-        /// When all of them have expired.
+        /// When all of its tokens have expired.
         public let end: Timestamp
-        /// How many there are.
+        /// The number of tokens.
         public let entries: Int
     }
 
-    /// In the order of time; empty where the store cannot tell them apart.
+    /// The expiry buckets in order of time; empty if the store cannot tell them apart.
     public let buckets: [Bucket]
-    /// Live entries altogether.
+    /// The number of live entries.
     public let entries: Int
-    /// Bytes on the disk or in memory; `nil` where the store cannot tell.
+    /// Size on disk or in memory, in bytes; `nil` if the store does not know.
     public let bytes: Int?
-    /// Tokens issued up to then cannot be shown unused; `nil` where there is no fence.
+    /// Tokens issued up to this time cannot be shown unused; `nil` if there is no fence.
     public let fence: Timestamp?
 
-    /// From what a store counts in each bucket.
+    /// Adds up the numbers of entries that a store counted per bucket.
     package init(buckets: [(bucket: ReplayBucket, entries: Int)], bytes: Int?, fence: Timestamp?) {
         self.buckets = buckets.sorted { $0.bucket < $1.bucket }.map {
             Bucket(begin: $0.bucket.begin, end: $0.bucket.end, entries: $0.entries)

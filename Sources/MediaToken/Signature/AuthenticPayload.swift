@@ -1,65 +1,75 @@
-internal import Timestamps
-internal import TokenCrypto
+package import EnvelopeStage
+package import Timestamps
+package import TokenCrypto
 
 /// Bytes that one of the loaded keys has signed. Only a ``KeyRing`` makes one.
-struct AuthenticPayload: Sendable {
-    let bytes: ArraySlice<UInt8>
+package struct AuthenticPayload: Sendable {
+    private let envelope: TokenEnvelope
     /// SHA-256 of the signed bytes: what the signature is over, and the token's identity for the replay store.
-    let digest: SHA256Digest
-    let key: VerificationKey
+    package let digest: SHA256Digest
+    package let key: VerificationKey
 
-    fileprivate init(bytes: ArraySlice<UInt8>, digest: SHA256Digest, key: VerificationKey) {
-        self.bytes = bytes
-        self.digest = digest
-        self.key = key
+    /// Exactly the bytes that were signed.
+    package var bytes: ArraySlice<UInt8> { envelope.payload }
+
+    fileprivate init(of envelope: TokenEnvelope, digest: SHA256Digest, key: VerificationKey) {
+        (self.envelope, self.digest, self.key) = (envelope, digest, key)
     }
 }
 
 extension KeyRing {
-    /// Verifies the signature of each envelope of a group, over exactly the bytes that arrived, by the keys whose certificates
-    /// are valid at `now`.
-    func authenticate(
-        _ group: [Step<DigestedEnvelope>], at now: Timestamp, with workspace: VerificationWorkspace
-    ) -> [Step<AuthenticPayload>] {
-        group.indices.map { group[$0].flatMap { authenticate($0, at: now, with: workspace) } }
+    /// Verifies the signature of each envelope of a group, over exactly the bytes that arrived, with the keys whose
+    /// certificates are valid at `now`.
+    ///
+    /// - Returns: a result for each token, in order; `nil` for one that has no envelope.
+    package func authenticate(
+        _ group: [Result<TokenEnvelope, EnvelopeError>], at now: Timestamp, with workspace: SignatureWorkspace
+    ) -> [Result<AuthenticPayload, SignatureError>?] {
+        group.indices.map { index in
+            guard case .success(let envelope) = group[index] else { return nil }
+            return authenticate(envelope, at: now, with: workspace)
+        }
     }
 
     private func authenticate(
-        _ digested: DigestedEnvelope, at now: Timestamp, with workspace: VerificationWorkspace
-    ) -> Step<AuthenticPayload> {
-        let (envelope, digest) = (digested.envelope, digested.digest)
-        guard let index = indexOfKey(verifying: envelope.signature, over: digest, at: now, with: workspace) else {
-            return .failure(.rejected(refusal(of: envelope.signature, over: digest, at: now, with: workspace)))
+        _ envelope: TokenEnvelope, at now: Timestamp, with workspace: SignatureWorkspace
+    ) -> Result<AuthenticPayload, SignatureError> {
+        let digest: SHA256Digest
+        do { digest = try workspace.hasher.digest(envelope.payload) } catch {
+            return .failure(.outOfResources("\(error)"))
         }
-        lastSuccessful = index
-        return .success(AuthenticPayload(bytes: envelope.payload, digest: digest, key: keys[index]))
+        guard let index = indexOfKey(verifying: envelope.signature, over: digest, at: now, with: workspace) else {
+            return .failure(reason(against: envelope.signature, over: digest, at: now, with: workspace))
+        }
+        workspace.mostRecent = index
+        return .success(AuthenticPayload(of: envelope, digest: digest, key: keys[index]))
     }
 
     /// Tokens name no key. The one that verified last is tried first, then the others in order; a key whose modulus is
-    /// not as long as the signature says no at once.
-    func indexOfKey(
+    /// not as long as the signature fails at once.
+    private func indexOfKey(
         verifying signature: [UInt8], over digest: SHA256Digest, at now: Timestamp,
-        with workspace: VerificationWorkspace
+        with workspace: SignatureWorkspace
     ) -> Int? {
         let verifies = { (index: Int) in
             self.keys[index].isUsable(at: now) && workspace.verifiers[index].isValid(signature, over: digest)
         }
-        let first = lastSuccessful
+        let first = workspace.mostRecent
         if verifies(first) { return first }
         return keys.indices.first { $0 != first && verifies($0) }
     }
 
-    /// The rejection of a signature that no usable key verifies. If a key outside its certificate's dates verifies it, the
-    /// rejection names that key.
-    private func refusal(
-        of signature: [UInt8], over digest: SHA256Digest, at now: Timestamp, with workspace: VerificationWorkspace
-    ) -> Rejection {
+    /// Why no usable key verifies a signature. If a key outside of its certificate's dates verifies it, the error names that
+    /// key.
+    private func reason(
+        against signature: [UInt8], over digest: SHA256Digest, at now: Timestamp, with workspace: SignatureWorkspace
+    ) -> SignatureError {
         let unusable = keys.indices.first {
             !keys[$0].isUsable(at: now) && workspace.verifiers[$0].isValid(signature, over: digest)
         }
         if let key = unusable.map({ keys[$0] }), let validity = key.validity {
-            return Rejection(.keyOutsideValidity(name: key.name, validity, now: now))
+            return .keyOutsideValidity(name: key.name, validity, now: now)
         }
-        return Rejection(.signature(length: signature.count, keys: keys))
+        return .noKeyVerifies(length: signature.count, keys: keys)
     }
 }

@@ -1,16 +1,17 @@
+internal import EnvelopeStage
 internal import Timestamps
 internal import TokenCrypto
 
-/// What a key must fulfil to be loaded.
+/// The requirements that a key must meet to be loaded.
 public struct KeyRequirements: Sendable {
-    /// The shortest modulus that can be allowed at all. Below it, RSA is broken by anyone who tries.
+    /// The lowest possible ``minimumRSABits``. Shorter RSA keys can be broken by anyone.
     public static let lowestMinimumRSABits = 1024
-    static let maximumRSABits = 8192
+    static let maximumRSABits = TokenEnvelope.longestSignatureBits
     static let minimumExponent: UInt64 = 65_537
 
     /// The shortest modulus accepted, in bits: 2048 unless set. Adobe's key of 2015–2021 had 1024.
     public let minimumRSABits: Int
-    /// Whether a certificate may be used outside of its dates, at load and later.
+    /// Whether a certificate is used before its first and after its last valid day, both when it is loaded and later.
     public let ignoresCertificateDates: Bool
 
     /// - Parameters:
@@ -21,7 +22,7 @@ public struct KeyRequirements: Sendable {
         ignoresCertificateDates = unsafeIgnoringCertificateDates
     }
 
-    /// `nil` where `key` may be used at `now`.
+    /// Why `key` may not be used at `now`; `nil` if it may.
     func refusal(of key: VerificationKey, at now: Timestamp) -> RefusedKey? {
         func refuse(_ reason: RefusedKey.Reason) -> RefusedKey { RefusedKey(file: key.file, reason: reason) }
         guard key.bits >= minimumRSABits else {

@@ -1,26 +1,17 @@
-internal import Synchronization
 public import Timestamps
 package import TokenCrypto
 
 /// The keys that tokens may be signed with, loaded and checked once, at start.
 ///
-/// Never empty. Safe to use from any number of threads at once.
-public final class KeyRing: Sendable {
-    /// How a directory's key files are recognised; other files in it are passed over.
+/// A key ring is never empty.
+public struct KeyRing: Sendable {
+    /// The extensions by which key files of a directory are recognised; its other files are ignored.
     public static let fileExtensions = ["pem", "der", "crt", "cer", "pub", "p12", "pfx", "jks"]
 
     /// The loaded keys, each once.
     public let keys: [VerificationKey]
-    /// Keys found in a directory and not loaded, each with the reason. Worth a warning.
+    /// Keys that were found in a directory but not loaded, each with the reason. Show them as a warning.
     public let refused: [RefusedKey]
-
-    private let mostRecent = Atomic<Int>(0)
-
-    /// Index of the key that verified a signature last.
-    var lastSuccessful: Int {
-        get { mostRecent.load(ordering: .relaxed) }
-        set { if newValue != lastSuccessful { mostRecent.store(newValue, ordering: .relaxed) } }
-    }
 
     /// Loads the keys of a file or of a directory.
     ///
@@ -29,7 +20,7 @@ public final class KeyRing: Sendable {
     ///   - minimumRSABits: the shortest modulus accepted, in bits.
     ///   - password: for PKCS#12 and JKS.
     /// - Throws: ``KeyRingError``; above all where no key is usable.
-    public convenience init(
+    public init(
         loading path: String, minimumRSABits: Int = 2048, password: String? = nil
     ) throws(KeyRingError) {
         try self.init(
@@ -38,23 +29,23 @@ public final class KeyRing: Sendable {
 
     /// Loads the keys of several files and directories.
     ///
-    /// A file that is named must be acceptable as a whole. In a directory, what is not is left out and listed in
+    /// A file named in `paths` must be acceptable as a whole. In a directory, unacceptable keys are left out and listed in
     /// ``refused``.
     ///
     /// - Parameters:
     ///   - paths: files, and directories whose files are taken by their extension.
     ///   - password: for PKCS#12 and JKS; the same for all.
     ///   - requirements: what a key must fulfil.
-    ///   - now: the moment at which certificates must be valid.
+    ///   - now: the time at which certificates must be valid.
     /// - Throws: ``KeyRingError``; above all where no key is usable.
-    public convenience init(
+    public init(
         loading paths: [String], password: String? = nil, requirements: KeyRequirements = KeyRequirements(),
         at now: Timestamp = .now
     ) throws(KeyRingError) {
         try self.init(loading: paths, unsafelyTrusting: nil, password: password, requirements: requirements, at: now)
     }
 
-    /// The same beside a key of whoever signs tokens itself: a load test. Nothing is asked of that one.
+    /// Loads keys as the public initializer does, and adds `own` without any requirement: a load test signs its own tokens.
     package init(
         loading paths: [String], unsafelyTrusting own: RSAPublicKey?, password: String? = nil,
         requirements: KeyRequirements,
@@ -67,9 +58,9 @@ public final class KeyRing: Sendable {
         keys = loader.accepted
         refused = loader.refused
         do {
-            _ = try VerificationWorkspace(keys: keys)
+            _ = try SignatureWorkspace(keys: self)
         } catch {
-            throw .libcrypto("\(error)")
+            throw .libcrypto(error.message)
         }
     }
 }

@@ -1,6 +1,6 @@
 internal import TextEncodings
 public import Timestamps
-internal import TokenCrypto
+package import TokenCrypto
 
 /// A public key that tokens may be signed with. Immutable; a class, since every verdict holds on to one.
 public final class VerificationKey: Sendable {
@@ -11,7 +11,7 @@ public final class VerificationKey: Sendable {
     /// When its certificate is valid; `nil` for a bare key.
     public let validity: ClosedRange<Timestamp>?
 
-    let publicKey: RSAPublicKey
+    package let publicKey: RSAPublicKey
     /// The time range in which this key may verify tokens, in milliseconds since 1970.
     private let usable: ClosedRange<Int64>
 

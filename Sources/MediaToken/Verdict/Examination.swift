@@ -1,86 +1,72 @@
-/// Everything that can be said about a token, for the person who has it in hand: each check's result, and what it holds.
+/// The result of every check of a token, and the token's fields, for the person who has the token in hand.
 ///
-/// It accepts nothing and uses nothing up; that no check of it failed does not mean that the token is valid. It may hold
-/// personal data.
+/// An examination neither accepts nor consumes a token: that no check failed does not mean that the token is valid. It may
+/// contain personal data.
 public struct Examination: Sendable {
     /// Every check, in order.
     public let reports: [CheckReport]
-    /// Name of the key that verified the signature; `nil` where none did, and then nothing below is to be believed.
+    /// Name of the key that verified the signature; `nil` if none did, and then nothing below is proven.
     public let key: String?
-    /// Which kind of token it is, where that could be read.
+    /// The kind of the token; `nil` if it could not be read.
     public let kind: TokenKind?
-    /// Its fields in their order.
+    /// The token's fields, in order.
     public let fields: [TokenField]
-    /// When it was issued; media tokens only.
+    /// When the token was issued; `nil` for other kinds than media tokens.
     public let issueTime: TokenDate?
 
-    /// The first check that failed; `nil` where none did.
+    /// The first check that failed; `nil` if none did.
     public var firstFailure: CheckReport? {
-        reports.first { $0.result == .failed }
-    }
-
-    /// The same with the outcome of a verification of the token filled in for the replay check.
-    public func concluded(by outcome: Result<Verdict, CannotTell>) -> Examination {
-        let replay: CheckReport =
-            switch outcome {
-            case .success(.accepted): .passed(.replay, "this was its first use, and now it is used up")
-            case .success(.rejected(let rejection)) where rejection.check == .replay: .failed(rejection)
-            case .success(.rejected): .notChecked(.replay, "refused before, so it was not used up")
-            case .failure(let error): .cannotTell(.replay, error)
-            }
-        return Examination(
-            reports: reports.map { $0.check == .replay ? replay : $0 }, key: key, kind: kind, fields: fields,
-            issueTime: issueTime)
+        reports.first { $0.outcome == .failed }
     }
 }
 
-/// One check's outcome.
+/// The report on one check.
 public struct CheckReport: Sendable {
-    /// What became of a check.
-    public enum Result: String, Sendable {
-        /// It passes.
+    /// The outcome of a check.
+    public enum Outcome: String, Sendable {
+        /// The token passes the check.
         case passed
-        /// It does not, or it could not be told.
+        /// The token fails the check, or the check could not be decided.
         case failed
-        /// It was not asked for, or could not be made.
+        /// The check was not asked for, or could not be made.
         case notChecked = "not checked"
     }
 
-    /// Which check.
+    /// The check.
     public let check: Check
-    /// Its outcome.
-    public let result: Result
-    /// One line: the values that were compared.
+    /// The outcome.
+    public let outcome: Outcome
+    /// One line that names the values that were compared.
     public let detail: String
-    /// One line: what to do; for a failed check only.
+    /// One line that says what to do; `nil` unless the check failed.
     public let advice: String?
-    /// The status that a failed check stands for; `nil` for one that only an inspection makes.
+    /// The status that a verification gives for this failure; `nil` for a check that only an inspection makes.
     public let status: VerdictStatus?
 
     static func passed(_ check: Check, _ detail: String) -> CheckReport {
-        CheckReport(check: check, result: .passed, detail: detail, advice: nil, status: nil)
+        CheckReport(check: check, outcome: .passed, detail: detail, advice: nil, status: nil)
     }
 
     static func notChecked(_ check: Check, _ detail: String) -> CheckReport {
-        CheckReport(check: check, result: .notChecked, detail: detail, advice: nil, status: nil)
+        CheckReport(check: check, outcome: .notChecked, detail: detail, advice: nil, status: nil)
     }
 
     static func failed(_ rejection: Rejection) -> CheckReport {
-        failed(rejection.check, rejection.message, advice: rejection.advice, status: rejection.code)
+        failed(rejection.check, rejection.message, advice: rejection.advice, status: rejection.status)
     }
 
     static func failed(_ check: Check, _ detail: String, advice: String, status: VerdictStatus? = nil) -> CheckReport {
-        CheckReport(check: check, result: .failed, detail: detail, advice: advice, status: status)
+        CheckReport(check: check, outcome: .failed, detail: detail, advice: advice, status: status)
     }
 
-    static func cannotTell(_ check: Check, _ error: CannotTell) -> CheckReport {
-        failed(check, error.description, advice: "refuse for now, and try again", status: .errorUnknown)
+    static func undecided(_ check: Check, _ error: VerificationError) -> CheckReport {
+        failed(check, error.description, advice: "reject the token for now, and try again", status: .errorUnknown)
     }
 
-    static func failed(_ check: Check, _ stop: Stop) -> CheckReport {
-        switch stop {
+    static func failed(_ check: Check, _ failure: StageFailure) -> CheckReport {
+        switch failure {
         case .rejected(let rejection): .failed(rejection)
-        case .cannotTell(let error): .cannotTell(check, error)
+        case .undecided(let error): .undecided(check, error)
         }
     }
 }

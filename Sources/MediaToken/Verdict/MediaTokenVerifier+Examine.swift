@@ -1,32 +1,57 @@
-public import Timestamps
+internal import ClaimsStage
+internal import PolicyStage
 
 extension MediaTokenVerifier {
-    /// Makes every check that ``verify(_:for:at:)`` makes except the replay claim, goes on after a failure, and reports
-    /// each. Claims nothing, accepts nothing.
+    /// Makes every check that ``verify(_:for:at:)`` makes except the replay claim, and reports on each, also after a failure.
+    /// The token is neither accepted nor consumed.
     ///
     /// - Parameters:
     ///   - token: the token as it arrived.
-    ///   - expectation: what it must have been issued for.
+    ///   - expectation: what the token must have been issued for.
     ///   - now: the time of the check.
-    /// - Returns: reports, of which the first failure is what `verify` would say, up to the replay check.
+    /// - Returns: reports. The first failure is the one for which `verify` would reject the token, up to the replay check.
     public func examine(_ token: RawToken, for expectation: Expectation, at now: Timestamp) -> Examination {
+        let request = VerificationRequest(token: token, expectation: expectation)
+        let replay = CheckReport.notChecked(.replay, "an examination does not consume the token")
+        return examinations(of: steps(of: [request], at: now), [request], at: now) { _ in replay }[0]
+    }
+
+    /// Verifies a group of tokens like ``verify(_:at:)``, and reports on every check of each.
+    package func verifyAndExamine(
+        _ group: [VerificationRequest], at now: Timestamp
+    ) -> [(outcome: Result<Verdict, VerificationError>, examination: Examination)] {
+        let steps = steps(of: group, at: now)
+        let outcomes = conclude(steps.approved, of: group, at: now)
+        let examinations = examinations(of: steps, group, at: now) { .replay(outcomes[$0]) }
+        return Array(zip(outcomes, examinations))
+    }
+
+    /// - Parameter replay: the report on the replay claim of the token at an index.
+    private func examinations(
+        of steps: GroupSteps, _ group: [VerificationRequest], at now: Timestamp, replay: (Int) -> CheckReport
+    ) -> [Examination] {
         let checks = PolicyCheck.allCases.map(\.check) + [.replay]
-        let examiner = TokenExaminer(keys: keys)
-        return examiner.examine(token, choosing: expectation.resource, at: now, checks: checks) {
-            (elements) throws(FormatProblem) in
-            let claims = try MediaTokenClaims(elements)
-            let reports = PolicyCheck.allCases.map { report($0, of: claims, for: expectation, at: now) }
-            return (
-                format: .passed(.format, "\(elements.kind.title), strictly read"),
-                checks: reports + [.notChecked(.replay, "an examination claims nothing")], issueTime: claims.issueTime
-            )
+        return group.indices.map { index in
+            let examiner = TokenExaminer(
+                envelope: steps.envelopes[index], payload: steps.payloads[index], checks: checks)
+            return examiner.examination { (elements) throws(ClaimsError) in
+                let claims = try MediaTokenClaims(elements)
+                let reports = PolicyCheck.allCases.map {
+                    report($0, of: claims, for: group[index].expectation, at: now)
+                }
+                return (checks: reports + [replay(index)], issueTime: claims.issueTime)
+            }
         }
     }
 
     private func report(
         _ check: PolicyCheck, of claims: MediaTokenClaims, for expectation: Expectation, at now: Timestamp
     ) -> CheckReport {
-        if let rejection = policy.refusal(check, of: claims, for: expectation, at: now) { return .failed(rejection) }
+        do {
+            try policy.check(check, of: claims, for: expectation, at: now)
+        } catch {
+            return .failed(Rejection(.policy(error)))
+        }
         switch check {
         case .window:
             return .passed(.window, policy.window(of: claims, at: now).validMessage)
@@ -40,6 +65,29 @@ extension MediaTokenVerifier {
             return .notChecked(.mvpd, "signed for '\(claims.mvpd)'; requestor '\(claims.requestor)' has no allow-list")
         case .mvpd:
             return .passed(.mvpd, "'\(claims.mvpd)'" + (claims.proxyMVPD.map { " by way of proxy '\($0)'" } ?? ""))
+        }
+    }
+}
+
+extension PolicyCheck {
+    fileprivate var check: Check {
+        switch self {
+        case .window: .window
+        case .requestor: .requestor
+        case .resource: .resource
+        case .mvpd: .mvpd
+        }
+    }
+}
+
+extension CheckReport {
+    /// The report on the replay claim of a token that was verified.
+    fileprivate static func replay(_ outcome: Result<Verdict, VerificationError>) -> CheckReport {
+        switch outcome {
+        case .success(.accepted): .passed(.replay, "this was its first use, and now it is used up")
+        case .success(.rejected(let rejection)) where rejection.check == .replay: .failed(rejection)
+        case .success(.rejected): .notChecked(.replay, "rejected by an earlier check, so not consumed")
+        case .failure(let error): .undecided(.replay, error)
         }
     }
 }

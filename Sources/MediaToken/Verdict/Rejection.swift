@@ -1,19 +1,18 @@
-internal import Timestamps
+internal import ClaimsStage
+internal import EnvelopeStage
+internal import PolicyStage
+internal import SignatureStage
 
-/// Why a token was refused: a status for programs, and a line for the person who has to find out.
+/// Why a token was rejected: a status for programs, and a line for the person who has to find the cause.
 ///
-/// No text of it holds the token, its signature or the viewer's session GUID.
-public struct Rejection: Error, Sendable, CustomStringConvertible {
-    /// Indirect, so that a verdict is as small as a reference: most are no rejections.
+/// Its texts never contain the token, the signature or the viewer's session GUID.
+public struct Rejection: Sendable, CustomStringConvertible {
+    /// Indirect, so that a verdict is as small as a reference: most tokens are accepted.
     indirect enum Reason: Sendable {
-        case format(FormatProblem)
-        case signature(length: Int, keys: [VerificationKey])
-        case keyOutsideValidity(name: String, ClosedRange<Timestamp>, now: Timestamp)
-        case notYetValid(TimeWindow)
-        case expired(TimeWindow)
-        case requestor(signed: RequestorID, expected: [RequestorID])
-        case resource(signed: ResourceID, expected: ResourceRule)
-        case mvpd(field: String, signed: MVPDID, allowed: Set<MVPDID>, for: RequestorID)
+        case envelope(EnvelopeError)
+        case signature(SignatureError)
+        case claims(ClaimsError)
+        case policy(PolicyError)
         case alreadyUsed
         case predatesStore(issued: TokenDate, since: Timestamp)
     }
@@ -25,33 +24,69 @@ public struct Rejection: Error, Sendable, CustomStringConvertible {
     }
 
     /// The status.
-    public var code: VerdictStatus {
+    public var status: VerdictStatus {
         switch reason {
-        case .format: .invalidTokenFormat
-        case .signature, .keyOutsideValidity: .invalidSignature
-        case .notYetValid: .tokenNotYetValid
-        case .expired: .tokenExpired
-        case .requestor: .invalidRequestorID
-        case .resource: .invalidResourceID
-        case .mvpd: .invalidMVPDID
+        case .envelope, .claims: .invalidTokenFormat
+        case .signature: .invalidSignature
+        case .policy(.notYetValid): .tokenNotYetValid
+        case .policy(.expired): .tokenExpired
+        case .policy(.requestor): .invalidRequestorID
+        case .policy(.resource): .invalidResourceID
+        case .policy(.mvpd): .invalidMVPDID
         case .alreadyUsed: .tokenAlreadyUsed
         case .predatesStore: .tokenPredatesStore
         }
     }
 
-    /// The check that it failed.
+    /// The check that the token failed.
     public var check: Check {
         switch reason {
-        case .format: .format
-        case .signature, .keyOutsideValidity: .signature
-        case .notYetValid, .expired: .window
-        case .requestor: .requestor
-        case .resource: .resource
-        case .mvpd: .mvpd
+        case .envelope, .claims: .format
+        case .signature: .signature
+        case .policy(.notYetValid), .policy(.expired): .window
+        case .policy(.requestor): .requestor
+        case .policy(.resource): .resource
+        case .policy(.mvpd): .mvpd
         case .alreadyUsed, .predatesStore: .replay
         }
     }
 
+    /// One line that names the values that differ.
+    public var message: String {
+        switch reason {
+        case .envelope(let error): error.message
+        case .signature(let error): error.message
+        case .claims(let error): error.message
+        case .policy(let error): error.message
+        case .alreadyUsed: "this token was used before; a media token opens one play"
+        case .predatesStore(let issued, let since):
+            "issued \(issued), but the replay store has complete records only for tokens issued after "
+                + "\(TokenDate(since, offset: issued.offset)), so an earlier use cannot be ruled out"
+        }
+    }
+
+    /// One line that says what to do.
+    public var advice: String {
+        switch reason {
+        case .envelope(.denied): "the viewer is not authorized: show Adobe's message, do not retry"
+        case .claims(.otherKind): "ask Adobe Pass for a media token (getAuthorization, or REST /tokens/media)"
+        case .envelope, .claims: "pass the token on exactly as Adobe Pass returned it"
+        case .signature(.keyOutsideValidity):
+            "load the key that Adobe Pass signs with now; if the certificate should be valid, check this machine's clock"
+        case .signature:
+            "load the key of the environment that issued it (production and staging differ), and check that nothing "
+                + "altered the token on its way"
+        case .policy(.notYetValid): "check this machine's clock; if it is right, the skew allowed may be too small"
+        case .policy(.expired): "fetch a new token for each play; if it was fresh, check this machine's clock"
+        case .policy(.requestor): "use the requestor ID that the app passes to setRequestor"
+        case .policy(.resource): "use the resource that the app passes to getAuthorization, byte for byte"
+        case .policy(.mvpd): "add the MVPD to the requestor's allow-list, if it is meant to be on it"
+        case .alreadyUsed: "fetch a new token for each play, and never cache one"
+        case .predatesStore:
+            "fetch a new token after that time; a new store rejects older tokens, plus the allowed clock skew"
+        }
+    }
+
     /// Status and message in one line.
-    public var description: String { "\(code.rawValue): \(message)" }
+    public var description: String { "\(status.rawValue): \(message)" }
 }

@@ -1,11 +1,12 @@
+internal import ClaimsStage
 internal import TextEncodings
 public import Timestamps
 
-/// Looks into a token of any of the three kinds, with or without keys, and checks just what it is asked.
+/// Inspects a token of any of the three kinds, with or without keys, and makes only the checks that it is asked for.
 ///
-/// For people, not for a playback backend: whatever it says, only ``MediaTokenVerifier`` accepts a token.
+/// An inspection is for people, not for a playback backend: only ``MediaTokenVerifier`` accepts a token.
 public struct TokenInspector: Sendable {
-    /// What to check. What is `nil` is not checked.
+    /// What to check. A question that is `nil` is not checked.
     public struct Questions: Sendable {
         /// The requestor that it should have been issued to.
         public var requestor: RequestorID?
@@ -24,11 +25,11 @@ public struct TokenInspector: Sendable {
         public init() {}
     }
 
-    private let examiner: TokenExaminer
+    private let keys: KeyRing?
 
-    /// - Parameter keys: `nil` to look without verifying.
+    /// - Parameter keys: the keys to verify the signature with; `nil` to leave the signature unchecked.
     public init(keys: KeyRing?) {
-        examiner = TokenExaminer(keys: keys)
+        self.keys = keys
     }
 
     /// Reads the token and checks what is asked.
@@ -37,14 +38,23 @@ public struct TokenInspector: Sendable {
     ///   - token: the token as it arrived.
     ///   - questions: what to check.
     public func inspect(_ token: RawToken, asking questions: Questions) -> Examination {
-        let checks: [Check] = [.window, .requestor, .resource, .mvpd, .device]
-        return examiner.examine(token, choosing: questions.resource, at: questions.time ?? .now, checks: checks) {
-            (elements) throws(FormatProblem) in
+        let envelope = TokenPath.open(token, for: questions.resource)
+        let examiner = TokenExaminer(
+            envelope: envelope, payload: keys.flatMap { authenticate(envelope, with: $0, at: questions.time ?? .now) },
+            checks: [.window, .requestor, .resource, .mvpd, .device])
+        return examiner.examination { (elements) throws(ClaimsError) in
             let claims = try InspectedClaims(elements)
-            return (
-                format: .passed(.format, "\(elements.kind.title), strictly read"),
-                checks: claims.answers(to: questions), issueTime: claims.media?.issueTime
-            )
+            return (checks: claims.answers(to: questions), issueTime: claims.media?.issueTime)
+        }
+    }
+
+    private func authenticate(
+        _ envelope: Result<TokenEnvelope, EnvelopeError>, with keys: KeyRing, at now: Timestamp
+    ) -> Result<AuthenticPayload, SignatureError>? {
+        do {
+            return try TokenPath(keys: keys, policy: VerificationPolicy()).authenticate([envelope], at: now)[0]
+        } catch {
+            return .failure(.outOfResources("\(error)"))
         }
     }
 }
@@ -55,7 +65,7 @@ private struct InspectedClaims {
     let media: MediaTokenClaims?
     let bound: DeviceBoundClaims?
 
-    init(_ elements: TokenElements) throws(FormatProblem) {
+    init(_ elements: TokenElements) throws(ClaimsError) {
         kind = elements.kind
         media = kind == .media ? try MediaTokenClaims(elements) : nil
         bound = kind == .media ? nil : try DeviceBoundClaims(elements)
@@ -69,10 +79,11 @@ private struct InspectedClaims {
         [
             windowAnswer(questions),
             answer(.requestor, questions.requestor, requestor) { signed, expected in
-                signed == expected ? nil : .failed(Rejection(.requestor(signed: signed, expected: [expected])))
+                signed == expected ? nil : .failed(Rejection(.policy(.requestor(signed: signed, expected: [expected]))))
             },
             answer(.resource, questions.resource, resource) { signed, expected in
-                expected.matches(signed) ? nil : .failed(Rejection(.resource(signed: signed, expected: expected)))
+                expected.matches(signed)
+                    ? nil : .failed(Rejection(.policy(.resource(signed: signed, expected: expected))))
             },
             answer(.mvpd, questions.mvpds, mvpd, failure: mvpdFailure),
             answer(.device, questions.device, bound?.fingerprint) { signed, expected in
@@ -99,7 +110,7 @@ private struct InspectedClaims {
     private func mvpdFailure(_ signed: MVPDID, _ allowed: Set<MVPDID>) -> CheckReport? {
         if let media {
             let policy = VerificationPolicy(allowedMVPDs: [media.requestor: allowed])
-            return policy.mvpdRefusal(of: media).map { .failed($0) }
+            return failure { () throws(PolicyError) in try policy.checkMVPD(of: media) }
         }
         let list = allowed.map { "'\($0)'" }.sorted().joined(separator: ", ")
         let detail = "simpleTokenMsoID is '\(signed)'; expected one of \(list)"
@@ -118,7 +129,12 @@ private struct InspectedClaims {
         }
         let window = questions.policy.window(of: media, at: questions.time ?? .now)
         guard let time = questions.time else { return .notChecked(.window, window.validMessage + "; not asked for") }
-        return questions.policy.windowRefusal(of: media, at: time).map { .failed($0) }
+        return failure { () throws(PolicyError) in try questions.policy.checkWindow(of: media, at: time) }
             ?? .passed(.window, window.validMessage)
+    }
+
+    private func failure(of check: () throws(PolicyError) -> Void) -> CheckReport? {
+        do { try check() } catch { return .failed(Rejection(.policy(error))) }
+        return nil
     }
 }

@@ -2,46 +2,50 @@ public import Timestamps
 
 /// The outcome of verifying one token.
 public enum Verdict: Sendable {
-    /// Every check passed, and this was the token's one use: serve the stream.
+    /// Every check passed, and the token is consumed: serve the stream.
     case accepted(VerifiedToken)
-    /// Refuse, and say why.
+    /// The token failed a check: do not serve the stream.
     case rejected(Rejection)
 
     /// The status, for programs.
     public var status: VerdictStatus {
         switch self {
         case .accepted: .validToken
-        case .rejected(let rejection): rejection.code
+        case .rejected(let rejection): rejection.status
         }
     }
 }
 
-/// A media token that passed every check and was claimed. Nobody but a verifier can make one: having it is the proof.
+/// A media token that passed every check and was consumed. Only a verifier can make one, so having it is the proof.
 public struct VerifiedToken: Sendable {
     private let signed: SignedClaims
 
-    /// What it says, all of it signed.
+    /// The token's claims, all of them signed.
     public var claims: MediaTokenClaims { signed.claims }
-    /// Name of the key that verified it.
+    /// Name of the key that verified the signature.
     public var key: String { signed.key.name }
-    /// Its identity in the replay store.
+    /// The token's identity in the replay store.
     public var replayKey: ReplayKey { ReplayKey(signed.digest) }
-    /// When it was used: now, or where whoever used it asks again, when they asked first.
+    /// When the token was first used: this call, or the original call if this one is a permitted retry.
     public let firstUse: Timestamp
-    /// Whether whoever used it asks again.
-    public let isRepeated: Bool
+    /// Whether this call is a permitted retry by the client that consumed the token.
+    public let isRetry: Bool
 
-    fileprivate init(_ approved: ApprovedToken, firstUse: Timestamp, isRepeated: Bool) {
-        (signed, self.firstUse, self.isRepeated) = (approved.signed, firstUse, isRepeated)
+    fileprivate init(_ approved: ApprovedToken, firstUse: Timestamp, isRetry: Bool) {
+        (signed, self.firstUse, self.isRetry) = (approved.signed, firstUse, isRetry)
     }
 }
 
-/// No verdict: it could not be told. The caller must refuse (`ERROR_UNKNOWN`); asking again may help.
-public enum CannotTell: Error, Sendable, CustomStringConvertible {
+/// There is no verdict. The caller must reject the token (`ERROR_UNKNOWN`); a retry may succeed.
+public enum VerificationError: Error, Sendable, CustomStringConvertible {
     /// The replay store did not answer, or not usably.
     case replayStore(ReplayCacheError)
-    /// libcrypto or libxml2 could not work, in practice for want of memory.
+    /// libcrypto or libxml2 could not work, in practice because memory ran out.
     case outOfResources(String)
+
+    init(_ error: ReplayCacheError) {
+        if case .outOfResources(let what) = error { self = .outOfResources(what) } else { self = .replayStore(error) }
+    }
 
     /// One line.
     public var description: String {
@@ -52,41 +56,43 @@ public enum CannotTell: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// A group that has passed every check but the last. What was stopped before stays stopped.
+/// A group whose members have passed every check but the replay claim, or have failed.
 struct UndecidedGroup: Sendable {
-    /// What is to be claimed, in order.
+    /// The claims of the members that did not fail, in order.
     let claims: [ReplayClaim]
-    private let members: [Step<ApprovedToken>]
+    private let members: [StageResult<ApprovedToken>]
     private let requests: [VerificationRequest]
     private let now: Timestamp
 
-    /// - Parameter requests: what each member was asked by.
-    init(_ members: [Step<ApprovedToken>], of requests: [VerificationRequest], at now: Timestamp) {
+    /// - Parameter requests: the request of each member.
+    init(_ members: [StageResult<ApprovedToken>], of requests: [VerificationRequest], at now: Timestamp) {
         (self.requests, self.now) = (requests, now)
         var (claims, members) = ([ReplayClaim](), members)
         claims.reserveCapacity(members.count)
         for (index, request) in requests.enumerated() {
-            switch members[index].flatMap({ $0.replayClaim(repeatable: request.repetition) }) {
-            case .success(let claim): claims.append(claim)
-            case .failure(let stop): members[index] = .failure(stop)
+            guard case .success(let approved) = members[index] else { continue }
+            do {
+                claims.append(try ReplayClaim(of: approved, retries: request.retries))
+            } catch {
+                members[index] = .failure(StageFailure(error))
             }
         }
         (self.claims, self.members) = (claims, members)
     }
 
-    /// Turns approved tokens into verified ones, where this is their first use.
-    func verdicts(for answers: [Result<ReplayAnswer, ReplayCacheError>]) -> [Result<Verdict, CannotTell>] {
+    /// Accepts the approved tokens for which this is the first use or a permitted retry.
+    func verdicts(for answers: [Result<ReplayAnswer, ReplayCacheError>]) -> [Result<Verdict, VerificationError>] {
         let miscount: ReplayCacheError? =
             answers.count == claims.count
             ? nil : .unavailable("it gave \(answers.count) answers to \(claims.count) claims")
         var claimed = 0
         return members.indices.map { index in
             switch members[index] {
-            case .failure(let stop): return stop.outcome
+            case .failure(let failure): return failure.outcome
             case .success(let approved):
                 defer { claimed += 1 }
                 let answer = miscount.map { .failure($0) } ?? answers[claimed]
-                return approved.verdict(for: answer, repeatable: requests[index].repetition, at: now)
+                return approved.verdict(for: answer, retries: requests[index].retries, at: now)
             }
         }
     }
@@ -94,19 +100,19 @@ struct UndecidedGroup: Sendable {
 
 extension ApprovedToken {
     fileprivate func verdict(
-        for answer: Result<ReplayAnswer, ReplayCacheError>, repeatable repetition: Repetition?, at now: Timestamp
-    ) -> Result<Verdict, CannotTell> {
+        for answer: Result<ReplayAnswer, ReplayCacheError>, retries: RetryWindow?, at now: Timestamp
+    ) -> Result<Verdict, VerificationError> {
         switch answer {
         case .success(.first):
-            .success(.accepted(VerifiedToken(self, firstUse: now, isRepeated: false)))
-        case .success(.repeated(let since)) where repetition?.isOpen(since, at: now) ?? false:
-            .success(.accepted(VerifiedToken(self, firstUse: since, isRepeated: true)))
+            .success(.accepted(VerifiedToken(self, firstUse: now, isRetry: false)))
+        case .success(.repeated(let since)) where retries?.isOpen(since, at: now) ?? false:
+            .success(.accepted(VerifiedToken(self, firstUse: since, isRetry: true)))
         case .success(.alreadyUsed), .success(.repeated):
             .success(.rejected(Rejection(.alreadyUsed)))
         case .success(.predatesStore(let since)):
             .success(.rejected(Rejection(.predatesStore(issued: signed.claims.issueTime, since: since))))
         case .failure(let error):
-            .failure(.replayStore(error))
+            .failure(VerificationError(error))
         }
     }
 }

@@ -130,16 +130,16 @@ extension VerdictStatus {
 
 extension GateForm {
     /// The answer to a verdict, or to there being none.
-    package func reply(to outcome: Result<Verdict, CannotTell>, at now: Timestamp) -> GateReply {
+    package func reply(to outcome: Result<Verdict, VerificationError>, at now: Timestamp) -> GateReply {
         switch outcome {
         case .success(.accepted(let token)): return accept(token, at: now)
         case .success(.rejected(let rejection)):
-            let (code, message) = (rejection.code, rejection.message)
+            let (status, message) = (rejection.status, rejection.message)
             return refuse(
-                code, message,
+                status, message,
                 ProblemDocument(
-                    status: code.httpCode, code: code.rawValue, title: code.title, detail: message,
-                    number: code.number, check: rejection.check.rawValue, advice: rejection.advice))
+                    status: status.httpCode, code: status.rawValue, title: status.title, detail: message,
+                    number: status.number, check: rejection.check.rawValue, advice: rejection.advice))
         case .failure(let error): return cannotTell("\(error)")
         }
     }

@@ -32,10 +32,10 @@ package struct CheckObject: Encodable {
     let advice: String?
 
     package init(_ report: CheckReport) {
-        self.init(report.check.rawValue, report.result, report.detail, advice: report.advice)
+        self.init(report.check.rawValue, report.outcome, report.detail, advice: report.advice)
     }
 
-    package init(_ name: String, _ result: CheckReport.Result, _ detail: String, advice: String? = nil) {
+    package init(_ name: String, _ result: CheckReport.Outcome, _ detail: String, advice: String? = nil) {
         (self.name, self.result, self.detail, self.advice) = (name, result.rawValue, detail, advice)
     }
 }

@@ -1,5 +1,5 @@
-package import HTTPServer
 internal import MediaToken
+package import HTTPServer
 package import Timestamps
 
 /// Says when the gate's own certificate is about to end, or has ended, at most once a day.

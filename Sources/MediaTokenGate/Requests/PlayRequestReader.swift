@@ -34,7 +34,7 @@ struct PlayRequestReader {
             }
             let verification = VerificationRequest(
                 token: RawToken(sent.body.token), expectation: try narrowed(expectation, sent),
-                repetition: try repetition(request, of: url, within: grant.settings.retryWindow))
+                retries: try retries(request, of: url, within: grant.settings.retryWindow))
             do throws(GrantProblem) {
                 return .verify(verification, .play(try grant.order(for: url, at: now)))
             } catch {
@@ -49,9 +49,9 @@ struct PlayRequestReader {
     /// quotes included. With fewer than these it could be guessed by whoever has the token.
     private static let keyLengths = 16...255
 
-    private func repetition(
+    private func retries(
         _ request: HTTPRequest, of url: StreamURL, within window: Duration?
-    ) throws(GateProblem) -> Repetition? {
+    ) throws(GateProblem) -> RetryWindow? {
         guard let window else { return nil }
         let keys = request.values(of: "Idempotency-Key")
         guard let key = keys.first else { return nil }
@@ -63,7 +63,7 @@ struct PlayRequestReader {
                     + "\(Self.keyLengths.upperBound) visible characters, made at random for each play")
         }
         // With another URL it is another question, whose answer would be another grant. No key has a zero in it.
-        return Repetition(secret: Array(key.utf8) + [0] + url.text.utf8, within: window)
+        return RetryWindow(secret: Array(key.utf8) + [0] + url.text.utf8, within: window)
     }
 
     /// What the caller expects, which must be a part of what the route demands; all of that where it says nothing.

@@ -26,12 +26,12 @@ struct ProxiedRequest {
     /// Lets the proxy ask again about the same request of the client, as nginx does after an internal redirect.
     ///
     /// - Parameter window: For how long; `nil` for a single question.
-    func repetition(within window: Duration?) -> Repetition? {
+    func retries(within window: Duration?) -> RetryWindow? {
         guard let window, let attempt, let target, Self.isRequestID(attempt) else { return nil }
         // Starts unlike any Idempotency-Key secret, so a client that learns the request ID cannot use it to retry /v1/play.
         let secret = [Self.purpose, attempt, host ?? "", target].map { Array($0.utf8) }.joined(
             separator: [0])
-        return Repetition(secret: Array(secret), within: window)
+        return RetryWindow(secret: Array(secret), within: window)
     }
 
     private static let purpose = "attempt"

@@ -1,5 +1,5 @@
-package import MediaToken
 package import PlaybackGrants
+package import MediaToken
 package import StreamPaths
 internal import TextEncodings
 

@@ -1,5 +1,5 @@
-package import HTTPServer
 package import MediaToken
+package import HTTPServer
 package import ReplayStores
 
 /// All that a gate is told. Its names are those of the options of `media-token serve` and of its configuration file.

@@ -1,5 +1,5 @@
-internal import MediaToken
 internal import PlaybackGrants
+internal import MediaToken
 internal import TextEncodings
 
 /// Reads the `grant` of a route's settings.
@@ -59,7 +59,7 @@ enum RouteGrantReader {
                 object.refuse("methods", "is '\(printable(methods.joined(separator: ", ")))'; expected GET, HEAD, …")
             }
         }
-        let longest = Int(Repetition.longestSpan.components.seconds)
+        let longest = Int(RetryWindow.longestSpan.components.seconds)
         settings.retryWindow = object.number("retry-window", 1...longest).map { .seconds($0) }
         object.refuseRest()
         return object.problems.isEmpty ? settings : nil

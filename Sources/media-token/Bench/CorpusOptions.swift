@@ -1,7 +1,7 @@
+internal import MediaToken
 internal import Files
 internal import Glibc
 internal import LoadTest
-internal import MediaToken
 internal import TextEncodings
 internal import Timestamps
 internal import TokenCrypto

@@ -1,6 +1,6 @@
+internal import MediaToken
 internal import FoundationEssentials
 internal import Glibc
-internal import MediaToken
 internal import Timestamps
 internal import TokenCrypto
 internal import TokenIssuer

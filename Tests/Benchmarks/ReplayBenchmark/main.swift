@@ -8,8 +8,8 @@
 internal import EventLoop
 internal import Foundation
 internal import LoadTest
-internal import MediaToken
 internal import ReplayRedis
+internal import MediaToken
 internal import ReplayStores
 internal import Timestamps
 

@@ -1,4 +1,5 @@
 internal import MediaToken
+internal import ReferenceCrypto
 internal import TextEncodings
 internal import Timestamps
 internal import TokenCrypto

@@ -95,7 +95,7 @@ struct GateProperty: FuzzProperty {
                     Self.demands(request) == [Set(verification.expectation.requestors)],
                     "asks for \(verification.expectation.requestors), and \(Self.demands(request)) is what is read")
                 try demand(
-                    verification.repetition == nil || Self.namesAttempt(request),
+                    verification.retries == nil || Self.namesAttempt(request),
                     "repeatable, and no proxy named an attempt")
                 try demand(
                     Self.tokens(in: request).count == 1, "one token is taken, of \(Self.tokens(in: request).count)")

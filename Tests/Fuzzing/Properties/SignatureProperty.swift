@@ -1,3 +1,4 @@
+internal import ReferenceCrypto
 internal import TokenCrypto
 
 /// Our verification says what libcrypto's general one says, and yes to known signatures only.

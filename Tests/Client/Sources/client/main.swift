@@ -14,6 +14,6 @@ let verifier = MediaTokenVerifier(
 for attempt in 1...2 {
     switch try verifier.verify(RawToken(arguments[2]), for: .init(requestor: "MML", resource: "TNT"), at: now) {
     case .accepted(let token): print("attempt \(attempt): play for a viewer of \(token.claims.mvpd)")
-    case .rejected(let rejection): print("attempt \(attempt): \(rejection.code.rawValue)")
+    case .rejected(let rejection): print("attempt \(attempt): \(rejection.status.rawValue)")
     }
 }

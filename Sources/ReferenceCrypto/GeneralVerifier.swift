@@ -1,4 +1,5 @@
 internal import COpenSSL
+package import TokenCrypto
 
 /// Verifies RSASSA-PKCS1-v1_5 signatures over SHA-256 as `openssl speed` does, by libcrypto's general interface: what
 /// ``SignatureVerifier`` is measured against, and in tests judged by. Nothing is decided with it.

@@ -1,36 +1,23 @@
-internal import Timestamps
+package import ClaimsStage
+package import Timestamps
 
 extension VerificationPolicy {
-    /// `issueTime − skew ≤ now ≤ issueTime + ttl + skew`, to the millisecond.
-    func windowRefusal(of claims: MediaTokenClaims, at now: Timestamp) -> Rejection? {
-        let window = window(of: claims, at: now)
-        if now < claims.issueTime.timestamp.advanced(byMilliseconds: -clockSkewMilliseconds) {
-            return Rejection(.notYetValid(window))
-        }
-        if now > window.expiry.advanced(byMilliseconds: clockSkewMilliseconds) {
-            return Rejection(.expired(window))
-        }
-        return nil
-    }
-}
-
-extension VerificationPolicy {
-    /// The times that decide on `claims`.
-    func window(of claims: MediaTokenClaims, at now: Timestamp) -> TimeWindow {
+    /// The times that decide whether `claims` are valid at `now`.
+    package func window(of claims: MediaTokenClaims, at now: Timestamp) -> TimeWindow {
         TimeWindow(
             issued: claims.issueTime, signedTimeToLive: claims.timeToLive, expiry: expiry(of: claims),
             skew: clockSkewMilliseconds, now: now)
     }
 }
 
-/// The times that decide, kept for the message.
-struct TimeWindow: Sendable {
+/// The times that decide whether a token is valid, kept for the message.
+package struct TimeWindow: Sendable {
     let issued: TokenDate
-    /// Milliseconds; `nil` where the token has none.
+    /// In milliseconds; `nil` if the token has no `ttl`.
     let signedTimeToLive: Int64?
-    /// What the policy makes of it.
+    /// When the policy lets the token expire, before skew.
     let expiry: Timestamp
-    /// Milliseconds.
+    /// In milliseconds.
     let skew: Int64
     let now: Timestamp
 
@@ -40,23 +27,23 @@ struct TimeWindow: Sendable {
     }
 
     var expiredMessage: String {
-        "expired \(shown(expiry)) (issued \(issued)\(lifeNote)), which is \(span(now.milliseconds(since: expiry))) before the time "
+        "expired \(shown(expiry)) (issued \(issued)\(ttlNote)), which is \(span(now.milliseconds(since: expiry))) before the time "
             + "of the check, \(shown(now)); \(span(skew)) of skew are allowed"
     }
 
-    var validMessage: String {
-        "issued \(issued), expires \(shown(expiry))\(lifeNote); checked \(shown(now)), \(span(skew)) of skew allowed"
+    package var validMessage: String {
+        "issued \(issued), expires \(shown(expiry))\(ttlNote); checked \(shown(now)), \(span(skew)) of skew allowed"
     }
 
-    /// What the policy did to the token's life, where it did something.
-    private var lifeNote: String {
+    /// How the policy changed the token's TTL; empty if it did not.
+    private var ttlNote: String {
         let life = expiry.milliseconds(since: issued.timestamp)
         guard let signedTimeToLive else { return ", no ttl: the default of \(span(life)) applies" }
         guard signedTimeToLive != life else { return "" }
         return ", ttl of \(span(signedTimeToLive)) cut to \(span(life)) by maximumTTL, --max-ttl"
     }
 
-    /// At the token's own offset, so that the times can be compared at a glance.
+    /// The time at the token's own offset, so that the times can be compared at a glance.
     private func shown(_ time: Timestamp) -> String {
         TokenDate(time, offset: issued.offset).description
     }

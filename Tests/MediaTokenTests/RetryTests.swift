@@ -14,14 +14,14 @@ struct RepetitionTests {
     private func verdict(
         _ token: String, _ secret: String?, within span: Duration = .seconds(10), after milliseconds: Int64 = 0
     ) throws -> Verdict {
-        let repetition = secret.map { Repetition(secret: Array($0.utf8), within: span) }
+        let retries = secret.map { RetryWindow(secret: Array($0.utf8), within: span) }
         let request = VerificationRequest(
-            token: RawToken(token), expectation: Mint.expectation, repetition: repetition)
+            token: RawToken(token), expectation: Mint.expectation, retries: retries)
         return try verifier.verify([request], at: Mint.now.advanced(byMilliseconds: milliseconds))[0].get()
     }
 
-    private func isRepeated(_ verdict: Verdict) -> Bool? {
-        if case .accepted(let token) = verdict { token.isRepeated } else { nil }
+    private func isRetry(_ verdict: Verdict) -> Bool? {
+        if case .accepted(let token) = verdict { token.isRetry } else { nil }
     }
 
     private func firstUse(_ verdict: Verdict) -> Timestamp? {
@@ -64,17 +64,17 @@ struct RepetitionTests {
     @Test("no span is longer than the longest")
     func longest() throws {
         let token = try Mint.token()
-        #expect(try isRepeated(verdict(token, "mine", within: .seconds(3600))) == false)
-        #expect(try isRepeated(verdict(token, "mine", within: .seconds(3600), after: 60_000)) == true)
+        #expect(try isRetry(verdict(token, "mine", within: .seconds(3600))) == false)
+        #expect(try isRetry(verdict(token, "mine", within: .seconds(3600), after: 60_000)) == true)
         #expect(try verdict(token, "mine", within: .seconds(3600), after: 60_001).status == .tokenAlreadyUsed)
     }
 
     @Test("a secret shows itself to nobody")
     func secrets() {
-        let repetition = Repetition(secret: Array("top-secret".utf8), within: .seconds(1))
+        let retries = RetryWindow(secret: Array("top-secret".utf8), within: .seconds(1))
         var shown = ""
-        dump(repetition, to: &shown)
-        for text in ["\(repetition)", String(reflecting: repetition), shown] {
+        dump(retries, to: &shown)
+        for text in ["\(retries)", String(reflecting: retries), shown] {
             #expect(!text.contains("top") && !text.contains("116"))
         }
     }

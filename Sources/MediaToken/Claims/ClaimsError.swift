@@ -1,0 +1,34 @@
+internal import TextEncodings
+package import TokenXML
+
+/// Why the signed XML is not that of a media token.
+package enum ClaimsError: Error, Equatable, Sendable {
+    case xml(XMLRefusal)
+    case unknownRoot(String)
+    case decoratedRoot
+    case strayText
+    case otherKind(TokenKind)
+    case field(XMLFieldRefusal)
+    case otherCase(field: String)
+    case timeToLive
+    case date(field: String, form: String)
+    case overflowingExpiry
+
+    /// One line: what was expected, what came, where.
+    package var message: String {
+        switch self {
+        case .xml(let refusal): "the signed XML \(refusal.message)"
+        case .unknownRoot(let name):
+            "the signed XML is <\(printable(name, limit: 40))>; expected <authToken> or <shortAuthorizationToken>"
+        case .decoratedRoot: "the root element has an attribute, a prefix or a namespace; expected a plain name"
+        case .strayText: "text between the fields of the token; expected elements only"
+        case .otherKind(let kind): "this is \(kind.title); expected a short media token"
+        case .field(let refusal): refusal.message
+        case .otherCase(let field):
+            "<\(field)> is there in other upper and lower case; expected the name as it stands here"
+        case .timeToLive: "<ttl> is not a whole number of milliseconds from 1 to 9223372036854775807"
+        case .date(let field, let form): "<\(field)> is not a date of the form '\(form)'"
+        case .overflowingExpiry: "<ttl> puts the expiry beyond the year 9999"
+        }
+    }
+}

@@ -1,0 +1,88 @@
+package import TextEncodings
+package import TokenXML
+
+/// Why no signature and signed bytes could be taken from what arrived.
+///
+/// Cases carry positions, names and counts, never a run of the token's own bytes.
+///
+/// Indirect, so that a result is as small as a reference: most envelopes open.
+package indirect enum EnvelopeError: Error, Equatable, Sendable {
+    package enum DocumentError: Error, Equatable, Sendable {
+        case xml(XMLRefusal)
+        case json(StrictJSON.Problem)
+        case unexpected(String)
+    }
+
+    case empty
+    case tooLarge(Int)
+    case unrecognised(firstBytes: [UInt8])
+    case wrappedTwice(WrappingLayer)
+    case percentEncoding(offset: Int)
+    case wrapperBase64(Base64.Problem)
+    case document(String, DocumentError)
+    case documentField(XMLFieldRefusal)
+    /// Adobe's answer denies authorization and carries no token.
+    case denied(code: String?)
+    case noSecondTag, noPayload, noSignature, secondSignature
+    case signatureBase64(Base64.Problem)
+}
+
+extension EnvelopeError {
+    /// One line: what was expected, what came, where.
+    package var message: String {
+        switch self {
+        case .empty: "the input is empty; expected a media token"
+        case .tooLarge(let count): "the input has \(count) bytes; at most \(RawToken.sizeLimit) are accepted"
+        case .unrecognised(let bytes): Self.unrecognised(bytes)
+        case .wrappedTwice(let layer):
+            "it is wrapped twice in a layer of the kind \(layer.rawValue); expected at most one"
+        case .percentEncoding(let offset):
+            "an incomplete percent-escape at byte \(offset); expected % and two hex digits"
+        case .wrapperBase64(let problem): "the Base64 around the token: \(problem.message)"
+        case .document(let kind, let problem): "\(kind) that cannot be read: \(problem.message)"
+        case .documentField(let refusal): refusal.message
+        case .denied(let code):
+            "Adobe Pass denied authorization, there is no token: error.code is \(code.map { printable($0) } ?? "absent")"
+        case .noSecondTag:
+            "no second <signatureInfo> within \(TokenEnvelope.longestSignature) characters behind the first, which is what the "
+                + "longest signature takes: the token is cut short or altered"
+        case .noPayload: "nothing that is signed follows the second <signatureInfo>; expected <authToken>"
+        case .noSignature: "no signature between the two <signatureInfo> tags: the token is unsigned"
+        case .secondSignature: "a second signature follows the first; expected <authToken>"
+        case .signatureBase64(let problem): "the signature's Base64: \(problem.message)"
+        }
+    }
+
+    private static func unrecognised(_ bytes: [UInt8]) -> String {
+        let hint =
+            switch (bytes.first, bytes.dropFirst().first) {
+            case (0xEF, 0xBB): " (a UTF-8 byte order mark: strip it)"
+            case (0xFE, 0xFF), (0xFF, 0xFE), (0, _), (_, 0): " (UTF-16? send UTF-8)"
+            default: ""
+            }
+        let shown = bytes.map { [$0].hexadecimal }.joined(separator: " ")
+        return "it begins with the bytes \(shown)\(hint); expected <signatureInfo>, that in Base64 or percent-encoded, "
+            + "a REST v1 <play>, or REST JSON"
+    }
+}
+
+extension EnvelopeError.DocumentError {
+    fileprivate var message: String {
+        switch self {
+        case .xml(let refusal): "it \(refusal.message)"
+        case .json(let problem): problem.reason
+        case .unexpected(let what): "it has \(what)"
+        }
+    }
+}
+
+extension Base64.Problem {
+    fileprivate var message: String {
+        switch self {
+        case .strayByte(let offset):
+            "a byte outside of the alphabet at \(offset) (a space there was a '+': percent-encode it as %2B)"
+        case .wrongLength(let count): "its length of \(count) is not that of padded Base64"
+        case .nonZeroPadBits: "its unused last bits are not zero"
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package import Timestamps
+
+/// Allows the caller that consumed a token to retry for a short time, as a client does when the response was lost.
+///
+/// The token is accepted for the first caller. Within the retry window it is accepted again, but only for a request with
+/// the same secret; any other request is rejected like any used token. The window starts at the first acceptance, and
+/// retries do not extend it.
+public struct RetryWindow: Sendable, CustomStringConvertible, CustomReflectable {
+    let secret: [UInt8]
+    private let milliseconds: Int64
+
+    /// The longest window. No client waits for an answer for longer than a minute.
+    public static let longestSpan = Duration.seconds(60)
+
+    /// - Parameters:
+    ///   - secret: a value that only this caller knows, such as a randomly generated `Idempotency-Key`.
+    ///   - span: the length of the window. Values above ``longestSpan`` are treated as ``longestSpan``.
+    public init(secret: [UInt8], within span: Duration) {
+        self.secret = secret
+        milliseconds = min(span, Self.longestSpan).clampedMilliseconds
+    }
+
+    /// Whether a use at `first` may be repeated at `now`, which may be slightly earlier: gates that share a store have
+    /// separate clocks.
+    package func isOpen(_ first: Timestamp, at now: Timestamp) -> Bool {
+        now <= first.advanced(byMilliseconds: milliseconds) && first <= now.advanced(byMilliseconds: milliseconds)
+    }
+
+    /// The length of the window, without the secret.
+    public var description: String { "(within \(milliseconds) ms, secret withheld)" }
+    /// An empty mirror, so that a dump does not show the secret.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -1,0 +1,106 @@
+/// Decides whether a media token opens a resource, once.
+///
+/// Create one at start and share it: it can be used from any number of threads at once.
+public final class MediaTokenVerifier: Sendable {
+    /// The keys that tokens may be signed with.
+    public let keys: KeyRing
+    /// The checks that a token must pass beyond its signature.
+    public let policy: VerificationPolicy
+
+    private let replays: any ReplayCache
+    private let paths: PathPool
+
+    /// - Parameters:
+    ///   - keys: the keys that tokens may be signed with.
+    ///   - policy: the checks that a token must pass beyond its signature.
+    ///   - replays: remembers used tokens; share one store between verifiers that guard the same streams.
+    public init(keys: KeyRing, policy: VerificationPolicy = VerificationPolicy(), replays: any ReplayCache) {
+        self.keys = keys
+        self.policy = policy
+        self.replays = replays
+        paths = PathPool(keys: keys, policy: policy)
+    }
+
+    /// A verifier that shares the keys and paths of `other` and uses another replay store.
+    package init(_ other: MediaTokenVerifier, replays: any ReplayCache) {
+        (keys, policy, paths) = (other.keys, other.policy, other.paths)
+        self.replays = replays
+    }
+
+    /// Verifies one token, and consumes it if it is accepted.
+    ///
+    /// - Parameters:
+    ///   - token: the token as it arrived.
+    ///   - expectation: what the token must have been issued for.
+    ///   - now: the time of the check, normally ``Timestamp/now``. A key whose certificate is not valid then verifies nothing.
+    /// - Throws: ``VerificationError`` if there is no verdict; the caller must then reject the token. A rejection is not an
+    ///   error but a verdict.
+    public func verify(
+        _ token: RawToken, for expectation: Expectation, at now: Timestamp
+    ) throws(VerificationError) -> Verdict {
+        try verify([VerificationRequest(token: token, expectation: expectation)], at: now)[0].get()
+    }
+
+    /// Verifies a group of tokens, in order, and returns a result for each.
+    ///
+    /// Each verdict depends on its own token only, with one exception: a token that occurs twice is accepted once, the first
+    /// time. It is accepted twice only if both requests have the same ``RetryWindow`` secret.
+    public func verify(_ group: [VerificationRequest], at now: Timestamp) -> [Result<Verdict, VerificationError>] {
+        conclude(steps(of: group, at: now).approved, of: group, at: now)
+    }
+
+    /// Verifies a group of tokens with a store that answers later.
+    ///
+    /// - Parameters:
+    ///   - pipeline: the store, in place of the verifier's own.
+    ///   - completion: called once, with a result for each request. It is called before this method returns if no token of the
+    ///     group gets as far as the store.
+    package func verify(
+        _ group: [VerificationRequest], at now: Timestamp, claimingIn pipeline: any PipelinedReplayCache,
+        _ completion: @escaping ([Result<Verdict, VerificationError>]) -> Void
+    ) {
+        let undecided = UndecidedGroup(steps(of: group, at: now).approved, of: group, at: now)
+        guard !undecided.claims.isEmpty else { return completion(undecided.verdicts(for: [])) }
+        pipeline.claim(undecided.claims, at: now) { completion(undecided.verdicts(for: $0)) }
+    }
+
+    /// Takes every step up to the replay store.
+    func steps(of group: [VerificationRequest], at now: Timestamp) -> GroupSteps {
+        do {
+            return try paths.withPath { $0.steps(of: group, at: now) }
+        } catch {
+            return GroupSteps(
+                envelopes: group.map { TokenPath.open($0.token, for: $0.expectation.resource) },
+                payloads: group.map { _ in nil }, approved: group.map { _ in .failure(.undecided(error)) })
+        }
+    }
+
+    /// Calls `body` with a path of this thread, for a caller that takes its steps one by one.
+    package func withPath<Value>(_ body: (TokenPath) -> Value) throws(VerificationError) -> Value {
+        try paths.withPath(body)
+    }
+
+    /// The last step of approved tokens: asks the replay store, and gives verdicts.
+    package func conclude(
+        _ approved: [StageResult<ApprovedToken>], of group: [VerificationRequest], at now: Timestamp
+    ) -> [Result<Verdict, VerificationError>] {
+        let undecided = UndecidedGroup(approved, of: group, at: now)
+        guard !undecided.claims.isEmpty else { return undecided.verdicts(for: []) }
+        return undecided.verdicts(for: replays.claim(undecided.claims, at: now))
+    }
+}
+
+/// A token, and what it must have been issued for.
+public struct VerificationRequest: Sendable {
+    /// The token as it arrived.
+    public let token: RawToken
+    /// What the token must have been issued for.
+    public let expectation: Expectation
+    /// Lets the same client retry and get the same acceptance; `nil` for a strictly single use.
+    public let retries: RetryWindow?
+
+    /// A request to verify that `token` was issued for `expectation`.
+    public init(token: RawToken, expectation: Expectation, retries: RetryWindow? = nil) {
+        (self.token, self.expectation, self.retries) = (token, expectation, retries)
+    }
+}

@@ -1,0 +1,90 @@
+internal import TokenXML
+package import ClaimsStage
+package import EnvelopeStage
+package import PolicyStage
+package import SignatureStage
+internal import Timestamps
+
+/// The path of a token from the bytes that arrived to a policy's approval. Each step takes what only the step before it makes,
+/// so no step can be left out.
+///
+/// A verifier stops at a token's first failure, an examination goes on and reports every check, and a load test times each
+/// step.
+///
+/// A path keeps the contexts of libcrypto and libxml2 from group to group. It is not thread-safe: a ``PathPool`` lends it to one
+/// caller at a time.
+package final class TokenPath {
+    private let keys: KeyRing
+    private let policy: VerificationPolicy
+    private let signatures: SignatureWorkspace
+    private let reader: StrictXMLReader
+
+    init(keys: KeyRing, policy: VerificationPolicy) throws(VerificationError) {
+        (self.keys, self.policy) = (keys, policy)
+        do { signatures = try SignatureWorkspace(keys: keys) } catch { throw .outOfResources(error.message) }
+        do { reader = try StrictXMLReader() } catch {
+            throw .outOfResources("cannot make an XML context: out of memory")
+        }
+    }
+
+    /// Takes every step up to the replay store, for a group of tokens.
+    func steps(of group: [VerificationRequest], at now: Timestamp) -> GroupSteps {
+        let envelopes = group.indices.map { Self.open(group[$0].token, for: group[$0].expectation.resource) }
+        let payloads = authenticate(envelopes, at: now)
+        let approved = group.indices.map { index in
+            read(envelopes[index], payloads[index]).flatMap { approve($0, for: group[index].expectation, at: now) }
+        }
+        return GroupSteps(envelopes: envelopes, payloads: payloads, approved: approved)
+    }
+
+    /// Unwraps a token and splits it into signature and signed bytes.
+    ///
+    /// - Parameter resource: chooses among the decisions of a REST v2 answer that has several, by their bytes.
+    package static func open(_ token: RawToken, for resource: ResourceRule?) -> Result<TokenEnvelope, EnvelopeError> {
+        do {
+            return .success(try TokenEnvelope(opening: token) { resource?.names($0) ?? false })
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Verifies the signatures of a group. This is the one step that handles several tokens together.
+    package func authenticate(
+        _ envelopes: [Result<TokenEnvelope, EnvelopeError>], at now: Timestamp
+    ) -> [Result<AuthenticPayload, SignatureError>?] {
+        keys.authenticate(envelopes, at: now, with: signatures)
+    }
+
+    /// Reads the claims, from signed bytes only. A failure of the steps before is passed on.
+    package func read(
+        _ envelope: Result<TokenEnvelope, EnvelopeError>, _ payload: Result<AuthenticPayload, SignatureError>?
+    ) -> StageResult<SignedClaims> {
+        switch payload {
+        case .success(let payload)?:
+            do { return .success(try SignedClaims(reading: payload, with: reader)) } catch {
+                return .failure(StageFailure(error))
+            }
+        case .failure(let error)?: return .failure(StageFailure(error))
+        case nil: return .failure(StageFailure(unopened: envelope))
+        }
+    }
+
+    /// Checks time window, requestor, resource and MVPD.
+    package func approve(
+        _ claims: SignedClaims, for expectation: Expectation, at now: Timestamp
+    ) -> StageResult<ApprovedToken> {
+        do {
+            return .success(try policy.approve(claims, for: expectation, at: now))
+        } catch {
+            return .failure(StageFailure(error))
+        }
+    }
+}
+
+/// The results of the steps of a group, one for each token.
+struct GroupSteps {
+    let envelopes: [Result<TokenEnvelope, EnvelopeError>]
+    /// `nil` for a token that has no envelope.
+    let payloads: [Result<AuthenticPayload, SignatureError>?]
+    let approved: [StageResult<ApprovedToken>]
+}

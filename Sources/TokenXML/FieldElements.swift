@@ -1,0 +1,98 @@
+/// A strictly read document whose fields are elements with text: a token's signed XML, or a REST v1 `<play>`.
+package struct FieldElements: Sendable {
+    package let elements: XMLElements
+
+    package init(
+        reading bytes: ArraySlice<UInt8>, with reader: StrictXMLReader, allowsDeclaration: Bool = false
+    ) throws(XMLRefusal) {
+        elements = try bytes.withUnsafeBufferPointer { (buffer) throws(XMLRefusal) in
+            try reader.read(buffer, allowsDeclaration: allowsDeclaration)
+        }
+    }
+
+    package var root: XMLElement { elements.root }
+
+    package var rootName: String { elements.name(of: root) }
+
+    package func isRootNamed(_ name: StaticString) -> Bool { elements.isNamed(name, root) }
+
+    /// The text of the one element named `name` directly below the root, or of the one element `child` below that; `nil` if
+    /// there is none.
+    ///
+    /// Elements deeper down never count, so an extra element cannot smuggle a field in.
+    package func text(_ name: StaticString, child: StaticString? = nil) throws(XMLFieldRefusal) -> String? {
+        var found: XMLElement?
+        var isInParent = false
+        for element in elements.list {
+            if element.depth == 1 { isInParent = elements.isNamed(name, element) }
+            let matches =
+                if let child { element.depth == 2 && isInParent && elements.isNamed(child, element) } else {
+                    element.depth == 1 && isInParent
+                }
+            guard matches else { continue }
+            guard found == nil else { throw XMLFieldRefusal(child ?? name, .duplicate) }
+            found = element
+        }
+        guard let found else { return nil }
+        try check(found, named: child ?? name)
+        return elements.text(of: found)
+    }
+
+    /// The text of a field that the document must have.
+    package func requiredText(_ name: StaticString) throws(XMLFieldRefusal) -> String {
+        guard let text = try text(name) else { throw XMLFieldRefusal(name, .missing) }
+        return text
+    }
+
+    /// Checks that an element holds text and nothing else.
+    package func check(_ element: XMLElement, named name: StaticString) throws(XMLFieldRefusal) {
+        guard !element.isDecorated else { throw XMLFieldRefusal(name, .decorated) }
+        guard !element.hasChildren else { throw XMLFieldRefusal(name, .nested) }
+        guard !element.isEmpty else { throw XMLFieldRefusal(name, .empty) }
+    }
+
+    /// The path below the root and the text of every element without children, for display. Elements directly below the
+    /// root are left out if `known` has their name.
+    package func texts(except known: [StaticString]) -> [(path: String, text: String)] {
+        func isKnown(_ element: XMLElement) -> Bool {
+            element.depth == 1 && known.contains { elements.isNamed($0, element) }
+        }
+        var path: [String] = []
+        var texts: [(path: String, text: String)] = []
+        for element in elements.list where element.depth > 0 {
+            path.removeLast(max(0, path.count - element.depth + 1))
+            path.append(elements.name(of: element))
+            guard !element.hasChildren, !isKnown(element) else { continue }
+            texts.append((path.joined(separator: "/"), elements.text(of: element)))
+        }
+        return texts
+    }
+}
+
+/// Why a field of a document is not accepted.
+package struct XMLFieldRefusal: Error, Equatable, Sendable {
+    package enum Reason: Equatable, Sendable {
+        case missing, empty, duplicate, nested, decorated
+    }
+
+    package let name: String
+    package let reason: Reason
+
+    package init(_ name: StaticString, _ reason: Reason) {
+        self.name = "\(name)"
+        self.reason = reason
+    }
+
+    /// One line that names the field and what is wrong with it.
+    package var message: String {
+        let what =
+            switch reason {
+            case .missing: "is missing"
+            case .empty: "is empty"
+            case .duplicate: "is there more than once"
+            case .nested: "has elements inside; expected text"
+            case .decorated: "has an attribute, a prefix or a namespace; expected a plain name"
+            }
+        return "<\(name)> \(what)"
+    }
+}
