@@ -1,6 +1,5 @@
 internal import EventLoop
 internal import HTTPClient
-internal import MediaToken
 internal import TextEncodings
 internal import Threading
 
@@ -106,7 +105,7 @@ package final class GateLoad {
     private func send(_ item: TokenCorpus.Item, by client: HTTPClient, due: UInt64) {
         sent += 1
         underWay += 1
-        client.send(target(item), headers: [("Content-Type", "text/plain")], body: item.token.bytes) {
+        client.send(target(item), headers: [("Content-Type", "text/plain")], body: item.body) {
             [unowned self] answer in
             let now = MonotonicTime.nanoseconds
             underWay -= 1

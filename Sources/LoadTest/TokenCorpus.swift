@@ -10,6 +10,9 @@ package struct TokenCorpus: Sendable {
         package let token: RawToken
         package let requestor: String
         package let resource: String
+
+        /// The token's bytes, as a request carries them.
+        var body: [UInt8] { token.bytes }
     }
 
     package let items: [Item]

@@ -62,7 +62,12 @@ package struct TokenRecipe: Sendable {
         element("simpleTokenDeviceID", element("simpleTokenFingerprint", escape(device)))
     }
 
-    /// The moment at which the token's life ends.
+    /// The issue time in milliseconds since 1970, as REST v2 has it.
+    var issueMilliseconds: Int64 { issued.timestamp.milliseconds }
+    /// The expiry in milliseconds since 1970, as REST v1 and v2 have it.
+    var expiryMilliseconds: Int64 { expiry.timestamp.milliseconds }
+
+    /// The time at which the token expires.
     package var expiry: TokenDate {
         TokenDate(
             Timestamp(milliseconds: issued.timestamp.milliseconds + timeToLive), offset: issued.offset)

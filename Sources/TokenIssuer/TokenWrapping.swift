@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-internal import MediaToken
 internal import TextEncodings
 internal import Timestamps
 
@@ -31,7 +30,7 @@ package enum TokenWrapping: String, CaseIterable, Sendable {
         }
         return """
             <?xml version="1.0" encoding="UTF-8" standalone="yes"?>\
-            <play><expires>\(recipe.expiry.timestamp.milliseconds)</expires><mvpdId>\(escape(recipe.mvpd))</mvpdId>\
+            <play><expires>\(recipe.expiryMilliseconds)</expires><mvpdId>\(escape(recipe.mvpd))</mvpdId>\
             <requestor>\(escape(recipe.requestor))</requestor><resource>\(escape(recipe.resource))</resource>\
             <serializedToken>\(serialized)</serializedToken><userId>\(recipe.sessionGUID)</userId></play>
             """
@@ -56,7 +55,7 @@ private struct PlayAnswer: Encodable {
     let userId: String
 
     init(_ serialized: String, _ recipe: TokenRecipe) {
-        expires = String(recipe.expiry.timestamp.milliseconds)
+        expires = String(recipe.expiryMilliseconds)
         (mvpdId, requestor, resource) = (recipe.mvpd, recipe.requestor, recipe.resource)
         (serializedToken, userId) = (serialized, recipe.sessionGUID)
     }
@@ -83,7 +82,7 @@ private struct DecisionsAnswer: Encodable {
 
     init(_ serialized: String, _ recipe: TokenRecipe) {
         let token = Token(
-            notBefore: recipe.issued.timestamp.milliseconds, notAfter: recipe.expiry.timestamp.milliseconds,
+            notBefore: recipe.issueMilliseconds, notAfter: recipe.expiryMilliseconds,
             serializedToken: serialized)
         decisions = [
             Decision(resource: recipe.resource, serviceProvider: recipe.requestor, mvpd: recipe.mvpd, token: token)

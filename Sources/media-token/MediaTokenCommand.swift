@@ -4,8 +4,6 @@ internal import TextEncodings
 /// The program. Each subcommand is a file of its own.
 @main
 enum MediaTokenCommand {
-    static let version = "0.1.0"
-
     private static let commands: [Subcommand] = [
         ("verify", VerifyCommand.run), ("inspect", InspectCommand.run), ("issue", IssueCommand.run),
         ("keys", KeysCommand.run), ("replays", ReplaysCommand.run), ("serve", ServeCommand.run),
@@ -49,7 +47,7 @@ enum MediaTokenCommand {
 
     private static func dispatch(_ given: Arguments) throws(UsageError) -> ExitStatus {
         if given.has("version") {
-            Console.print("media-token \(version)")
+            Console.print("media-token \(ProgramVersion.text)")
             return .success
         }
         guard let name = given.operands.first else {
@@ -60,47 +58,5 @@ enum MediaTokenCommand {
                 "no command '\(printable(name, limit: 20))'; expected \(commands.map(\.name).joined(separator: ", "))")
         }
         return command.run(Array(given.operands.dropFirst()))
-    }
-}
-
-/// A command's name and the function that runs it with the arguments behind its name.
-typealias Subcommand = (name: String, run: @Sendable ([String]) -> ExitStatus)
-
-/// A command that hands on to its own subcommands.
-enum Subcommands {
-    static func run(_ commands: [Subcommand], _ syntax: CommandSyntax, _ arguments: [String]) -> ExitStatus {
-        ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
-            guard let command = commands.first(where: { $0.name == given.operands.first }) else {
-                throw UsageError("expected one of \(commands.map(\.name).joined(separator: ", "))")
-            }
-            return command.run(Array(given.operands.dropFirst()))
-        }
-    }
-}
-
-/// How a command ends, for scripts. ``UsageError`` ends it with 64 (`EX_USAGE`).
-enum ExitStatus: Int32, Comparable {
-    case success = 0
-    case rejected = 1
-    case couldNotTell = 2
-    case usage = 64
-
-    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-}
-
-/// Something outside of the command line that keeps a command from its work: a file, a key. Ends it with exit status 2.
-struct CommandFailure: Error {
-    let message: String
-
-    init(_ message: String) { self.message = message }
-
-    /// Runs `work`; a failure goes to standard error.
-    static func report(_ work: () throws(CommandFailure) -> ExitStatus) -> ExitStatus {
-        do {
-            return try work()
-        } catch {
-            Console.printError(error.message)
-            return .couldNotTell
-        }
     }
 }

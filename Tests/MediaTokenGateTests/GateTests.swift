@@ -26,11 +26,11 @@ struct GateTests {
     }
 
     private func answer(_ request: HTTPRequest, at time: Timestamp = Fixtures.realTokenTime) -> HTTPAnswer {
-        switch gate.question(request, at: time) {
+        switch gate.task(request, at: time) {
         case .settled(let reply): return reply.answer
         case .explain: return HTTPAnswer(299)
-        case .verify(let request, let form):
-            return form.reply(to: verifier.verify([request], at: time)[0], at: time).answer
+        case .verify(let task):
+            return task.reply(to: verifier.verify([task.request], at: time)[0], at: time).answer
         }
     }
 
@@ -121,8 +121,8 @@ struct GateTests {
 
     @Test("a store that cannot tell is 503, to backends and to proxies, and no yes")
     func cannotTell() {
-        for form in [GateForm.document, .subrequest] {
-            let answer = form.reply(to: .failure(.replayStore(.unavailable("gone"))), at: Fixtures.realTokenTime).answer
+        for format in [AnswerFormat.document, .subrequest] {
+            let answer = format.undecided("\(VerificationError.replayStore(.unavailable("gone")))").answer
             #expect(answer.status == 503)
             #expect(header("X-Media-Token-Status", of: answer) == "ERROR_UNKNOWN")
         }
@@ -187,8 +187,8 @@ struct GateTests {
             ]
             let headers = usual.merging(changes) { $1 }.flatMap { name, values in values.map { (name, $0) } }
             let request = HTTPRequest(method: "GET", path: "/v1/authz/auth-request", headers: headers)
-            guard case .verify(let verification, _) = gate.question(request, at: Mint.now) else { return "none" }
-            return try verifier.verify([verification], at: Mint.now)[0].get().status.rawValue
+            guard case .verify(let task) = gate.task(request, at: Mint.now) else { return "none" }
+            return try verifier.verify([task.request], at: Mint.now)[0].get().status.rawValue
         }
         let verifier = try Mint.verifier()
         for _ in 0..<2 { #expect(try ask(verifier) == "VALID_TOKEN") }

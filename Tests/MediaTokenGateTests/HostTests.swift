@@ -33,7 +33,7 @@ struct HostTests {
 
     private func status(_ endpoint: String, _ headers: [(name: String, value: String)]) -> String {
         let request = HTTPRequest(method: "GET", path: "/v1/authz/" + endpoint, headers: headers)
-        switch gate.question(request, at: Mint.now) {
+        switch gate.task(request, at: Mint.now) {
         case .settled(let reply): return reply.status
         case .verify, .explain: return "VERIFY"
         }
@@ -106,11 +106,11 @@ struct HostTests {
             method: "POST", path: "/v1/play", query: "url=\(Fixtures.percentEncoded(url))",
             headers: [("Content-Type", "text/plain")],
             body: Array(try Mint.token().utf8))
-        switch gate.question(request, at: Mint.now) {
+        switch gate.task(request, at: Mint.now) {
         case .settled(let reply): return reply.answer
         case .explain: throw Program.Failure(description: "nothing was to be explained")
-        case .verify(let verification, let form):
-            return form.reply(to: try Mint.verifier().verify([verification], at: Mint.now)[0], at: Mint.now).answer
+        case .verify(let task):
+            return task.reply(to: try Mint.verifier().verify([task.request], at: Mint.now)[0], at: Mint.now).answer
         }
     }
 
@@ -144,7 +144,7 @@ struct HostTests {
             let request = HTTPRequest(
                 method: "POST", path: "/v1/play", query: "url=\(Fixtures.percentEncoded(url))",
                 headers: [("Content-Type", "text/plain")], body: Array(try Mint.token().utf8))
-            let question = gate.question(request, at: Mint.now)
+            let question = gate.task(request, at: Mint.now)
             if case .verify = question { #expect(isTaken, "\(url)") } else { #expect(!isTaken, "\(url)") }
         }
     }

@@ -61,11 +61,11 @@ struct PlayTests {
             method: "POST", path: "/v1/play", query: query,
             headers: [("Content-Type", type)] + keys.map { ("Idempotency-Key", $0) },
             body: Array((body ?? token).utf8))
-        switch gate.question(request, at: time) {
+        switch gate.task(request, at: time) {
         case .settled(let reply): return reply.answer
         case .explain: return HTTPAnswer(299)
-        case .verify(let request, let form):
-            return form.reply(to: verifier.verify([request], at: time)[0], at: time).answer
+        case .verify(let task):
+            return task.reply(to: verifier.verify([task.request], at: time)[0], at: time).answer
         }
     }
 
@@ -79,7 +79,7 @@ struct PlayTests {
         _ method: String, _ path: String, _ headers: [(name: String, value: String)], at time: Timestamp = now
     ) -> HTTPAnswer {
         let request = HTTPRequest(method: method, path: path, headers: headers)
-        guard case .settled(let reply) = gate.question(request, at: time) else { return HTTPAnswer(299) }
+        guard case .settled(let reply) = gate.task(request, at: time) else { return HTTPAnswer(299) }
         return reply.answer
     }
 
@@ -312,11 +312,16 @@ struct PlayTests {
             (#"{"kind":"cat","key-env":"X","origins":[]}"#, "grant.origins: is an empty list"),
             (#"{"kind":"cat","key-env":"X","validity":0}"#, "grant.validity: is 0"),
             (#"{"kind":"cat","key-env":"X","retry-window":61}"#, "grant.retry-window: is 61"),
-            (#"{"kind":"cat","key-env":"X","methods":[]}"#, "grant.methods: is ''"),
+            (#"{"kind":"cat","key-env":"X","methods":[]}"#, "grant.methods: is an empty list"),
             (#"{"kind":"cat","key-env":"X","methods":["get"]}"#, "grant.methods: is 'get'"),
             (#"{"kind":"akamai","key-env":"X","name":"a;b"}"#, "grant.name: is 'a;b'"),
             (#"{"kind":"cat","key-env":"X","renew":"never"}"#, "grant.renew: is 'never'; expected a kind of automatic"),
             (#"{"kind":"cat","key-env":"X","digest":"md5"}"#, "grant.digest: is 'md5'"),
+            (
+                #"{"kind":"akamai","key-env":"X","digest":"sha3"}"#,
+                "grant.digest: is 'sha3'; expected sha256, sha1, md5"
+            ),
+            (#"{"kind":"secure-link","key-env":"X","digest":"sha256"}"#, "grant.digest: no such setting"),
             (#"{"kind":"akamai","key-env":"X","issuer":"a"}"#, "grant.issuer: no such setting"),
             (#"{"kind":"cat","key-env":"X","cookie-domain":"a;b"}"#, "grant.cookie-domain: is 'a;b'"),
             (
@@ -335,7 +340,7 @@ struct PlayTests {
             ("/vod", good, "scope: is '/vod'; expected a path at or below /live"),
             ("/live/a", "/nowhere", "key-file: /nowhere"),
         ] {
-            var maker = GrantSettings(.cat)
+            var maker = GrantSettings(GrantKind(CommonAccessToken.self))
             maker.keyFile = file
             let route = try #require(
                 GateRoute(path: "/live", access: .open, grant: RouteGrantSettings(maker, scope: scope)))
@@ -352,12 +357,15 @@ struct PlayTests {
     func beyond() throws {
         let key = directory.path + "/key"
         func problem(
-            _ kind: GrantKind, other: String = "/live/premium", _ change: (inout RouteGrantSettings) -> Void = { _ in }
+            _ scheme: any GrantScheme.Type, other: String = "/live/premium",
+            _ change: (inout RouteGrantSettings) -> Void = { _ in }
         ) throws -> String? {
+            let kind = GrantKind(scheme)
             var maker = GrantSettings(kind)
-            (maker.keyFile, maker.keyPairID) = (kind == .cloudfront ? directory.path + "/key.pem" : key, "K1")
+            maker.keyFile = kind.name == "cloudfront" ? directory.path + "/key.pem" : key
+            maker.values["key-pair-id"] = "K1"
             var settings = RouteGrantSettings(maker, scope: "/live")
-            settings.origins = kind == .cloudfront ? [try #require(StreamOrigin("https://d.example"))] : []
+            settings.origins = kind.name == "cloudfront" ? [try #require(StreamOrigin("https://d.example"))] : []
             change(&settings)
             let token = GateRoute.Access.token(Expectation(requestor: "A", resource: .unsafeAnyResource))
             let paths = ["/live", other, "/livestock"]
@@ -370,26 +378,26 @@ struct PlayTests {
             }
         }
         let tooMuch = "scope: is '/live', and so opens /live/premium too"
-        #expect(try problem(.akamai)?.hasPrefix(tooMuch) == true)
-        #expect(try problem(.akamai) { $0.scope = "/live/free" } == nil)
-        #expect(try problem(.cloudfront) { $0.delivery = .cookie }?.hasPrefix(tooMuch) == true)
-        #expect(try problem(.cloudfront) == nil)
-        #expect(try problem(.cloudfront) { $0.origins = [] }?.hasPrefix("origins: is missing") == true)
-        #expect(try problem(.cat) == nil, "the gate itself knows the nearer route")
-        for kind in GrantKind.allCases {
-            let inside = try problem(kind) { $0.scope = "/live/premium/a" }
+        #expect(try problem(AkamaiToken.self)?.hasPrefix(tooMuch) == true)
+        #expect(try problem(AkamaiToken.self) { $0.scope = "/live/free" } == nil)
+        #expect(try problem(CloudFrontGrant.self) { $0.delivery = .cookie }?.hasPrefix(tooMuch) == true)
+        #expect(try problem(CloudFrontGrant.self) == nil)
+        #expect(try problem(CloudFrontGrant.self) { $0.origins = [] }?.hasPrefix("origins: is missing") == true)
+        #expect(try problem(CommonAccessToken.self) == nil, "the gate itself knows the nearer route")
+        for kind in GrantKind.all {
+            let inside = try problem(kind.scheme) { $0.scope = "/live/premium/a" }
             #expect(inside?.contains("so opens /live/premium too") == true, "\(kind)")
             #expect(
-                try problem(kind) { $0.scope = "/live/premium" } != nil
-                    && problem(kind) { $0.scope = "/live/pre" } == nil)
+                try problem(kind.scheme) { $0.scope = "/live/premium" } != nil
+                    && problem(kind.scheme) { $0.scope = "/live/pre" } == nil)
         }
         // An origin that takes capitals for small letters serves both.
-        #expect(try problem(.akamai, other: "/LIVE/premium")?.contains("so opens /LIVE/premium too") == true)
-        #expect(try problem(.akamai, other: "/live./a")?.contains("so opens /live./a too") == true)
-        #expect(try problem(.akamai, other: "/l%C3%ADve/a") == nil)
-        #expect(try problem(.secureLink) == nil)
-        #expect(try problem(.secureLink) { $0.delivery = .cookie }?.hasPrefix("delivery: is cookie") == true)
-        let everything = try problem(.secureLink) { $0.maker.expression = "$secure_link_expires $secret" }
+        #expect(try problem(AkamaiToken.self, other: "/LIVE/premium")?.contains("so opens /LIVE/premium too") == true)
+        #expect(try problem(AkamaiToken.self, other: "/live./a")?.contains("so opens /live./a too") == true)
+        #expect(try problem(AkamaiToken.self, other: "/l%C3%ADve/a") == nil)
+        #expect(try problem(SecureLink.self) == nil)
+        #expect(try problem(SecureLink.self) { $0.delivery = .cookie }?.hasPrefix("delivery: is cookie") == true)
+        let everything = try problem(SecureLink.self) { $0.maker.values["expression"] = "$secure_link_expires $secret" }
         #expect(everything?.hasPrefix("expression: has no $uri") == true)
     }
 

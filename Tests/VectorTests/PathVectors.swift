@@ -24,7 +24,7 @@ enum PathVectors {
         let route = try #require(GateRoute(path: "/free", access: .open))
         let request = HTTPRequest(
             method: "GET", path: "/v1/authz/forward-auth", headers: [("X-Forwarded-Uri", target)])
-        guard case .settled(let reply) = Gate(routes: [route]).question(request, at: Mint.now) else { return false }
+        guard case .settled(let reply) = Gate(routes: [route]).task(request, at: Mint.now) else { return false }
         #expect(reply.answer.status == (reply.status == "TOKEN_NOT_REQUIRED" ? 200 : 403))
         return reply.status == "TOKEN_NOT_REQUIRED"
     }

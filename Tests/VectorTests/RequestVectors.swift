@@ -21,10 +21,10 @@ enum RequestVectors {
             headers: (vector.headers ?? []).map { ($0[0], $0[1].replacing("{{token}}", with: token)) },
             body: Array((vector.input ?? "").replacing("{{token}}", with: token).utf8))
         let reply: GateReply =
-            switch Gate(routes: routes.compactMap(\.self)).question(request, at: Mint.now) {
+            switch Gate(routes: routes.compactMap(\.self)).task(request, at: Mint.now) {
             case .settled(let reply): reply
-            case .verify(let verification, let form):
-                form.reply(to: try Mint.verifier().verify([verification], at: Mint.now)[0], at: Mint.now)
+            case .verify(let task):
+                task.reply(to: try Mint.verifier().verify([task.request], at: Mint.now)[0], at: Mint.now)
             case .explain: throw Program.Failure(description: "no case explains")
             }
         #expect([200, 400, 401, 403, 404, 405, 415].contains(reply.answer.status))

@@ -1,15 +1,17 @@
 internal import HTTPServer
 package import MediaToken
 internal import TextEncodings
-package import Timestamps
+internal import Timestamps
 
-/// Names and values of our own headers.
+/// Names and values of the gate's own headers.
 enum GateHeader {
     static let status = "X-Media-Token-Status"
     static let detail = "X-Media-Token-Detail"
     static let noStore = (name: "Cache-Control", value: "no-store")
 
-    /// RFC 6750, 3: without an error where no token came at all.
+    /// The challenge of a 401 (RFC 6750, 3).
+    ///
+    /// - Parameter error: what is wrong with the token; `nil` if there was none.
     static func challenge(error: String?) -> (name: String, value: String) {
         let reason = error.map {
             ", error=\"invalid_token\", error_description=\"\(value($0).filter { !"\"\\".contains($0) })\""
@@ -17,7 +19,7 @@ enum GateHeader {
         return ("WWW-Authenticate", "Bearer realm=\"media-token\"" + (reason ?? ""))
     }
 
-    /// What the signed claims say, for a proxy to hand on.
+    /// The signed claims, for a proxy to pass on.
     static func claims(of token: VerifiedToken) -> [(name: String, value: String)] {
         [
             ("X-Media-Token-Requestor", value(token.claims.requestor.text)),
@@ -26,7 +28,7 @@ enum GateHeader {
         ]
     }
 
-    /// Printable ASCII, at most a kilobyte. What the client chose may be anything, and must not become a header of its own.
+    /// `text` as printable ASCII of at most a kilobyte. Text that the client chose must not become a header of its own.
     static func value(_ text: String) -> String {
         let shown = printable(text, limit: 1024)
         return shown.utf8.allSatisfy { $0 < 0x80 }
@@ -34,7 +36,7 @@ enum GateHeader {
     }
 }
 
-/// An answer that is not a verdict, as RFC 9457 has it.
+/// An answer that is not a verdict, as problem details (RFC 9457).
 struct GateProblem: Error {
     let code: Int
     let status: GateStatus
@@ -44,7 +46,7 @@ struct GateProblem: Error {
         (self.code, self.status, self.detail) = (code, status, detail)
     }
 
-    /// The caller's mistake.
+    /// A request that the caller has to change.
     static func invalid(_ detail: String) -> Self { Self(400, .requestInvalid, detail) }
 
     var answer: HTTPAnswer {
@@ -97,10 +99,10 @@ private struct ProblemDocument {
 }
 
 extension VerifiedToken {
-    /// A yes, with what was signed. The session GUID is left out: nobody needs it to play, and it is personal data.
+    /// The signed claims as JSON. The session GUID is left out: it is personal data, and nobody needs it to play.
     ///
-    /// - Parameter play: what it was exchanged for.
-    fileprivate func document(_ play: GrantOrder.Play? = nil) -> [UInt8] {
+    /// - Parameter play: what the token was exchanged for.
+    fileprivate func document(_ play: Play? = nil) -> [UInt8] {
         var json = FlatJSON()
         json.add("expires", play?.expires)
         json.add("issueTime", "\(claims.issueTime)")
@@ -128,69 +130,62 @@ extension VerdictStatus {
     }
 }
 
-extension GateForm {
-    /// The answer to a verdict, or to there being none.
-    package func reply(to outcome: Result<Verdict, VerificationError>, at now: Timestamp) -> GateReply {
-        switch outcome {
-        case .success(.accepted(let token)): return accept(token, at: now)
-        case .success(.rejected(let rejection)):
-            let (status, message) = (rejection.status, rejection.message)
-            return refuse(
-                status, message,
-                ProblemDocument(
-                    status: status.httpCode, code: status.rawValue, title: status.title, detail: message,
-                    number: status.number, check: rejection.check.rawValue, advice: rejection.advice))
-        case .failure(let error): return cannotTell("\(error)")
-        }
-    }
+/// How a verdict is answered.
+package enum AnswerFormat: Sendable {
+    /// A body with all details, for a backend.
+    case document
+    /// Status and headers only, for a proxy.
+    case subrequest
 
-    private func accept(_ token: VerifiedToken, at now: Timestamp) -> GateReply {
-        var headers = common(.validToken)
-        switch self {
-        case .subrequest: return reply(.validToken, headers + GateHeader.claims(of: token)) { [] }
-        case .document: return reply(.validToken, headers) { token.document() }
-        case .play(let order):
-            do {
-                let play = try order.fulfil(for: token, at: now)
-                for cookie in play.cookies { headers.append(("Set-Cookie", cookie)) }
-                return reply(.validToken, headers) { token.document(play) }
-            } catch {
-                return cannotTell("the token is used up, and its grant cannot be made: \(error)")
-            }
-        }
-    }
-
-    private func cannotTell(_ why: String) -> GateReply {
-        let status = VerdictStatus.errorUnknown
-        return refuse(
-            status, why,
+    /// The answer to a rejected token.
+    package func reject(_ rejection: Rejection) -> GateReply {
+        let (status, message) = (rejection.status, rejection.message)
+        return deny(
+            status, message,
             ProblemDocument(
-                status: status.httpCode, code: status.rawValue, title: status.title, detail: why, number: status.number)
-        )
+                status: status.httpCode, code: status.rawValue, title: status.title, detail: message,
+                number: status.number, check: rejection.check.rawValue, advice: rejection.advice))
     }
 
-    private func refuse(
+    /// The answer to an accepted token.
+    ///
+    /// - Parameter play: what the token was exchanged for.
+    package func accept(_ token: VerifiedToken, _ play: Play? = nil) -> GateReply {
+        switch self {
+        case .subrequest: return reply(.validToken, headers: GateHeader.claims(of: token)) { [] }
+        case .document:
+            let cookies = play?.cookies.map { (name: "Set-Cookie", value: $0) } ?? []
+            return reply(.validToken, headers: cookies) { token.document(play) }
+        }
+    }
+
+    /// The answer when the gate could not decide.
+    package func undecided(_ reason: String) -> GateReply {
+        let status = VerdictStatus.errorUnknown
+        return deny(
+            status, reason,
+            ProblemDocument(
+                status: status.httpCode, code: status.rawValue, title: status.title, detail: reason,
+                number: status.number))
+    }
+
+    private func deny(
         _ status: VerdictStatus, _ detail: String, _ document: @autoclosure () -> ProblemDocument
     ) -> GateReply {
-        var headers = common(status)
-        if status.httpCode == 401 { headers.append(GateHeader.challenge(error: detail)) }
-        return reply(status, headers) { document().body }
-    }
-
-    private func common(_ status: VerdictStatus) -> [(name: String, value: String)] {
-        [(GateHeader.status, status.rawValue), GateHeader.noStore]
+        let challenge = status.httpCode == 401 ? [GateHeader.challenge(error: detail)] : []
+        return reply(status, headers: challenge) { document().body }
     }
 
     private func reply(
-        _ status: VerdictStatus, _ headers: [(name: String, value: String)], _ body: () -> [UInt8]
+        _ status: VerdictStatus, headers more: [(name: String, value: String)], _ body: () -> [UInt8]
     ) -> GateReply {
+        var headers = [(GateHeader.status, status.rawValue), GateHeader.noStore] + more
         switch self {
         case .subrequest: return GateReply(HTTPAnswer(status.httpCode, headers: headers), status: status.rawValue)
-        case .document, .play:
-            let type = status == .validToken ? "application/json" : "application/problem+json"
+        case .document:
+            headers.append(("Content-Type", status == .validToken ? "application/json" : "application/problem+json"))
             return GateReply(
-                HTTPAnswer(status.httpCode, headers: headers + [("Content-Type", type)], body: body()),
-                status: status.rawValue)
+                HTTPAnswer(status.httpCode, headers: headers, body: body()), status: status.rawValue)
         }
     }
 }
@@ -208,7 +203,7 @@ extension VerdictStatus {
         case .invalidMVPDID: "From an MVPD that is not allowed"
         case .tokenAlreadyUsed: "Used before"
         case .tokenPredatesStore: "Issued before the replay store began to remember"
-        case .errorUnknown: "It could not be told"
+        case .errorUnknown: "No decision possible"
         }
     }
 }

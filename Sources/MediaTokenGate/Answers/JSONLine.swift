@@ -7,7 +7,7 @@ package enum JSONLine {
         String(decoding: data(value), as: UTF8.self)
     }
 
-    /// The same as a body.
+    /// The JSON of `value`, with a line break, as the body of an answer.
     static func body(_ value: some Encodable) -> [UInt8] {
         data(value) + [UInt8(ascii: "\n")]
     }
@@ -24,7 +24,7 @@ package enum JSONLine {
     }
 }
 
-/// One check of an examination, for programs.
+/// The result of one check as JSON.
 package struct CheckObject: Encodable {
     let name: String
     let result: String
@@ -32,10 +32,13 @@ package struct CheckObject: Encodable {
     let advice: String?
 
     package init(_ report: CheckReport) {
-        self.init(report.check.rawValue, report.outcome, report.detail, advice: report.advice)
+        (name, result) = (report.check.rawValue, report.outcome.rawValue)
+        (detail, advice) = (report.detail, report.advice)
     }
 
-    package init(_ name: String, _ result: CheckReport.Outcome, _ detail: String, advice: String? = nil) {
-        (self.name, self.result, self.detail, self.advice) = (name, result.rawValue, detail, advice)
+    /// - Parameter isPassed: `nil` if the check was not made.
+    package init(_ name: String, isPassed: Bool?, _ detail: String) {
+        let outcome = isPassed.map { $0 ? CheckReport.Outcome.passed : .failed } ?? .notChecked
+        (self.name, result, self.detail, advice) = (name, outcome.rawValue, detail, nil)
     }
 }

@@ -11,7 +11,7 @@ struct PlayRequestReader {
     let routes: GateRoutes
     let comparesCanonically: Bool
 
-    func question(_ request: HTTPRequest, at now: Timestamp) -> GateQuestion {
+    func task(_ request: HTTPRequest, at now: Timestamp) -> GateTask {
         do throws(GateProblem) {
             let sent = try VerifyRequestFields(request)
             let text = try sent.one("url", or: "path")
@@ -36,7 +36,7 @@ struct PlayRequestReader {
                 token: RawToken(sent.body.token), expectation: try narrowed(expectation, sent),
                 retries: try retries(request, of: url, within: grant.settings.retryWindow))
             do throws(GrantProblem) {
-                return .verify(verification, .play(try grant.order(for: url, at: now)))
+                return .verify(VerificationTask(verification, .document, order: try grant.order(for: url, at: now)))
             } catch {
                 throw .invalid("the grant cannot be made: \(error)")
             }

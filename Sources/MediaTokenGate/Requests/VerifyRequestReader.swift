@@ -6,7 +6,7 @@ internal import TextEncodings
 struct VerifyRequestReader {
     let comparesCanonically: Bool
 
-    func question(_ request: HTTPRequest, explains: Bool) -> GateQuestion {
+    func task(_ request: HTTPRequest, explains: Bool) -> GateTask {
         do throws(GateProblem) {
             let sent = try VerifyRequestFields(request)
             guard let requestor = try sent.requestor() else { throw .missing("requestor") }
@@ -14,7 +14,7 @@ struct VerifyRequestReader {
             let rule: ResourceRule = comparesCanonically ? .canonically([resource]) : .exactly(resource)
             let expectation = Expectation(requestor: requestor, resource: rule)
             let verification = VerificationRequest(token: RawToken(sent.body.token), expectation: expectation)
-            return explains ? .explain(verification) : .verify(verification, .document)
+            return explains ? .explain(verification) : .verify(VerificationTask(verification, .document))
         } catch {
             return .settled(error.reply)
         }

@@ -69,7 +69,7 @@ package final class GateRoute: Sendable {
                 "scope", "is '\(printable(grantSettings.scope))'; expected a path at or below \(printable(path.text))")
         }
         let others = routes.filter { $0 !== self && $0.sharesHost(with: self) }
-        if let other = others.first(where: { loaded.reaches(beyond: self, into: $0) }) {
+        if let other = others.first(where: { loaded.reaches(beyond: lenientPath, into: $0.lenientPath) }) {
             throw GrantProblem(
                 "scope",
                 "is '\(printable(grantSettings.scope))', and so opens \(printable(other.path.text)) too, which has a route of its own; "

@@ -39,10 +39,8 @@ package struct GateSettings: Sendable {
         ].filter(\.1).map(\.0)
     }
 
-    package var gate: Gate { Gate(routes: routes, sources: sources, comparesCanonically: comparesCanonically) }
-
     /// Those that routes and allow-lists name.
-    var requestors: Set<RequestorID> {
+    package var requestors: Set<RequestorID> {
         routes.reduce(into: Set(mvpds.keys)) { known, route in
             if case .token(let expectation) = route.access { known.formUnion(expectation.requestors) }
         }

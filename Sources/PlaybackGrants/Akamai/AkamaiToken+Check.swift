@@ -44,7 +44,7 @@ extension AkamaiToken {
     }
 
     private static func scope(_ acl: String, _ url: String?) -> GrantCheck {
-        let path = url.map { AskedURL($0).path }
+        let path = url.map { RequestedURL($0).path }
         let patterns = acl.utf8.split(separator: UInt8(ascii: "!")).map { String(Substring($0)) }
         let isOpen = path.map { path in patterns.contains { Wildcards.match(path, $0) } }
         return GrantCheck(.scope, isOpen, "for \(printable(acl))" + (url.map { "; asked for \(printable($0))" } ?? ""))

@@ -12,7 +12,7 @@ extension CommonAccessToken {
             let subject: GrantCheck.Subject = error == .otherKey ? .key : .format
             return [GrantCheck(subject, false, "\(error)")]
         }
-        let url = AskedURL(question.url ?? "/")
+        let url = RequestedURL(question.url ?? "/")
         let found = CATClaims.checks.compactMap { subject in
             subject == .scope && question.url != nil
                 ? Self.scope(claims.scope, url)
@@ -32,7 +32,7 @@ extension CommonAccessToken {
         return claims.detail(of: subject, at: question.seconds).map { GrantCheck(subject, isAsked ? true : nil, $0) }
     }
 
-    private static func scope(_ scope: CATScope, _ url: AskedURL) -> GrantCheck? {
+    private static func scope(_ scope: CATScope, _ url: RequestedURL) -> GrantCheck? {
         guard !scope.isEmpty else { return nil }
         guard !scope.namesPath || url.decodedPath != nil else {
             return GrantCheck(

@@ -11,7 +11,7 @@ extension SecureLink {
         else {
             return [GrantCheck(.format, false, "expected \(names.digest)=…&\(names.expires)=…, each once")]
         }
-        guard let uri = question.url.map({ AskedURL($0).path }) else {
+        guard let uri = question.url.map({ RequestedURL($0).path }) else {
             return [
                 GrantCheck(.format, true, "\(names.digest) and \(names.expires)"),
                 GrantCheck(.key, nil, "not told: give the path that it is for"), question.end(end, isInclusive: true),

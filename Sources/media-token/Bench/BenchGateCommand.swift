@@ -37,7 +37,7 @@ enum BenchGateCommand {
             BenchOutput.group,
         ])
 
-    struct Task {
+    struct Invocation {
         let url: String
         let corpus: CorpusOptions
         let output: BenchOutput
@@ -65,20 +65,20 @@ enum BenchGateCommand {
     }
 
     static func run(_ arguments: [String]) -> ExitStatus {
-        let task = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Task(given) }
-        return CommandFailure.report { () throws(CommandFailure) in try measure(task) }
+        let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
+        return CommandFailure.report { () throws(CommandFailure) in try measure(invocation) }
     }
 
-    private static func measure(_ task: Task) throws(CommandFailure) -> ExitStatus {
+    private static func measure(_ invocation: Invocation) throws(CommandFailure) -> ExitStatus {
         let corpus: TokenCorpus
-        if let captured = try task.corpus.captured() {
+        if let captured = try invocation.corpus.captured() {
             corpus = captured
         } else {
-            corpus = try task.corpus.sign(with: task.corpus.key(generating: 2048), threads: 2)
+            corpus = try invocation.corpus.sign(with: invocation.corpus.key(generating: 2048), threads: 2)
         }
         _ = ServiceProcess.raiseDescriptorLimit()
-        var settings = task.load
-        settings.address = try HostAddress.look(up: task.load.address)
+        var settings = invocation.load
+        settings.address = try HostAddress.look(up: invocation.load.address)
         let load: GateLoad
         do { load = try GateLoad(corpus, settings) } catch {
             throw CommandFailure("no file descriptors left; raise the limit (ulimit -n)")
@@ -87,9 +87,11 @@ enum BenchGateCommand {
         var progress = ProgressBar("asking", total: 100)
         let figures = load.run(
             isCancelled: { Interruption.isRequested }, progress: { progress.update(Int($0 * 100)) })
-        guard figures.answers > 0 else { throw CommandFailure("\(task.url): no answer; is a gate listening there?") }
-        try task.output.show(GateReport(figures, task, corpus))
-        let isAsExpected = figures.statuses.keys.allSatisfy { $0 == task.expected.rawValue }
+        guard figures.answers > 0 else {
+            throw CommandFailure("\(invocation.url): no answer; is a gate listening there?")
+        }
+        try invocation.output.show(GateReport(figures, invocation, corpus))
+        let isAsExpected = figures.statuses.keys.allSatisfy { $0 == invocation.expected.rawValue }
         return isAsExpected && figures.unanswered + figures.unsent == 0 ? .success : .rejected
     }
 }

@@ -38,7 +38,7 @@ enum BenchVerifyCommand {
             KeyOptions.group, TimeOptions.group, ReplayOptions.group, BenchOutput.group,
         ])
 
-    struct Task {
+    struct Invocation {
         let corpus: CorpusOptions
         let keys: KeyOptions
         let time: TimeOptions
@@ -72,35 +72,35 @@ enum BenchVerifyCommand {
     }
 
     static func run(_ arguments: [String]) -> ExitStatus {
-        let task = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Task(given) }
-        return CommandFailure.report { () throws(CommandFailure) in try measure(task) }
+        let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
+        return CommandFailure.report { () throws(CommandFailure) in try measure(invocation) }
     }
 
-    private static func measure(_ task: Task) throws(CommandFailure) -> ExitStatus {
+    private static func measure(_ invocation: Invocation) throws(CommandFailure) -> ExitStatus {
         // The store before the tokens: what was issued before it would predate it.
-        let store = try task.replays.openToBeFilled()
+        let store = try invocation.replays.openToBeFilled()
         let corpus: TokenCorpus
         let keys: KeyRing
-        if let captured = try task.corpus.captured() {
-            (corpus, keys) = (captured, try task.keys.load())
+        if let captured = try invocation.corpus.captured() {
+            (corpus, keys) = (captured, try invocation.keys.load())
         } else {
-            let key = try task.corpus.key(generating: task.bits)
-            keys = try task.keys.load(unsafelyTrusting: key.publicKey)
-            corpus = try task.corpus.sign(with: key, threads: task.load.threads)
+            let key = try invocation.corpus.key(generating: invocation.bits)
+            keys = try invocation.keys.load(unsafelyTrusting: key.publicKey)
+            corpus = try invocation.corpus.sign(with: key, threads: invocation.load.threads)
         }
-        let needed = (task.load.threads - 1) * task.load.group + 1
+        let needed = (invocation.load.threads - 1) * invocation.load.group + 1
         guard corpus.items.count >= needed else {
             throw CommandFailure(
-                "\(corpus.items.count) tokens for \(task.load.threads) threads in groups of \(task.load.group); "
+                "\(corpus.items.count) tokens for \(invocation.load.threads) threads in groups of \(invocation.load.group); "
                     + "expected at least \(needed), so that none is idle")
         }
         let figures: VerifyFigures
         let status: ReplayStoreStatus
         do {
-            try fill(store, task)
+            try fill(store, invocation)
             Interruption.note()
             let load = VerifyLoad(
-                corpus, keys: keys, policy: task.time.policy(), replays: store.cache, settings: task.load)
+                corpus, keys: keys, policy: invocation.time.policy(), replays: store.cache, settings: invocation.load)
             var progress = ProgressBar("verifying", total: 100)
             figures = try load.run(
                 isCancelled: { Interruption.isRequested }, progress: { progress.update(Int($0 * 100)) })
@@ -108,17 +108,17 @@ enum BenchVerifyCommand {
             try store.close()
         } catch { throw CommandFailure("\(error)") }
         guard figures.verifications > 0 else { throw CommandFailure("interrupted before anything was measured") }
-        let report = VerifyReport(figures, task, corpus, keys, status)
-        try task.output.show(report)
-        return figures.statuses.keys.allSatisfy { $0 == task.expected } ? .success : .rejected
+        let report = VerifyReport(figures, invocation, corpus, keys, status)
+        try invocation.output.show(report)
+        return figures.statuses.keys.allSatisfy { $0 == invocation.expected } ? .success : .rejected
     }
 
-    private static func fill(_ store: ReplayStore, _ task: Task) throws(ReplayCacheError) {
-        guard task.live > 0 else { return }
+    private static func fill(_ store: ReplayStore, _ invocation: Invocation) throws(ReplayCacheError) {
+        guard invocation.live > 0 else { return }
         let now = Timestamp.now
         let until = Timestamp(milliseconds: now.milliseconds + 900_000)
-        var progress = ProgressBar("filling the store", total: task.live)
-        try ReplayFilling.fill(store.cache, with: task.live, until: until, at: now) { progress.update($0) }
+        var progress = ProgressBar("filling the store", total: invocation.live)
+        try ReplayFilling.fill(store.cache, with: invocation.live, until: until, at: now) { progress.update($0) }
     }
 }
 

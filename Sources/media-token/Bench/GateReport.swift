@@ -3,16 +3,16 @@ internal import LoadTest
 /// What `bench gate` shows.
 struct GateReport: BenchReport {
     private let figures: GateFigures
-    private let task: BenchGateCommand.Task
+    private let invocation: BenchGateCommand.Invocation
     private let tokens: Int
 
-    init(_ figures: GateFigures, _ task: BenchGateCommand.Task, _ corpus: TokenCorpus) {
-        (self.figures, self.task, tokens) = (figures, task, corpus.items.count)
+    init(_ figures: GateFigures, _ invocation: BenchGateCommand.Invocation, _ corpus: TokenCorpus) {
+        (self.figures, self.invocation, tokens) = (figures, invocation, corpus.items.count)
     }
 
     private var setting: String {
-        let rate = task.load.rate.map { "\(Figure.count($0)) requests a second" } ?? "flat out"
-        return "\(task.url), \(task.load.connections) connections, \(rate), \(Figure.count(tokens)) tokens"
+        let rate = invocation.load.rate.map { "\(Figure.count($0)) requests a second" } ?? "flat out"
+        return "\(invocation.url), \(invocation.load.connections) connections, \(rate), \(Figure.count(tokens)) tokens"
     }
 
     private var statuses: [(String, Int)] {
@@ -45,7 +45,7 @@ struct GateReport: BenchReport {
 
         fileprivate init(_ report: GateReport) {
             let figures = report.figures
-            (connections, rate) = (report.task.load.connections, report.task.load.rate)
+            (connections, rate) = (report.invocation.load.connections, report.invocation.load.rate)
             (seconds, answers, answersPerSecond) = (figures.seconds, figures.answers, figures.answersPerSecond)
             (unanswered, unsent, statuses) = (figures.unanswered, figures.unsent, figures.statuses)
             latencyNanoseconds = LatencySummary(figures.latency).object

@@ -12,12 +12,12 @@ struct VerifyReport: BenchReport {
     private let status: ReplayStoreStatus
 
     init(
-        _ figures: VerifyFigures, _ task: BenchVerifyCommand.Task, _ corpus: TokenCorpus, _ keys: KeyRing,
+        _ figures: VerifyFigures, _ invocation: BenchVerifyCommand.Invocation, _ corpus: TokenCorpus, _ keys: KeyRing,
         _ status: ReplayStoreStatus
     ) {
         (self.figures, self.keys, self.status) = (figures, keys, status)
-        (group, tokens, tokenSize) = (task.load.group, corpus.items.count, corpus.averageSize)
-        store = task.replays.kind
+        (group, tokens, tokenSize) = (invocation.load.group, corpus.items.count, corpus.averageSize)
+        store = invocation.replays.kind
     }
 
     private var bits: String { Set(keys.keys.map(\.bits)).sorted().map { "RSA-\($0)" }.joined(separator: ", ") }

@@ -23,7 +23,7 @@ let clock = ContinuousClock()
 var statuses: Set<String> = []
 let time = clock.measure {
     for _ in 0..<numbers[1] {
-        if case .settled(let reply) = gate.question(request, at: .now) { statuses.insert(reply.status) }
+        if case .settled(let reply) = gate.task(request, at: .now) { statuses.insert(reply.status) }
     }
 }
 print("\(statuses.sorted().joined(separator: " ")) \(time / .nanoseconds(max(1, numbers[1]))) ns a question")

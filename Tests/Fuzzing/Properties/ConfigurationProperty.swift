@@ -34,7 +34,7 @@ struct ConfigurationProperty: FuzzProperty {
     private func check(_ path: String, on host: String?, isOpen: Bool, _ settings: GateSettings) throws {
         let headers = [("X-Forwarded-Uri", path)] + (host.map { [("X-Forwarded-Host", $0)] } ?? [])
         let request = HTTPRequest(method: "GET", path: "/v1/authz/forward-auth", headers: headers)
-        guard case .settled(let reply) = settings.gate.question(request, at: Timestamp(milliseconds: 0)) else {
+        guard case .settled(let reply) = settings.gate.task(request, at: Timestamp(milliseconds: 0)) else {
             throw Violation(description: "a token is found where none was sent")
         }
         try demand((reply.answer.status == 200) == isOpen, "\(path) is answered with \(reply.status)")

@@ -22,7 +22,7 @@ struct GateProperty: FuzzProperty {
         known = try SignedTokens()
         let digits = String(repeating: "0f", count: 32)
         setenv("FUZZED_GRANT_KEY", digits, 1)
-        var maker = GrantSettings(.cat)
+        var maker = GrantSettings(GrantKind(CommonAccessToken.self))
         maker.keyEnvironment = "FUZZED_GRANT_KEY"
         let grant = RouteGrantSettings(maker, scope: "/paid")
         func gate(_ hosts: [StreamHost]) throws -> Gate {
@@ -49,14 +49,14 @@ struct GateProperty: FuzzProperty {
     private static func gateOfGrants() throws -> Gate {
         setenv("FUZZED_GRANT_PEM", try RSASigningKey.generate(bits: 1024).pemText(), 1)
         let hosts = [StreamHost("cdn.example")].compactMap(\.self)
-        let ofGrants = GrantKind.allCases.compactMap { kind in
+        let ofGrants = GrantKind.all.compactMap { kind in
             var maker = GrantSettings(kind)
-            maker.keyEnvironment = kind == .cloudfront ? "FUZZED_GRANT_PEM" : "FUZZED_GRANT_KEY"
-            maker.keyPairID = "FUZZ"
-            var grant = RouteGrantSettings(maker, scope: "/\(kind.rawValue)")
+            maker.keyEnvironment = kind.name == "cloudfront" ? "FUZZED_GRANT_PEM" : "FUZZED_GRANT_KEY"
+            maker.values["key-pair-id"] = "FUZZ"
+            var grant = RouteGrantSettings(maker, scope: "/\(kind.name)")
             grant.origins = ["https://cdn.example", "https://cdn.example:8443"].compactMap { StreamOrigin($0) }
             grant.retryWindow = .seconds(30)
-            let resource: ResourceRule = kind == .akamai ? .exactly("TNT") : .unsafeAnyResource
+            let resource: ResourceRule = kind.name == "akamai" ? .exactly("TNT") : .unsafeAnyResource
             return GateRoute(
                 path: grant.scope, hosts: hosts, access: .token(Expectation(requestor: "MML", resource: resource)),
                 grant: grant)
@@ -77,7 +77,7 @@ struct GateProperty: FuzzProperty {
         try checkFaults(request)
         try checkHost(request)
         try checkGrants(request)
-        switch gate.question(request, at: known.batches[0].time) {
+        switch gate.task(request, at: known.batches[0].time) {
         case .settled(let reply):
             try check(reply.answer)
             let isGranted = reply.status == "GRANT_VALID"
@@ -89,8 +89,9 @@ struct GateProperty: FuzzProperty {
                 !isGranted
                     || request.headers.contains { header in grants.contains { header.value.contains($0.suffix(64)) } },
                 "opened by a grant that nobody has made")
-        case .verify(let verification, let form):
-            if case .subrequest = form {
+        case .verify(let task):
+            let verification = task.request
+            if case .subrequest = task.format {
                 try demand(
                     Self.demands(request) == [Set(verification.expectation.requestors)],
                     "asks for \(verification.expectation.requestors), and \(Self.demands(request)) is what is read")
@@ -100,17 +101,17 @@ struct GateProperty: FuzzProperty {
                 try demand(
                     Self.tokens(in: request).count == 1, "one token is taken, of \(Self.tokens(in: request).count)")
             }
-            try checkVerdicts(verification, form)
+            try checkVerdicts(task)
         case .explain(let verification):
             let batch = known.batches[0]
             _ = batch.verifier.examine(verification.token, for: verification.expectation, at: batch.time)
         }
     }
 
-    private func checkVerdicts(_ verification: VerificationRequest, _ form: GateForm) throws {
+    private func checkVerdicts(_ task: VerificationTask) throws {
         for batch in known.batches {
-            let outcome = batch.verifier.verify([verification], at: batch.time)[0]
-            let answer = form.reply(to: outcome, at: batch.time).answer
+            let outcome = batch.verifier.verify([task.request], at: batch.time)[0]
+            let answer = task.reply(to: outcome, at: batch.time).answer
             try check(answer)
             if case .success(.accepted(let token)) = outcome {
                 try demand(batch.isSigned(token.replayKey), "accepted, and nobody has signed it")
@@ -123,19 +124,19 @@ struct GateProperty: FuzzProperty {
     /// Whatever a target says that two programs read in two ways, it gets no answer but a no.
     private func checkFaults(_ request: HTTPRequest) throws {
         guard let target = Self.target(request), let fault = PathFaults(in: target).all.first else { return }
-        guard case .settled(let reply) = gate.question(request, at: known.batches[0].time), reply.answer.status != 200
+        guard case .settled(let reply) = gate.task(request, at: known.batches[0].time), reply.answer.status != 200
         else { throw Violation(description: "not denied, and in \(target) there is \(fault)") }
     }
 
     /// Nothing is open there, and no kind of grant is handed out without a token.
     private func checkGrants(_ request: HTTPRequest) throws {
-        switch gateOfGrants.question(request, at: known.batches[0].time) {
-        case .verify(let verification, let form):
+        switch gateOfGrants.task(request, at: known.batches[0].time) {
+        case .verify(let task):
             // What the caller says can only narrow what the route demands.
-            let requestors = verification.expectation.requestors
+            let requestors = task.request.expectation.requestors
             try demand(
                 request.path != "/v1/play" || requestors == Self.members.requestors, "a grant for \(requestors)")
-            try checkVerdicts(verification, form)
+            try checkVerdicts(task)
         case .settled(let reply):
             try check(reply.answer)
             try demand(reply.answer.status != 200, "open, and no token was asked for")
@@ -146,7 +147,7 @@ struct GateProperty: FuzzProperty {
     /// Whatever is not denied on a host's routes was asked for on that host, as the proxy's own header tells.
     private func checkHost(_ request: HTTPRequest) throws {
         guard request.path.hasPrefix("/v1/authz/") else { return }
-        if case .settled(let reply) = gateOfHost.question(request, at: known.batches[0].time),
+        if case .settled(let reply) = gateOfHost.task(request, at: known.batches[0].time),
             reply.answer.status != 200
         {
             return

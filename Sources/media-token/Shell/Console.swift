@@ -23,7 +23,7 @@ enum Console {
         defer { pending = [] }
         guard !FileBytes.write(pending, to: STDOUT_FILENO) else { return }
         writeProgress("media-token: standard output: \(String(cString: strerror(errno)))\n")
-        exit(ExitStatus.couldNotTell.rawValue)
+        exit(ExitStatus.undecided.rawValue)
     }
 
     /// A message on standard error, behind the program's name, after all that was printed before.

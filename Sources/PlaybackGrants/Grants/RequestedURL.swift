@@ -2,7 +2,7 @@ internal import StreamPaths
 internal import TextEncodings
 
 /// A URL that a grant is looked at for, taken apart: an absolute one, or a path.
-struct AskedURL {
+struct RequestedURL {
     /// `nil`, both, for a path.
     let scheme, host: String?
     /// As it was written, without query and fragment.

@@ -26,7 +26,7 @@ enum KeysImportCommand {
                 ])
         ])
 
-    private struct Task {
+    private struct Invocation {
         let file: String
         let directory: String
         let keys: KeyOptions
@@ -41,30 +41,32 @@ enum KeysImportCommand {
     }
 
     static func run(_ arguments: [String]) -> ExitStatus {
-        let task = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Task(given) }
-        return CommandFailure.report { () throws(CommandFailure) in try importKeys(task) }
+        let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
+        return CommandFailure.report { () throws(CommandFailure) in try importKeys(invocation) }
     }
 
-    private static func importKeys(_ task: Task) throws(CommandFailure) -> ExitStatus {
+    private static func importKeys(_ invocation: Invocation) throws(CommandFailure) -> ExitStatus {
         let file: KeyFile
-        let password = try task.keys.readPassword()
+        let password = try invocation.keys.readPassword()
         do {
-            file = try KeyFile(reading: FileBytes.read(task.file, limit: KeyFile.sizeLimit), password: password)
+            file = try KeyFile(reading: FileBytes.read(invocation.file, limit: KeyFile.sizeLimit), password: password)
         } catch {
-            throw CommandFailure("\(task.file): \(error)")
+            throw CommandFailure("\(invocation.file): \(error)")
         }
-        guard !file.entries.isEmpty else { throw CommandFailure("\(task.file): holds no public key or certificate") }
+        guard !file.entries.isEmpty else {
+            throw CommandFailure("\(invocation.file): holds no public key or certificate")
+        }
         if file.holdsPrivateKey {
-            Console.printError("warning: \(task.file) holds a private key, which was not imported")
+            Console.printError("warning: \(invocation.file) holds a private key, which was not imported")
         }
         for (index, entry) in file.entries.enumerated() {
             let number = file.entries.count > 1 ? "-\(index + 1)" : ""
-            let path = "\(task.directory)/\(stem(of: task.file))\(number).pem"
+            let path = "\(invocation.directory)/\(stem(of: invocation.file))\(number).pem"
             switch entry {
             case .key(let key): try write(key, try pem { () throws(CryptoError) in try key.pemText() }, to: path)
             case .certificate(let certificate):
                 try write(certificate.key, try pem { () throws(CryptoError) in try certificate.pemText() }, to: path)
-            case .unusable(let error): Console.printError("warning: \(task.file): \(error); not imported")
+            case .unusable(let error): Console.printError("warning: \(invocation.file): \(error); not imported")
             }
         }
         return .success

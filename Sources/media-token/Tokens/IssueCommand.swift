@@ -44,7 +44,7 @@ enum IssueCommand {
                 ]),
         ])
 
-    private struct Task {
+    private struct Invocation {
         let signingKey: String
         let resourceFile: String?
         let count: Int
@@ -86,26 +86,26 @@ enum IssueCommand {
     }
 
     static func run(_ arguments: [String]) -> ExitStatus {
-        let task = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Task(given) }
-        return CommandFailure.report { () throws(CommandFailure) in try issue(task) }
+        let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
+        return CommandFailure.report { () throws(CommandFailure) in try issue(invocation) }
     }
 
-    private static func issue(_ task: Task) throws(CommandFailure) -> ExitStatus {
-        var recipe = task.recipe
-        if let file = task.resourceFile { recipe.resource = try ResourceFile.read(file) }
-        var progress = ProgressBar("signing", total: task.count)
+    private static func issue(_ invocation: Invocation) throws(CommandFailure) -> ExitStatus {
+        var recipe = invocation.recipe
+        if let file = invocation.resourceFile { recipe.resource = try ResourceFile.read(file) }
+        var progress = ProgressBar("signing", total: invocation.count)
         do {
-            let pem = try FileBytes.read(task.signingKey, limit: KeyFile.sizeLimit)
+            let pem = try FileBytes.read(invocation.signingKey, limit: KeyFile.sizeLimit)
             let signer = TokenSigner(key: try RSASigningKey(pem: pem))
-            for number in 1...task.count {
+            for number in 1...invocation.count {
                 recipe.sessionGUID = TokenRecipe.freshSessionGUID()
-                Console.print(task.wrapping.wrap(try signer.sign(recipe.payload), recipe))
+                Console.print(invocation.wrapping.wrap(try signer.sign(recipe.payload), recipe))
                 progress.update(number)
             }
         } catch let error as KeyFileError {
-            throw CommandFailure("\(task.signingKey): \(error)")
+            throw CommandFailure("\(invocation.signingKey): \(error)")
         } catch let error as FileBytes.Problem {
-            throw CommandFailure("\(task.signingKey): \(error)")
+            throw CommandFailure("\(invocation.signingKey): \(error)")
         } catch {
             throw CommandFailure("\(error)")
         }

@@ -17,7 +17,8 @@ struct GrantOptions {
     let expires: Timestamp?
     let validity: Int64
     let form: GrantForm
-    let digest: String
+    /// The options that the kind declares.
+    let values: GrantValues
     private let given: Arguments
     private let single: [String: String]
 
@@ -25,9 +26,12 @@ struct GrantOptions {
         var operands = given.operands[...]
         let isCheck = operands.first == "check"
         if isCheck { operands = operands.dropFirst() }
-        let kinds = GrantKind.allCases.map(\.rawValue).joined(separator: ", ")
-        guard let name = operands.popFirst() else { throw UsageError("no kind of grant given; expected \(kinds)") }
-        guard let kind = GrantKind(rawValue: name) else { throw UsageError("no kind '\(name)'; expected \(kinds)") }
+        guard let name = operands.popFirst() else {
+            throw UsageError("no kind of grant given; expected \(GrantKind.names)")
+        }
+        guard let kind = GrantKind.named(name) else {
+            throw UsageError("no kind '\(name)'; expected \(GrantKind.names)")
+        }
         guard operands.count == (isCheck ? 1 : 0) else {
             throw UsageError(isCheck ? "expected one grant, @FILE or -" : "expected options only behind \(name)")
         }
@@ -37,6 +41,7 @@ struct GrantOptions {
             throw UsageError("expected one of --key-file and --key-env")
         }
         (self.kind, grant, self.given, self.single) = (kind, operands.first, given, single)
+        values = try Self.values(of: kind, given, single)
         now = try TimeOptions.time("at", given) ?? .now
         (starts, expires) = (try TimeOptions.time("starts", given), try TimeOptions.time("expires", given))
         guard expires == nil || !given.has("validity") else {
@@ -47,11 +52,24 @@ struct GrantOptions {
         guard form != .url || isCheck || given.has("url") || given.has("path") else {
             throw UsageError("--form is url, and no --url or --path is given")
         }
-        let digests = GrantSettings.digests(kind)
-        digest = single["digest"] ?? "sha256"
-        guard digests.contains(digest) else {
-            throw UsageError("--digest is '\(digest)'; expected \(digests.joined(separator: ", "))")
+    }
+
+    /// The values of the options that `kind` declares.
+    private static func values(
+        of kind: GrantKind, _ given: Arguments, _ single: [String: String]
+    ) throws(UsageError) -> GrantValues {
+        var values = GrantValues()
+        for setting in kind.scheme.settings where setting.isOption && given.has(setting.name) {
+            switch setting.value {
+            case .list: values.set(setting.name, to: given.all(setting.name))
+            case .flag: values[setting.name] = ""
+            case .word(let words) where !words.contains(single[setting.name] ?? ""):
+                let word = single[setting.name] ?? ""
+                throw UsageError("--\(setting.name) is '\(word)'; expected \(words.joined(separator: ", "))")
+            case .text, .word, .secretFile: values[setting.name] = single[setting.name]
+            }
         }
+        return values
     }
 
     /// The values of the options that are given once. One that is not for this kind is refused.
@@ -60,18 +78,19 @@ struct GrantOptions {
     ) throws(UsageError) -> [String: String] {
         var single: [String: String] = [:]
         for option in GrantOption.all where given.has(option.name) {
-            guard option.kinds.contains(kind) || isCheck && option.isQuestion else {
-                let kinds = option.kinds.map(\.rawValue).joined(separator: ", ")
-                throw UsageError("--\(option.name) is not for \(kind.rawValue); it is for \(kinds)")
+            guard option.kinds.isEmpty || option.kinds.contains(kind) || isCheck && option.isQuestion else {
+                let kinds = option.kinds.map(\.name).joined(separator: ", ")
+                throw UsageError("--\(option.name) is not for \(kind.name); it is for \(kinds)")
             }
             if !option.isRepeatable { single[option.name] = try given.one(option.name) }
         }
         return single
     }
 
-    /// One grant is looked at for one request. To `cat` the path is a part of the token, as all is that made it.
+    /// Refuses a check for two requests. A path that is a part of the grant, as for `cat`, is no second request.
     private static func refuseTwoQuestions(_ given: Arguments, _ kind: GrantKind) throws(UsageError) {
-        guard kind == .cat || !given.has("url") || !given.has("path") else {
+        let isPartOfGrant = kind.scheme.settings.contains { $0.name == "path" && !$0.isQuestion }
+        guard isPartOfGrant || !given.has("url") || !given.has("path") else {
             throw UsageError("--url and --path are given; expected one of them")
         }
         guard given.all("method").count < 2 else {
@@ -91,18 +110,8 @@ struct GrantOptions {
     /// The value of an option that is given once.
     subscript(option: String) -> String? { single[option] }
 
-    /// The same of one that must be given.
-    func required(_ option: String) throws(GrantProblem) -> String {
-        guard let value = single[option] else {
-            throw GrantProblem(option, "is missing; expected --\(option) for \(kind.rawValue)")
-        }
-        return value
-    }
-
     /// The URL or path that is opened, where there is one.
     var stream: String? { single["url"] ?? single["path"] }
-
-    func all(_ option: String) -> [String] { given.all(option) }
 
     func has(_ option: String) -> Bool { given.has(option) }
 
@@ -110,5 +119,20 @@ struct GrantOptions {
         let begin = starts.map { $0.milliseconds / 1000 }
         if let expires { return try GrantPeriod(from: begin, to: expires.milliseconds / 1000) }
         return try GrantPeriod(from: begin, to: GrantPeriod(from: starts ?? now, seconds: validity).end)
+    }
+
+    var settings: GrantSettings {
+        var settings = GrantSettings(kind)
+        (settings.keyFile, settings.keyEnvironment) = (single["key-file"], single["key-env"])
+        settings.values = values
+        return settings
+    }
+
+    /// The request that a grant is checked for.
+    var question: GrantQuestion {
+        var question = GrantQuestion(at: now)
+        (question.url, question.method) = (stream, given.all("method").first)
+        (question.ip, question.issuer) = (single["ip"], single["issuer"])
+        return question
     }
 }

@@ -26,7 +26,7 @@ enum InspectCommand {
             TimeOptions.group, OutputOptions.group,
         ])
 
-    private struct Task {
+    private struct Invocation {
         let keys: KeyOptions
         let expectation: ExpectationOptions
         let time: TimeOptions
@@ -57,22 +57,22 @@ enum InspectCommand {
     }
 
     static func run(_ arguments: [String]) -> ExitStatus {
-        let task = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Task(given) }
-        return CommandFailure.report { () throws(CommandFailure) in try inspect(task) }
+        let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
+        return CommandFailure.report { () throws(CommandFailure) in try inspect(invocation) }
     }
 
-    private static func inspect(_ task: Task) throws(CommandFailure) -> ExitStatus {
-        let keys = task.keys.paths.isEmpty ? nil : try task.keys.load()
+    private static func inspect(_ invocation: Invocation) throws(CommandFailure) -> ExitStatus {
+        let keys = invocation.keys.paths.isEmpty ? nil : try invocation.keys.load()
         let inspector = TokenInspector(keys: keys)
-        let questions = try task.questions()
+        let questions = try invocation.questions()
         var status = ExitStatus.success
-        try task.input.forEachGroup { tokens in
+        try invocation.input.forEachGroup { tokens in
             for token in tokens {
                 let examination = inspector.inspect(token, asking: questions)
                 if let failure = examination.firstFailure {
-                    status = max(status, failure.status == .errorUnknown ? .couldNotTell : .rejected)
+                    status = max(status, failure.status == .errorUnknown ? .undecided : .rejected)
                 }
-                task.output.show(
+                invocation.output.show(
                     examination, status: headline(of: examination), code: examination.firstFailure?.status?.number,
                     showsFields: true)
             }

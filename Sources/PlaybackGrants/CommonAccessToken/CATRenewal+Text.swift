@@ -1,4 +1,3 @@
-package import PlaybackGrants
 internal import TextEncodings
 
 extension CATRenewal {
@@ -9,7 +8,7 @@ extension CATRenewal {
     /// Reads it as it stands on the command line and in the configuration: `cookie:300` or `cookie:300:60`.
     ///
     /// - Throws: ``GrantProblem`` for the field `renew`.
-    package init(text: String) throws(GrantProblem) {
+    init(text: String) throws(GrantProblem) {
         let parts = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
             .map { String(Substring($0)) }
         let numbers = parts.dropFirst().compactMap { Int64($0) }

@@ -37,7 +37,7 @@ final class RunningGate {
                 settings.listen, workers: settings.workers, limits: settings.limits, unixMode: settings.unixMode,
                 tls: files.tls, handler: { service.handler(on: $0) })
             let admin = GateAdmin(
-                service, store: store, metrics: metrics, version: MediaTokenCommand.version,
+                service, store: store, metrics: metrics, version: ProgramVersion.text,
                 connections: { server.connections }, tls: { server.tls })
             do {
                 adminServer = try HTTPServer(
@@ -83,6 +83,8 @@ struct GateFiles {
     let tls: TLSContext?
     /// With the keys of their grants.
     private let routes: [GateRoute]
+
+    var keyCount: Int { keys.keys.count }
 
     init(_ settings: GateSettings) throws(CommandFailure) {
         keys = try KeyOptions.load(settings)

@@ -1,21 +1,21 @@
 internal import Files
-internal import MediaToken
 internal import MediaTokenGate
 internal import PlaybackGrants
 
 /// `media-token grant`: makes a CDN's grant, or hands on to `check`.
 enum GrantCommand {
+    private static let kinds = GrantKind.all.map { kind in
+        "  " + kind.name + String(repeating: " ", count: max(1, 13 - kind.name.utf8.count)) + kind.scheme.summary
+    }.joined(separator: "\n")
+
     private static let syntax = CommandSyntax(
         name: "media-token grant", operands: "KIND | check KIND GRANT",
-        summary: "Make what a CDN takes for a yes, or explain one.",
+        summary: "Create or check a playback grant: a signed URL, signed cookie or access token for a CDN.",
         details: """
-            KIND is \(GrantKind.allCases.map(\.rawValue).joined(separator: ", ")).
-              akamai       Edge Authorization token; --acl or --url
-              cloudfront   signed URL or cookies; --url, --key-pair-id, and a PEM private key
-              secure-link  nginx' secure_link; --path
-              cat          Common Access Token (CTA-5007); --path-prefix, and a key of 32 bytes or more
-            'check' looks at GRANT (or @FILE, or - for standard input) as the CDN would, for --url or --path, and takes the \
-            options that it was made with, and --method once. GRANT is a query, a URL that ends in one, or a Cookie, Set-Cookie or other header.
+            KIND is \(GrantKind.names).
+            \(kinds)
+            'check' verifies GRANT (or @FILE, or - for standard input) as the CDN would, for --url or --path; give it the \
+            options that the grant was made with, and --method once. GRANT is a query, a URL that ends in one, or a Cookie, Set-Cookie or other header.
 
             A key is read from a file or the environment, never from the command line: hexadecimal for akamai and cat, \
             a text for secure-link. One line break at its end does not count.
@@ -34,9 +34,12 @@ enum GrantCommand {
         return CommandFailure.report { () throws(CommandFailure) in
             let grant = try options.grant.map { (text) throws(CommandFailure) in try read(text) }
             do throws(GrantProblem) {
-                let maker = try GrantMaker(options.settings)
-                guard let grant else { return show(try maker.grant(options), options) }
-                return show(try maker.check(grant, options), options)
+                let scheme = try options.settings.load()
+                guard let grant else {
+                    return show(try scheme.grant(options.values, options.period(), at: options.now), options)
+                }
+                let captured = CapturedGrant.query(grant, named: scheme.fieldName)
+                return show(try scheme.check(captured, options.question), options)
             } catch {
                 throw CommandFailure("\(error)")
             }
@@ -103,6 +106,6 @@ private struct GrantChecksObject: Encodable {
 
 extension CheckObject {
     fileprivate init(_ check: GrantCheck) {
-        self.init(check.subject.rawValue, check.isPassed.map { $0 ? .passed : .failed } ?? .notChecked, check.detail)
+        self.init(check.subject.rawValue, isPassed: check.isPassed, check.detail)
     }
 }

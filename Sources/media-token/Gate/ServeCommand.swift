@@ -1,6 +1,5 @@
 internal import Glibc
 internal import HTTPServer
-internal import MediaToken
 internal import MediaTokenGate
 internal import TextEncodings
 internal import Timestamps
@@ -41,7 +40,7 @@ enum ServeCommand {
                 options: GateOption.all.map { CommandOption($0.name, $0.value, $0.help) }),
         ])
 
-    private struct Task {
+    private struct Invocation {
         let checks: Bool
         let file: String?
         let given: [JSONName: JSONValue]
@@ -67,32 +66,32 @@ enum ServeCommand {
     }
 
     @Sendable static func run(_ arguments: [String]) -> ExitStatus {
-        let task = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Task(given) }
+        let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
         return CommandFailure.report { () throws(CommandFailure) in
-            guard let settings = try task.readSettings() else { return .usage }
-            return task.checks ? check(settings, task) : try serve(settings, task)
+            guard let settings = try invocation.readSettings() else { return .usage }
+            return invocation.checks ? check(settings, invocation) : try serve(settings, invocation)
         }
     }
 
     /// Whether the files that the settings name hold what they should.
-    private static func check(_ settings: GateSettings, _ task: Task) -> ExitStatus {
+    private static func check(_ settings: GateSettings, _ invocation: Invocation) -> ExitStatus {
         for listener in HTTPServer.exposedListeners(among: settings.listen + settings.admin) { warn(exposed: listener) }
-        warnOfModes(settings, task)
+        warnOfModes(settings, invocation)
         let problems = GateFiles.problems(settings)
         for problem in problems { Console.printError(problem) }
         return problems.isEmpty ? .success : .usage
     }
 
-    private static func serve(_ settings: GateSettings, _ task: Task) throws(CommandFailure) -> ExitStatus {
+    private static func serve(_ settings: GateSettings, _ invocation: Invocation) throws(CommandFailure) -> ExitStatus {
         let process = ServiceProcess()
-        warnOfModes(settings, task)
+        warnOfModes(settings, invocation)
         warn(settings, descriptors: ServiceProcess.raiseDescriptorLimit())
         let gate = try RunningGate(settings)
         for listener in gate.listeners { Console.printError("serving on \(listener)") }
         for listener in gate.adminListeners { Console.printError("administered on \(listener)") }
         ServiceManager.notify("READY=1")
         for listener in gate.exposedListeners { warn(exposed: listener) }
-        waitForEnd(process, gate, task)
+        waitForEnd(process, gate, invocation)
         ServiceManager.notify("STOPPING=1")
         process.endAtNextSignal()
         Console.printError("stopping: what is on its way has \(settings.stopMilliseconds / 1000) s to be answered")
@@ -101,17 +100,17 @@ enum ServeCommand {
     }
 
     /// Reloads on SIGHUP, and looks at the certificate once an hour, until the process is to stop.
-    private static func waitForEnd(_ process: ServiceProcess, _ gate: RunningGate, _ task: Task) {
+    private static func waitForEnd(_ process: ServiceProcess, _ gate: RunningGate, _ invocation: Invocation) {
         var (watch, signal) = (CertificateWatch(), Int32?.none)
         repeat {
             if let warning = watch.warning(gate.tls, at: .now) { Console.printError(warning) }
             signal = process.nextSignal(withinSeconds: 3600)
-            if signal == SIGHUP { reload(gate, task) }
+            if signal == SIGHUP { reload(gate, invocation) }
         } while signal == nil || signal == SIGHUP
     }
 
-    private static func warnOfModes(_ settings: GateSettings, _ task: Task) {
-        for warning in FileModes.warnings(settings, file: task.file) { Console.printError(warning) }
+    private static func warnOfModes(_ settings: GateSettings, _ invocation: Invocation) {
+        for warning in FileModes.warnings(settings, file: invocation.file) { Console.printError(warning) }
     }
 
     private static func warn(exposed listener: HTTPListener) {
@@ -135,19 +134,19 @@ enum ServeCommand {
     }
 
     /// What is wrong in any part leaves all as it was.
-    private static func reload(_ gate: RunningGate, _ task: Task) {
+    private static func reload(_ gate: RunningGate, _ invocation: Invocation) {
         ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")
         defer { ServiceManager.notify("READY=1") }
         do throws(CommandFailure) {
-            guard let settings = try task.readSettings() else {
+            guard let settings = try invocation.readSettings() else {
                 return Console.printError("not reloaded: the settings have problems, and stay as they were")
             }
-            warnOfModes(settings, task)
+            warnOfModes(settings, invocation)
             let files = try gate.apply(settings)
             for name in settings.namesThatWait(since: gate.settings) {
                 Console.printError("\(name): differs from what this process was started with, and waits for a restart")
             }
-            Console.printError("reloaded: \(files.keys.keys.count) keys, \(settings.routes.count) routes")
+            Console.printError("reloaded: \(files.keyCount) keys, \(settings.routes.count) routes")
         } catch {
             Console.printError("not reloaded, and as before: \(error.message)")
         }

@@ -8,8 +8,8 @@ internal import TextEncodings
 enum FileModes {
     /// One line for each of the files that `settings` name, and for the file of the settings itself, with what to do.
     static func warnings(_ settings: GateSettings, file: String?) -> [String] {
-        let grants = settings.routes.compactMap(\.grantSettings).flatMap { [$0.maker.keyFile, $0.maker.saltFile] }
-        let secrets = ([settings.tls?.key, settings.passwordFile] + grants).compactMap { $0 }
+        let grants = settings.routes.compactMap(\.grantSettings).flatMap(\.maker.secretFiles)
+        let secrets = [settings.tls?.key, settings.passwordFile].compactMap { $0 } + grants
         let authorities = settings.tls?.clientAuthorities.map { [$0] } ?? []
         let configuration = file.map { [writable($0, "decide what opens a stream")] } ?? []
         let warnings = secrets.flatMap(secret) + configuration + (settings.keys + authorities).flatMap(verificationKeys)

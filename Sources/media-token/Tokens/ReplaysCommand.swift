@@ -23,7 +23,7 @@ enum ReplaysCommand {
             OptionGroup(heading: "Output:", options: [CommandOption("json", nil, "Print one JSON object")])
         ])
 
-    private struct Task {
+    private struct Invocation {
         let sweeps: Bool
         let url: String
         let isJSON: Bool
@@ -37,14 +37,14 @@ enum ReplaysCommand {
     }
 
     @Sendable static func run(_ arguments: [String]) -> ExitStatus {
-        let task = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Task(given) }
+        let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
         return CommandFailure.report { () throws(CommandFailure) in
-            let store = try ReplayOptions.openExisting(task.url)
+            let store = try ReplayOptions.openExisting(invocation.url)
             do throws(ReplayCacheError) {
-                if task.sweeps { try store.sweep(at: .now) }
+                if invocation.sweeps { try store.sweep(at: .now) }
                 let status = try store.status()
                 try store.close()
-                show(status, asJSON: task.isJSON)
+                show(status, asJSON: invocation.isJSON)
             } catch {
                 throw CommandFailure("\(error)")
             }

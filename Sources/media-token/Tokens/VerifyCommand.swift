@@ -24,7 +24,7 @@ enum VerifyCommand {
             KeyOptions.group, ExpectationOptions.group, TimeOptions.group, ReplayOptions.group, OutputOptions.group,
         ])
 
-    private struct Task {
+    private struct Invocation {
         let keys: KeyOptions
         let expectation: ExpectationOptions
         let time: TimeOptions
@@ -48,25 +48,28 @@ enum VerifyCommand {
     }
 
     static func run(_ arguments: [String]) -> ExitStatus {
-        let task = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Task(given) }
-        return CommandFailure.report { () throws(CommandFailure) in try verify(task) }
+        let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
+        return CommandFailure.report { () throws(CommandFailure) in try verify(invocation) }
     }
 
-    private static func verify(_ task: Task) throws(CommandFailure) -> ExitStatus {
-        guard let resource = try task.expectation.resourceRule() else { throw CommandFailure("no resource given") }
-        let keys = try task.keys.load()
-        let store = try task.replays.open(clockSkew: task.time.policy().clockSkew)
+    private static func verify(_ invocation: Invocation) throws(CommandFailure) -> ExitStatus {
+        guard let resource = try invocation.expectation.resourceRule() else {
+            throw CommandFailure("no resource given")
+        }
+        let keys = try invocation.keys.load()
+        let store = try invocation.replays.open(clockSkew: invocation.time.policy().clockSkew)
         let verifier = MediaTokenVerifier(
-            keys: keys, policy: task.time.policy(allowedMVPDs: task.expectation.allowedMVPDs), replays: store.cache)
-        let expectation = Expectation(requestors: task.expectation.requestors, resource: resource)
+            keys: keys, policy: invocation.time.policy(allowedMVPDs: invocation.expectation.allowedMVPDs),
+            replays: store.cache)
+        let expectation = Expectation(requestors: invocation.expectation.requestors, resource: resource)
         var status = ExitStatus.success
-        try task.input.forEachGroup { tokens in
-            let now = task.time.time ?? .now
+        try invocation.input.forEachGroup { tokens in
+            let now = invocation.time.time ?? .now
             let requests = tokens.map { VerificationRequest(token: $0, expectation: expectation) }
             for (outcome, examination) in verifier.verifyAndExamine(requests, at: now) {
                 status = max(status, outcome.exitStatus)
-                guard !task.output.isQuiet else { continue }
-                task.output.show(examination, status: outcome.status.rawValue, code: outcome.status.number)
+                guard !invocation.output.isQuiet else { continue }
+                invocation.output.show(examination, status: outcome.status.rawValue, code: outcome.status.number)
             }
             Console.flush()
         }
@@ -87,7 +90,7 @@ extension Result where Success == Verdict, Failure == VerificationError {
         switch self {
         case .success(.accepted): .success
         case .success(.rejected): .rejected
-        case .failure: .couldNotTell
+        case .failure: .undecided
         }
     }
 }

@@ -3,7 +3,7 @@ internal import MediaToken
 internal import StreamPaths
 package import Timestamps
 
-/// From a request to what it asks, and from a verdict to the answer: no sockets, no clock, no state.
+/// Turns a request into what the gate has to do for it. It has no sockets, no clock and no state.
 package struct Gate: Sendable {
     private let routes: GateRoutes
     private let sources: TokenSources
@@ -19,17 +19,17 @@ package struct Gate: Sendable {
         (self.routes, self.sources, self.comparesCanonically) = (GateRoutes(routes), sources, comparesCanonically)
     }
 
-    /// What `request` asks.
-    package func question(_ request: HTTPRequest, at now: Timestamp) -> GateQuestion {
+    /// What to do for `request`.
+    package func task(_ request: HTTPRequest, at now: Timestamp) -> GateTask {
         switch request.path {
-        // Two paths, so that 200 from the one means one thing.
+        // Two paths, so that 200 from /v1/verify has one meaning.
         case "/v1/verify", "/v1/explain":
             guard request.method == "POST" else { return .methodNotAllowed("POST") }
             let reader = VerifyRequestReader(comparesCanonically: comparesCanonically)
-            return reader.question(request, explains: request.path == "/v1/explain")
+            return reader.task(request, explains: request.path == "/v1/explain")
         case "/v1/play":
             guard request.method == "POST" else { return .methodNotAllowed("POST") }
-            return PlayRequestReader(routes: routes, comparesCanonically: comparesCanonically).question(
+            return PlayRequestReader(routes: routes, comparesCanonically: comparesCanonically).task(
                 request, at: now)
         // nginx's auth_request and HAProxy, by the headers that the guides set (nginx.org, ngx_http_auth_request_module).
         case "/v1/authz/auth-request":
@@ -54,7 +54,7 @@ package struct Gate: Sendable {
 
     private static let extAuthz = "/v1/authz/ext-authz"
 
-    private func authorize(_ proxied: ProxiedRequest, at now: Timestamp) -> GateQuestion {
+    private func authorize(_ proxied: ProxiedRequest, at now: Timestamp) -> GateTask {
         // A proxy asks without a body. Bytes behind a question are another's, or an attempt to pass for one.
         guard proxied.question.body.isEmpty, let target = proxied.target, let path = StreamPath(target),
             let route = routes.route(to: path, on: proxied.streamHost)
@@ -75,9 +75,14 @@ package struct Gate: Sendable {
             let verification = VerificationRequest(
                 token: RawToken(token), expectation: expectation,
                 retries: proxied.retries(within: route.attemptWindow))
-            return .verify(verification, .subrequest)
+            return .verify(VerificationTask(verification, .subrequest))
         }
     }
+}
+
+extension GateSettings {
+    /// The gate of these settings.
+    package var gate: Gate { Gate(routes: routes, sources: sources, comparesCanonically: comparesCanonically) }
 }
 
 extension HTTPRequest {
@@ -88,23 +93,23 @@ extension HTTPRequest {
     }
 }
 
-extension GateQuestion {
-    /// To a proxy, without a verdict: one of the three statuses that mean the same to all of them.
-    fileprivate static func subrequest(_ code: Int, _ status: GateStatus, _ detail: String? = nil) -> GateQuestion {
+extension GateTask {
+    /// The answer to a proxy without a verdict. All proxies understand the statuses 200, 401 and 403 in the same way.
+    fileprivate static func subrequest(_ code: Int, _ status: GateStatus, _ detail: String? = nil) -> GateTask {
         var headers = [(name: GateHeader.status, value: status.rawValue), GateHeader.noStore]
         if let detail { headers.append((GateHeader.detail, GateHeader.value(detail))) }
         if code == 401 { headers.append(GateHeader.challenge(error: nil)) }
         return .settled(GateReply(HTTPAnswer(code, headers: headers), status: status.rawValue))
     }
 
-    fileprivate static func methodNotAllowed(_ allowed: String) -> GateQuestion {
+    fileprivate static func methodNotAllowed(_ allowed: String) -> GateTask {
         let problem = GateProblem(405, .requestInvalid, "expected \(allowed)")
         var answer = problem.answer
         answer.headers.append(("Allow", allowed))
         return .settled(GateReply(answer, status: GateStatus.requestInvalid.rawValue))
     }
 
-    fileprivate static var notFound: GateQuestion {
+    fileprivate static var notFound: GateTask {
         .settled(
             GateProblem(
                 404, .requestInvalid,

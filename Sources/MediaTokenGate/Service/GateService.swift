@@ -1,17 +1,18 @@
 package import EventLoop
 package import HTTPServer
 package import MediaToken
+internal import PlaybackGrants
 internal import ReplayRedis
 package import ReplayStores
 internal import Threading
 
-/// A gate that runs: what its loops do with what each turn brings.
+/// A running gate: handles the requests that each iteration of an event loop brings.
 package final class GateService: Sendable {
-    /// What a reload replaces, as a whole.
+    /// Everything that a reload replaces together.
     private struct Rules: Sendable {
         let gate: Gate
         let verifier: MediaTokenVerifier
-        /// Those that the settings name.
+        /// The requestors that the settings name.
         let requestors: Set<RequestorID>
 
         init(_ settings: GateSettings, _ keys: KeyRing, _ store: ReplayStore) {
@@ -21,34 +22,33 @@ package final class GateService: Sendable {
         }
     }
 
-    private let lock = Lock()
-    private nonisolated(unsafe) var currentRules: Rules
+    private let currentRules: Guarded<Rules>
     private let store: ReplayStore
     private let metrics: GateMetrics
     private let log: GateLog
 
-    /// As many as LMDB takes into one transaction.
+    /// The largest group: as many claims as LMDB takes into one transaction.
     private static let largestGroup = 64
 
     package init(_ settings: GateSettings, keys: KeyRing, store: ReplayStore, metrics: GateMetrics, log: GateLog) {
-        currentRules = Rules(settings, keys, store)
+        currentRules = Guarded(Rules(settings, keys, store))
         (self.store, self.metrics, self.log) = (store, metrics, log)
     }
 
-    /// Goes by other settings and keys from the next turn of each loop on. Where it listens, its limits and its store stay.
+    /// Uses other settings and keys from the next iteration of each event loop on. Listeners, limits and the store stay.
     package func apply(_ settings: GateSettings, keys: KeyRing) {
         let rules = Rules(settings, keys, store)
-        lock.withLock { currentRules = rules }
+        currentRules.withLock { $0 = rules }
     }
 
-    /// Lines of the log that are lost.
+    /// The number of log lines that were lost.
     var lostLogLines: Int { log.lostLines }
 
     package var keys: KeyRing { rules.verifier.keys }
 
-    private var rules: Rules { lock.withLock { currentRules } }
+    private var rules: Rules { currentRules.withLock { $0 } }
 
-    /// For one loop: a store that is asked over a network is asked on that loop, and keeps none of its requests waiting.
+    /// Creates the handler of one event loop. A networked store is asked on that loop, without blocking it.
     package func handler(on loop: EventLoop) -> HTTPHandler {
         let pipeline: RedisReplayClient? =
             if case .redis(let cache) = store { RedisReplayClient(cache.configuration, on: loop) } else { nil }
@@ -59,13 +59,12 @@ package final class GateService: Sendable {
         let (start, rules) = (ContinuousClock.now, rules)
         var pending: [PendingExchange] = []
         for exchange in exchanges {
-            switch rules.gate.question(exchange.request, at: .now) {
+            switch rules.gate.task(exchange.request, at: .now) {
             case .settled(let reply): finish(exchange, reply, rules, since: start)
             case .explain(let request):
                 let examination = rules.verifier.examine(request.token, for: request.expectation, at: .now)
                 finish(exchange, ExplanationDocument.reply(examination), rules, since: start)
-            case .verify(let request, let form):
-                pending.append(PendingExchange(exchange: exchange, request: request, form: form))
+            case .verify(let task): pending.append(PendingExchange(exchange: exchange, task: task))
             }
         }
         for begin in stride(from: 0, to: pending.count, by: Self.largestGroup) {
@@ -77,12 +76,11 @@ package final class GateService: Sendable {
         _ group: [PendingExchange], _ rules: Rules, _ pipeline: RedisReplayClient?,
         since start: ContinuousClock.Instant
     ) {
-        let requests = group.map(\.request)
+        let requests = group.map(\.task.request)
         let conclude = { [self] (outcomes: [Result<Verdict, VerificationError>]) in
             for (pending, outcome) in zip(group, outcomes) {
-                finish(
-                    pending.exchange, pending.form.reply(to: outcome, at: .now), rules, pending.request, outcome,
-                    since: start)
+                let reply = pending.task.reply(to: outcome, at: .now)
+                finish(pending.exchange, reply, rules, pending.task.request, outcome, since: start)
             }
         }
         if let pipeline {
@@ -104,7 +102,7 @@ package final class GateService: Sendable {
         case .failure(.replayStore)?: isStoreError = true
         default: break
         }
-        // What a caller names may be anything, a token in the wrong field included. It is told where we know it.
+        // A caller may name anything, even a token in the wrong field, so only requestors that the settings know are logged.
         let named = token?.claims.requestor ?? request?.expectation.requestors.first { rules.requestors.contains($0) }
         let requestor = named?.description ?? (request == nil ? nil : "other")
         metrics.count(reply.status, requestor: requestor, microseconds: microseconds, isStoreError: isStoreError)
@@ -116,12 +114,28 @@ package final class GateService: Sendable {
                 peer: exchange.request.peer, firstUse: token.flatMap { $0.isRetry ? $0.firstUse : nil }))
     }
 
-    /// The request's own ID, where it looks like one. A proxy that lets a client choose it may be handed a token.
+    /// The request's own ID if it looks like one. A client that may choose it could send a token there.
     static func identifier(_ headers: [String]) -> String? {
         guard headers.count == 1, (1...64).contains(headers[0].utf8.count),
             headers[0].utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { return nil }
         return headers[0]
+    }
+}
+
+extension VerificationTask {
+    /// The answer to an outcome. If the token is accepted and there is an order, the grant is made first.
+    package func reply(to outcome: Result<Verdict, VerificationError>, at now: Timestamp) -> GateReply {
+        switch outcome {
+        case .success(.accepted(let token)):
+            do throws(GrantProblem) {
+                return format.accept(token, try order?.fulfil(for: token, at: now))
+            } catch {
+                return format.undecided("the token is consumed, and its grant cannot be made: \(error)")
+            }
+        case .success(.rejected(let rejection)): return format.reject(rejection)
+        case .failure(let error): return format.undecided("\(error)")
+        }
     }
 }
 
@@ -133,11 +147,10 @@ extension Duration {
 
 private struct PendingExchange {
     let exchange: HTTPExchange
-    let request: VerificationRequest
-    let form: GateForm
+    let task: VerificationTask
 }
 
-/// Every check of a token that was looked at and not claimed.
+/// Every check of a token that was examined and not consumed.
 private struct ExplanationDocument: Encodable {
     let checks: [CheckObject]
 

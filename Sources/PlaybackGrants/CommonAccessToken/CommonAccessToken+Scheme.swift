@@ -1,0 +1,121 @@
+internal import StreamPaths
+internal import TextEncodings
+package import Timestamps
+
+extension CommonAccessToken: GrantScheme {
+    package static let kind = "cat"
+    package static let summary = "Common Access Token (CTA-5007); --path-prefix, and a key of 32 bytes or more"
+    package static let usualDelivery = GrantDelivery.cookie
+    package static let settings = [
+        GrantSetting("key-id", .text("ID"), .key, "names the key in each token (default media-token)"),
+        GrantSetting("path", .text("PATH"), .scope, "exactly this path", in: .command),
+        GrantSetting("path-prefix", .text("PATH"), .scope, "paths that begin with this", in: .command),
+        GrantSetting("scheme", .text("NAME"), .scope, "exactly this scheme", in: .command),
+        GrantSetting("host", .text("NAME"), .scope, "exactly this host", in: .command),
+        GrantSetting("method", .list("NAME"), .scope, "with this method (repeatable)", in: .command),
+        GrantSetting("methods", .list("NAME"), .scope, "with these methods", in: .file) { methodProblem($0) },
+        GrantSetting("starts", .text("TIME"), .time, "not before (default: at once)", in: .command),
+        GrantSetting("issuer", .text("ID"), .form, "who makes it"),
+        GrantSetting("digest", .word(["sha256"]), .form, "sha256", in: .file),
+        GrantSetting("cti", .text("HEX"), .form, "the token's own ID", in: .command),
+        GrantSetting("renew", .text("KIND:S[:S]"), .form, "renewal as cookie, header, redirect or automatic") { text in
+            do throws(GrantProblem) { _ = try CATRenewal(text: text) } catch { return error.reason }
+            return nil
+        },
+    ]
+
+    private static func methodProblem(_ method: String) -> String? {
+        let isMethod =
+            !method.isEmpty && method.utf8.allSatisfy { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
+        return isMethod ? nil : "is '\(printable(method))'; expected GET, HEAD, …"
+    }
+
+    package init(_ values: GrantValues) throws(GrantProblem) {
+        let secret = try GrantSecret(hexadecimal: String(decoding: values.key, as: UTF8.self))
+        try self.init(key: secret, keyID: values["key-id"] ?? "media-token")
+    }
+
+    package var fieldName: String? { Self.name }
+
+    package func grant(
+        _ values: GrantValues, _ period: GrantPeriod, at now: Timestamp
+    ) throws(GrantProblem) -> Grant {
+        var claims = CATClaims()
+        (claims.issuer, claims.expires, claims.notBefore) = (values["issuer"], period.end, period.begin)
+        claims.issuedAt = now.milliseconds / 1000
+        (claims.scope.scheme, claims.scope.host) = (values["scheme"], values["host"])
+        (claims.scope.path, claims.scope.pathPrefix) = (values["path"], values["path-prefix"])
+        let methods = values.all("method")
+        if let problem = methods.compactMap(Self.methodProblem).first { throw GrantProblem("method", problem) }
+        claims.methods = methods.isEmpty ? nil : methods
+        for (name, path) in [("path", claims.scope.path), ("path-prefix", claims.scope.pathPrefix)] {
+            guard let path, path.utf8.first != UInt8(ascii: "/") else { continue }
+            throw GrantProblem(name, "is '\(printable(path))'; expected a path from / on")
+        }
+        if let digits = values["cti"] {
+            do throws(GrantProblem) {
+                claims.identifier = try GrantSecret.bytes(hexadecimal: digits)
+            } catch {
+                throw GrantProblem("cti", error.reason)
+            }
+        }
+        claims.renewal = try values["renew"].map { (text) throws(GrantProblem) in try CATRenewal(text: text) }
+        guard !claims.scope.isEmpty else {
+            throw GrantProblem(
+                "path-prefix", "is missing; expected --path-prefix (/ for every path), --path, --host or --scheme")
+        }
+        return try grant(claims)
+    }
+
+    package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantProblem) -> any RouteGrants {
+        var claims = CATClaims()
+        (claims.issuer, claims.methods) = (values["issuer"], values.has("methods") ? values.all("methods") : nil)
+        claims.renewal = try values["renew"].map { (text) throws(GrantProblem) in try CATRenewal(text: text) }
+        claims.scope.pathPrefix = route.prefix
+        return CATRouteGrants(tokens: self, claims: claims, hosts: route.hosts)
+    }
+}
+
+/// Grants that the gate can check itself, so that they may come to it in place of media tokens.
+package protocol VerifiableGrants: RouteGrants {
+    var verifier: GrantVerifier { get }
+}
+
+/// What the gate needs to check a route's grants.
+package struct GrantVerifier: Sendable {
+    package let tokens: CommonAccessToken
+    /// The issuer that a grant must name; `nil` for any holder of the key.
+    package let issuer: String?
+}
+
+private struct CATRouteGrants: VerifiableGrants {
+    private let tokens: CommonAccessToken
+    private let issuer: String?
+    /// The claims for each of the route's hosts, by the host's name.
+    private let termsByHost: [String: CATTerms]
+    /// The claims if the route names no hosts.
+    private let terms: CATTerms?
+    let opensPrefix = true
+
+    init(tokens: CommonAccessToken, claims: CATClaims, hosts: [StreamHost]) {
+        (self.tokens, issuer) = (tokens, claims.issuer)
+        terms = hosts.isEmpty ? CATTerms(claims) : nil
+        var (claims, termsByHost) = (claims, [String: CATTerms]())
+        for host in hosts {
+            claims.scope.host = host.name
+            termsByHost[host.name] = CATTerms(claims)
+        }
+        self.termsByHost = termsByHost
+    }
+
+    var verifier: GrantVerifier { GrantVerifier(tokens: tokens, issuer: issuer) }
+
+    func grant(
+        for url: StreamURL, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?
+    ) throws(GrantProblem) -> Grant {
+        guard let terms = terms ?? url.origin.flatMap({ termsByHost[$0.host.name] }) else {
+            throw GrantProblem("url", "is '\(printable(url.text))'; expected one on a host of its route")
+        }
+        return try tokens.grant(terms, period, issuedAt: issuedAt, identifier: identifier)
+    }
+}

@@ -1,0 +1,46 @@
+/// A command's name, and the function that runs it with the arguments after the name.
+typealias Subcommand = (name: String, run: @Sendable ([String]) -> ExitStatus)
+
+/// Runs the subcommands of a command.
+enum Subcommands {
+    static func run(_ commands: [Subcommand], _ syntax: CommandSyntax, _ arguments: [String]) -> ExitStatus {
+        ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
+            guard let command = commands.first(where: { $0.name == given.operands.first }) else {
+                throw UsageError("expected one of \(commands.map(\.name).joined(separator: ", "))")
+            }
+            return command.run(Array(given.operands.dropFirst()))
+        }
+    }
+}
+
+/// How a command ends, for scripts. ``UsageError`` ends it with 64 (`EX_USAGE`).
+enum ExitStatus: Int32, Comparable {
+    case success = 0
+    case rejected = 1
+    case undecided = 2
+    case usage = 64
+
+    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A failure that is not a usage error, such as a file or key that cannot be read. It ends the command with exit status 2.
+struct CommandFailure: Error {
+    let message: String
+
+    init(_ message: String) { self.message = message }
+
+    /// Runs `work`; a failure goes to standard error.
+    static func report(_ work: () throws(CommandFailure) -> ExitStatus) -> ExitStatus {
+        do {
+            return try work()
+        } catch {
+            Console.printError(error.message)
+            return .undecided
+        }
+    }
+}
+
+/// The version that `--version` and the metrics show.
+enum ProgramVersion {
+    static let text = "0.1.0"
+}
