@@ -47,7 +47,7 @@ extension ReplayCacheTests {
             }
         }
 
-        private static let first = "success(MediaToken.ReplayAnswer.first)"
+        private static let first = "success(ReplayStage.ReplayAnswer.first)"
 
         /// A worker that has the store open.
         private func worker(_ seconds: Int64, _ place: String? = nil) throws -> User {

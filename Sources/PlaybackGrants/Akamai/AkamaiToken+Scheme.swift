@@ -51,15 +51,3 @@ extension AkamaiToken: GrantScheme {
         AkamaiRouteGrants(tokens: self, prefix: route.prefix)
     }
 }
-
-private struct AkamaiRouteGrants: RouteGrants {
-    let tokens: AkamaiToken
-    let prefix: String
-    let opensPrefix = true
-
-    func grant(
-        for url: StreamURL, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?
-    ) throws(GrantProblem) -> Grant {
-        try tokens.grant(.acl([prefix + "*"]), period)
-    }
-}

@@ -32,20 +32,3 @@ extension SecureLink {
         ]
     }
 }
-
-/// The fields of a query, or of a `Cookie` header. One that is there twice is none.
-struct QueryFields {
-    private var values: [String: String?] = [:]
-
-    init(_ query: String) {
-        let separators = "&; "
-        for pair in query.utf8.split(whereSeparator: { separators.utf8.contains($0) }).prefix(64) {
-            let name = String(Substring(pair.prefix { $0 != UInt8(ascii: "=") }))
-            guard name.utf8.allSatisfy({ $0 < 0x80 }) else { continue }
-            let value = String(Substring(pair.dropFirst(name.utf8.count + 1)))
-            values[name] = .some(values[name] == nil ? value : nil)
-        }
-    }
-
-    subscript(name: String) -> String? { values[name] ?? nil }
-}

@@ -29,24 +29,6 @@ extension SecureLink: GrantScheme {
     }
 
     package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantProblem) -> any RouteGrants {
-        // nginx compares one URI. Without it the link would open everything that the expression guards.
-        guard namesURI else {
-            throw GrantProblem("expression", "has no $uri; expected it, so that a link is for one")
-        }
-        guard route.delivery == .query else {
-            throw GrantProblem("delivery", "is cookie; expected query, as a secure_link is for one URI")
-        }
-        return SecureLinkRouteGrants(links: self)
-    }
-}
-
-private struct SecureLinkRouteGrants: RouteGrants {
-    let links: SecureLink
-    let opensPrefix = false
-
-    func grant(
-        for url: StreamURL, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?
-    ) throws(GrantProblem) -> Grant {
-        try links.grant(uri: url.path.uri, period)
+        try SecureLinkRouteGrants(links: self, route)
     }
 }

@@ -1,0 +1,14 @@
+internal import StreamPaths
+
+/// Makes Akamai's tokens for everything below a route's prefix.
+struct AkamaiRouteGrants: RouteGrants {
+    let tokens: AkamaiToken
+    let prefix: String
+    let opensPrefix = true
+
+    func grant(
+        for url: StreamURL, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?
+    ) throws(GrantProblem) -> Grant {
+        try tokens.grant(.acl([prefix + "*"]), period)
+    }
+}

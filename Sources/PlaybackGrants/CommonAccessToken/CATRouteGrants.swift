@@ -1,0 +1,47 @@
+internal import StreamPaths
+internal import TextEncodings
+
+/// Grants that the gate can check itself, so that they may come to it in place of media tokens.
+package protocol VerifiableGrants: RouteGrants {
+    var verifier: GrantVerifier { get }
+}
+
+/// What the gate needs to check a route's grants.
+package struct GrantVerifier: Sendable {
+    package let tokens: CommonAccessToken
+    /// The issuer that a grant must name; `nil` for any holder of the key.
+    package let issuer: String?
+}
+
+/// Makes Common Access Tokens for everything below a route's prefix.
+struct CATRouteGrants: VerifiableGrants {
+    private let tokens: CommonAccessToken
+    private let issuer: String?
+    /// The claims for each of the route's hosts, by the host's name.
+    private let termsByHost: [String: CATTerms]
+    /// The claims if the route names no hosts.
+    private let terms: CATTerms?
+    let opensPrefix = true
+
+    init(tokens: CommonAccessToken, claims: CATClaims, hosts: [StreamHost]) {
+        (self.tokens, issuer) = (tokens, claims.issuer)
+        terms = hosts.isEmpty ? CATTerms(claims) : nil
+        var (claims, termsByHost) = (claims, [String: CATTerms]())
+        for host in hosts {
+            claims.scope.host = host.name
+            termsByHost[host.name] = CATTerms(claims)
+        }
+        self.termsByHost = termsByHost
+    }
+
+    var verifier: GrantVerifier { GrantVerifier(tokens: tokens, issuer: issuer) }
+
+    func grant(
+        for url: StreamURL, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?
+    ) throws(GrantProblem) -> Grant {
+        guard let terms = terms ?? url.origin.flatMap({ termsByHost[$0.host.name] }) else {
+            throw GrantProblem("url", "is '\(printable(url.text))'; expected one on a host of its route")
+        }
+        return try tokens.grant(terms, period, issuedAt: issuedAt, identifier: identifier)
+    }
+}

@@ -1,0 +1,24 @@
+internal import StreamPaths
+
+/// Makes nginx's secure links of a route, each for one URI.
+struct SecureLinkRouteGrants: RouteGrants {
+    private let links: SecureLink
+    let opensPrefix = false
+
+    init(links: SecureLink, _ route: GrantRoute) throws(GrantProblem) {
+        // nginx compares one URI. Without it the link would open everything that the expression guards.
+        guard links.namesURI else {
+            throw GrantProblem("expression", "has no $uri; expected it, so that a link is for one")
+        }
+        guard route.delivery == .query else {
+            throw GrantProblem("delivery", "is cookie; expected query, as a secure_link is for one URI")
+        }
+        self.links = links
+    }
+
+    func grant(
+        for url: StreamURL, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?
+    ) throws(GrantProblem) -> Grant {
+        try links.grant(uri: url.path.uri, period)
+    }
+}
