@@ -1,18 +1,18 @@
 internal import CLibEvent
 internal import Glibc
 
-/// A loop that waits for sockets and timers, and calls who asked for them: libevent's event base.
+/// An event loop that waits for sockets and timers and runs their callbacks: libevent's event base.
 ///
-/// It belongs to one thread at a time, and so does everything that is attached to it.
+/// The loop belongs to one thread at a time, and so does everything that is attached to it.
 package final class EventLoop {
-    /// No loop could be made: the process has no file descriptors left, as a rule.
+    /// No loop could be created, usually because the process has no file descriptors left.
     package struct Failure: Error {}
 
     /// libevent's `event_base`, for libraries that attach themselves to it.
     package let base: OpaquePointer
 
-    /// - Parameter hasPreciseTimers: whether timers go by microseconds, at the price of a system call for each; else a
-    ///   timer of a millisecond may take two.
+    /// - Parameter hasPreciseTimers: whether timers have microsecond resolution, which costs a system call for each;
+    ///   otherwise a timer of one millisecond may take two.
     package init(hasPreciseTimers: Bool = false) throws(Failure) {
         guard Self.hasDescriptorsLeft, let settings = event_config_new() else { throw Failure() }
         defer { event_config_free(settings) }
@@ -26,45 +26,49 @@ package final class EventLoop {
         event_base_free(base)
     }
 
-    /// libevent ends the process where it cannot have the descriptors that a loop takes (an epoll and a pair of sockets).
+    /// Whether the descriptors that a loop needs (an epoll and a pair of sockets) are available. libevent ends the
+    /// process if it cannot get them.
     private static var hasDescriptorsLeft: Bool {
         let probes = (0..<4).map { _ in socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0) }
         for probe in probes where probe >= 0 { close(probe) }
         return probes.allSatisfy { $0 >= 0 }
     }
 
-    /// Waits for events and handles them, until `isDone`. Something must be attached that will come to pass, or it is over.
+    /// Waits for events and handles them until `isDone` returns true. It returns early if no event or timer is
+    /// attached.
     package func run(until isDone: () -> Bool) {
         while !isDone(), event_base_loop(base, EVLOOP_ONCE) == 0 {}
     }
 
-    /// One turn: waits until something has happened, and handles all that has.
+    /// Runs one event-loop iteration: waits until something has happened, and handles everything that has.
     package func turn() {
         event_base_loop(base, EVLOOP_ONCE)
     }
 
-    /// Ends the turn after the call that is under way. What else has happened is left to the next turn.
+    /// Ends the event-loop iteration after the callback that is running. Other pending events are left to the next
+    /// iteration.
     package func endTurn() {
         event_base_loopbreak(base)
     }
 
-    /// Handles what has happened already, and does not wait.
+    /// Handles the events that have already happened, without waiting.
     package func runPending() {
         event_base_loop(base, EVLOOP_NONBLOCK)
     }
 
-    /// Calls `action` once, after `milliseconds`, unless the timer is let go before.
+    /// Calls `action` once, after `milliseconds`, unless the timer is released before.
     package func timer(afterMilliseconds milliseconds: Int, _ action: @escaping () -> Void) -> LoopTimer {
         LoopTimer(self, microseconds: milliseconds * 1000, action)
     }
 
-    /// The same by microseconds, for a loop that ``init(hasPreciseTimers:)`` has made precise.
+    /// Calls `action` once, after `microseconds`, unless the timer is released before; meant for a loop with precise
+    /// timers (``init(hasPreciseTimers:)``).
     package func timer(afterMicroseconds microseconds: Int, _ action: @escaping () -> Void) -> LoopTimer {
         LoopTimer(self, microseconds: microseconds, action)
     }
 }
 
-/// A call that is to come. Letting it go cancels it.
+/// A pending call of an action. Releasing the timer cancels it.
 package final class LoopTimer {
     private let loop: EventLoop
     private let action: () -> Void
@@ -73,12 +77,12 @@ package final class LoopTimer {
     fileprivate init(_ loop: EventLoop, microseconds: Int, _ action: @escaping () -> Void) {
         self.loop = loop
         self.action = action
-        // Unretained: the event is freed with this object at the latest.
+        // The pointer is unretained: the event is freed with this object at the latest.
         event = event_new(
             loop.base, -1, 0,
             { _, _, timer in
                 guard let timer else { return }
-                // Held while it runs: the action may let the timer go.
+                // The timer is held while the action runs, since the action may release it.
                 let held = Unmanaged<LoopTimer>.fromOpaque(timer).takeUnretainedValue()
                 withExtendedLifetime(held) { held.action() }
             }, Unmanaged.passUnretained(self).toOpaque())

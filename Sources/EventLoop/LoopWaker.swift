@@ -1,7 +1,7 @@
 internal import CLibEvent
 internal import Glibc
 
-/// Wakes a loop from another thread, or from a signal handler.
+/// Wakes an event loop from another thread, or from a signal handler.
 ///
 /// `@unchecked Sendable`: only `wake()` may be called off the loop's thread, and it only writes to a descriptor.
 package final class LoopWaker: @unchecked Sendable {
@@ -9,12 +9,12 @@ package final class LoopWaker: @unchecked Sendable {
     private let action: () -> Void
     private var event: OpaquePointer?
 
-    /// - Parameter action: called on the loop's thread, once for any number of calls that came meanwhile.
+    /// - Parameter action: called on the loop's thread, once for all `wake()` calls since the loop last called it.
     package init(_ loop: EventLoop, _ action: @escaping () -> Void) throws(EventLoop.Failure) {
         descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
         self.action = action
         guard descriptor >= 0 else { throw EventLoop.Failure() }
-        // Unretained: the event is freed with this object at the latest.
+        // The pointer is unretained: the event is freed with this object at the latest.
         event = event_new(
             loop.base, descriptor, Int16(EV_READ | EV_PERSIST),
             { descriptor, _, waker in

@@ -2,14 +2,14 @@ internal import Glibc
 
 /// Reads and writes whole files.
 package enum FileBytes {
-    /// Why a file could not be read. Completes a line that begins with its name.
+    /// The reason why a file could not be read. It completes a line that begins with the file's name.
     package struct Problem: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// All that a file, a pipe or a device has to give.
+    /// Reads all bytes of a file, a pipe or a device.
     ///
-    /// - Parameter limit: bytes at the most; a longer file is a problem, not a shorter result.
+    /// - Parameter limit: The maximum number of bytes. If the file is longer, `read` throws instead of truncating it.
     package static func read(_ path: String, limit: Int) throws(Problem) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -28,14 +28,15 @@ package enum FileBytes {
         }
     }
 
-    /// Writes all of `bytes`, in as many pieces as it takes. `false` where that fails; `errno` tells why.
+    /// Writes all of `bytes`, in as many pieces as necessary. Returns `false` if that fails; `errno` then holds the
+    /// reason.
     package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             if count < 0, errno == EAGAIN {
-                // A pipe that somebody else has made non-blocking.
+                // Another process may have made the pipe non-blocking.
                 var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&wanted, 1, -1)
                 continue

@@ -1,17 +1,17 @@
 internal import CLibEventHTTP
 package import EventLoop
 
-/// A connection to an HTTP server on this machine, which asks one request after the other and is kept between them.
+/// A connection to an HTTP server on this machine. It sends one request after the other, and stays open between them.
 ///
-/// It belongs to its loop's thread.
+/// The client belongs to its loop's thread.
 package final class HTTPClient {
-    /// What came back.
+    /// The server's answer.
     package struct Answer: Sendable {
         package let status: Int
         package let body: [UInt8]
         fileprivate let headers: [(name: String, value: String)]
 
-        /// The first header of this name, in the case in which it was sent.
+        /// The value of the first header with exactly this name, upper and lower case included.
         package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
     }
 
@@ -21,8 +21,8 @@ package final class HTTPClient {
     private var pending: Pending?
 
     /// - Parameters:
-    ///   - address: of the loopback.
-    ///   - timeout: seconds for an answer to come.
+    ///   - address: an address of the loopback interface.
+    ///   - timeout: the longest time to wait for an answer, in seconds.
     package init(_ loop: EventLoop, address: String = "127.0.0.1", port: UInt16, timeout: Int32 = 10) {
         self.loop = loop
         host = "\(address):\(port)"
@@ -34,15 +34,15 @@ package final class HTTPClient {
         if let connection { evhttp_connection_free(connection) }
     }
 
-    /// Sends a request: with a body a POST, without one a GET. One at a time.
+    /// Sends a request: a POST if it has a body, otherwise a GET. Only one request may be pending at a time.
     ///
-    /// - Parameter completion: called on the loop; with `nil` where no answer came.
+    /// - Parameter completion: called on the loop's thread; with `nil` if no answer came.
     package func send(
         _ target: String, headers: [(name: String, value: String)] = [], body: [UInt8]? = nil,
         _ completion: @escaping (Answer?) -> Void
     ) {
         let pending = Pending(completion)
-        // Unretained: held by this object until it is called.
+        // The pointer is unretained: this client holds the object until it is called.
         let request = evhttp_request_new(
             { request, pending in
                 guard let pending else { return }
@@ -53,13 +53,13 @@ package final class HTTPClient {
         let output = evhttp_request_get_output_headers(request)
         for (name, value) in [("Host", host)] + headers { evhttp_add_header(output, name, value) }
         if let body { evbuffer_add(evhttp_request_get_output_buffer(request), body, body.count) }
-        // The connection owns the request from here on, and has called back where it fails at once.
+        // The connection now owns the request, and has already called back if it failed at once.
         if evhttp_make_request(connection, request, body == nil ? EVHTTP_REQ_GET : EVHTTP_REQ_POST, target) != 0 {
             pending.complete(nil)
         }
     }
 
-    /// The same, waiting for the answer.
+    /// Sends a request as ``send(_:headers:body:_:)`` does, and waits for the answer; `nil` if none came.
     package func ask(
         _ target: String, headers: [(name: String, value: String)] = [], body: [UInt8]? = nil
     ) -> Answer? {
@@ -70,13 +70,13 @@ package final class HTTPClient {
     }
 }
 
-/// A request that is on its way, and whom its answer is for.
+/// A request that has been sent, with the completion that its answer goes to.
 private final class Pending {
     private var completion: ((HTTPClient.Answer?) -> Void)?
 
     init(_ completion: @escaping (HTTPClient.Answer?) -> Void) { self.completion = completion }
 
-    /// Calls back, once.
+    /// Calls the completion, at most once.
     func complete(_ request: OpaquePointer?) {
         let completion = completion
         self.completion = nil
@@ -85,7 +85,7 @@ private final class Pending {
 }
 
 extension HTTPClient.Answer {
-    /// Copies what libevent has read; `nil` where the connection ended before an answer.
+    /// Copies the answer that libevent has read; `nil` if the connection ended before an answer.
     fileprivate init?(_ request: OpaquePointer) {
         status = Int(evhttp_request_get_response_code(request))
         guard status > 0 else { return nil }

@@ -2,12 +2,12 @@ internal import MediaToken
 internal import ReferenceCrypto
 internal import TokenCrypto
 
-/// The RSA operations of some tokens and nothing else, through libcrypto's general interface as `openssl speed` does them: the
-/// ceiling that the verification of whole tokens is compared with.
+/// The RSA operations of some tokens alone, through libcrypto's general interface, as `openssl speed` does them. Their
+/// rate is the ceiling for the verification of whole tokens.
 struct BareSignatures: Sendable {
     private let operations: [(signature: [UInt8], digest: SHA256Digest, key: VerificationKey)]
 
-    /// The operations of `tokens`; `nil` if a token has no valid signature, or if there are none.
+    /// The operations of `tokens`; `nil` if one of the tokens has no valid signature, or if there are no tokens.
     init?(of tokens: [RawToken], verifier: MediaTokenVerifier, at now: Timestamp) {
         let operations = try? verifier.withPath { path in
             let envelopes = tokens.map { TokenPath.open($0, for: nil) }
@@ -21,7 +21,7 @@ struct BareSignatures: Sendable {
         self.operations = operations
     }
 
-    /// Creates the contexts for one thread.
+    /// Creates the RSA contexts for one thread.
     func makeVerifiers() throws(CryptoError) -> [ObjectIdentifier: GeneralVerifier] {
         var verifiers: [ObjectIdentifier: GeneralVerifier] = [:]
         for operation in operations where verifiers[ObjectIdentifier(operation.key)] == nil {
@@ -32,7 +32,7 @@ struct BareSignatures: Sendable {
 
     /// Verifies every signature once.
     ///
-    /// - Returns: how many were valid, which is all of them unless libcrypto is broken.
+    /// - Returns: The number of valid signatures, which is all of them unless libcrypto is broken.
     func verifyAll(with verifiers: [ObjectIdentifier: GeneralVerifier]) -> Int {
         operations.count {
             verifiers[ObjectIdentifier($0.key)]?.isValid($0.signature, over: $0.digest) ?? false

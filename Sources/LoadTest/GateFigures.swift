@@ -1,20 +1,20 @@
 internal import HTTPClient
 
-/// What a load test of a gate has measured.
+/// The results of a load test of a gate.
 package struct GateFigures: Sendable {
     private static let turnsPerSecond = 5.0
 
-    /// Answers that came, whatever they said.
+    /// The number of answers, whatever their status.
     package private(set) var answers = 0
-    /// Requests to which none came.
+    /// The number of requests without an answer.
     package private(set) var unanswered = 0
-    /// Requests that were due when time was up, and still waited for a connection.
+    /// The number of requests that were due when time was up and had no free connection.
     package internal(set) var unsent = 0
-    /// How many answers had each status; one without is counted by its HTTP code.
+    /// The number of answers by status. An answer without a status header is counted by its HTTP code.
     package private(set) var statuses: [String: Int] = [:]
-    /// From when a request was due to its answer.
+    /// The time from when a request was due until its answer.
     package private(set) var latency = LatencyHistogram()
-    /// How long it took until the last answer.
+    /// The time until the last answer, in seconds.
     package private(set) var seconds = 0.0
     private var turns: [Int]
 
@@ -24,7 +24,7 @@ package struct GateFigures: Sendable {
 
     package var answersPerSecond: Double { seconds > 0 ? Double(answers) / seconds : 0 }
 
-    /// Answers a second, over time.
+    /// The answers per second over time.
     package var timeLine: [Double] {
         turns.prefix(max(1, Int((seconds * Self.turnsPerSecond).rounded(.up)))).map { Double($0) * Self.turnsPerSecond }
     }

@@ -3,7 +3,7 @@ internal import HTTPClient
 internal import TextEncodings
 internal import Threading
 
-/// Asks a gate about the tokens of a corpus, each once, over several connections on one thread.
+/// Asks a gate about each token of a corpus once, over several connections on one thread.
 package final class GateLoad {
     package struct Settings: Sendable {
         package var address = "127.0.0.1"
@@ -11,14 +11,14 @@ package final class GateLoad {
         package var path = "/v1/verify"
         package var connections = 32
         package var seconds = 10.0
-        /// Requests a second, sent when they are due whatever became of those before; `nil` for one after the other on
-        /// each connection, as fast as they are answered.
+        /// The number of requests per second, each sent when it is due, whether or not earlier ones were answered. If
+        /// `nil`, each connection sends its next request as soon as the last one is answered.
         package var rate: Double?
 
         package init() {}
     }
 
-    /// How often it looks whether it is to end.
+    /// The longest time between two checks whether the test has to end.
     private static let longestPauseMicroseconds = 10_000
 
     private let loop: EventLoop
@@ -33,7 +33,7 @@ package final class GateLoad {
     private var isEnding = false
     private var ticker: LoopTimer?
 
-    /// - Throws: where the process may have no more descriptors.
+    /// - Throws: An error if the process cannot open more descriptors.
     package init(_ corpus: TokenCorpus, _ settings: Settings) throws {
         let loop = try EventLoop(hasPreciseTimers: true)
         (self.loop, self.settings, items) = (loop, settings, corpus.items)
@@ -44,9 +44,9 @@ package final class GateLoad {
         figures = GateFigures(seconds: settings.seconds)
     }
 
-    /// Runs until the time is over, the tokens are used up, or `isCancelled`; then waits for the answers that are due.
+    /// Runs until time is up, all tokens are sent, or `isCancelled` is true; then waits for outstanding answers.
     ///
-    /// - Parameter progress: called with the part that is done, from 0 to 1.
+    /// - Parameter progress: Called with the elapsed part of the time, from 0 to 1.
     package func run(isCancelled: () -> Bool, progress: (Double) -> Void) -> GateFigures {
         begin = MonotonicTime.nanoseconds
         tick()
@@ -63,7 +63,7 @@ package final class GateLoad {
         return figures
     }
 
-    /// Sends no more. What was due by now and found no free connection is counted: it is what a stalled gate has kept waiting.
+    /// Stops sending. Requests that are due but have no free connection count as unsent: a stalled gate delayed them.
     private func end(after elapsed: Double) {
         isEnding = true
         guard let rate = settings.rate, idle.isEmpty else { return }
@@ -75,7 +75,7 @@ package final class GateLoad {
         ticker = isEnding ? nil : loop.timer(afterMicroseconds: microsecondsToNextRequest) { [unowned self] in tick() }
     }
 
-    /// Nobody has answered any of the connections: to go on would only use tokens up.
+    /// Whether the gate seems unreachable, so that going on would only consume tokens.
     private var isUnreachable: Bool { figures.answers == 0 && figures.unanswered >= settings.connections }
 
     private func seconds(_ nanoseconds: UInt64) -> Double { Double(nanoseconds) / 1e9 }
@@ -86,14 +86,14 @@ package final class GateLoad {
         }
     }
 
-    /// When the next request is due, if it is.
+    /// The time at which the next request is due; `nil` if it is not due yet.
     private var dueTime: UInt64? {
         let now = MonotonicTime.nanoseconds
         guard let next = nextDueTime else { return now }
         return next <= now ? next : nil
     }
 
-    /// When the next request is or was due; `nil` where that is always.
+    /// The time at which the next request is or was due; `nil` if requests are not sent at a fixed rate.
     private var nextDueTime: UInt64? { settings.rate.map { begin + UInt64(Double(sent) / $0 * 1e9) } }
 
     private var microsecondsToNextRequest: Int {
@@ -111,9 +111,9 @@ package final class GateLoad {
             underWay -= 1
             figures.count(answer, nanoseconds: now - due, at: seconds(now - begin))
             idle.append(client)
-            // A failure may be told of before sending has returned: the next one is then left to the ticker.
+            // The client may report a failure before `send` has returned, so the ticker sends the next request.
             guard answer != nil else { return }
-            // The ticker may have slept for want of a connection.
+            // The ticker may be sleeping because no connection was free.
             if idle.count == 1, !isEnding { tick() }
         }
     }

@@ -1,14 +1,14 @@
-/// How long things took: counts in classes that are at most 1/64 wide of what they hold, whatever the range.
+/// Counts latencies in classes, each at most 1/64 as wide as the values that it holds.
 ///
-/// Its size is the same for ten measurements and for ten billion.
+/// Its size does not depend on the number of measurements.
 package struct LatencyHistogram: Sendable {
-    /// Classes for each power of two.
+    /// The number of classes for each power of two.
     private static let resolution = 64
     private static let resolutionBits = 6
 
     private var counts = [UInt64](repeating: 0, count: (64 - resolutionBits + 1) * resolution)
     package private(set) var count: UInt64 = 0
-    /// The longest, in nanoseconds, exact.
+    /// The longest latency in nanoseconds, exact.
     package private(set) var maximum: UInt64 = 0
 
     package init() {}
@@ -25,7 +25,7 @@ package struct LatencyHistogram: Sendable {
         maximum = max(maximum, other.maximum)
     }
 
-    /// Nanoseconds within which that part of all was done, from 0 to 1; 0 where nothing was recorded.
+    /// The nanoseconds that the fraction `part` (0 to 1) of the measurements does not exceed; 0 if there are none.
     package func quantile(_ part: Double) -> UInt64 {
         let wanted = max(1, UInt64((part * Double(count)).rounded(.up)))
         var seen: UInt64 = 0
@@ -36,12 +36,12 @@ package struct LatencyHistogram: Sendable {
         return maximum
     }
 
-    /// The classes in use: the longest that each holds, in nanoseconds, and how many it has.
+    /// The non-empty classes: the longest latency that each can hold, in nanoseconds, and its count.
     package var classes: [(upTo: UInt64, count: UInt64)] {
         counts.indices.filter { counts[$0] > 0 }.map { (Self.highest(of: $0), counts[$0]) }
     }
 
-    /// Below `resolution` each number has a class of its own; above, the leading bits behind the first one tell.
+    /// The class of a value: its own below `resolution`, otherwise that of its width and leading 7 bits.
     private static func index(of value: UInt64) -> Int {
         guard value >= UInt64(resolution) else { return Int(value) }
         let exponent = UInt64.bitWidth - 1 - value.leadingZeroBitCount - resolutionBits

@@ -1,19 +1,19 @@
 internal import MediaToken
 internal import Timestamps
 
-/// A store that takes each pass over the same corpus for new tokens, so that a few thousand of them stand for millions.
+/// A replay store to which each pass over a corpus has new tokens, so that a few thousand tokens act as millions.
 struct PassReplays: ReplayCache {
     let store: any ReplayCache
     let pass: UInt64
 
     func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>] {
-        // The first pass is over the tokens as they are.
+        // The first pass uses the tokens' own replay keys.
         pass == 0 ? store.claim(group, at: now) : store.claim(group.map(renamed), at: now)
     }
 
     private func renamed(_ claim: ReplayClaim) -> ReplayClaim {
         let words = claim.key.words
-        // An odd number with its bits well mixed (2^64 divided by the golden ratio): no two passes have the same product.
+        // Multiplied by this odd number (2^64 divided by the golden ratio), each pass has its own, well mixed product.
         let mark = pass &* 0x9E37_79B9_7F4A_7C15
         return ReplayClaim(
             key: ReplayKey(words: (words.0, words.1 ^ mark, words.2, words.3)), issued: claim.issued,

@@ -1,10 +1,10 @@
 internal import Files
 
-/// Memory of this process, in bytes, as `/proc/self/status` has it (proc(5)).
+/// The memory of this process in bytes, from `/proc/self/status` (proc(5)).
 package struct ProcessMemory: Sendable {
-    /// What lies in the machine's memory for it.
+    /// The process's memory that is in RAM.
     package let resident: Int
-    /// The same without files that are mapped: heap and stacks.
+    /// The resident memory without mapped files: heap and stacks.
     package let anonymous: Int
 
     package static var now: ProcessMemory {

@@ -5,9 +5,9 @@ package import Timestamps
 package enum ReplayFilling {
     private static let group = 256
 
-    /// Claims `count` keys that no token has, to be remembered until `until`.
+    /// Claims `count` random replay keys that no token has, with the expiry `until`.
     ///
-    /// - Parameter progress: called with how many are done.
+    /// - Parameter progress: Called with the number of keys claimed so far.
     /// - Throws: `ReplayCacheError`.
     package static func fill(
         _ store: any ReplayCache, with count: Int, until: Timestamp, at now: Timestamp,

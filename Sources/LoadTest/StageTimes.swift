@@ -1,17 +1,17 @@
 internal import MediaToken
 internal import Threading
 
-/// A stage of a token's path, as a load test times it.
+/// A stage in the verification of a token, as a load test times it.
 package enum VerificationStage: String, CaseIterable, Sendable {
     /// Unwraps the token and splits it.
     case envelope
-    /// Digests the signed bytes and does the RSA operation.
+    /// Computes the digest of the signed bytes and does the RSA operation.
     case signature
     /// Reads the signed XML.
     case claims
-    /// Checks window, requestor, resource and MVPD.
+    /// Checks time window, requestor, resource and MVPD.
     case policy
-    /// Asks the replay store.
+    /// Claims the token in the replay store.
     case replay
 }
 
@@ -24,12 +24,12 @@ package struct StageTimes: Sendable {
     /// The nanoseconds spent in `stage` so far.
     package subscript(stage: VerificationStage) -> UInt64 { nanoseconds[stage, default: 0] }
 
-    /// Adds the times that another thread has measured.
+    /// Adds the times that another thread measured.
     package mutating func add(_ other: StageTimes) {
         nanoseconds.merge(other.nanoseconds, uniquingKeysWith: +)
     }
 
-    /// Verifies a group like ``MediaTokenVerifier/verify(_:at:)``.
+    /// Verifies a group like ``MediaTokenVerifier/verify(_:at:)``, and times each stage.
     mutating func verify(
         _ group: [VerificationRequest], at now: Timestamp, with verifier: MediaTokenVerifier
     ) -> [Result<Verdict, VerificationError>] {

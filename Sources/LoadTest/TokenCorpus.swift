@@ -3,28 +3,28 @@ internal import Synchronization
 package import TokenCrypto
 package import TokenIssuer
 
-/// Tokens to be verified in a load test, and what each was issued for.
+/// The tokens that a load test verifies, and what each was issued for.
 package struct TokenCorpus: Sendable {
-    /// One token as it arrives, and what its own claims say that it is for.
+    /// One token as it arrives, and the requestor and resource that its own claims name.
     package struct Item: Sendable {
         package let token: RawToken
         package let requestor: String
         package let resource: String
 
-        /// The token's bytes, as a request carries them.
+        /// The token's bytes, as the body of a request.
         var body: [UInt8] { token.bytes }
     }
 
     package let items: [Item]
 
-    /// The resource that tokens are made for unless another is asked for: MRSS, as real programmers send it.
+    /// The default resource of generated tokens: MRSS, as real programmers send it.
     package static let resource = """
         <rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/"><channel><title>TNT</title><item>\
         <title>Game 7</title><guid>2847811</guid><media:rating scheme="urn:v-chip">tv-pg</media:rating></item>\
         </channel></rss>
         """
 
-    /// Takes captured tokens. What each is for is read from it, unverified; from one that cannot be read, nothing.
+    /// Uses captured tokens. Requestor and resource are read from each token, unverified, or empty if unreadable.
     package init(captured tokens: [RawToken]) {
         let inspector = TokenInspector(keys: nil)
         items = tokens.map { token in
@@ -36,7 +36,7 @@ package struct TokenCorpus: Sendable {
 
     /// Signs `count` tokens that differ in their session GUID, on `threads` threads.
     ///
-    /// - Parameter progress: called on the caller's thread with how many are done.
+    /// - Parameter progress: Called on the caller's thread with the number of tokens started so far.
     package init(
         signing count: Int, of recipe: TokenRecipe, with key: RSASigningKey, threads: Int,
         progress: (Int) -> Void
@@ -55,7 +55,7 @@ package struct TokenCorpus: Sendable {
         items = parts.flatMap(\.self)
     }
 
-    /// Questions about all tokens, in groups of `size` and in order.
+    /// Verification requests for all tokens, in order, in groups of `size`.
     package func groups(of size: Int) -> [[VerificationRequest]] {
         stride(from: 0, to: items.count, by: size).map { first in
             items[first..<min(first + size, items.count)].map { item in
@@ -65,13 +65,13 @@ package struct TokenCorpus: Sendable {
         }
     }
 
-    /// Bytes of a token on average.
+    /// The average size of a token in bytes.
     package var averageSize: Int {
         items.isEmpty ? 0 : items.reduce(0) { $0 + $1.token.bytes.count } / items.count
     }
 }
 
-/// A number of like pieces of work, from which threads take theirs.
+/// A number of identical work items, which threads take one by one.
 private final class SharedWork: Sendable {
     private let count: Int
     private let next = Atomic<Int>(0)

@@ -1,8 +1,8 @@
 package import MediaToken
 
-/// What a load test of the verification has measured.
+/// The results of a load test of the verification.
 package struct VerifyFigures: Sendable {
-    /// One turn of the time line: what all threads did in a second then.
+    /// The rates of all threads together in one turn of the timeline.
     package struct Turn: Sendable {
         package let verificationsPerSecond: Double
         package let bareSignaturesPerSecond: Double
@@ -11,20 +11,21 @@ package struct VerifyFigures: Sendable {
     package let threads: Int
     package let verifications: Int
     package let verificationsPerSecond: Double
-    /// The ceiling: bare RSA verifications a second on the same threads; `nil` where no token has a valid signature.
+    /// The ceiling: bare RSA verifications per second on the same threads; `nil` if none were measured, because one of
+    /// the sampled tokens has no valid signature.
     package let bareSignaturesPerSecond: Double?
-    /// Of one call each.
+    /// The latency of one call, which verifies a group.
     package let latency: LatencyHistogram
-    /// Nanoseconds a token, by stage.
+    /// The nanoseconds per token in each stage.
     package let stages: [(stage: VerificationStage, nanoseconds: Double)]
     package let statuses: [VerdictStatus: Int]
     package let turns: [Turn]
-    /// How long all turns took.
+    /// The duration of the whole test, in seconds.
     package let seconds: Double
     package let before: ProcessMemory
     package let after: ProcessMemory
 
-    /// What a token costs beyond its RSA operation, as a part of the ceiling.
+    /// The rate of verification as a fraction of the ceiling; the rest is what a token costs beyond its RSA operation.
     package var ratio: Double? { bareSignaturesPerSecond.map { verificationsPerSecond / $0 } }
 
     init(of parts: [ThreadFigures], seconds: Double, before: ProcessMemory, after: ProcessMemory) {

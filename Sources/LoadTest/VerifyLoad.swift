@@ -2,17 +2,17 @@ package import MediaToken
 internal import Threading
 package import Timestamps
 
-/// Verifies a corpus over and over for a while, on several threads, and in between does the bare RSA operations alone.
+/// Verifies a corpus repeatedly on several threads, alternating with the bare RSA operations alone.
 ///
-/// The two take turns several times a second, so that what else the machine does meanwhile slows both alike and their
-/// ratio means something.
+/// The two alternate five times per second (200 times at most, 4 at least), so that other load on the machine slows
+/// both alike and their ratio stays meaningful.
 package struct VerifyLoad: Sendable {
     package struct Settings: Sendable {
         package var threads = 1
         package var seconds = 5.0
-        /// Tokens that are verified in one call.
+        /// The number of tokens verified in one call.
         package var group = 1
-        /// As of when; `nil` for the clock, which is then read once a call.
+        /// The time for which tokens are verified; `nil` to read the clock once per call.
         package var time: Timestamp?
 
         package init() {}
@@ -31,9 +31,9 @@ package struct VerifyLoad: Sendable {
         (self.replays, self.settings) = (replays, settings)
     }
 
-    /// Runs until the time is over, or `isCancelled`.
+    /// Runs until time is up or `isCancelled` is true.
     ///
-    /// - Parameter progress: called on the caller's thread with the part that is done, from 0 to 1.
+    /// - Parameter progress: Called on the caller's thread with the elapsed part of the time, from 0 to 1.
     package func run(
         isCancelled: @escaping @Sendable () -> Bool, progress: (Double) -> Void
     ) throws -> VerifyFigures {
@@ -56,7 +56,7 @@ package struct VerifyLoad: Sendable {
         return VerifyFigures(of: parts, seconds: seconds, before: before, after: .now)
     }
 
-    /// Each thread's tokens, in groups: nothing is prepared while time is measured.
+    /// Distributes the tokens to the threads in groups, so that nothing has to be prepared while time is measured.
     private func shares() -> [[[VerificationRequest]]] {
         var shares = [[[VerificationRequest]]](repeating: [], count: settings.threads)
         for (number, group) in corpus.groups(of: settings.group).enumerated() {
@@ -66,8 +66,8 @@ package struct VerifyLoad: Sendable {
     }
 }
 
-/// The verifier of each pass over the corpus, for each of which its tokens are new. All threads share them, as those of a
-/// service share one.
+/// Provides a verifier for each pass over the corpus, to which all tokens are new. All threads share it, as the threads
+/// of a backend share one verifier.
 package final class PassVerifiers: Sendable {
     private let first: MediaTokenVerifier
     private let replays: any ReplayCache
@@ -89,9 +89,9 @@ package final class PassVerifiers: Sendable {
     }
 }
 
-/// When verification and ceiling take their turns.
+/// The schedule by which verification and bare RSA operations alternate.
 struct Turns: Sendable {
-    /// A quarter of the time is the ceiling's.
+    /// The part of each turn for verification; the remaining quarter is for the bare RSA operations.
     private static let verifiedPart = 0.75
 
     let count: Int
@@ -104,7 +104,7 @@ struct Turns: Sendable {
         self.begin = begin
     }
 
-    /// When the verifications of a turn end, and when the ceiling's part of it does.
+    /// The times at which a turn's verifications and its bare RSA operations end.
     func ends(of turn: Int) -> (verification: UInt64, ceiling: UInt64) {
         let start = Double(turn) * length
         return (begin + UInt64(start + length * Self.verifiedPart), begin + UInt64(start + length))

@@ -3,11 +3,11 @@ internal import ReferenceCrypto
 internal import Threading
 internal import Timestamps
 
-/// One thread of a load test.
+/// One thread of a load test of the verification.
 struct VerifyWorker {
-    /// One call of so many is timed stage by stage, which costs a reading of the clock for each stage.
+    /// One in so many calls is timed stage by stage, which costs one clock reading per stage.
     private static let timedCalls = 64
-    /// Not the very first, which makes contexts.
+    /// The first call to be timed. The very first call creates contexts, so it is not timed.
     private static let firstTimedCall = 2
 
     private let groups: [[VerificationRequest]]
@@ -82,7 +82,7 @@ struct VerifyWorker {
     }
 }
 
-/// What one thread has measured.
+/// The measurements of one thread.
 struct ThreadFigures: Sendable {
     struct Turn: Sendable {
         var verifications = 0
@@ -94,13 +94,13 @@ struct ThreadFigures: Sendable {
     var turns: [Turn] = []
     var latency = LatencyHistogram()
     var stages = StageTimes()
-    /// Tokens whose stages were timed.
+    /// The number of tokens whose stages were timed.
     var timedTokens = 0
     private(set) var statuses: [VerdictStatus: Int] = [:]
-    /// Nearly all that is counted; a dictionary takes longer than some of the stages.
+    /// The number of accepted tokens, kept apart because updating a dictionary takes longer than some of the stages.
     private var accepted = 0
 
-    /// How many tokens came to each status.
+    /// The number of tokens by status.
     var statusCounts: [VerdictStatus: Int] {
         accepted == 0 ? statuses : statuses.merging([.validToken: accepted], uniquingKeysWith: +)
     }

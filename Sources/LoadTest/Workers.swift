@@ -2,17 +2,17 @@ internal import Glibc
 internal import Synchronization
 internal import Threading
 
-/// Does the same work on several threads.
+/// Runs the same work on several threads.
 package enum Workers {
-    /// A thread could not be started.
+    /// The error if a thread could not be started.
     package struct NoThread: Error, CustomStringConvertible {
         package var description: String { "the process may have no more threads" }
     }
 
-    /// Runs `work` once on each of `count` threads, and gives what each made, in order.
+    /// Runs `work` once on each of `count` threads, and returns the results in order.
     ///
-    /// - Parameter progress: called some fifty times a second on this thread, and once at the end.
-    /// - Throws: what `work` throws, and ``NoThread``.
+    /// - Parameter progress: Called some fifty times per second on the caller's thread, and once at the end.
+    /// - Throws: The errors of `work`, and ``NoThread``.
     package static func run<Made: Sendable>(
         _ count: Int, progress: () -> Void = {}, _ work: @escaping @Sendable (Int) throws -> Made
     ) throws -> [Made] {
@@ -30,7 +30,7 @@ package enum Workers {
         return try slots.compactMap { try $0.result?.get() }
     }
 
-    /// What one thread makes. `@unchecked Sendable`: written once, by it, before it says that it is done.
+    /// The result of one thread. `@unchecked Sendable`: that thread writes the result once, before it sets `done`.
     private final class Slot<Made: Sendable>: @unchecked Sendable {
         private let done = Atomic<Bool>(false)
         private(set) var result: Result<Made, any Error>?

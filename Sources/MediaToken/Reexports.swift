@@ -1,4 +1,4 @@
-// A client imports MediaToken alone and gets the public types of its stages.
+// A client that imports MediaToken alone gets the public types of its stages.
 @_exported public import ClaimsStage
 @_exported public import EnvelopeStage
 @_exported public import PolicyStage

@@ -1,12 +1,12 @@
 internal import TextEncodings
 
-/// A kind of grants.
+/// A kind of playback grant, such as CloudFront's.
 package struct GrantKind: Sendable, Equatable {
     package let scheme: any GrantScheme.Type
 
     package init(_ scheme: any GrantScheme.Type) { self.scheme = scheme }
 
-    /// Every kind, in the order of `--help`.
+    /// All kinds, in the order in which `--help` lists them.
     package static let all = [
         GrantKind(AkamaiToken.self), GrantKind(CloudFrontGrant.self), GrantKind(SecureLink.self),
         GrantKind(CommonAccessToken.self),

@@ -1,2 +1,2 @@
-// A client that imports PlaybackGrants gets `Timestamp` with it.
+// Code that imports PlaybackGrants also gets `Timestamp`.
 @_exported public import Timestamps

@@ -1,10 +1,10 @@
 internal import COpenSSL
 package import TokenCrypto
 
-/// Verifies RSASSA-PKCS1-v1_5 signatures over SHA-256 as `openssl speed` does, by libcrypto's general interface: what
-/// ``SignatureVerifier`` is measured against, and in tests judged by. Nothing is decided with it.
+/// Verifies RSASSA-PKCS1-v1_5 signatures over SHA-256 with libcrypto's general interface, as `openssl speed` does. It
+/// is the reference that ``SignatureVerifier`` is measured against and tested with; no verdict depends on it.
 ///
-/// Not thread-safe: one caller at a time.
+/// It is not thread-safe: it serves one caller at a time.
 package final class GeneralVerifier {
     private let key: RSAPublicKey
     private let context: OpaquePointer
@@ -26,7 +26,7 @@ package final class GeneralVerifier {
         EVP_PKEY_CTX_free(context)
     }
 
-    /// Whether `signature` is this key's over `digest`. Every failure of libcrypto's is a no.
+    /// Whether `signature` is this key's signature over `digest`; `false` also if libcrypto fails.
     package func isValid(_ signature: [UInt8], over digest: SHA256Digest) -> Bool {
         guard signature.count == key.signatureLength else { return false }
         let outcome = digest.withUnsafeBytes { digestBytes in

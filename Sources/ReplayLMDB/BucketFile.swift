@@ -3,52 +3,53 @@ internal import Glibc
 internal import MediaToken
 internal import Timestamps
 
-/// The tokens of one bucket: an LMDB environment in one memory-mapped file, which the processes of a host share, with one
-/// writer at a time.
+/// The tokens of one expiry bucket: an LMDB environment in one memory-mapped file, which the processes of a host share,
+/// with one writer at a time.
 ///
-/// A bucket is dropped by deleting its file. LMDB's own way, to free all pages of a database, leaves a list of them that is
-/// written again with every commit until they are used, and finds no room to do so in a full map.
+/// A bucket is deleted by deleting its file. LMDB's own way, freeing all pages of a database, leaves a list of the
+/// pages that is written again with every commit until they are reused, and that finds no room in a full map.
 ///
-/// Only write transactions are used. They need no slot in LMDB's reader table, so a process that is killed leaves nothing
-/// behind that keeps old pages from being used again.
+/// Only write transactions are used. They need no slot in LMDB's reader table, so a process that is killed leaves
+/// nothing behind that keeps old pages from being reused.
 ///
-/// The map has one size for ever and for everybody: LMDB cuts the file to the size of the map that an opener asks for, under
-/// the feet of all others. The file is sparse; disk is set aside before LMDB can touch it, since writing to a page without
-/// space behind it ends the process with SIGBUS.
+/// The map always has the same size in every process: LMDB truncates the file to the map size that an opener asks for,
+/// even while other processes use it. The file is sparse; disk is set aside before LMDB can write to it, because
+/// writing to a page without disk space ends the process with SIGBUS.
 ///
 /// Not thread-safe: its owner serialises the calls. LMDB itself serialises processes.
 final class BucketFile {
-    /// Without a sync, a commit is a few stores into the page cache. What a process committed survives its death, and is
-    /// lost or damaged only with the machine's: the store that owns this finds that out by the kernel's boot ID.
+    /// Without a sync, a commit is a few stores into the page cache. What a process committed survives the death of the
+    /// process. Only a crash of the machine can lose or damage it; the store that owns this file recognises that by the
+    /// boot ID.
     private static let flags = UInt32(MDB_NOSYNC | MDB_WRITEMAP | MDB_NOTLS | MDB_NOSUBDIR)
-    /// Bytes of the map and length of the file: 16 GiB, for some 400 million tokens that expire in one minute.
+    /// The bytes of the map and of the file: 16 GiB, for some 400 million tokens that expire in one minute.
     private static let mapSize = 16 << 30
     /// Disk is set aside in steps of this many bytes.
     static let step = 256 << 10
-    /// More than LMDB's lock file needs for the readers that it is told to expect.
+    /// The size in bytes that is set aside for LMDB's lock file; it is more than ``readers`` readers need.
     private static let lockFileSize: off_t = 4096
     private static let readers: UInt32 = 8
 
     private let environment: OpaquePointer
     private let pageSize: Int
-    /// Bytes from the start of the file for which this process knows that there is disk.
+    /// The number of bytes from the start of the file for which this process knows that disk is set aside.
     private var setAside: Int
-    /// LMDB counts the transactions of a bucket. This is the last one as all users know it, and as this process does: a file
-    /// that tells an earlier one was overwritten by an older copy of itself.
+    /// LMDB counts the transactions of a bucket. `watermark` holds the highest count known to all users, and `last` the
+    /// highest known to this process. A file with a lower count was overwritten by an older copy of itself.
     private let watermark: Horizon.Watermark
     private var last: Int
 
-    /// Opens a file that is there.
+    /// Opens an existing file.
     convenience init(opening path: String, _ watermark: Horizon.Watermark) throws(StoreFault) {
-        // Asked before LMDB opens it, which would make a file that was cut as long again.
+        // Checked before LMDB opens the file, because LMDB would extend a truncated file to its full length again.
         try Self.checkLength(of: path)
         try self.init(making: path, watermark)
     }
 
-    /// Opens the file, which is made where it is absent. A process that is killed on the way leaves half of it.
+    /// Opens the file, which is created if absent. A process that is killed on the way leaves an incomplete file.
     init(making path: String, _ watermark: Horizon.Watermark) throws(StoreFault) {
         self.watermark = watermark
-        // Before what it is compared to, which another process may raise.
+        // Read before the count that it is compared with, because another process may raise the watermark meanwhile.
         let known = watermark.value
         environment = try Self.open(path)
         var stat = MDB_stat()
@@ -56,7 +57,7 @@ final class BucketFile {
         pageSize = Int(stat.ms_psize)
         var info = MDB_envinfo()
         mdb_env_info(environment, &info)
-        // What is in use was set aside by whoever wrote it.
+        // The process that wrote the pages in use has set disk aside for them.
         setAside = (Int(info.me_last_pgno) + 1) * pageSize
         last = Int(info.me_last_txnid)
         guard last >= known else { throw .lost }
@@ -82,8 +83,8 @@ final class BucketFile {
         return pointer
     }
 
-    /// LMDB maps its lock file too. Closing a descriptor of it takes this process's locks on it away, of which there are
-    /// none yet: nobody opens a bucket twice.
+    /// Sets disk aside for LMDB's lock file, which LMDB maps too. Closing a descriptor of the lock file releases this
+    /// process's locks on it, but there are none yet: no process opens a bucket twice.
     private static func setAsideLockFile(_ path: String) throws(StoreFault) {
         let file = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw StoreFault(code: errno, action: "open \(name(path))") }
@@ -103,12 +104,12 @@ final class BucketFile {
         path.split(separator: "/").last ?? ""
     }
 
-    /// Answers claims whose keys belong here; all are here now. One transaction.
+    /// Answers claims whose keys belong to this bucket, in one transaction. All keys are in the bucket afterwards.
     ///
     /// - Parameters:
-    ///   - now: kept beside a key that is claimed under a mark.
-    ///   - mayGrow: whether that many more bytes of disk may be used.
-    /// - Throws: LMDB's error; nothing has then happened.
+    ///   - now: stored with a key that is claimed with a fingerprint.
+    ///   - mayGrow: whether the store may use that many more bytes of disk.
+    /// - Throws: the fault of LMDB or of the store; nothing has then been recorded.
     func insert(
         _ claims: [ReplayClaim], at now: Timestamp, mayGrow: (Int) -> Bool
     ) throws(StoreFault) -> [ReplayAnswer] {
@@ -125,9 +126,9 @@ final class BucketFile {
         }
     }
 
-    /// Has disk for every page that a transaction may add. Called within it: nobody else adds pages meanwhile.
+    /// Sets disk aside for every page that the current transaction may add. No other process adds pages meanwhile.
     private func setAsidePages(for keys: Int, beyond used: Int, _ mayGrow: (Int) -> Bool) throws(StoreFault) {
-        // Each key copies at most a page of each level, of which there are five at the most; and there are LMDB's own lists.
+        // Each key copies at most one page of each of at most five levels; the rest is for LMDB's own lists.
         let pages = used + keys * 5 + 32
         let needed = (pages * pageSize + Self.step - 1) / Self.step * Self.step
         guard needed > setAside else { return }
@@ -140,8 +141,8 @@ final class BucketFile {
         setAside = needed
     }
 
-    /// Puts a key where it is not yet, with nothing beside it or with a marked use. LMDB's code, and the marked use that lies
-    /// beside a key that is there already.
+    /// Inserts a key that does not exist yet, with an empty value or with a fingerprinted use. Returns LMDB's code and,
+    /// for a claim with a fingerprint, the fingerprinted use that is stored with an existing key.
     private static func put(
         _ claim: ReplayClaim, _ use: FingerprintedUse?, _ database: MDB_dbi, _ transaction: OpaquePointer
     ) -> (code: Int32, present: FingerprintedUse?) {
@@ -156,7 +157,7 @@ final class BucketFile {
                 var value = MDB_val(
                     mv_size: digits.count, mv_data: UnsafeMutableRawPointer(mutating: digits.baseAddress))
                 let code = mdb_put(transaction, database, &key, &value, UInt32(MDB_NOOVERWRITE))
-                // LMDB has then made it point to what is there.
+                // LMDB has then made `value` point to the existing value.
                 let present =
                     code == MDB_KEYEXIST ? UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size) : nil
                 return (code, present.flatMap { FingerprintedUse(String(decoding: $0, as: UTF8.self)) })
@@ -164,7 +165,7 @@ final class BucketFile {
         }
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     func count() throws(StoreFault) -> Int {
         try write { (transaction, database, _) throws(StoreFault) in
             var stat = MDB_stat()
@@ -173,7 +174,7 @@ final class BucketFile {
         }
     }
 
-    /// Does `body` in a transaction, and tells it how many pages are in use.
+    /// Runs `body` in a transaction, with the number of pages in use.
     private func write<Result>(
         _ body: (OpaquePointer, MDB_dbi, _ pages: Int) throws(StoreFault) -> Result
     ) throws(StoreFault) -> Result {
@@ -197,7 +198,7 @@ final class BucketFile {
         return result
     }
 
-    /// Takes note of the last transaction. It may be another process's by now.
+    /// Records the count of the last transaction, which may be another process's by now.
     private func remember() throws(StoreFault) {
         var info = MDB_envinfo()
         try StoreFault.check(mdb_env_info(environment, &info), "read the header")

@@ -2,22 +2,24 @@ internal import Glibc
 internal import MediaToken
 internal import Synchronization
 
-/// How far a store has come: numbers that only rise, and that all users of the store see at once, in a mapped file.
+/// The low-water marks of a store: numbers that only rise, in a memory-mapped file, so that all users of the store see
+/// each change at once.
 ///
-/// The first tells up to which bucket everything was dropped. A bucket's files go after it has moved past them; whoever claims in
-/// a bucket looks here once more before it answers, and so never answers from a file that was deleted meanwhile. The others
-/// tell older copies of the store's files, which have come less far.
+/// The first number is the bucket up to which every bucket counts as deleted. A bucket's files are deleted only after
+/// this number has moved past them. A process that claims in a bucket reads the number again before it answers, and so
+/// never answers from a file that was deleted meanwhile. The other numbers reveal older copies of the store's files,
+/// whose own counts are lower.
 final class Horizon {
     private typealias Numbers = UnsafeMutablePointer<Atomic<Int64>>
 
     private static let count = 512
     private static let size = count * MemoryLayout<Atomic<Int64>>.stride
-    /// Of the numbers, those before tell of the store.
+    /// The position of the first ``Watermark``; the numbers before it describe the whole store.
     private static let firstWatermark = 2
 
     private let numbers: Numbers
 
-    /// Maps the file, which is made where it is absent. Its numbers are then zeros: a minute in 1970, and no record.
+    /// Maps the file, which is created if absent. Its numbers are then zeros: the first minute of 1970, and record 0.
     init(_ path: String) throws(StoreFault) {
         let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw StoreFault("has a file 'horizon' that cannot be opened: \(lastError())") }
@@ -35,10 +37,10 @@ final class Horizon {
 
     var dropped: ReplayBucket { ReplayBucket(index: value(at: 0)) }
 
-    /// Moves forward to `bucket`; not back.
+    /// Moves the low-water mark forward to `bucket`, and never back.
     func move(to bucket: ReplayBucket) { raise(0, to: bucket.index) }
 
-    /// How many records the store has had, one that is being written included.
+    /// The highest record number of the store, including that of a record that is being written.
     var records: Int64 { value(at: 1) }
 
     func count(record number: Int64) { raise(1, to: number) }
@@ -47,9 +49,9 @@ final class Horizon {
 
     fileprivate func raise(_ position: Int, to number: Int64) { numbers[position].max(number, ordering: .releasing) }
 
-    /// How many transactions a bucket has had, at least.
+    /// A lower bound of the number of transactions that a bucket has had.
     ///
-    /// Buckets that are 510 minutes apart have the same place, which the later one takes: its number is greater.
+    /// Buckets that are 510 minutes apart share a position; the later one takes it over, as its number is greater.
     struct Watermark {
         private static let bits: Int64 = 37
 
@@ -61,7 +63,7 @@ final class Horizon {
             self.horizon = horizon
             let places = Int64(Horizon.count - Horizon.firstWatermark)
             position = Horizon.firstWatermark + Int(bucket.index.magnitude % UInt64(places))
-            // A bucket before the year 2097 has no more than 26 bits.
+            // The index of a bucket before the year 2097 has at most 26 bits.
             base = bucket.index << Self.bits
         }
 

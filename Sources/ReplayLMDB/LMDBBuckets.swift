@@ -2,59 +2,60 @@ internal import Glibc
 internal import MediaToken
 internal import Timestamps
 
-/// The buckets of a store: a file for each minute of expiry in which there is a token.
+/// The expiry buckets of a store: one file for each minute of expiry times for which the store has a token.
 ///
 /// Not thread-safe: the store serialises the calls.
 final class LMDBBuckets {
-    /// Keys in one transaction at the most, so that the disk that it may need is little too.
+    /// The largest number of keys in one transaction. It limits the disk that a transaction may need.
     private static let transactionLimit = 64
 
     let catalog: StoreCatalog
     private let sizeLimit: Int
     private var files: [ReplayBucket: BucketFile] = [:]
-    /// As far as this process has closed and deleted files.
+    /// The last bucket up to which this process has closed and deleted files.
     private var swept = ReplayBucket(index: .min)
-    /// Whether a file was found to be missing, or another one than was listed.
+    /// Whether this process found a listed file missing or replaced, or found the directory moved.
     private var isLost = false
 
     private var horizon: Horizon { catalog.horizon }
 
-    /// Opens every file that is listed, so that a damaged one is found now. Called with the directory alone.
+    /// Opens every listed file, so that damage is found when the store is opened. The caller holds the directory lock.
     init(_ catalog: StoreCatalog, sizeLimit: Int) throws(StoreFault) {
         (self.catalog, self.sizeLimit) = (catalog, sizeLimit)
         for bucket in catalog.buckets {
             do throws(StoreFault) { files[bucket] = try catalog.openListed(bucket) } catch {
-                // Another user may have swept it since it was listed.
+                // Another process may have deleted the bucket as expired since it was listed.
                 guard bucket <= horizon.dropped else { throw error }
             }
         }
     }
 
     deinit {
-        // Before the directory's lock goes, and its place among this process's open stores.
+        // The files are closed before the directory's lock and its place among this process's open stores are released.
         files = [:]
     }
 
-    /// Whether the claims made so far are in the store that the path leads to now.
+    /// Whether the replay claims that this process has made are in the store that the path leads to now.
     func stand() throws(StoreFault) -> Bool {
         isLost ? false : try catalog.stands()
     }
 
-    /// Ends the use; the last user marks the store as closed cleanly.
+    /// Ends this process's use of the store; the last user marks the store as closed cleanly.
     func close() throws(StoreFault) {
         files = [:]
         try catalog.directory.alone { () throws(StoreFault) in
-            // Within the directory lock: a process that waits for it can then join at once.
+            // Leaves within the directory lock: a process that waits for that lock can then join at once.
             defer { catalog.directory.leave() }
             try catalog.close()
         }
     }
 
-    /// Answers the claims of a group, in order, with a transaction for each bucket among them.
+    /// Answers the replay claims of a group, in order, with one transaction for each bucket among them (several for
+    /// more than ``transactionLimit`` keys).
     func claim(
         _ group: [ReplayClaim], fence: Timestamp, at now: Timestamp
     ) -> [Result<ReplayAnswer, StoreFault>] {
-        // Asked before a file is made or removed, which wipes the trace of a move out.
+        // Checked before a file is created or deleted, because that erases the trace of a moved directory.
         if catalog.directory.lastChange == nil { isLost = true }
         sweep(at: now)
         let dropped = horizon.dropped
@@ -75,7 +76,7 @@ final class LMDBBuckets {
         }
         var held: StoreFault?
         for (bucket, positions) in pending {
-            // A store that another process holds is waited for once in a group.
+            // If another process holds the store, a group waits for it only once.
             let isWaitedFor = held != nil && files[bucket] == nil
             let inserted =
                 isWaitedFor
@@ -98,7 +99,7 @@ final class LMDBBuckets {
         do throws(StoreFault) {
             return .success(try file(of: bucket).insert(claims, at: now) { bytes + $0 <= sizeLimit })
         } catch {
-            // A bucket that another process has just deleted as expired is rightly missing.
+            // A missing bucket is no loss if another process has just deleted it as expired.
             if error.isLost, bucket > horizon.dropped { isLost = true }
             return .failure(error)
         }
@@ -111,7 +112,7 @@ final class LMDBBuckets {
         return file
     }
 
-    /// Deletes the buckets that have passed at `now`.
+    /// Deletes the buckets that have expired at `now`.
     func sweep(at now: Timestamp) {
         horizon.move(to: ReplayBucket(lastPassedAt: now))
         let dropped = horizon.dropped
@@ -121,18 +122,18 @@ final class LMDBBuckets {
         swept = dropped
     }
 
-    /// Of each bucket, how many tokens there are.
+    /// The number of tokens in each bucket.
     func counts() throws(StoreFault) -> [(bucket: ReplayBucket, entries: Int)] {
         var counts: [(ReplayBucket, Int)] = []
         for bucket in catalog.buckets {
             do throws(StoreFault) { counts.append((bucket, try file(of: bucket).count())) } catch {
-                // Another user may have swept it meanwhile.
+                // Another process may have deleted the bucket as expired meanwhile.
                 guard bucket <= horizon.dropped else { throw error }
             }
         }
         return counts
     }
 
-    /// Bytes on the disk, of all users' files.
+    /// The disk space in bytes of all buckets, including those that other processes created.
     var bytes: Int { catalog.bytesOfBuckets() }
 }

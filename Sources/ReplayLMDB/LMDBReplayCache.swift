@@ -3,60 +3,62 @@ public import MediaToken
 internal import Threading
 public import Timestamps
 
-/// A replay store in a directory of this host, shared by all of its processes. It survives the death of any of them at any
-/// instant, `kill -9` included.
+/// A replay store in a directory of this host, shared by all processes of the host. It survives the death of any of
+/// them at any instant, `kill -9` included.
 ///
-/// What a process wrote lies in the kernel's page cache and is not synced claim by claim. A crash of the *machine* may lose
-/// or damage it; the kernel's boot ID tells that it happened, and the store then starts empty behind a fence: tokens issued
-/// before are ``ReplayAnswer/predatesStore(since:)``. So does a new store. A store that its last user closed cleanly goes
-/// on where it was.
+/// A process writes its claims to the kernel's page cache and does not sync each of them. A crash of the *machine* may
+/// lose or damage them. The kernel's boot ID reveals the crash, and the store then starts empty with a fence: tokens
+/// issued before are answered ``ReplayAnswer/predatesStore(since:)``. A new store has a fence too. A store that its
+/// last user closed cleanly keeps its records across a restart of the machine.
 ///
-/// Safe to use from any number of threads at once; the claims of a group take one transaction for each bucket among them.
+/// The store can be used from any number of threads at once. The claims of a group take one transaction for each bucket
+/// among them.
 public final class LMDBReplayCache: ReplayCache {
     /// Settings of a store.
     public struct Configuration: Sendable {
-        /// Bytes on the disk at the most. A full store answers ``ReplayCacheError/full(_:)`` until buckets pass.
+        /// The largest disk use in bytes. A full store answers ``ReplayCacheError/full(_:)`` until buckets expire.
         public var sizeLimit: Int
-        /// How far Adobe's clock may be ahead of ours: added to the fence of a store without a past.
+        /// How far Adobe's clock may be ahead of this host's clock; added to every fence that the store sets.
         public var clockSkew: Duration
-        /// Whether a store is made where there is none.
+        /// Whether to create the store if it does not exist.
         public var makesNew = true
-        /// Where the kernel tells its boot ID.
+        /// The file from which the kernel's boot ID is read.
         var bootIDFile = "/proc/sys/kernel/random/boot_id"
 
         /// - Parameters:
-        ///   - sizeLimit: bytes on the disk at the most; 8 GiB hold more than 100 million live tokens.
-        ///   - clockSkew: by how much a fence is put later.
+        ///   - sizeLimit: the largest disk use in bytes; 8 GiB hold more than 100 million live tokens.
+        ///   - clockSkew: by how much a fence is placed later.
         public init(sizeLimit: Int = 8 << 30, clockSkew: Duration = .zero) {
             self.sizeLimit = sizeLimit
             self.clockSkew = clockSkew
         }
     }
 
-    /// The directory.
+    /// The path of the store's directory.
     public let path: String
-    /// Tokens issued up to this moment are refused, as they may have been used before the store began to remember. Moves when
-    /// the store loses what it knows.
+    /// Tokens issued up to this time are rejected, as they may have been used before the store's records began. The
+    /// fence moves later if the store loses records.
     public var fence: Timestamp { lock.withLock { lastFence } }
 
     private let configuration: Configuration
     private let lock = Lock()
-    // All are used under the lock.
+    // The properties below are used only under the lock.
     private nonisolated(unsafe) var buckets: LMDBBuckets?
     private nonisolated(unsafe) var lastFence: Timestamp
     /// The latest time at which this process decided a claim. A new fence is never earlier.
     private nonisolated(unsafe) var latest: Timestamp
     private nonisolated(unsafe) var isClosed = false
 
-    /// Opens the store in a directory, which is made where it is absent.
+    /// Opens the store in a directory, which is created if it is absent and the configuration allows that.
     ///
     /// - Parameters:
     ///   - path: the directory; its parent must exist.
-    ///   - configuration: its settings.
-    ///   - now: the fence of a store that begins now.
-    /// - Throws: ``ReplayCacheError/unavailable(_:)`` with the path and what to do: no permission, no space, something else
-    ///   lies there, it is damaged, or this process has it open already. Nothing but a store's files is ever removed, and those
-    ///   only where some of them are missing or are not its own.
+    ///   - configuration: the store's settings.
+    ///   - now: the current time, from which a new store's fence is computed.
+    /// - Throws: ``ReplayCacheError/unavailable(_:)`` with the path and what to do: no permission, no space, the
+    ///   directory contains something else, the store is damaged, or this process already has it open. Only a store's
+    ///   own files are ever deleted: expired buckets, and all files if the machine crashed or if some are missing or
+    ///   were replaced.
     public init(path: String, configuration: Configuration = Configuration(), at now: Timestamp = .now)
         throws(ReplayCacheError)
     {
@@ -71,7 +73,7 @@ public final class LMDBReplayCache: ReplayCache {
 
     /// Decides the claims of a group, with one transaction for each bucket among them; see ``ReplayCache``.
     ///
-    /// A store whose files were removed or replaced while it was open begins again, behind a fence.
+    /// If the store's files were removed or replaced while it was open, the store starts again with a new fence.
     public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>] {
         lock.withLock {
             do throws(StoreFault) {
@@ -88,14 +90,14 @@ public final class LMDBReplayCache: ReplayCache {
         }
     }
 
-    /// Drops what has passed. Claims do so by the way; this is for a store that nobody asks any more.
+    /// Deletes expired buckets. Claims do that too; call this for a store that gets no more claims.
     ///
     /// - Throws: ``ReplayCacheError``.
     public func sweep(at now: Timestamp) throws(ReplayCacheError) {
         try withBuckets(at: now) { (buckets) throws(StoreFault) in buckets.sweep(at: now) }
     }
 
-    /// What it holds.
+    /// The store's contents: live tokens by expiry bucket, disk use and fence.
     ///
     /// - Throws: ``ReplayCacheError``.
     public func status() throws(ReplayCacheError) -> ReplayStoreStatus {
@@ -104,10 +106,11 @@ public final class LMDBReplayCache: ReplayCache {
         }
     }
 
-    /// Writes everything to the disk. The last user of the store also marks it as closed cleanly, so that it goes on where it
-    /// was even after a restart of the machine. Claims are then errors.
+    /// Closes the store; later claims are answered with an error. If this process is the store's last user, it writes
+    /// everything to disk and marks the store as closed cleanly, so that the records remain valid even after a restart
+    /// of the machine.
     ///
-    /// - Throws: ``ReplayCacheError``; the store is then left as by a killed process.
+    /// - Throws: ``ReplayCacheError``; the store is then in the state that a killed process leaves.
     public func close() throws(ReplayCacheError) {
         let outcome = lock.withLock { () -> Result<Void, ReplayCacheError> in
             isClosed = true
@@ -132,14 +135,15 @@ public final class LMDBReplayCache: ReplayCache {
         return try outcome.get()
     }
 
-    /// Called under the lock, as are those below.
+    /// Decides the claims of a group. Called under the lock, as are the functions below.
     private func ask(
         _ group: [ReplayClaim], at now: Timestamp
     ) throws(StoreFault) -> [Result<ReplayAnswer, ReplayCacheError>] {
         try openBuckets(at: now).claim(group, fence: lastFence, at: now).map { $0.mapError(describe) }
     }
 
-    /// Whether the store stands as it is open here, with what other processes have changed. Where it does not, it is opened again.
+    /// Whether the open store still is the one at its path, once this process has read what others changed. If it is
+    /// not, the store is opened again.
     private func takeUpChanges(at now: Timestamp) throws(StoreFault) -> Bool {
         if let buckets, try buckets.stand() {
             lastFence = buckets.catalog.fence

@@ -3,10 +3,10 @@ internal import Glibc
 internal import TextEncodings
 internal import Timestamps
 
-/// Opens a store: decides whether what lies in its directory can be believed, and where its fence is.
+/// Opens a store: decides whether the files in its directory can be trusted, and where its fence is.
 enum LMDBSession {
-    /// - Parameter lost: The fence of the store that this process lost, if it lost one. It may have accepted tokens that no file
-    ///   records, so the fence then moves to now.
+    /// - Parameter lost: the fence of the store that this process lost, if it lost one. The process may have accepted
+    ///   tokens that no file records, so the fence then moves to now plus the clock skew.
     static func open(
         _ path: String, _ configuration: LMDBReplayCache.Configuration, at now: Timestamp, lost: Timestamp?
     ) throws(StoreFault) -> LMDBBuckets {
@@ -17,7 +17,7 @@ enum LMDBSession {
         return try directory.alone { () throws(StoreFault) in
             try directory.share()
             let old = try directory.read()
-            // Computed where it is used: a store of this boot may be in use, and accept tokens until it is discarded.
+            // Computed when used: a store of this boot may be in use, and accept tokens until it is discarded.
             let isInUse = lost != nil || old?.record.boot == boot
             let fence = {
                 let elapsed = isInUse ? (ContinuousClock.now - begin).clampedMilliseconds : 0
@@ -38,7 +38,7 @@ enum LMDBSession {
         }
     }
 
-    /// `nil` where data may be missing: after a crash of the machine, or where files were removed or replaced.
+    /// Opens the store's files; `nil` if data may be missing: the machine crashed, or files were removed or replaced.
     private static func believe(
         _ file: RecordFile?, in directory: StoreDirectory, _ boot: String, _ sizeLimit: Int
     ) throws(StoreFault) -> LMDBBuckets? {

@@ -3,29 +3,30 @@ internal import Files
 internal import Glibc
 internal import Threading
 
-/// The directory of a store, which stays the one that was opened even if its path comes to lead to another.
+/// The directory of a store. It stays the one that was opened, even if its path comes to lead to another directory.
 ///
-/// Every user holds a shared lock on the file `users` while it claims; the kernel takes it back from a killed one. The user
-/// that can have it alone is the only one. The directory itself is locked while its record, or what that lists, is changed.
+/// Every process that has the store open holds a shared lock on the file `users`; the kernel releases the lock of a
+/// killed process. A process that gets this lock exclusively is the only user. A process locks the directory itself
+/// while it changes the record or creates listed files; expired buckets are deleted without that lock.
 final class StoreDirectory {
     static let usersName = "users"
     static let horizonName = "horizon"
     private static let draftName = StoreRecord.name + ".new"
 
-    /// How long a process that opens or closes the store waits for another one that changes it.
+    /// How long a process that opens or closes the store waits for another process that holds the directory lock.
     static let patience = Duration.seconds(10)
-    /// How long a claim waits for another process that changes the store.
+    /// How long a replay claim waits for another process that holds the directory lock.
     static let claimPatience = Duration.milliseconds(250)
 
     let path: String
     private let descriptor: Int32
     private let users: Int32
-    /// What the directory is registered as among the open stores; `nil` until it is.
+    /// The directory's place among the open stores of this process; `nil` until it is registered.
     private var registered: String?
 
     /// Opens the directory.
     ///
-    /// - Parameter makesNew: whether one that is absent is made, with mode 0700.
+    /// - Parameter makesNew: whether to create a missing directory (mode 0700); if `false`, a store must exist.
     init(_ path: String, makesNew: Bool) throws(StoreFault) {
         self.path = path
         guard makesNew || access(path + "/" + StoreRecord.name, F_OK) == 0 else {
@@ -70,14 +71,14 @@ final class StoreDirectory {
         registered = place
     }
 
-    /// Where a file lies: a path that leads into this very directory.
+    /// The path of a file in this very directory, even if the directory was moved.
     func place(_ name: String) -> String { "/proc/self/fd/\(descriptor)/\(name)" }
 
     // MARK: Locks
 
-    /// Does what no other process may do at the same time.
+    /// Runs `body` while this process alone holds the directory lock.
     ///
-    /// - Parameter patience: How long to wait for another process that does so.
+    /// - Parameter patience: how long to wait for another process that holds the lock.
     func alone<Value>(
         within patience: Duration = patience, _ body: () throws(StoreFault) -> Value
     ) throws(StoreFault) -> Value {
@@ -93,43 +94,44 @@ final class StoreDirectory {
         throw .held(for: patience)
     }
 
-    /// Joins the users.
+    /// Takes the shared lock on `users`, which makes this process a user of the store.
     func share() throws(StoreFault) {
         guard flock(users, LOCK_SH | LOCK_NB) == 0 else { throw StoreFault("cannot be locked: \(lastError())") }
     }
 
-    /// Whether nobody else uses the store. Where it is `false`, this user's own shared lock is gone too.
+    /// Whether no other process uses the store. If `false`, this process's own shared lock is released too.
     func isLastUser() -> Bool {
         flock(users, LOCK_EX | LOCK_NB) == 0
     }
 
-    /// Ends the use.
+    /// Releases this process's lock on `users`.
     func leave() {
         flock(users, LOCK_UN)
     }
 
     // MARK: Files
 
-    /// Which file a name leads to: its inode number and when it was made, which nothing but making a file can set. So a copy that
-    /// was put in the place of a file is another one. The file `users` is also told by when it was last moved, given to another
-    /// owner, or emptied anew (``discard()``): that of a whole directory that was moved away and back is another one.
+    /// The identity of the file that a name leads to: its inode number and its birth time, which only the creation of a
+    /// file sets. A copy that replaced a file therefore has another identity. The identity of `users` includes its
+    /// change time, which is updated if the file is moved or given to another owner, or if the store is emptied
+    /// (``discard()``), as after the whole directory was moved away and back.
     func identity(of name: String) -> String? {
         FileIdentity(name, in: descriptor).map {
             "\($0.inode).\($0.born)" + (name == Self.usersName ? ".\($0.changed)" : "")
         }
     }
 
-    /// When a file was last made, moved or removed in the directory, in nanoseconds since 1970. `nil` results if the directory itself
-    /// was moved, or copied onto, since then: another may have been used in its place.
+    /// When a file was last created, moved or deleted in the directory, in nanoseconds since 1970. `nil` if the
+    /// directory itself was moved, or copied onto, since then: another directory may have been used in its place.
     var lastChange: Int64? {
-        // Asked twice: while another process makes a file, one of the two times may be old yet.
+        // Read twice: while another process creates a file, one of the two times may still be old.
         for _ in 1...2 {
             if let found = FileIdentity(in: descriptor), found.changed == found.modified { return found.changed }
         }
         return nil
     }
 
-    /// The record; `nil` where there is none.
+    /// The store's record; `nil` if there is none.
     func read() throws(StoreFault) -> RecordFile? {
         let file = openat(descriptor, StoreRecord.name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 || errno != ENOENT else { return nil }
@@ -143,14 +145,14 @@ final class StoreDirectory {
         }
     }
 
-    /// Whether a process was killed while it replaced the record.
+    /// Whether there is a draft, left by a process that was killed while it replaced the record.
     var hasDraft: Bool { identity(of: Self.draftName) != nil }
 
     /// Replaces the record.
     ///
     /// - Parameters:
-    ///   - horizon: counts it.
-    ///   - isSynced: whether it has to be on the disk when this returns.
+    ///   - horizon: the low-water marks, which count the record.
+    ///   - isSynced: whether the record must be on disk when this function returns.
     func write(_ record: StoreRecord, _ horizon: Horizon, isSynced: Bool) throws(StoreFault) -> RecordFile {
         unlinkat(descriptor, Self.draftName, 0)
         let draft = openat(descriptor, Self.draftName, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -171,7 +173,8 @@ final class StoreDirectory {
         return RecordFile(record, in: draft)
     }
 
-    /// Removes all that the store holds. The record goes first: from then on nobody believes what is left.
+    /// Deletes everything that the store holds. The record is deleted first: without it, no process trusts the
+    /// remaining files.
     func discard() throws(StoreFault) {
         for name in try [StoreRecord.name] + names().filter({ Self.isOurs($0) && $0 != Self.usersName }) {
             guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else {
@@ -184,10 +187,10 @@ final class StoreDirectory {
 
     /// Syncs the named files and the directory to disk.
     ///
-    /// - Parameter names: no lock file of a bucket that is open: closing one takes away this process's locks.
+    /// - Parameter names: the files, without lock files of open buckets: closing one would release its locks.
     func sync(_ names: some Sequence<String>) throws(StoreFault) {
         for name in names {
-            // One that is deleted meanwhile needs no sync.
+            // A file that is deleted meanwhile needs no sync.
             let file = openat(descriptor, name, O_RDONLY | O_CLOEXEC)
             guard file >= 0 else { continue }
             defer { close(file) }
@@ -220,14 +223,14 @@ final class StoreDirectory {
     }
 }
 
-/// What tells a file from every other one, and from itself as it was before it was written to or moved.
+/// The values that distinguish a file from every other file, and from itself before it was written to or moved.
 struct FileIdentity: Equatable {
     let device, inode: UInt64
-    /// Nanoseconds since 1970. Nothing but making a file sets its birth time.
+    /// Nanoseconds since 1970. Only the creation of a file sets its birth time.
     let born, changed, modified: Int64
 
-    /// Reads the identity of a file in an open directory, or of the open file itself; `nil` if there is none, or if its file system
-    /// does not record birth times.
+    /// Reads the identity of a file in an open directory or, without a name, of the open file itself. `nil` if there is
+    /// no such file, or if its file system does not record birth times.
     init?(_ name: String = "", in descriptor: Int32) {
         var found = file_identity()
         guard file_identify(descriptor, name, &found) == 0 else { return nil }
@@ -236,15 +239,15 @@ struct FileIdentity: Equatable {
     }
 }
 
-/// The stores that this process has open. LMDB must not open a file twice in one process: closing one would take away the
-/// locks of the other.
+/// The stores that this process has open. A process must not open an LMDB file twice: closing one of the two would
+/// release the locks of the other.
 private final class OpenStores: Sendable {
     static let shared = OpenStores()
 
     private let lock = Lock()
     private nonisolated(unsafe) var places: Set<String> = []
 
-    /// Whether it was not open yet.
+    /// Registers a store; `false` if this process already has it open.
     func enter(_ place: String) -> Bool {
         lock.withLock { places.insert(place).inserted }
     }

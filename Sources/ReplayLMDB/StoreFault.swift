@@ -1,17 +1,17 @@
 internal import CLMDB
 internal import Glibc
 
-/// What is wrong with a store. Completes a line that begins with the path of its directory.
+/// What is wrong with a store. The text completes a line that begins with the path of the store's directory.
 struct StoreFault: Error {
     let what: String
-    /// Whether a bucket has no room for another page.
+    /// Whether the store's size limit, or the map of a bucket's file, leaves no room for more pages.
     private(set) var isFull = false
-    /// Whether the files that this process has open are not, or not all, the store's any more.
+    /// Whether some of the files that this process has open no longer belong to the store.
     private(set) var isLost = false
 
     init(_ what: String) { self.what = what }
 
-    /// LMDB, or the file system below it, said no.
+    /// An error of LMDB, or of the file system below it.
     init(code: Int32, action: String) {
         let said = "cannot \(action): \(String(cString: mdb_strerror(code)))"
         let isDamaged = [MDB_INVALID, MDB_CORRUPTED, MDB_VERSION_MISMATCH, MDB_PAGE_NOTFOUND].contains(code)
@@ -26,7 +26,7 @@ struct StoreFault: Error {
     /// Whether another process holds the store, so that a retry may succeed.
     private(set) var isHeld = false
 
-    /// The fault of a store that another process opens, closes or extends, and has held for longer than this process waits.
+    /// The fault of a store that another process opens, closes or extends for longer than this process waits.
     static func held(for patience: Duration) -> StoreFault {
         var fault = StoreFault("is held by a process that has been opening or closing it for \(patience)")
         fault.isHeld = true

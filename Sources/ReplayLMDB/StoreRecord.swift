@@ -1,25 +1,25 @@
 internal import Glibc
 
-/// What a store's text file tells: the boot of the kernel under which the store was used last, whether it was closed
-/// cleanly, the fence, and which files there must be.
+/// The contents of a store's text file: the boot ID of the kernel under which the store was last used, whether it was
+/// closed cleanly, the fence, and the files that must exist.
 struct StoreRecord: Equatable {
     static let name = "store"
     private static let format = "media-token replay store, format 2"
 
     var boot: String
     var isClosed = false
-    /// Tokens issued up to then may have been used before the store began to remember. Milliseconds since 1970.
+    /// The fence in milliseconds since 1970: tokens issued up to then may have been used before records began.
     var fence: Int64
-    /// How many records the store has had, this one included.
+    /// The record's number: 0 for the store's first record, and one more for each record that replaces it.
     var number: Int64 = 0
-    /// The files that the store consists of, the record itself included: their names, and which files they are.
+    /// The names and identities of the files that make up the store, the record itself included.
     var files: [String: String] = [:]
 
     init(boot: String, fence: Int64) {
         (self.boot, self.fence) = (boot, fence)
     }
 
-    /// Reads ``text``.
+    /// Parses what ``text`` returns.
     init(_ text: String) throws(StoreFault) {
         let lines = text.split(separator: "\n")
         guard lines.first == Self.format[...] else {
@@ -54,13 +54,14 @@ struct StoreRecord: Equatable {
     }
 }
 
-/// A record and the file that it was read from or written to. The file is held open, so that no other gets its inode number.
+/// A record and the file that it was read from or written to. The file is held open, so that no other file gets its
+/// inode number.
 final class RecordFile {
     let record: StoreRecord
     private let descriptor: Int32
     private let identity: FileIdentity?
 
-    /// - Parameter descriptor: the file; closed in the end.
+    /// - Parameter descriptor: the record's file, which is closed when this object is freed.
     init(_ record: StoreRecord, in descriptor: Int32) {
         (self.record, self.descriptor) = (record, descriptor)
         identity = FileIdentity(in: descriptor)
@@ -70,7 +71,7 @@ final class RecordFile {
         close(descriptor)
     }
 
-    /// Whether `path` leads to this file, and nobody has written to it or moved it since.
+    /// Whether `path` leads to this file, and the file was not written to or moved since this object was created.
     func isAt(_ path: String) -> Bool {
         guard let identity else { return false }
         return FileIdentity(path, in: AT_FDCWD) == identity

@@ -5,16 +5,16 @@ public import Timestamps
 
 /// A replay store, opened by its URL: `memory`, `lmdb:PATH`, or `redis://HOST`.
 public enum ReplayStore: Sendable {
-    /// In the memory of this process.
+    /// A store in the memory of this process.
     case memory(MemoryReplayCache)
-    /// In a directory of this host.
+    /// A store in a directory of this host.
     case lmdb(LMDBReplayCache)
-    /// On a server, or a cluster of them.
+    /// A store on a Redis server or a Redis Cluster.
     case redis(RedisReplayCache)
 
     /// Opens the store that `url` names.
     ///
-    /// - Parameters: as of ``init(at:makesNew:isService:clockSkew:now:)``.
+    /// - Parameters: see ``init(at:makesNew:isService:clockSkew:now:)``.
     /// - Throws: ``ReplayStoreLocation/UnknownURL`` or `ReplayCacheError`.
     public init(
         opening url: String, makesNew: Bool = true, clockSkew: Duration = .zero, at now: Timestamp = .now
@@ -25,11 +25,11 @@ public enum ReplayStore: Sendable {
     /// Opens a store.
     ///
     /// - Parameters:
-    ///   - location: where it is.
-    ///   - makesNew: whether a store is made where there is none.
-    ///   - isService: whether it serves viewers: one in memory is then fenced too.
-    ///   - clockSkew: by how much the fence of a store that begins now is put later.
-    ///   - now: that fence.
+    ///   - location: where the store is.
+    ///   - makesNew: whether to create the store if it does not exist.
+    ///   - isService: whether the store serves viewers; a memory store then has a fence too.
+    ///   - clockSkew: by how much the fence of a new store is placed later than `now`.
+    ///   - now: the current time, from which a new store's fence is computed.
     /// - Throws: `ReplayCacheError`.
     public init(
         at location: ReplayStoreLocation, makesNew: Bool = true, isService: Bool = false, clockSkew: Duration = .zero,
@@ -51,7 +51,7 @@ public enum ReplayStore: Sendable {
         }
     }
 
-    /// The store itself.
+    /// The opened store, whatever its kind.
     public var cache: any ReplayCache {
         switch self {
         case .memory(let cache): cache
@@ -60,7 +60,7 @@ public enum ReplayStore: Sendable {
         }
     }
 
-    /// What it holds.
+    /// The store's contents: live tokens by expiry bucket, size and fence.
     ///
     /// - Throws: `ReplayCacheError`.
     public func status() throws(ReplayCacheError) -> ReplayStoreStatus {
@@ -71,19 +71,19 @@ public enum ReplayStore: Sendable {
         }
     }
 
-    /// Drops what has passed.
+    /// Deletes expired buckets. A Redis server deletes expired keys by itself.
     ///
     /// - Throws: `ReplayCacheError`.
     public func sweep(at now: Timestamp) throws(ReplayCacheError) {
         switch self {
         case .memory(let cache): cache.sweep(at: now)
         case .lmdb(let cache): try cache.sweep(at: now)
-        // The server forgets each key at its moment, by itself.
+        // The server deletes each key when it expires.
         case .redis: break
         }
     }
 
-    /// Whether it answers, as far as that can be seen without a claim.
+    /// Checks that the store works, as far as that is possible without a replay claim.
     ///
     /// - Throws: `ReplayCacheError`.
     public func probe(at now: Timestamp) throws(ReplayCacheError) {
@@ -94,7 +94,7 @@ public enum ReplayStore: Sendable {
         }
     }
 
-    /// Ends its use cleanly.
+    /// Closes the store cleanly.
     ///
     /// - Throws: `ReplayCacheError`.
     public func close() throws(ReplayCacheError) {

@@ -1,25 +1,25 @@
 public import ReplayRedis
 internal import TextEncodings
 
-/// Where a replay store is, as its URL says: `memory`, `lmdb:PATH`, or `redis://HOST`.
+/// The location of a replay store, given by its URL: `memory`, `lmdb:PATH`, or `redis://HOST`.
 public enum ReplayStoreLocation: Sendable, Equatable {
-    /// In the memory of this process.
+    /// The memory of this process.
     case memory
-    /// In a directory of this host.
+    /// A directory of this host.
     case lmdb(path: String)
-    /// On a server, or a cluster of them.
+    /// A Redis server or a Redis Cluster.
     case redis(RedisConfiguration)
 
-    /// The URLs that are understood, for help and messages.
+    /// The accepted forms of the URL, for help texts and error messages.
     public static let forms = "memory, lmdb:PATH, redis://HOST"
 
-    /// A URL that names no store.
+    /// The error for a URL that names no replay store.
     public struct UnknownURL: Error, CustomStringConvertible {
-        /// One line, without what could be a password.
+        /// The problem in one line, without anything that could be a password.
         public let description: String
     }
 
-    /// Reads `url`; nothing is opened.
+    /// Parses `url` without opening the store.
     public init(_ url: String) throws(UnknownURL) {
         if url == "memory" {
             self = .memory
@@ -32,7 +32,7 @@ public enum ReplayStoreLocation: Sendable, Equatable {
                 throw UnknownURL(description: "the URL of the redis store \(error)")
             }
         } else {
-            // No more of it: a URL may hold a password.
+            // The message shows only the URL's scheme, because the rest may contain a password.
             let kind = printable(String(url.prefix { $0 != ":" }))
             throw UnknownURL(description: "no replay store of the kind '\(kind)'; expected one of \(Self.forms)")
         }

@@ -1,21 +1,23 @@
-/// Values for paths and all that lies below them. A lookup costs the same however many paths there are.
+/// Maps each path, and everything below it, to a value. The cost of a lookup does not grow with the number of paths.
 package struct PathTree<Value: Sendable>: Sendable {
     private struct Node: Sendable {
         var value: Value?
-        /// How many names lead to this node.
+        /// The number of names from the root to this node.
         let depth: Int
-        /// Names of the longest path with a value, at or below this node.
+        /// The number of names in the longest path with a value at or below this node.
         var deepest = 0
         var children: [Name: Int] = [:]
-        /// Children whose names are known, by the names that a server without cases knows them by; see `PathName.isKnown`.
+        /// Children whose names are known (see `PathName.isKnown`), by the name as a case-insensitive server keeps it,
+        /// with the longest paths first.
         var folded: [[UInt8]: [Int]] = [:]
-        /// Children whose names are not known, those with the longest paths first.
+        /// Children whose names are not known. Those with the longest paths come first.
         var unknown: [Int] = []
-        /// All children, those with the longest paths first.
+        /// All children. Those with the longest paths come first.
         var all: [Int] = []
     }
 
-    /// A name, compared and hashed by its bytes: comparing long runs of accents as characters takes a second.
+    /// A name that is compared and hashed by its bytes, because comparing long runs of accents as characters takes a
+    /// second.
     private struct Name: Hashable, Sendable {
         let text: String
 
@@ -27,12 +29,12 @@ package struct PathTree<Value: Sendable>: Sendable {
         }
     }
 
-    /// The most readings of a path that are followed at one depth. A path with more has no value.
+    /// The maximum number of readings of a path that are followed at one depth. A path with more readings has no value.
     private static var candidateLimit: Int { 64 }
 
     private var nodes = [Node(depth: 0)]
 
-    /// Of two values for the same path the first one stays.
+    /// Creates a tree of these values. If a path occurs twice, its first value is kept.
     package init(_ values: [(path: StreamPath, value: Value)]) {
         for (path, value) in values { insert(value, at: path) }
         for index in nodes.indices { sortChildren(of: index) }
@@ -69,10 +71,10 @@ package struct PathTree<Value: Sendable>: Sendable {
         for name in nodes[node].folded.keys { nodes[node].folded[name]?.sort(by: byDepth) }
     }
 
-    /// The value of the longest path that `path` is or lies below.
+    /// The value of the longest path in the tree that equals `path` or contains it.
     ///
-    /// `nil` results if there is none, and if a lenient server may take `path` for one below a longer path that has a value:
-    /// `/open/LIVE` has none if `/open/live` has one.
+    /// The result is `nil` if there is no such path, and if a lenient server may read `path` as a path below a longer
+    /// one that has a value: `/open/LIVE` has no value if `/open/live` has one.
     package func nearest(to path: StreamPath) -> Value? {
         var (node, nearest, depth) = (0, nodes[0].value, 0)
         for (position, name) in path.names.enumerated() {
@@ -84,15 +86,15 @@ package struct PathTree<Value: Sendable>: Sendable {
         return nearest
     }
 
-    /// Whether a lenient server may take the path for one with a value that has more than `depth` names.
+    /// Whether a lenient server may read the path as one that has a value and more than `depth` names.
     private func mayLead(_ path: StreamPath, deeperThan depth: Int) -> Bool {
         var reached = [0]
         for name in path.names where !reached.isEmpty {
-            // The path without this name leads where it led before.
+            // If a server drops this name, the path still leads to the nodes that it reached before.
             var next = PathName.mayVanish(name) ? reached : []
             for node in reached where nodes[node].deepest > depth {
                 for child in candidates(for: name, below: nodes[node]) {
-                    // The others have no longer paths either.
+                    // The children are sorted, so the remaining ones have no longer paths either.
                     guard nodes[child].deepest > depth else { break }
                     if nodes[child].depth > depth, nodes[child].value != nil { return true }
                     next.append(child)
@@ -104,12 +106,12 @@ package struct PathTree<Value: Sendable>: Sendable {
         return false
     }
 
-    /// The children that a server may take `name` for. A name that is not known, theirs or ours, may be taken for any other.
+    /// The children whose names a server may read `name` as. If either name is not known, a server may confuse the two.
     private func candidates(for name: String, below node: Node) -> [Int] {
         guard PathName.isKnown(name) else { return node.all }
         let alike = node.folded[PathName.folded(name)] ?? []
         if node.unknown.isEmpty { return alike }
-        // The caller stops at the first child that leads no deeper.
+        // The caller stops at the first child that leads no deeper, so the children must be sorted.
         return (alike + node.unknown.prefix(Self.candidateLimit + 1)).sorted { nodes[$0].deepest > nodes[$1].deepest }
     }
 }

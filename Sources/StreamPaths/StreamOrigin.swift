@@ -1,26 +1,27 @@
 internal import TextEncodings
 
-/// The scheme, host and port of a URL, in the one form in which they are compared: lower case, without a dot at the end of the
-/// host and without the scheme's own port.
+/// The scheme, host and port of a URL, normalized for comparison: in lower case, without a dot at the end of the host
+/// and without the scheme's default port.
 package struct StreamOrigin: Hashable, Sendable {
     /// `https` or `http`.
     package let scheme: String
     package let host: StreamHost
-    /// `nil` for the scheme's own port.
+    /// The port; `nil` if it is the scheme's default port.
     package let port: UInt16?
 
     private static let schemes: [(name: String, port: UInt16)] = [("https", 443), ("http", 80)]
 
-    /// The origin as the beginning of a URL: `https://cdn.example`.
+    /// The origin as the start of a URL, such as `https://cdn.example`.
     package var text: String { "\(scheme)://\(host.name)" + (port.map { ":\($0)" } ?? "") }
 
-    /// Reads `https://HOST[:PORT]` or `http://HOST[:PORT]`; `nil` results from anything else.
+    /// Reads `https://HOST[:PORT]` or `http://HOST[:PORT]`. The result is `nil` for any other text.
     package init?(_ text: String) {
         guard let (origin, rest) = Self.read(Array(text.utf8)[...]), rest.isEmpty else { return nil }
         self = origin
     }
 
-    /// The origin at the beginning of a URL, and the bytes after it. `nil` results if the URL begins in another way.
+    /// The origin at the start of a URL, and the bytes after it. The result is `nil` if the URL does not start with
+    /// one.
     static func read(_ url: ArraySlice<UInt8>) -> (origin: StreamOrigin, rest: ArraySlice<UInt8>)? {
         for (scheme, usualPort) in schemes {
             let prefix = scheme + "://"
@@ -39,18 +40,19 @@ package struct StreamOrigin: Hashable, Sendable {
     }
 }
 
-/// The name or address of a host, in the one form in which hosts are compared: lower case, without a dot at its end.
+/// The name or address of a host, normalized for comparison: in lower case, without a dot at its end.
 package struct StreamHost: Hashable, Sendable {
-    /// An address of IPv6 is in brackets.
+    /// The host's name or address. An IPv6 address is in brackets.
     package let name: String
 
-    /// Reads the value of a `Host` header (RFC 9110, 7.2). A port is ignored; `nil` results from anything that is no host.
+    /// Reads the value of a `Host` header (RFC 9110, 7.2) and ignores its port. The result is `nil` if the value is not
+    /// a host.
     package init?(_ header: String) {
         guard let (host, _) = Self.read(Array(header.utf8)[...]) else { return nil }
         self = host
     }
 
-    /// Reads a host in a configuration; `nil` results from anything else, and from a host with a port.
+    /// Reads a host in a configuration. The result is `nil` for any other text, including a host with a port.
     package init?(withoutPort text: String) {
         guard let (host, port) = Self.read(Array(text.utf8)[...]), port == nil else { return nil }
         self = host
@@ -58,7 +60,8 @@ package struct StreamHost: Hashable, Sendable {
 
     private init(name: String) { self.name = name }
 
-    /// Reads `HOST` or `HOST:PORT`; `nil` results from anything else, a name and password before the host included.
+    /// Reads `HOST` or `HOST:PORT`. The result is `nil` for any other text, including a host after a user name and
+    /// password.
     static func read(_ authority: ArraySlice<UInt8>) -> (host: StreamHost, port: UInt16?)? {
         let isAddress = authority.first == UInt8(ascii: "[")
         let end = isAddress ? authority.firstIndex(of: UInt8(ascii: "]")).map { $0 + 1 } : nil

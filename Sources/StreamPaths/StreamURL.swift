@@ -1,16 +1,16 @@
 /// The URL of a stream, or its path alone.
 package struct StreamURL: Sendable {
     package let text: String
-    /// `nil` for a path alone.
+    /// The URL's origin; `nil` if the text is only a path.
     package let origin: StreamOrigin?
     package let path: StreamPath
 
-    /// Reads a URL from `https://` or `http://` on, or a path from its slash on.
+    /// Reads a URL that starts with `https://` or `http://`, or a path that starts with a slash.
     ///
-    /// `nil` results from anything that two programs could read in two ways, and from a URL with a `*`: for CloudFront that is a
-    /// wildcard, so that a signature for this URL would be one for others too.
+    /// The result is `nil` if two programs could read the text differently, and if it contains a `*`: CloudFront treats
+    /// that as a wildcard, so a signature for this URL would cover other URLs too.
     package init?(_ text: String) {
-        // Walking an array is several times as fast as walking a string.
+        // Iterating over an array is several times as fast as iterating over a string.
         let bytes = Array(text.utf8)
         guard bytes.count <= StreamPath.byteLimit, !bytes.contains(UInt8(ascii: "*")) else { return nil }
         let absolute = StreamOrigin.read(bytes[...])

@@ -17,15 +17,15 @@ extension UInt8 {
         self == UInt8(ascii: " ") || (0x09...0x0D).contains(self)
     }
 
-    /// Whether the byte is a space or a tab, HTTP's white space within a line (RFC 9110, 5.6.3).
+    /// Whether the byte is a space or a tab, which are HTTP's white space within a line (RFC 9110, 5.6.3).
     @inlinable package var isBlank: Bool { self == 0x20 || self == 0x09 }
 
-    /// Whether the byte may stand in an HTTP token, such as a method or a header's name (RFC 9110, 5.6.2).
+    /// Whether the byte may be part of an HTTP token, such as a method or a header's name (RFC 9110, 5.6.2).
     package var isTokenCharacter: Bool {
         isLetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains(self)
     }
 
-    /// The byte with an upper-case ASCII letter turned into its lower-case one.
+    /// The byte, converted to lower case if it is an upper-case ASCII letter.
     @inlinable package var asciiLowercased: UInt8 { (0x41...0x5A).contains(self) ? self + 0x20 : self }
 }
 

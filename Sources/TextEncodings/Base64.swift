@@ -1,4 +1,4 @@
-/// Base64 (RFC 4648), read so strictly that every sequence of bytes has exactly one encoding in each alphabet.
+/// Base64 (RFC 4648), decoded so strictly that every byte sequence has exactly one encoding in each alphabet.
 package enum Base64 {
     /// Encodes `bytes`, with padding unless `isPadded` is false.
     package static func encode(
@@ -26,7 +26,7 @@ package enum Base64 {
         /// A byte outside of the alphabet, or padding before the end.
         case strayByte(offset: Int)
         case wrongLength(Int)
-        /// The last character carries bits that belong to no byte, and they are not zero.
+        /// The last character has bits that belong to no byte and are not zero.
         case nonZeroPadBits
     }
 
@@ -56,9 +56,9 @@ package enum Base64 {
         return decoded
     }
 
-    /// Decodes groups of four digits, up to one that is not whole or holds a stray byte.
+    /// Decodes groups of four digits, up to the first group that is incomplete or contains a stray byte.
     ///
-    /// - Returns: how many digits those are.
+    /// - Returns: The number of digits decoded.
     private static func decodeGroups(
         _ digits: UnsafeBufferPointer<UInt8>, _ values: UnsafeBufferPointer<UInt32>,
         into decoded: UnsafeMutableBufferPointer<UInt8>
@@ -77,17 +77,17 @@ package enum Base64 {
         return next
     }
 
-    /// A group is written as four bytes, of which it has three.
+    /// The number of bytes written past the end of a group, which has three bytes but is stored as four.
     private static let bytesWrittenBeyond = 1
 
-    /// What is left of the digits of a group that is not whole.
+    /// The leftover bits of the digits in an incomplete group.
     private struct BitsLeft {
         private var bits: UInt32 = 0
         private var count: UInt32 = 0
 
         var areZero: Bool { bits & (1 << count - 1) == 0 }
 
-        /// The next byte, once there are eight bits.
+        /// Adds a digit's six bits. Returns the next byte if there are eight bits.
         mutating func add(_ value: UInt32) -> UInt8? {
             bits = bits << 6 | value
             count += 6
@@ -109,21 +109,21 @@ package enum Base64 {
     }
 }
 
-/// One of the alphabets of Base64, which differ in the last two digits and in the padding.
+/// A Base64 alphabet. Alphabets differ in the last two digits and in the padding.
 package struct Base64Alphabet: Sendable {
-    /// RFC 4648, 4.
+    /// The standard alphabet (RFC 4648, 4).
     package static let standard = Base64Alphabet(lastTwo: "+/", pad: "=")
-    /// For URLs and file names (RFC 4648, 5).
+    /// The alphabet for URLs and file names (RFC 4648, 5).
     package static let urlSafe = Base64Alphabet(lastTwo: "-_", pad: "=")
-    /// CloudFront's, in the query parameters and cookies of signed URLs (Amazon CloudFront Developer Guide).
+    /// CloudFront's alphabet for the query parameters and cookies of signed URLs (Amazon CloudFront Developer Guide).
     package static let cloudFront = Base64Alphabet(lastTwo: "-~", pad: "_")
 
-    /// A bit that is set in no digit's value.
+    /// A bit that is not set in the value of any digit.
     static let noValue: UInt32 = 0x8000_0000
 
     /// The 64 digits, indexed by value.
     let digits: [UInt8]
-    /// The value of each byte; ``noValue`` for a byte that is no digit.
+    /// The value of each byte; ``noValue`` if the byte is not a digit.
     let values: [UInt32]
     let pad: UInt8
 

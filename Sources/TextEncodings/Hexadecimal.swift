@@ -1,6 +1,6 @@
-/// Hexadecimal digits (RFC 4648, 8), two for each byte.
+/// Hexadecimal digits (RFC 4648, 8), two per byte.
 package enum Hexadecimal {
-    /// The value of one digit in either case; `nil` for any other byte.
+    /// The value of a hexadecimal digit in either case; `nil` if the byte is not one.
     @inlinable package static func value(of digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
@@ -26,11 +26,11 @@ package enum Hexadecimal {
 }
 
 extension [UInt8] {
-    /// The bytes as hexadecimal digits in lower case.
+    /// The bytes as hexadecimal digits in lower case, two per byte.
     package var hexadecimal: String { withUnsafeBytes { Hexadecimal.text(of: $0) } }
 }
 
 extension UInt64 {
-    /// All sixteen digits in lower case, the most significant first.
+    /// The number as sixteen hexadecimal digits in lower case, the most significant first.
     package var hexadecimal: String { Swift.withUnsafeBytes(of: bigEndian) { Hexadecimal.text(of: $0) } }
 }

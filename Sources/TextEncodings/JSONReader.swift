@@ -1,4 +1,4 @@
-/// Reads one JSON text (RFC 8259), which is UTF-8, from its first byte to its last.
+/// Reads one complete JSON text (RFC 8259) in UTF-8.
 struct JSONReader {
     private let bytes: [UInt8]
     private var next = 0
@@ -35,7 +35,7 @@ struct JSONReader {
         }
     }
 
-    /// Reads what is inside of brackets. The opening one comes next.
+    /// Reads what is inside a pair of brackets. The next byte must be the opening one.
     private mutating func nested<Value>(
         _ read: (inout Self) throws(StrictJSON.Problem) -> Value
     ) throws(StrictJSON.Problem) -> Value {
@@ -82,7 +82,7 @@ struct JSONReader {
         return items
     }
 
-    /// Without an escape, as tokens are, a text is copied in one piece.
+    /// Reads a string. A string without escapes, as tokens are, is copied in one piece.
     private mutating func readText() throws(StrictJSON.Problem) -> String {
         next += 1
         guard let end = bytes[next...].position(of: UInt8(ascii: "\"")) else {
@@ -110,7 +110,7 @@ struct JSONReader {
         throw malformed("no control character in a text, and a quote at its end")
     }
 
-    /// Adds what an escape stands for. The reversed slash has been taken.
+    /// Reads an escape, whose backslash has already been read, and adds its character to `text`.
     private mutating func readEscape(into text: inout [UInt8]) throws(StrictJSON.Problem) {
         let letter = byte
         next += 1
@@ -128,7 +128,7 @@ struct JSONReader {
         }
     }
 
-    /// Four hex digits, or two times four for a surrogate pair.
+    /// Reads the four hex digits of a `\u` escape, and the second escape of a surrogate pair.
     private mutating func readScalar() throws(StrictJSON.Problem) -> Unicode.Scalar {
         var value = try readHexadecimal()
         if (0xD800...0xDBFF).contains(value), take("\\u") {
@@ -154,7 +154,7 @@ struct JSONReader {
         return value
     }
 
-    /// RFC 8259, 6.
+    /// Reads a number (RFC 8259, 6).
     private mutating func readNumber() throws(StrictJSON.Problem) -> Double {
         let begin = next
         _ = take("-")
@@ -177,7 +177,7 @@ struct JSONReader {
         guard next > begin else { throw malformed("a digit") }
     }
 
-    /// The next one; `nil` at the end.
+    /// The next byte; `nil` at the end of the text.
     private var byte: UInt8? { next < bytes.count ? bytes[next] : nil }
 
     private mutating func take(_ literal: StaticString) -> Bool {

@@ -1,4 +1,4 @@
-/// Any JSON value.
+/// A JSON value of any type.
 package enum JSONValue: Sendable, Equatable {
     case null
     case boolean(Bool)
@@ -7,7 +7,7 @@ package enum JSONValue: Sendable, Equatable {
     case list([JSONValue])
     case object([JSONName: JSONValue])
 
-    /// What it is, for a message.
+    /// A short description of the value, for a message.
     package var kind: String {
         switch self {
         case .null: "null"
@@ -20,8 +20,8 @@ package enum JSONValue: Sendable, Equatable {
     }
 }
 
-/// The name of a member, compared by its bytes. As a `String`, the Kelvin sign would equal a K, and comparing a name of ten
-/// thousand accents would take a second.
+/// The name of a member, which is compared by its bytes. As a `String`, the Kelvin sign would equal a K, and comparing
+/// a name of ten thousand accents would take a second.
 package struct JSONName: Hashable, Sendable, ExpressibleByStringLiteral {
     package let text: String
 
@@ -34,7 +34,7 @@ package struct JSONName: Hashable, Sendable, ExpressibleByStringLiteral {
     package func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
 }
 
-/// An object, and where it stands in its document. A member that is `null` counts as one that is not there.
+/// A JSON object and its position in the document. A member that is `null` counts as missing.
 package struct JSONObject: Sendable {
     package let members: [JSONName: JSONValue]
     private let place: String
@@ -43,7 +43,7 @@ package struct JSONObject: Sendable {
         (self.members, self.place) = (members, place)
     }
 
-    /// A text; `nil` where there is none of that name.
+    /// The string in the member `name`; `nil` if there is no such member.
     package func text(_ name: String) throws(StrictJSON.Problem) -> String? {
         try member(name, "a text") { if case .text(let text) = $0 { text } else { nil } }
     }

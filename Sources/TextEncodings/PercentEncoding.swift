@@ -1,6 +1,6 @@
 /// Percent-encoding (RFC 3986, 2.1) and its variant for HTML forms.
 package enum PercentEncoding {
-    /// Escapes all but the unreserved characters (RFC 3986, 2.3).
+    /// Escapes all characters except the unreserved ones (RFC 3986, 2.3).
     package static func encode(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var encoded: [UInt8] = []
@@ -14,14 +14,14 @@ package enum PercentEncoding {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// Decodes every escape, and `+` to a space where the text came from a form encoder.
+    /// Decodes every escape, and decodes `+` to a space if the text came from a form encoder.
     ///
-    /// The two families of encoders are told apart by what they wrote. A form encoder writes a plus sign as `%2B` and
-    /// may write a space as `+`. One that leaves a plus sign alone writes a space as `%20`. So in a text that holds
-    /// spaces a bare `+` is a plus sign exactly where there is a `%20` and no `%2B`.
+    /// The text itself shows which kind of encoder wrote it. A form encoder writes a plus sign as `%2B` and may write a
+    /// space as `+`. An encoder that leaves a plus sign alone writes a space as `%20`. So if the text may hold spaces,
+    /// an unescaped `+` is a plus sign only if the text contains a `%20` and no `%2B`.
     ///
-    /// - Parameter holdsSpaces: whether the decoded text may hold spaces, as a token's clear text does and Base64 does not.
-    ///   Without spaces, a `+` is always a plus sign.
+    /// - Parameter holdsSpaces: Whether the decoded text may hold spaces, as a token's clear text does and Base64 does
+    ///   not. If it may not, a `+` is always a plus sign.
     package static func decode(
         _ text: ArraySlice<UInt8>, holdsSpaces: Bool
     ) throws(BrokenEscape) -> ArraySlice<UInt8> {
@@ -30,7 +30,7 @@ package enum PercentEncoding {
 
     /// A `%` that is not followed by two hexadecimal digits.
     package struct BrokenEscape: Error {
-        /// Position of the `%`, in bytes.
+        /// The position of the `%`, in bytes.
         package let offset: Int
     }
 
@@ -38,7 +38,7 @@ package enum PercentEncoding {
     package static func decode(
         _ text: ArraySlice<UInt8>, plus: UInt8 = UInt8(ascii: "+")
     ) throws(BrokenEscape) -> ArraySlice<UInt8> {
-        // All empty arrays are one object, which would be written to.
+        // All empty arrays share one object, and decoding would write to it.
         guard !text.isEmpty else { return text }
         var broken: Int?
         let decoded = [UInt8](unsafeUninitializedCapacity: text.count) { decoded, decodedCount in

@@ -1,7 +1,8 @@
-/// `text` fit for a terminal, a log line or a header: control characters, line breaks and invisible or direction-changing
-/// characters are escaped, and what is too long is cut. What a token holds is hostile although it is signed.
+/// Makes `text` safe to show in a terminal, a log line or a header. Control characters, line breaks, and invisible or
+/// direction-changing characters are escaped, and text longer than `limit` is cut. The contents of a token are
+/// untrusted even if the token is signed.
 package func printable(_ text: String, limit: Int = 120) -> String {
-    // Nearly all that is shown, and a tenth of the cost.
+    // Nearly all texts are plain ASCII, for which this takes a tenth of the time.
     if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) {
         return text.utf8.count > limit ? text.prefix(limit) + "…" : text
     }
@@ -13,7 +14,8 @@ package func printable(_ text: String, limit: Int = 120) -> String {
     return shown
 }
 
-/// What is expected, of texts that are fit to be shown: at most eight, so that a long list stays one readable line.
+/// Lists expected values in a message, at most eight of them, so that a long list stays one readable line. The values
+/// must already be printable.
 package func printableList(_ values: [String]) -> String {
     let shown = values.prefix(8).map { "'\($0)'" }.joined(separator: ", ")
     switch values.count {

@@ -1,27 +1,27 @@
-/// JSON (RFC 8259) as strictly as it can be read: what two readers might take for two things is refused. That is a name
-/// given twice in one object, a byte order mark, any encoding but UTF-8, half of a surrogate pair, NUL, and a number that
-/// a double cannot hold.
+/// A strict JSON parser (RFC 8259), which rejects anything that two parsers might read differently: a name given twice
+/// in one object, a byte order mark, any encoding but UTF-8, half of a surrogate pair, NUL, and a number that a double
+/// cannot hold.
 ///
-/// The work is bounded whatever is sent: nesting and the number of values have a limit, and a document is read once, front
-/// to back.
+/// The work is bounded for any input: nesting and the number of values are limited, and a document is read once, from
+/// front to back.
 package enum StrictJSON {
     package static let depthLimit = 16
-    /// Values in an answer of Adobe's at the most. A decision has about twelve.
+    /// The default limit on the number of values in a document. A decision from Adobe has about twelve.
     package static let valueLimit = 256
-    /// Bytes of a number at the most.
+    /// The maximum length of a number in bytes.
     static let numberLimit = 32
 
     package enum Problem: Error, Equatable, Sendable {
         case notUTF8
         case tooDeep
         case tooManyValues(limit: Int)
-        /// Where, in bytes from 0, and what should have been there.
+        /// The text is not JSON at this offset, in bytes from 0, where `expected` should have been.
         case malformed(offset: Int, expected: String)
         case duplicate(name: String, offset: Int)
         case missing(place: String)
         case otherType(place: String, expected: String)
 
-        /// What is wrong, as the end of a line that begins with what was read.
+        /// What is wrong, as the end of a line that begins with the name of the document.
         package var reason: String {
             switch self {
             case .notUTF8: "it is not UTF-8"
@@ -36,7 +36,7 @@ package enum StrictJSON {
         }
     }
 
-    /// Reads a document that is one object, and nothing behind it but white space.
+    /// Reads a document that consists of one object; only white space may surround it.
     package static func readObject(
         _ text: ArraySlice<UInt8>, valueLimit: Int = valueLimit
     ) throws(Problem) -> JSONObject {

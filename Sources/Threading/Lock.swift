@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// A mutual exclusion lock. A POSIX mutex, since the thread sanitizer understands it.
+/// A mutual exclusion lock. It is a POSIX mutex, because the thread sanitizer understands one.
 ///
-/// `@unchecked Sendable`: a POSIX mutex is made to be used from several threads, and its address never changes.
+/// `@unchecked Sendable`: a POSIX mutex may be used from several threads, and its address never changes.
 package final class Lock: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
@@ -31,13 +31,13 @@ package final class Lock: @unchecked Sendable {
     package func unlock() { pthread_mutex_unlock(mutex) }
 }
 
-/// Something that is reached under its lock only.
+/// A value that can be accessed only while its lock is held.
 ///
-/// `@unchecked Sendable`: nobody has the state but who holds the lock.
+/// `@unchecked Sendable`: only the thread that holds the lock can access the state.
 package final class Guarded<State>: @unchecked Sendable {
     @usableFromInline
     let lock = Lock()
-    /// Not a property of its own: Swift would check at run time, at each use, what the lock sees to.
+    /// The state is not a stored property: Swift would check at run time the exclusive access that the lock ensures.
     @usableFromInline
     let state: UnsafeMutablePointer<State>
 

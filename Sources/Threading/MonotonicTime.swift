@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A clock that only goes forward, for measuring how long something takes.
 package enum MonotonicTime {
-    /// Nanoseconds since some moment in the past.
+    /// The current time in nanoseconds since an arbitrary start.
     package static var nanoseconds: UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

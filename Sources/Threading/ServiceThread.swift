@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// A thread of one's own, for work that blocks or runs for as long as the process does.
+/// A separate thread, for work that blocks or runs as long as the process does.
 ///
-/// `@unchecked Sendable`: the identifier is set before the thread is handed out, and joined or left alone by one owner.
+/// `@unchecked Sendable`: the identifier is set in the initializer, and one owner joins or detaches the thread.
 package final class ServiceThread: @unchecked Sendable {
     private let thread: pthread_t
 
-    /// Starts it; `nil` where the process may have no more of them. All signals are left to the main thread.
+    /// Starts the thread; `nil` if the process cannot create another one. Only the main thread handles signals.
     package init?(_ body: @escaping @Sendable () -> Void) {
         let work = Unmanaged.passRetained(Work(body))
         var (all, before) = (sigset_t(), sigset_t())
@@ -28,12 +28,12 @@ package final class ServiceThread: @unchecked Sendable {
         self.thread = thread
     }
 
-    /// Waits for its end. Either this is to be called, once, or ``detach()``.
+    /// Waits for the thread to end. The owner must call either this or ``detach()``, once.
     package func join() {
         pthread_join(thread, nil)
     }
 
-    /// Leaves it alone, for one whose end nobody can wait for.
+    /// Detaches the thread, if no other thread can wait for its end.
     package func detach() {
         pthread_detach(thread)
     }

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// Tells threads apart at the price of a look into the thread's own memory.
+/// Identifies the current thread, at the cost of one read from thread-specific memory.
 package enum ThreadNumber {
     private static let latest = Atomic<UInt>(0)
 
@@ -10,7 +10,7 @@ package enum ThreadNumber {
         return pthread_key_create(&key, nil) == 0 ? key : nil
     }()
 
-    /// A number from 1 up that no other thread has had; 0 for all of them where the process has no place left for it.
+    /// A number from 1 that no other thread has had; 0 for every thread if the process has no thread-specific key left.
     package static var current: UInt {
         guard let key else { return 0 }
         if let known = pthread_getspecific(key) { return UInt(bitPattern: known) }

@@ -1,6 +1,6 @@
 /// A date and time of day on the Gregorian calendar, with its offset from UTC.
 package struct CivilTime: Equatable, Sendable {
-    /// The largest offset from UTC, in minutes either way: the farthest in use.
+    /// The largest offset from UTC in either direction, in minutes. No larger one is in use.
     package static let largestOffset = 14 * 60
 
     package var year: Int
@@ -10,11 +10,11 @@ package struct CivilTime: Equatable, Sendable {
     package var minute: Int
     package var second: Int
     package var millisecond = 0
-    /// The offset from UTC, in minutes; positive east of Greenwich.
+    /// The offset from UTC in minutes; positive east of Greenwich.
     package var offset: Int
 
-    /// The point in time. `nil` for a time that does not exist or is not accepted: 31 February, 24:00, a leap second, a year
-    /// outside of 1970 to 9999, an offset above ``largestOffset``.
+    /// The date and time as a timestamp. It is `nil` if the time does not exist or is not accepted: 31 February, 24:00,
+    /// a leap second, a year outside 1970 to 9999, or an offset above ``largestOffset``.
     package var timestamp: Timestamp? {
         guard (1970...9999).contains(year), (1...12).contains(month), day >= 1, day <= daysInMonth,
             (0...23).contains(hour), (0...59).contains(minute), (0...59).contains(second),
@@ -32,7 +32,8 @@ package struct CivilTime: Equatable, Sendable {
         }
     }
 
-    /// Counts years from March, which puts the leap day last and gives the months a regular length.
+    /// The days since 1970-01-01. Years are counted from March, which puts the leap day last and makes month lengths
+    /// regular.
     private var daysSince1970: Int {
         let years = month > 2 ? year : year - 1
         let monthFromMarch = (month + 9) % 12
@@ -41,14 +42,14 @@ package struct CivilTime: Equatable, Sendable {
         return years * 365 + years / 4 - years / 100 + years / 400 + dayOfYear - daysFromMarchOfYear0To1970
     }
 
-    /// The time that a clock with that offset shows. A timestamp before 1970 or after 9999 is replaced by the nearest one in
-    /// that range.
+    /// The time that a clock with this offset shows. A timestamp before 1970 or after 9999 is replaced by the nearest
+    /// one in that range.
     package init(_ timestamp: Timestamp, offset: Int) {
         let inRange = min(max(timestamp.milliseconds, 0), Timestamp.endOfDates.milliseconds - 1)
         let local = Int(inRange / 1000) + offset * 60
         let days = Int(Int64(local).flooredQuotient(by: 86_400))
         let secondOfDay = local - days * 86_400
-        // The inverse of daysSince1970, by eras of 400 years.
+        // This is the inverse of daysSince1970, calculated in eras of 400 years.
         let shifted = days + 719_468
         let (era, dayOfEra) = (shifted / 146_097, shifted % 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -61,7 +62,7 @@ package struct CivilTime: Equatable, Sendable {
         self.offset = offset
     }
 
-    /// Takes the parts of a date; ``timestamp`` says whether they make one.
+    /// Creates a time from its parts, which are not checked; ``timestamp`` is `nil` if they do not form a valid time.
     package init(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, offset: Int) {
         (self.year, self.month, self.day) = (year, month, day)
         (self.hour, self.minute, self.second, self.offset) = (hour, minute, second, offset)
@@ -70,8 +71,8 @@ package struct CivilTime: Equatable, Sendable {
     /// The date, time and offset, such as `2016-03-17 15:01:31 -0700`.
     ///
     /// - Parameters:
-    ///   - separator: stands between year, month and day.
-    ///   - zone: stands before the offset.
+    ///   - separator: The character between year, month and day.
+    ///   - zone: The text before the offset.
     package func text(separator: Unicode.Scalar = "-", zone: String = " ") -> String {
         var text: [UInt8] = []
         text.reserveCapacity(32)

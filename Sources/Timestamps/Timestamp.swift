@@ -2,18 +2,18 @@ internal import Glibc
 
 /// A point in time, in milliseconds since 1970-01-01 00:00:00 UTC.
 public struct Timestamp: Hashable, Comparable, Sendable {
-    /// Milliseconds since 1970, negative before.
+    /// Milliseconds since 1970; negative for earlier times.
     public let milliseconds: Int64
 
     /// The first millisecond of the year 10000, which a date with four digits for the year cannot express.
     package static let endOfDates = Timestamp(milliseconds: 253_402_300_800_000)
 
-    /// Takes milliseconds since 1970.
+    /// Creates a timestamp from milliseconds since 1970.
     public init(milliseconds: Int64) {
         self.milliseconds = milliseconds
     }
 
-    /// The system's real-time clock.
+    /// The current time of the system's real-time clock.
     public static var now: Timestamp {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
@@ -25,13 +25,13 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         left.milliseconds < right.milliseconds
     }
 
-    /// The time `duration` milliseconds later, limited to what Int64 can express.
+    /// The time `duration` milliseconds later, clamped to the range of Int64.
     package func advanced(byMilliseconds duration: Int64) -> Timestamp {
         let (sum, overflows) = milliseconds.addingReportingOverflow(duration)
         return Timestamp(milliseconds: overflows ? (duration < 0 ? .min : .max) : sum)
     }
 
-    /// Milliseconds from `other` to this time, limited to what Int64 can express.
+    /// Milliseconds from `other` to this time, clamped to the range of Int64.
     package func milliseconds(since other: Timestamp) -> Int64 {
         let (difference, overflows) = milliseconds.subtractingReportingOverflow(other.milliseconds)
         return overflows ? (other.milliseconds < 0 ? .max : .min) : difference
@@ -39,7 +39,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-    /// The duration in whole milliseconds, rounded towards zero and limited to what Int64 can express.
+    /// The duration in whole milliseconds, rounded towards zero and clamped to the range of Int64.
     package var clampedMilliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (scaled, overflows) = seconds.multipliedReportingOverflow(by: 1000)
@@ -50,7 +50,7 @@ extension Duration {
 }
 
 extension Int64 {
-    /// The quotient, rounded down also for negative numbers.
+    /// The quotient, rounded down for negative numbers too.
     package func flooredQuotient(by divisor: Int64) -> Int64 {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient

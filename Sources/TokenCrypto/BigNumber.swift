@@ -1,6 +1,7 @@
 internal import COpenSSL
 
-/// One of libcrypto's large whole numbers, which are never negative here. Owns its memory, and keeps it from use to use.
+/// One of libcrypto's large whole numbers, which are never negative here. It owns its memory and keeps it from use to
+/// use.
 final class BigNumber {
     let pointer: OpaquePointer
 
@@ -9,7 +10,7 @@ final class BigNumber {
         self.pointer = pointer
     }
 
-    /// Takes `pointer` over.
+    /// Takes ownership of `pointer`.
     init(takingOwnership pointer: OpaquePointer) {
         self.pointer = pointer
     }
@@ -18,12 +19,12 @@ final class BigNumber {
         BN_free(pointer)
     }
 
-    /// Becomes the number that `bytes` are, the most significant first (OS2IP of RFC 8017, 4.2). `false` where that fails.
+    /// Sets this number from `bytes`, most significant byte first (OS2IP of RFC 8017, 4.2). `false` if that fails.
     func read(_ bytes: UnsafeRawBufferPointer) -> Bool {
         BN_bin2bn(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(bytes.count), pointer) != nil
     }
 
-    /// Becomes the sum of the two. `false` where that fails.
+    /// Sets this number to the sum of `left` and `right`. `false` if that fails.
     func add(_ left: BigNumber, _ right: BigNumber) -> Bool {
         BN_uadd(pointer, left.pointer, right.pointer) == 1
     }
@@ -33,9 +34,9 @@ final class BigNumber {
     static func < (left: BigNumber, right: BigNumber) -> Bool { BN_ucmp(left.pointer, right.pointer) < 0 }
 }
 
-/// Multiplies modulo one odd number, with what libcrypto has computed for that beforehand.
+/// Multiplies modulo one odd number, for which libcrypto's Montgomery parameters are computed once.
 ///
-/// Not thread-safe: one caller at a time.
+/// It is not thread-safe: it serves one caller at a time.
 final class ModularMultiplier {
     let modulus: BigNumber
     private let montgomery: OpaquePointer
@@ -60,13 +61,13 @@ final class ModularMultiplier {
         BN_CTX_free(scratch)
     }
 
-    /// Makes `result` the Montgomery form of `number`, which is below the modulus. `false` where that fails.
+    /// Sets `result` to the Montgomery form of `number`, which must be below the modulus. `false` if that fails.
     func toMontgomery(_ result: BigNumber, _ number: BigNumber) -> Bool {
         BN_to_montgomery(result.pointer, number.pointer, montgomery, scratch) == 1
     }
 
-    /// Makes `result` the product of two numbers below the modulus. It has Montgomery form where both have it, and is a
-    /// plain number where one of them is. `false` where that fails.
+    /// Sets `result` to the product of two numbers below the modulus. The product has Montgomery form if both numbers
+    /// have it, and is a plain number if only one has it. `false` if that fails.
     func multiply(_ result: BigNumber, _ left: BigNumber, _ right: BigNumber) -> Bool {
         BN_mod_mul_montgomery(result.pointer, left.pointer, right.pointer, montgomery, scratch) == 1
     }

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-/// Runs one of libcrypto's `d2i_…` functions over the whole of `bytes`. `nil` where it fails, or leaves bytes behind:
-/// what follows a key in its file is not something to pass over.
+/// Runs one of libcrypto's `d2i_…` functions over all of `bytes`. `nil` if it fails or does not consume every byte,
+/// since what follows a key in its file must not be ignored.
 func decodeDER<Object>(
     _ bytes: [UInt8],
     with decode: (UnsafeMutablePointer<UnsafePointer<UInt8>?>, Int) -> Object?,
@@ -18,7 +18,7 @@ func decodeDER<Object>(
     }
 }
 
-/// Runs one of libcrypto's `i2d_…` functions.
+/// Runs one of libcrypto's `i2d_…` functions, and returns its output.
 func encodeDER(
     with encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> Int32
 ) throws(KeyFileError) -> [UInt8] {
@@ -29,7 +29,7 @@ func encodeDER(
     return Array(UnsafeBufferPointer(start: output, count: Int(length)))
 }
 
-/// What `body` writes into a memory BIO, as text.
+/// Returns the text that `body` writes into a memory BIO.
 func withMemoryBIO(_ body: (OpaquePointer) throws(CryptoError) -> Void) throws(CryptoError) -> String {
     guard let bio = BIO_new(BIO_s_mem()) else { throw .libcrypto("out of memory") }
     defer { BIO_free(bio) }

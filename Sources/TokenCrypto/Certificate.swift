@@ -1,19 +1,19 @@
 internal import COpenSSL
 internal import Glibc
 
-/// An X.509 certificate, reduced to what a verification key needs of it. Nobody's signature on it is checked:
-/// it is trusted because an operator put it there, not because of who issued it.
+/// An X.509 certificate, reduced to what a verification key needs. The issuer's signature is not checked: the
+/// certificate is trusted because an operator installed it, not because of who issued it.
 package struct Certificate: Sendable {
-    /// The subject as RFC 2253 writes it, for example `CN=Adobe Pass,O=Adobe`.
+    /// The subject in the notation of RFC 2253, for example `CN=Adobe Pass,O=Adobe`.
     package let subject: String
     package let key: RSAPublicKey
     private let derBytes: [UInt8]
-    /// First and last second of its validity, in seconds since 1970.
+    /// The first and last second of the validity period, in seconds since 1970.
     package let validity: ClosedRange<Int64>
 
     /// Reads one DER certificate; `nil` for anything else.
     ///
-    /// - Throws: ``KeyFileError`` for a certificate whose key or dates cannot be used.
+    /// - Throws: ``KeyFileError`` if the certificate's key or dates cannot be used.
     package init?(ifDER bytes: [UInt8]) throws(KeyFileError) {
         guard let certificate = decodeDER(bytes, with: { d2i_X509(nil, $0, $1) }, discarding: X509_free) else {
             CryptoError.discardQueue()
@@ -23,7 +23,7 @@ package struct Certificate: Sendable {
         try self.init(reading: certificate)
     }
 
-    /// Reads `certificate`, which stays the caller's.
+    /// Reads `certificate`, which the caller continues to own.
     init(reading certificate: OpaquePointer) throws(KeyFileError) {
         derBytes = try encodeDER { i2d_X509(certificate, $0) }
         subject = try Self.subject(of: certificate)

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// libcrypto could not do what it was asked. Never says whether a signature is good: a bad one is not an error.
+/// A failure of libcrypto itself. It never says whether a signature is valid: an invalid signature is not an error.
 package enum CryptoError: Error, Equatable, CustomStringConvertible {
     case libcrypto(String)
 
@@ -10,14 +10,14 @@ package enum CryptoError: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    /// Empties this thread's error queue after a failure that was expected.
+    /// Empties this thread's libcrypto error queue after a failure that was expected.
     static func discardQueue() {
         ERR_clear_error()
     }
 
-    /// The reason that libcrypto queued last on this thread, and an empty queue.
+    /// Returns the reason that libcrypto queued last on this thread, and empties the queue.
     ///
-    /// An entry left behind would be read as the reason of whatever fails next.
+    /// An entry left in the queue would be read as the reason of the next failure.
     package static func drainQueue() -> String {
         defer { discardQueue() }
         let code = ERR_peek_last_error()

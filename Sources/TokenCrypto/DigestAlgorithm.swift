@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// A digest for what other services ask for. Media tokens know SHA-256 alone.
+/// A digest algorithm that other services, such as CDNs, require. Media tokens use SHA-256 only.
 package enum DigestAlgorithm: String, Sendable, CaseIterable {
     case sha256, sha1, md5
 
@@ -24,7 +24,7 @@ package enum DigestAlgorithm: String, Sendable, CaseIterable {
 }
 
 extension [UInt8] {
-    /// Whether both are the same, in a time that depends on their length alone.
+    /// Whether both arrays are equal, in a time that depends on their lengths only.
     package func isSame(inConstantTime other: [UInt8]) -> Bool {
         count == other.count && CRYPTO_memcmp(self, other, count) == 0
     }

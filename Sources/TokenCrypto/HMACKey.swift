@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-/// A key for HMAC (RFC 2104), made ready once, so that libcrypto looks nothing up for each message.
+/// A key for HMAC (RFC 2104). It is set up once, so that libcrypto looks nothing up for each message.
 package final class HMACKey: Sendable {
-    /// Keyed, and only ever copied, which any number of threads may do at once.
+    /// A keyed context that is only ever copied, which any number of threads may do at once.
     private nonisolated(unsafe) let context: OpaquePointer
 
     package init(_ digest: DigestAlgorithm, key: [UInt8]) throws(CryptoError) {

@@ -1,10 +1,10 @@
 internal import COpenSSL
 
-/// A Java keystore of type JKS: the form in which Adobe hands out `media_token_keystore.jks`.
+/// A Java keystore of type JKS, the form in which Adobe distributes `media_token_keystore.jks`.
 ///
-/// The layout is that of the JDK's own `sun.security.provider.JavaKeyStore`, all numbers big-endian:
-/// magic, version, count; for each entry a tag, alias and creation time, then one certificate (tag 2) or an
-/// encrypted private key and its chain (tag 1); last a SHA-1 over password, a fixed phrase and all that went before.
+/// The layout is that of the JDK's own `sun.security.provider.JavaKeyStore`, with all numbers big-endian: magic,
+/// version, count; for each entry a tag, alias and creation time, then one certificate (tag 2) or an encrypted private
+/// key and its chain (tag 1); last a SHA-1 digest over the password, a fixed phrase and everything before it.
 package enum JavaKeyStore {
     package static let magic: [UInt8] = [0xFE, 0xED, 0xFE, 0xED]
     static let jceksMagic: [UInt8] = [0xCE, 0xCE, 0xCE, 0xCE]
@@ -22,7 +22,7 @@ package enum JavaKeyStore {
         return try readEntries(of: content)
     }
 
-    /// The store's own integrity digest: SHA-1 over the password as UTF-16BE, the phrase, and the content.
+    /// The keystore's own integrity digest: SHA-1 over the password as UTF-16BE, the phrase, and the content.
     package static func digest(of content: ArraySlice<UInt8>, password: String) -> [UInt8]? {
         let salted = password.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] } + phrase + content
         var output = [UInt8](repeating: 0, count: digestLength)
@@ -48,7 +48,7 @@ package enum JavaKeyStore {
             case 1:
                 holdsPrivateKey = true
                 try reader.skip(reader.number(bytes: 4))
-                // The first certificate is the key's own; those behind it are its issuers and sign no tokens.
+                // The first certificate is the key's own; those after it belong to its issuers and sign no tokens.
                 for position in 0..<(try reader.number(bytes: 4)) {
                     let der = try readCertificate(from: &reader, version: version)
                     if position == 0 { entries.append(try entry(der)) }
@@ -83,7 +83,8 @@ package enum JavaKeyStore {
     }
 }
 
-/// Takes numbers and runs of bytes off the front. Every length is checked against what is left before it is used.
+/// Reads numbers and runs of bytes from the front. Every length is checked against the bytes that are left before it is
+/// used.
 private struct BigEndianReader {
     private var rest: ArraySlice<UInt8>
 

@@ -1,8 +1,9 @@
 internal import COpenSSL
 
-/// The public keys that one file holds, whatever its format.
+/// The public keys of one file, whatever its format.
 ///
-/// The format is told by the first bytes alone, never by the file's name: a `.jks` is often a PKCS#12 since Java 9.
+/// The format is recognised by the first bytes alone, never by the file's name: since Java 9, a `.jks` is often a
+/// PKCS#12.
 package struct KeyFile: Sendable {
     package enum Format: String, Sendable {
         case pem = "PEM"
@@ -14,10 +15,10 @@ package struct KeyFile: Sendable {
     package enum Entry: Sendable {
         case key(RSAPublicKey)
         case certificate(Certificate)
-        /// A key or certificate among others that cannot verify anything, and why.
+        /// A key or certificate that cannot verify anything, and the reason.
         case unusable(KeyFileError)
 
-        /// What `read` gives; an entry that cannot be used where it throws, `nil` where it gives nothing.
+        /// The entry that `read` returns; an unusable entry if `read` throws, and `nil` if it returns `nil`.
         init?(_ read: () throws(KeyFileError) -> Entry?) {
             do {
                 guard let entry = try read() else { return nil }
@@ -27,29 +28,31 @@ package struct KeyFile: Sendable {
             }
         }
 
-        /// A DER certificate; `nil` for anything else.
+        /// Reads a DER certificate; `nil` for anything else.
         static func certificate(der: [UInt8]) -> Entry? {
             Entry { () throws(KeyFileError) in try Certificate(ifDER: der).map { .certificate($0) } }
         }
 
-        /// A DER public key; `nil` for anything else.
+        /// Reads a DER public key; `nil` for anything else.
         static func key(der: [UInt8]) -> Entry? {
             Entry { () throws(KeyFileError) in try RSAPublicKey(ifDER: der).map { .key($0) } }
         }
     }
 
-    /// Bytes at the most. A key file is a few kilobytes; this stops at something that is none.
+    /// The largest file accepted, in bytes. A key file has a few kilobytes; the limit stops reading a file that is no
+    /// key file.
     package static let sizeLimit = 1 << 20
 
     package let format: Format
     package let entries: [Entry]
-    /// Whether a private key lies in the same file. It is neither read nor needed, and should not be there.
+    /// Whether the file also holds a private key. It is neither read nor needed, and should not be there.
     package let holdsPrivateKey: Bool
 
-    /// Reads the keys out of a file's bytes.
+    /// Reads the keys from a file's bytes.
     ///
-    /// - Parameter password: for PKCS#12, to decrypt; for JKS, to check its integrity digest. Not used otherwise.
-    /// - Throws: ``KeyFileError``, where the file as a whole cannot be read.
+    /// - Parameter password: used to decrypt PKCS#12, and to check the integrity digest of JKS; ignored for other
+    ///   formats.
+    /// - Throws: ``KeyFileError`` if the file as a whole cannot be read.
     package init(reading bytes: [UInt8], password: String?) throws(KeyFileError) {
         let sequenceTag: UInt8 = 0x30
         if bytes.isEmpty {
@@ -72,7 +75,7 @@ package struct KeyFile: Sendable {
         self.holdsPrivateKey = holdsPrivateKey
     }
 
-    /// The forms are different ASN.1 types, so at most one of these readings consumes the whole file.
+    /// Reads DER. The formats are different ASN.1 types, so at most one of these readings consumes the whole file.
     private static func readDER(_ bytes: [UInt8], password: String?) throws(KeyFileError) -> KeyFile {
         if let entry = Entry.key(der: bytes) ?? Entry.certificate(der: bytes) {
             return try KeyFile(format: .der, entries: [entry], holdsPrivateKey: false)

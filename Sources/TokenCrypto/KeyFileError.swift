@@ -1,7 +1,7 @@
-/// Why a file's keys cannot be read at all. The text completes a line that begins with the file's name.
+/// Why a file's keys, or one of them, cannot be read. The text completes a line that begins with the file's name.
 package enum KeyFileError: Error, Equatable, CustomStringConvertible {
     case empty
-    /// Not a format that we read, or damaged. Says which and where.
+    /// The file has an unsupported format, or is damaged. The text says which and where.
     case malformed(String)
     case notRSA(found: String)
     case passwordMissing(KeyFile.Format)

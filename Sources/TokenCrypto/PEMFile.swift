@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// PEM text (RFC 7468): any number of public keys and certificates.
+/// Reads PEM text (RFC 7468) with any number of public keys and certificates.
 enum PEMFile {
     static func read(_ bytes: [UInt8]) throws(KeyFileError) -> KeyFile {
         var entries: [KeyFile.Entry] = []
@@ -46,7 +46,7 @@ enum PEMFile {
         return blocks
     }
 
-    /// `nil` at the end and on damage; libcrypto's error queue tells which.
+    /// Reads the next PEM block; `nil` at the end and on damage, which libcrypto's error queue distinguishes.
     private static func nextBlock(in bio: OpaquePointer?) -> Block? {
         var name: UnsafeMutablePointer<CChar>?
         var header: UnsafeMutablePointer<CChar>?

@@ -1,9 +1,9 @@
 internal import COpenSSL
 
-/// A PKCS#12 (RFC 7292), as keytool has written by default since Java 9.
+/// A PKCS#12 archive (RFC 7292), which keytool writes by default since Java 9.
 final class PKCS12Archive {
-    /// Java 8 encrypts certificates with 40-bit RC2, which lives in libcrypto's legacy provider. It is loaded into a
-    /// library context of its own, so that nothing else of the process can reach those algorithms.
+    /// A separate libcrypto context with the legacy provider. Java 8 encrypts certificates with 40-bit RC2, which only
+    /// that provider has; in a context of its own, nothing else in the process can use its algorithms.
     private nonisolated(unsafe) static let libraryContext: OpaquePointer? = {
         let context = OSSL_LIB_CTX_new()
         OSSL_PROVIDER_load(context, "default")
@@ -14,12 +14,13 @@ final class PKCS12Archive {
 
     private let pointer: OpaquePointer
 
-    /// `nil` where `bytes` are something else than one PKCS#12.
+    /// Reads one PKCS#12; `nil` if `bytes` are anything else.
     init?(ifDER bytes: [UInt8]) {
         var pointer = PKCS12_init_ex(NID_pkcs7_data, Self.libraryContext, nil)
         let decoded = decodeDER(bytes, with: { d2i_PKCS12(&pointer, $0, $1) })
         guard decoded != nil, let pointer else {
-            // On failure d2i_PKCS12 has freed what it was given, and set it to NULL; on trailing bytes it has not.
+            // On failure d2i_PKCS12 has freed the object it was given and set the pointer to NULL; on trailing bytes it
+            // has not.
             PKCS12_free(pointer)
             CryptoError.discardQueue()
             return nil
@@ -54,7 +55,7 @@ final class PKCS12Archive {
         }
         var entries: [KeyFile.Entry] = []
         if let certificate {
-            // The private key's own; the others are then its issuers, which sign no tokens.
+            // This is the private key's own certificate; the others then belong to its issuers, which sign no tokens.
             entries.append(Self.entry(certificate))
         } else if let others {
             for index in 0..<shim_sk_X509_num(others) {

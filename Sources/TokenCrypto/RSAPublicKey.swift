@@ -1,25 +1,25 @@
 internal import COpenSSL
 
-/// An RSA public key. Immutable once made.
+/// An immutable RSA public key.
 package final class RSAPublicKey: Sendable {
-    /// Owned. libcrypto documents an `EVP_PKEY` that nobody changes as safe to share between threads.
+    /// The key's owned `EVP_PKEY`. libcrypto documents one that nobody changes as safe to share between threads.
     package nonisolated(unsafe) let pointer: OpaquePointer
 
-    /// Length of the modulus in bits.
+    /// The length of the modulus in bits.
     package let bits: Int
-    /// The public exponent; `nil` where it needs more than 64 bits.
+    /// The public exponent; `nil` if it needs more than 64 bits.
     package let exponent: UInt64?
     /// The key as DER `SubjectPublicKeyInfo` (RFC 5280).
     package let derBytes: [UInt8]
-    /// SHA-256 of ``derBytes``: what `openssl pkey -pubin -outform der | sha256sum` prints.
+    /// The SHA-256 digest of ``derBytes``, as `openssl pkey -pubin -outform der | sha256sum` prints it.
     package let fingerprint: SHA256Digest
 
-    /// Length in bytes of the modulus and so of every signature.
+    /// The length in bytes of the modulus, and so of every signature.
     package var signatureLength: Int { (bits + 7) / 8 }
 
-    /// Takes `pointer` over, whatever the outcome.
+    /// Takes ownership of `pointer`, and frees it if the initializer throws.
     ///
-    /// - Throws: ``KeyFileError/notRSA(found:)`` for any other algorithm, RSASSA-PSS keys included.
+    /// - Throws: ``KeyFileError/notRSA(found:)`` for any other algorithm, including RSASSA-PSS keys.
     init(takingOwnership pointer: OpaquePointer) throws(KeyFileError) {
         do {
             let kind = EVP_PKEY_get_base_id(pointer)
@@ -42,7 +42,7 @@ package final class RSAPublicKey: Sendable {
         let pointer =
             decodeDER(bytes, with: { d2i_PUBKEY(nil, $0, $1) }, discarding: EVP_PKEY_free)
             ?? decodeDER(bytes, with: { d2i_PublicKey(EVP_PKEY_RSA, nil, $0, $1) }, discarding: EVP_PKEY_free)
-        // Whichever of the two did not fit has left its complaint.
+        // The decoder that did not fit has left an entry in the error queue.
         CryptoError.discardQueue()
         guard let pointer else { return nil }
         try self.init(takingOwnership: pointer)
@@ -59,7 +59,7 @@ package final class RSAPublicKey: Sendable {
         }
     }
 
-    /// A copy of the modulus; `nil` where libcrypto does not give it.
+    /// A copy of the modulus; `nil` if libcrypto does not provide it.
     func modulus() -> BigNumber? { Self.parameter(OSSL_PKEY_PARAM_RSA_N, of: pointer) }
 
     private static func exponent(of pointer: OpaquePointer) -> UInt64? {

@@ -1,14 +1,15 @@
 internal import COpenSSL
 
-/// An RSA private key that signs tokens for tests and load, and the grants of a CDN. Verification never needs one.
+/// An RSA private key that signs tokens for tests and load tests, and playback grants for a CDN. Verification never
+/// needs one.
 package final class RSASigningKey: Sendable {
-    /// Owned. libcrypto documents an `EVP_PKEY` that nobody changes as safe to share between threads.
+    /// The key's owned `EVP_PKEY`. libcrypto documents one that nobody changes as safe to share between threads.
     private nonisolated(unsafe) let pointer: OpaquePointer
 
     /// The matching public key.
     package let publicKey: RSAPublicKey
 
-    /// Makes a new key with exponent 65537.
+    /// Generates a key with exponent 65537.
     package static func generate(bits: Int) throws(KeyFileError) -> RSASigningKey {
         guard let context = EVP_PKEY_CTX_new_id(EVP_PKEY_RSA, nil) else { throw .libcrypto("out of memory") }
         defer { EVP_PKEY_CTX_free(context) }
@@ -20,12 +21,12 @@ package final class RSASigningKey: Sendable {
         return try RSASigningKey(takingOwnership: pointer)
     }
 
-    /// Reads an unencrypted PEM private key, PKCS#8 or PKCS#1.
+    /// Reads an unencrypted PEM private key in PKCS#8 or PKCS#1 form.
     package convenience init(pem: [UInt8]) throws(KeyFileError) {
         let pointer = pem.withUnsafeBytes { buffer -> OpaquePointer? in
             let bio = BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count))
             defer { BIO_free(bio) }
-            // Without a callback of our own, libcrypto would ask for a password on the terminal and wait.
+            // Without this callback, libcrypto would ask for a password on the terminal and wait.
             return PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in -1 }, nil)
         }
         guard let pointer else {
@@ -36,7 +37,7 @@ package final class RSASigningKey: Sendable {
 
     private init(takingOwnership pointer: OpaquePointer) throws(KeyFileError) {
         do {
-            // A second reference: the public half reads the same immutable object.
+            // The public key gets a second reference, since it reads the same immutable object.
             guard EVP_PKEY_up_ref(pointer) == 1 else { throw KeyFileError.libcrypto("out of memory") }
             publicKey = try RSAPublicKey(takingOwnership: pointer)
             self.pointer = pointer
@@ -50,7 +51,7 @@ package final class RSASigningKey: Sendable {
         EVP_PKEY_free(pointer)
     }
 
-    /// RSASSA-PKCS1-v1_5 over a digest of `message`.
+    /// Signs a digest of `message` with RSASSA-PKCS1-v1_5.
     package func sign(_ message: [UInt8], _ digest: DigestAlgorithm = .sha256) throws(CryptoError) -> [UInt8] {
         guard let context = EVP_MD_CTX_new() else { throw .libcrypto("out of memory") }
         defer { EVP_MD_CTX_free(context) }

@@ -10,7 +10,7 @@ package struct SHA256Digest: Hashable, Sendable {
         self.words = words
     }
 
-    /// Lower-case hexadecimal, as `sha256sum` prints it.
+    /// The digest in lower-case hexadecimal, as `sha256sum` prints it.
     package var hexadecimal: String { bytes.hexadecimal }
 
     package var bytes: [UInt8] {
@@ -32,9 +32,9 @@ package struct SHA256Digest: Hashable, Sendable {
     }
 }
 
-/// A kept SHA-256 context. Making one costs more than digesting a token, so each workspace keeps its own.
+/// A reusable SHA-256 context. Creating one costs more than digesting a token, so each workspace keeps its own.
 ///
-/// Not thread-safe: one caller at a time.
+/// It is not thread-safe: it serves one caller at a time.
 package final class SHA256Hasher {
     /// The algorithm, fetched once: libcrypto's implicit fetch takes a lock and a look-up for each use.
     private nonisolated(unsafe) static let algorithm = EVP_MD_fetch(nil, "SHA256", nil)

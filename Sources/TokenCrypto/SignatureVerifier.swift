@@ -2,11 +2,11 @@ internal import COpenSSL
 
 /// Verifies RSASSA-PKCS1-v1_5 signatures over SHA-256 (RFC 8017, 8.2.2) with one key.
 ///
-/// libcrypto does the arithmetic. What its general interface makes anew for each signature (a dozen objects, the number for
-/// Montgomery's form, tables for long exponents) is made once here. As the RFC has it, the message that the signature
-/// stands for is not taken apart: the one message that it may stand for is built, and the two are compared as a whole.
+/// libcrypto does the arithmetic. Objects that its general interface creates for each signature (a dozen objects, the
+/// Montgomery parameters, tables for long exponents) are created once here. As the RFC specifies, the message that the
+/// signature encodes is not parsed: the only valid encoded message is built, and the two are compared as a whole.
 ///
-/// Not thread-safe: one caller at a time.
+/// It is not thread-safe: it serves one caller at a time.
 package final class SignatureVerifier {
     private let key: RSAPublicKey
     private let exponent: UInt64
@@ -16,10 +16,11 @@ package final class SignatureVerifier {
     private let power: BigNumber
     private let expected: BigNumber
     private let digest: BigNumber
-    /// What a valid signature stands for, but for the digest at its end.
+    /// The encoded message of a valid signature, with zeros in place of the digest at its end.
     private let encodedMessage: BigNumber
 
-    /// - Throws: where the key's exponent is even or above 64 bits, or its modulus is even or too short.
+    /// - Throws: ``CryptoError`` if the key's exponent is 1, even or above 64 bits, or its modulus is even or too
+    ///   short.
     package init(key: RSAPublicKey) throws(CryptoError) {
         guard let exponent = key.exponent, exponent > 1, exponent % 2 == 1 else {
             throw .libcrypto("cannot verify with a public exponent that is even or needs more than 64 bits")
@@ -37,7 +38,7 @@ package final class SignatureVerifier {
         guard bytes.withUnsafeBytes(encodedMessage.read) else { throw .libcrypto("out of memory") }
     }
 
-    /// Whether `signature` is this key's over `digest`. Every failure of libcrypto's is a no.
+    /// Whether `signature` is this key's signature over `digest`; `false` also if libcrypto fails.
     package func isValid(_ signature: [UInt8], over digest: SHA256Digest) -> Bool {
         guard signature.count == key.signatureLength else { return false }
         guard signature.withUnsafeBytes(self.signature.read), digest.withUnsafeBytes(self.digest.read),
@@ -49,8 +50,9 @@ package final class SignatureVerifier {
         return power == expected
     }
 
-    /// Raises the signature to the public exponent, from its highest bit down to the lowest: square, and multiply where
-    /// there is a one. The lowest is a one, as the exponent is odd, and is where Montgomery's form is left again.
+    /// Raises the signature to the public exponent, from the exponent's highest bit to its lowest: squares for each
+    /// bit, and multiplies for each one. The lowest bit is a one, as the exponent is odd; its multiplication also
+    /// converts the power back from Montgomery form.
     private func raise() -> Bool {
         guard multiplier.toMontgomery(base, signature) else { return false }
         var reached = base
@@ -64,10 +66,10 @@ package final class SignatureVerifier {
         return true
     }
 
-    /// EMSA-PKCS1-v1_5 (RFC 8017, 9.2) with zeros for the digest.
+    /// The EMSA-PKCS1-v1_5 encoding (RFC 8017, 9.2) with zeros in place of the digest.
     private static func encodedMessage(length: Int) throws(CryptoError) -> [UInt8] {
         let digestLength = 32
-        // DER of the DigestInfo for SHA-256, up to the digest: RFC 8017, 9.2, note 1.
+        // The DER encoding of the DigestInfo for SHA-256, up to the digest: RFC 8017, 9.2, note 1.
         let digestInfo: [UInt8] = [
             0x30, 0x31, 0x30, 0x0D, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05, 0x00, 0x04,
             0x20,

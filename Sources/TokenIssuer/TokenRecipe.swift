@@ -1,17 +1,17 @@
 package import MediaToken
 internal import Timestamps
 
-/// What a token to be signed shall say, in the shape of the tokens that Adobe Pass issues.
+/// The fields of a token to be signed, in the structure of the tokens that Adobe Pass issues.
 package struct TokenRecipe: Sendable {
     package var kind = TokenKind.media
-    /// Root element of a media token; the other kinds have one each.
+    /// The root element of a media token. Each other kind of token has a fixed one.
     package var root = "authToken"
     package var sessionGUID = "0123456789abcdef0123456789abcdef"
     package var requestor = "MML"
     package var resource = "TNT"
     package var mvpd = "TempPass"
     package var proxyMVPD: String?
-    /// Milliseconds; real tokens carry 420000.
+    /// The TTL in milliseconds; real tokens have 420000.
     package var timeToLive: Int64 = 420_000
     package var issued: TokenDate
     /// The device that an AuthN or AuthZ token is bound to.
@@ -21,7 +21,7 @@ package struct TokenRecipe: Sendable {
         self.issued = issued
     }
 
-    /// 128 random bits in hexadecimal, as real tokens have.
+    /// Creates a session GUID: 128 random bits in hexadecimal, as in real tokens.
     package static func freshSessionGUID() -> String {
         (0..<4).map { _ in
             let digits = String(UInt32.random(in: 0 ... .max), radix: 16)
@@ -29,7 +29,7 @@ package struct TokenRecipe: Sendable {
         }.joined()
     }
 
-    /// The bytes to be signed.
+    /// The text to be signed.
     package var payload: String {
         switch kind {
         case .media: element(root, mediaFields)
@@ -62,12 +62,12 @@ package struct TokenRecipe: Sendable {
         element("simpleTokenDeviceID", element("simpleTokenFingerprint", escape(device)))
     }
 
-    /// The issue time in milliseconds since 1970, as REST v2 has it.
+    /// The issue time in milliseconds since 1970, as in REST v2.
     var issueMilliseconds: Int64 { issued.timestamp.milliseconds }
-    /// The expiry in milliseconds since 1970, as REST v1 and v2 have it.
+    /// The expiry in milliseconds since 1970, as in REST v1 and v2.
     var expiryMilliseconds: Int64 { expiry.timestamp.milliseconds }
 
-    /// The time at which the token expires.
+    /// The expiry of the token: its issue time plus the TTL.
     package var expiry: TokenDate {
         TokenDate(
             Timestamp(milliseconds: issued.timestamp.milliseconds + timeToLive), offset: issued.offset)
@@ -77,9 +77,9 @@ package struct TokenRecipe: Sendable {
         "<\(name)>\(content)</\(name)>"
     }
 
-    /// As Adobe Pass does: plain where that is possible, else a CDATA section, split where it would end too early.
+    /// Escapes `text` as Adobe Pass does: plain if possible, otherwise as a CDATA section, split at each `]]>`.
     ///
-    /// Works on UTF-8: to `String` a `<` with a combining character behind it is another character.
+    /// It works on UTF-8, because `String` treats a `<` and a combining character after it as another character.
     private func escape(_ text: String) -> String {
         guard text.utf8.contains(where: { "<>&".utf8.contains($0) }) else { return text }
         let sections = Array(text.utf8).split(separator: Array("]]>".utf8), omittingEmptySubsequences: false)

@@ -1,7 +1,7 @@
 internal import TextEncodings
 package import TokenCrypto
 
-/// Signs what it is given as Adobe Pass would. For tests, load and demonstration.
+/// Signs payloads as Adobe Pass would, for tests, load tests and demonstrations.
 package struct TokenSigner: Sendable {
     private let key: RSASigningKey
 
@@ -9,7 +9,7 @@ package struct TokenSigner: Sendable {
         self.key = key
     }
 
-    /// A token's clear text: the signature between two opening tags, and the payload behind it.
+    /// Signs `payload`, and returns the token's clear text: the signature between two opening tags, then the payload.
     package func sign(_ payload: String) throws(CryptoError) -> String {
         let signature = try key.sign(Array(payload.utf8))
         return "<signatureInfo>\(Base64.encode(signature))<signatureInfo>\(payload)"

@@ -11,7 +11,7 @@ package enum TokenWrapping: String, CaseIterable, Sendable {
     case v1JSON = "v1-json"
     case v2JSON = "v2-json"
 
-    /// Wraps a token's clear text as REST v1, REST v2 or a form would carry it.
+    /// Wraps a token's clear text as this form carries it.
     package func wrap(_ clearText: String, _ recipe: TokenRecipe) -> String {
         let serialized = Base64.encode(Array(clearText.utf8))
         switch self {
@@ -45,7 +45,7 @@ package enum TokenWrapping: String, CaseIterable, Sendable {
     }
 }
 
-/// REST v1's answer. Its `expires` is a number in a string.
+/// An answer of REST v1. Its `expires` is a number in a string.
 private struct PlayAnswer: Encodable {
     let expires: String
     let mvpdId: String
@@ -61,7 +61,7 @@ private struct PlayAnswer: Encodable {
     }
 }
 
-/// REST v2's answer to a decision request.
+/// An answer of REST v2 to a decision request.
 private struct DecisionsAnswer: Encodable {
     struct Decision: Encodable {
         let resource: String

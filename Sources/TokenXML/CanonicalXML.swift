@@ -1,17 +1,18 @@
 internal import CLibXML2
 
-/// Canonical XML 1.0 (W3C) of a small document, after CDATA has become text and white space between elements is gone.
+/// Writes the Canonical XML 1.0 (W3C) of a small document, after CDATA has become text and white space between elements
+/// has been removed.
 ///
-/// Two documents with the same canonical form differ only in what XML does not count: quote style, order of attributes,
-/// CDATA or escapes, empty-element tags, and white space between elements. Comments and processing instructions are
-/// refused, as in ``StrictXMLReader``: leaving them out would make `A<!-- -->B` equal to `AB`.
+/// Two documents with the same canonical form differ only in details that XML treats as insignificant: quote style,
+/// order of attributes, CDATA or escapes, empty-element tags, and white space between elements. Comments and processing
+/// instructions are rejected, as in ``StrictXMLReader``: leaving them out would make `A<!-- -->B` equal to `AB`.
 package enum CanonicalXML {
-    /// Bytes of a document at the most.
+    /// The largest document accepted, in bytes.
     package static let sizeLimit = 16_384
-    /// Of namespace declarations times elements: libxml2 looks for each of the former at each of the latter.
+    /// The largest product of namespace declarations and elements: libxml2 looks for each declaration at each element.
     private static let workLimit = 2048
 
-    /// The canonical form's bytes. Its work is bounded: what is compared so may come from anybody.
+    /// Returns the canonical form's bytes. The work is bounded, since the document may come from anybody.
     package static func form(of bytes: UnsafeBufferPointer<UInt8>) throws(XMLRefusal) -> [UInt8] {
         guard bytes.count <= sizeLimit else { throw .tooLong(limit: sizeLimit) }
         let elements = try StrictXMLReader().read(bytes).list.count
@@ -29,7 +30,7 @@ package enum CanonicalXML {
         return Array(UnsafeBufferPointer(start: output, count: Int(count)))
     }
 
-    /// Parses what the strict reader has passed, this time into a tree in which CDATA is text like any other.
+    /// Parses a document that the strict reader has accepted, this time into a tree in which CDATA is ordinary text.
     private static func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> xmlDocPtr? {
         let options = XMLLibrary.options | Int32(bitPattern: XML_PARSE_NOCDATA.rawValue)
         return bytes.withMemoryRebound(to: CChar.self) {
@@ -37,7 +38,7 @@ package enum CanonicalXML {
         }
     }
 
-    /// White space counts as "between elements" where its parent has element children and no other text.
+    /// Removes white space between elements, which is white space whose parent has element children and no other text.
     private static func dropWhiteSpaceBetweenElements(below element: xmlNodePtr) {
         let children = Array(sequence(first: element.pointee.children, next: { $0?.pointee.next }).compactMap(\.self))
         let elements = children.filter { $0.pointee.type == XML_ELEMENT_NODE }

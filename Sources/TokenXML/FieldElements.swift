@@ -16,8 +16,8 @@ package struct FieldElements: Sendable {
 
     package func isRootNamed(_ name: StaticString) -> Bool { elements.isNamed(name, root) }
 
-    /// The text of the one element named `name` directly below the root, or of the one element `child` below that; `nil` if
-    /// there is none.
+    /// The text of the one element named `name` directly below the root, or of the one element `child` below that;
+    /// `nil` if there is no such element.
     ///
     /// Elements deeper down never count, so an extra element cannot smuggle a field in.
     package func text(_ name: StaticString, child: StaticString? = nil) throws(XMLFieldRefusal) -> String? {

@@ -1,23 +1,24 @@
 internal import CLibXML2
 internal import Glibc
 
-/// Reads small documents made of elements and text, and refuses whatever else XML has to offer: a DOCTYPE, entities
+/// Reads small documents made of elements and text, and rejects everything else that XML allows: a DOCTYPE, entities
 /// beyond the predefined five and numeric ones, comments, processing instructions. It never opens a file or a socket.
 ///
-/// Nothing is handed out before the parser has seen the last byte and called the whole well-formed, so a document is
-/// never half read. One reader keeps its parser context from document to document, since making one costs as much as
-/// reading a token.
+/// It returns nothing before libxml2 has parsed the last byte and found the whole document well-formed, so a document
+/// is never half read. One reader keeps its parser context from document to document, since creating one costs as much
+/// as reading a token.
 ///
-/// Not thread-safe: one caller at a time.
+/// It is not thread-safe: it serves one caller at a time.
 package final class StrictXMLReader {
     package static let depthLimit = 16
     package static let elementLimit = 256
-    /// In the whole document.
+    /// The largest number of attributes in the whole document.
     package static let attributeLimit = 512
-    /// Declarations in the whole document. libxml2's canonicalisation takes time that grows with their square.
+    /// The largest number of namespace declarations in the whole document. The time of libxml2's canonicalisation grows
+    /// with the square of that number.
     package static let namespaceLimit = 32
 
-    /// Pedantic, so that it tells of a namespace name that is no absolute URI.
+    /// The parser's options, which make it pedantic, so that libxml2 reports a namespace name that is no absolute URI.
     private static let options = XMLLibrary.options | Int32(bitPattern: XML_PARSE_PEDANTIC.rawValue)
 
     private let context: xmlParserCtxtPtr
@@ -35,10 +36,10 @@ package final class StrictXMLReader {
         xmlFreeParserCtxt(context)
     }
 
-    /// The document's elements in document order, the root first.
+    /// Returns the document's elements in document order, the root first.
     ///
-    /// - Parameter allowsDeclaration: whether an `<?xml …?>` may precede the root. Its encoding is not believed: the
-    ///   bytes are UTF-8 or the document is refused.
+    /// - Parameter allowsDeclaration: whether an `<?xml …?>` may precede the root. Its encoding is ignored: the bytes
+    ///   must be UTF-8, or the document is rejected.
     package func read(
         _ bytes: UnsafeBufferPointer<UInt8>, allowsDeclaration: Bool = false
     ) throws(XMLRefusal) -> XMLElements {
@@ -63,8 +64,8 @@ package final class StrictXMLReader {
         }
     }
 
-    /// What is wrong with a document that was not well-formed, and where: read once more in libxml2's other way, which does
-    /// not look ahead and so stops at the fault itself.
+    /// Finds the fault of a document that was not well-formed, and its place: the document is read again with libxml2's
+    /// pull parser, which does not look ahead and so stops at the fault itself.
     private func fault(
         in bytes: UnsafeBufferPointer<UInt8>, _ events: UnsafeMutablePointer<XMLEvents>
     ) -> XMLRefusal {
@@ -77,27 +78,28 @@ package final class StrictXMLReader {
         return events.pointee.malformed
     }
 
-    /// Pushes the whole document at once. The parser then takes half the instructions that it takes when it asks for more
-    /// by itself, which it does near the end at each character, and it checks a CDATA section in one go.
+    /// Pushes the whole document to libxml2 at once. The parser then takes half the instructions of its pull mode,
+    /// which near the end asks for more input at each character, and it checks a CDATA section in one go.
     private func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(XMLRefusal) {
         guard xmlCtxtResetPush(context, nil, 0, nil, nil) == 0 else { throw .outOfMemory }
         xmlCtxtUseOptions(context, Self.options)
         let isLast: Int32 = 1
         bytes.withMemoryRebound(to: CChar.self) { bytes in
-            // What it returns is an error number; the context knows whether the whole was well-formed.
+            // The return value is an error number; the context knows whether the whole document was well-formed.
             _ = xmlParseChunk(context, bytes.baseAddress, Int32(bytes.count), isLast)
         }
     }
 }
 
-/// Process-wide facts about libxml2.
+/// Process-wide options and initialization of libxml2.
 enum XMLLibrary {
-    /// No network, and nothing printed to standard error. Entities are left alone, so an undeclared one is an error.
+    /// The options of every parse: no network access, and nothing printed to standard error. Entities are not
+    /// substituted, so an undeclared one is an error.
     static let options = Int32(
         bitPattern: XML_PARSE_NONET.rawValue | XML_PARSE_NOERROR.rawValue | XML_PARSE_NOWARNING.rawValue
             | XML_PARSE_IGNORE_ENC.rawValue)
 
-    /// Must have happened before a second thread parses; a static is made once.
+    /// Initializes libxml2, which must happen before a second thread parses; a static is initialized only once.
     private static let initialized: Void = xmlInitParser()
 
     static func initialize() {
@@ -105,7 +107,7 @@ enum XMLLibrary {
     }
 }
 
-/// What is checked before a C parser sees the bytes.
+/// The checks of a document's bytes before a C parser sees them.
 enum DocumentBytes {
     static let carriageReturn: UInt8 = 0x0D
     private static let lineFeed: UInt8 = 0x0A
@@ -118,11 +120,11 @@ enum DocumentBytes {
         guard areTagsShort(bytes) else { throw .tooManyAttributes(limit: StrictXMLReader.attributeLimit) }
     }
 
-    /// Whether no tag can have more attributes than a document may: libxml2 compares each with all others of its element,
-    /// before it tells of them. No value holds a `<`, and what looks like a tag
-    /// within a CDATA section counts as one.
+    /// Whether no tag can have more attributes than a document may: libxml2 compares each attribute with all others of
+    /// its element before it reports them. No attribute value contains a `<`, and text that looks like a tag within a
+    /// CDATA section counts as one.
     private static func areTagsShort(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        // So many need more bytes than most documents have.
+        // That many attributes need more bytes than most documents have.
         let shortest = " a=\"\"".utf8.count
         guard let start = bytes.baseAddress, bytes.count > StrictXMLReader.attributeLimit * shortest else {
             return true
@@ -150,8 +152,8 @@ enum DocumentBytes {
         bytes.baseAddress.map { memchr($0, Int32(byte), bytes.count) != nil } ?? false
     }
 
-    /// With each line break as one line feed, as XML 1.0, 2.11 has it. libxml2 leaves that out in a CDATA section that is
-    /// pushed.
+    /// Returns the bytes with each line break as one line feed, as XML 1.0, 2.11 requires. libxml2 does not do this in
+    /// a CDATA section that is pushed.
     static func withLineFeeds(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         var lines: [UInt8] = []
         lines.reserveCapacity(bytes.count)

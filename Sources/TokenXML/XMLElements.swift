@@ -1,24 +1,26 @@
 internal import Glibc
 
-/// The elements of a strictly read document in document order, the root first. It always has a root.
+/// The elements of a strictly read document in document order, the root first. There is always a root.
 ///
-/// Names and texts lie behind one another in one block, so that reading a document makes no object for each of them.
+/// All names and texts are stored one after the other in one block, so that reading a document allocates no object for
+/// each of them.
 package struct XMLElements: Sendable {
     package private(set) var list: [XMLElement] = []
-    /// Of which the first ``used`` are in use. It has room for a usual token from the start.
+    /// The block of names and texts, of which the first ``used`` bytes are in use. It has room for a usual token from
+    /// the start.
     @usableFromInline
     private(set) var bytes = [UInt8](repeating: 0, count: 1024)
     private var used = 0
 
     package var root: XMLElement { list[0] }
 
-    /// The local name.
+    /// The local name of an element.
     package func name(of element: XMLElement) -> String { String(decoding: bytes[element.name], as: UTF8.self) }
 
-    /// Whether `name` is its local name.
+    /// Whether `name` is the local name of an element.
     @inlinable
     package func isNamed(_ name: StaticString, _ element: XMLElement) -> Bool {
-        // Nearly all names differ in their length already.
+        // Most names already differ in length.
         element.name.count == name.utf8CodeUnitCount && holds(name, at: element.name.lowerBound)
     }
 
@@ -30,12 +32,13 @@ package struct XMLElements: Sendable {
         }
     }
 
-    /// Its text and CDATA runs, joined: all of them where it has no children, else those before the first child.
+    /// The text and CDATA runs of an element, joined: all of them if it has no children, else those before its first
+    /// child.
     package func text(of element: XMLElement) -> String {
         withText(of: element) { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Hands the same to `body`, as UTF-8.
+    /// Passes the element's text, as ``text(of:)`` returns it, to `body` as UTF-8.
     @inlinable
     package func withText<Result>(of element: XMLElement, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         bytes.withUnsafeBufferPointer { body(UnsafeBufferPointer(rebasing: $0[element.text])) }
@@ -46,7 +49,7 @@ package struct XMLElements: Sendable {
         used = 0
     }
 
-    /// - Parameter parent: its index.
+    /// - Parameter parent: the parent's index; `nil` for the root.
     mutating func append(name: UnsafeBufferPointer<UInt8>, in parent: Int?, depth: Int, isDecorated: Bool) {
         if let parent { list[parent].hasChildren = true }
         let begin = used
@@ -54,7 +57,7 @@ package struct XMLElements: Sendable {
         list.append(XMLElement(name: begin..<used, text: used..<used, depth: depth, isDecorated: isDecorated))
     }
 
-    /// Adds to the text of the element at `index`.
+    /// Appends to the text of the element at `index`.
     mutating func append(_ text: UnsafeBufferPointer<UInt8>, at index: Int) {
         if list[index].isBlank { list[index].isBlank = text.allSatisfy(\.isXMLWhiteSpace) }
         guard !list[index].hasChildren else { return }
@@ -75,24 +78,24 @@ package struct XMLElements: Sendable {
     }
 }
 
-/// One element; ``XMLElements`` has its name and its text.
+/// One element, whose name and text are stored in ``XMLElements``.
 package struct XMLElement: Sendable {
     @usableFromInline
     let name: Range<Int>
     @usableFromInline
     fileprivate(set) var text: Range<Int>
-    /// 0 for the root, 1 for its children.
+    /// The depth of the element: 0 for the root, 1 for its children.
     package let depth: Int
-    /// Whether the start tag carries more than a plain name: an attribute, a prefix or a namespace.
+    /// Whether the start tag has more than a plain name: an attribute, a prefix or a namespace.
     package let isDecorated: Bool
     package fileprivate(set) var hasChildren = false
-    /// Whether its own text, before, between and behind its children, is nothing but white space.
+    /// Whether the element's own text, before, between and after its children, is only white space.
     package fileprivate(set) var isBlank = true
-    /// Whether it has no text, before its first child if it has any.
+    /// Whether the element has no text, before its first child if it has any.
     package var isEmpty: Bool { text.isEmpty }
 }
 
 extension UInt8 {
-    /// Of XML 1.0, 2.3: space, tab, carriage return, line feed.
+    /// Whether the byte is white space under XML 1.0, 2.3: space, tab, carriage return or line feed.
     fileprivate var isXMLWhiteSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0D || self == 0x0A }
 }

@@ -1,6 +1,7 @@
 internal import CLibXML2
 
-/// Collects one document's elements from libxml2's SAX2 calls, and stops the parser at the first thing refused.
+/// Collects one document's elements from libxml2's SAX2 calls, and stops the parser at the first thing that is not
+/// accepted.
 struct XMLEvents {
     private let context: xmlParserCtxtPtr
     private(set) var elements = XMLElements()
@@ -16,7 +17,7 @@ struct XMLEvents {
         self.context = context
     }
 
-    /// Forgets the last document, and keeps the room that it took.
+    /// Discards the last document, and keeps the memory that it took.
     mutating func reset() {
         elements.removeAll()
         open.removeAll(keepingCapacity: true)
@@ -24,7 +25,7 @@ struct XMLEvents {
         (attributes, namespaces) = (0, 0)
     }
 
-    /// Whether every element that was opened was closed again, there was one, and nothing to complain of.
+    /// Whether the document has an element, every element is closed, and libxml2 reported no error.
     var isComplete: Bool { malformed == Self.noComplaint && !elements.list.isEmpty && open.isEmpty }
 
     mutating func begin(name: UnsafeBufferPointer<UInt8>, isPrefixed: Bool, attributes: Int, namespaces: Int) {
@@ -61,14 +62,15 @@ struct XMLEvents {
         stop()
     }
 
-    /// The first of libxml2's complaints counts, and ends it: each of many would be a text as long as what it complains of.
+    /// Notes the first error that libxml2 reports, and stops the parser: each of many errors would create a text as
+    /// long as the input that it is about.
     mutating func note(code: Int, line: Int, column: Int) {
         if case .malformed(0, _, _) = malformed { malformed = .malformed(code: code, line: line, column: column) }
         stop()
     }
 
-    /// Has libxml2 read no further. Its own xmlStopParser() frees the input, and behind some complaints (`]]>` in text) libxml2
-    /// 2.9 reads on in what was freed.
+    /// Makes libxml2 read no further. libxml2's own xmlStopParser() frees the input, and after some errors (`]]>` in
+    /// text) libxml2 2.9 continues to read the freed memory.
     private func stop() {
         context.pointee.instate = XML_PARSER_EOF
         context.pointee.disableSAX = 1
@@ -77,7 +79,7 @@ struct XMLEvents {
 
 /// The functions that libxml2 calls. Each finds its ``XMLEvents`` in the parser's user data.
 enum SAXHandlers {
-    // A table of function pointers that nobody writes to once it is made.
+    // The table of function pointers is never written to after it is made.
     nonisolated(unsafe) static let table: xmlSAXHandler = {
         var handlers = xmlSAXHandler()
         handlers.initialized = XML_SAX2_MAGIC

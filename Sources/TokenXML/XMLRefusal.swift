@@ -1,9 +1,9 @@
-/// Why a document was refused. Says what and, from libxml2, where; never quotes the document.
+/// Why a document was rejected. It names the reason and, from libxml2, the place, and never quotes the document.
 package enum XMLRefusal: Error, Equatable, Sendable {
     case notUTF8
-    /// A NUL byte, at which a C parser may take the document to end.
+    /// The document has a NUL byte, which a C parser may take for the document's end.
     case holdsNUL
-    /// Does not begin with a start tag: a byte order mark, white space or text.
+    /// The document does not begin with a start tag but with a byte order mark, white space or text.
     case doesNotBeginWithTag
     case declaration
     case documentType
@@ -13,11 +13,12 @@ package enum XMLRefusal: Error, Equatable, Sendable {
     case tooManyElements(limit: Int)
     case tooManyAttributes(limit: Int)
     case tooManyNamespaces(limit: Int)
-    /// In bytes.
+    /// The document is too long; the limit is in bytes.
     case tooLong(limit: Int)
-    /// A namespace name that is no absolute URI. Such a document has no canonical form (Canonical XML 1.0, 1.3).
+    /// A namespace name is no absolute URI. Such a document has no canonical form (Canonical XML 1.0, 1.3).
     case relativeNamespace
-    /// libxml2's error number, and the line and column, in bytes, both from 1, where it stopped.
+    /// The document is not well-formed: libxml2's error number, and the line and column where it stopped, the column in
+    /// bytes, both counted from 1.
     case malformed(code: Int, line: Int, column: Int)
     case outOfMemory
 }

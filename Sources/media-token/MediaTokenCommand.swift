@@ -1,7 +1,7 @@
 internal import Glibc
 internal import TextEncodings
 
-/// The program. Each subcommand is a file of its own.
+/// The program `media-token`. Each subcommand has a file of its own.
 @main
 enum MediaTokenCommand {
     private static let commands: [Subcommand] = [

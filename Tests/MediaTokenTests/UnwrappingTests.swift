@@ -142,6 +142,30 @@ struct UnwrappingTests {
         #expect(try Mint.verifier().status(twice) == .invalidTokenFormat)
     }
 
+    @Test("a decision among several is chosen by its bytes, also where resources are compared in canonical form")
+    func decisionByBytes() throws {
+        let (asked, alike) = ("<rss version='2.0'><channel/></rss>", "<rss version=\"2.0\"><channel></channel></rss>")
+        func answer(_ resources: [String]) throws -> String {
+            let decisions = try resources.map { resource in
+                let serialized = Base64.encode(Array(try Mint.token { $0.resource = resource }.utf8))
+                let quoted = resource.replacing("\"", with: "\\\"")
+                return #"{"resource":"\#(quoted)","authorized":true,"token":{"serializedToken":"\#(serialized)"}}"#
+            }
+            return #"{"decisions":[\#(decisions.joined(separator: ","))]}"#
+        }
+        let rule = Expectation(requestor: "MML", resource: .canonically([ResourceID(asked)]))
+        #expect(try Mint.verifier().status(answer([alike]), for: rule) == .validToken, "the only decision")
+        #expect(try Mint.verifier().status(answer(["CNN", asked]), for: rule) == .validToken)
+        #expect(try Mint.verifier().status(answer([alike, asked]), for: rule) == .validToken)
+        let none = try Mint.verifier().verify(RawToken(try answer(["CNN", alike])), for: rule, at: Mint.now)
+        guard case .rejected(let rejection) = none else {
+            Issue.record("accepted")
+            return
+        }
+        #expect(rejection.status == .invalidTokenFormat)
+        #expect(rejection.message.contains("2 decisions, 0 of them for the resource asked for, byte for byte"))
+    }
+
     @Test("what a document says about its token decides nothing")
     func documentIsNotBelieved() throws {
         let serialized = Base64.encode(Array(try Mint.token { $0.resource = "OTHER" }.utf8))

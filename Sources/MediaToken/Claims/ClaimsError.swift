@@ -14,7 +14,7 @@ package enum ClaimsError: Error, Equatable, Sendable {
     case date(field: String, form: String)
     case overflowingExpiry
 
-    /// One line: what was expected, what came, where.
+    /// One line that says what was expected, what was found, and where.
     package var message: String {
         switch self {
         case .xml(let refusal): "the signed XML \(refusal.message)"

@@ -3,7 +3,7 @@ internal import TokenXML
 /// The claims of an AuthN or AuthZ token. Such a token never opens a stream; its claims are for display.
 package struct DeviceBoundClaims: Sendable {
     package let requestor: RequestorID?
-    /// AuthZ only.
+    /// The resource, which only AuthZ tokens have.
     package let resource: ResourceID?
     package let mvpd: MVPDID?
     package let expiry: TokenDate?
@@ -26,7 +26,7 @@ package struct DeviceBoundClaims: Sendable {
 }
 
 extension FieldElements {
-    /// The text of a field; `nil` if it is missing or empty, which makes no difference for a token that opens nothing.
+    /// The text of a field; `nil` if it is missing or empty, which makes no difference since the token opens nothing.
     fileprivate func filledText(_ name: StaticString, child: StaticString? = nil) throws(ClaimsError) -> String? {
         do {
             return try text(name, child: child)

@@ -2,7 +2,7 @@ package import Timestamps
 
 /// The claims of a short media token. Only the claims of a verified token are proven.
 public struct MediaTokenClaims: Sendable {
-    /// The viewer, anonymised by the MVPD. Personal data.
+    /// The viewer's identifier, anonymised by the MVPD. It is personal data.
     public let sessionGUID: SessionGUID
     /// The programmer that the token was issued to.
     public let requestor: RequestorID
@@ -10,16 +10,17 @@ public struct MediaTokenClaims: Sendable {
     public let resource: ResourceID
     /// The signed TTL in milliseconds, before any policy limits it; `nil` if the token has no `ttl`.
     public let timeToLive: Int64?
-    /// When Adobe Pass issued the token, to the second.
+    /// The time when Adobe Pass issued the token, to the second.
     public let issueTime: TokenDate
     /// The viewer's TV provider.
     public let mvpd: MVPDID
-    /// The proxy MVPD in front of the viewer's TV provider. No real token was seen to carry one.
+    /// The proxy MVPD in front of the viewer's TV provider; `nil` if there is none. No real token with one has been
+    /// seen.
     public let proxyMVPD: MVPDID?
-    /// Elements that the format does not define. They are kept for display and decide nothing.
+    /// The elements that the format does not define. They are kept for display only and do not affect the verdict.
     public let extraFields: [TokenField]
 
-    /// Until when a replay store remembers the token. It depends on the signed bytes only, never on settings.
+    /// The time until which a replay store remembers the token. It depends on the signed bytes only, never on settings.
     ///
     /// A token without a `ttl` is remembered for the longest TTL that any policy may give it.
     package let replayExpiry: Timestamp
@@ -31,7 +32,8 @@ public struct MediaTokenClaims: Sendable {
         guard elements.kind == .media else { throw .otherKind(elements.kind) }
         let fields = elements.fields
         let places = MediaTokenFieldPlaces(in: fields)
-        // A reader that ignores case would see this field, for example a proxy that our MVPD allow-list never checked.
+        // A reader that ignores case would use this field, for example as a proxy MVPD that our allow-list never
+        // checked.
         if let name = places.inOtherCase { throw .otherCase(field: "\(name)") }
         sessionGUID = SessionGUID(try fields.required(.sessionGUID, places))
         requestor = RequestorID(try fields.required(.requestorID, places))
@@ -48,7 +50,7 @@ public struct MediaTokenClaims: Sendable {
         }
     }
 
-    /// Digits only: no sign, no exponent, no white space, no leading zero.
+    /// Reads a TTL, which must be digits only: no sign, no exponent, no white space, no leading zero.
     private static func timeToLive(_ text: String?) throws(ClaimsError) -> Int64? {
         guard let text else { return nil }
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), text.utf8.first != UInt8(ascii: "0"),

@@ -1,7 +1,7 @@
 internal import TextEncodings
 internal import TokenXML
 
-/// The fields of a media token that are read. A token may have each of them once.
+/// The fields of a media token that are read. A token may have each of them at most once.
 package enum MediaTokenField: Int {
     case sessionGUID, requestorID, resourceID, ttl, issueTime, mvpdID, proxyMVPDID
 
@@ -29,7 +29,7 @@ struct MediaTokenFieldPlaces {
     private(set) var inOtherCase: StaticString?
 
     init(in fields: FieldElements) {
-        // Elements deeper down never count: an extra element cannot smuggle a field in.
+        // Elements deeper down never count, so an extra element cannot smuggle a field in.
         for element in fields.elements.list where element.depth > 0 {
             let name =
                 element.depth == 1 ? MediaTokenField.names.firstIndex { fields.elements.isNamed($0, element) } : nil

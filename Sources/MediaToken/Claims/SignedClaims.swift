@@ -2,12 +2,12 @@ package import SignatureStage
 package import TokenCrypto
 package import TokenXML
 
-/// Claims that were read from signed bytes: they can only be made from an ``AuthenticPayload``.
+/// Claims that were read from signed bytes. They can only be made from an ``AuthenticPayload``.
 ///
-/// A class, so that the later stages pass on one reference instead of a dozen strings.
+/// This is a class, so that the later stages pass on one reference instead of a dozen strings.
 package final class SignedClaims: Sendable {
     package let claims: MediaTokenClaims
-    /// SHA-256 of the signed bytes.
+    /// The SHA-256 digest of the signed bytes.
     package let digest: SHA256Digest
     package let key: VerificationKey
 

@@ -1,8 +1,8 @@
 public import Timestamps
 
 extension Timestamp {
-    /// Reads what people type: ISO 8601 with an offset (`2016-03-17T22:02:00Z`), a token's own form
-    /// (`2016-03-17 15:02:00 -0700`), seconds since 1970, or `now`. `nil` for anything else.
+    /// Reads a time that a person typed: ISO 8601 with an offset (`2016-03-17T22:02:00Z`), a token's own form
+    /// (`2016-03-17 15:02:00 -0700`), seconds since 1970, or `now`. It is `nil` for any other text.
     public init?(reading text: String) {
         if text == "now" {
             self = .now
@@ -19,7 +19,8 @@ extension Timestamp {
         }
     }
 
-    /// ISO 8601's extended form as RFC 3339 narrows it, where seconds may be left out and fractions go to milliseconds.
+    /// Reads ISO 8601's extended form in the profile of RFC 3339. Seconds may be left out; a fraction must have three
+    /// digits.
     private static func readISO8601(_ text: String) -> Timestamp? {
         var text = text
         return text.withUTF8 { DateScanner.scan($0) { $0.time() } }?.timestamp

@@ -1,28 +1,29 @@
 public import Timestamps
 
-/// A date as a token writes it: a moment, and the offset of the clock that wrote it.
+/// A date as a token writes it: a time, and the offset of the clock that wrote it.
 public struct TokenDate: Hashable, Sendable, CustomStringConvertible {
-    /// The forms in which dates come, in the notation of Java's `SimpleDateFormat`, as Adobe's documents give them.
+    /// The forms of dates in tokens, in the notation of Java's `SimpleDateFormat`, as Adobe's documents give them.
     public enum Form: String, Sendable {
-        /// Of a media token's `issueTime`: `2016-03-17 15:01:31 -0700`.
+        /// The form of a media token's `issueTime`: `2016-03-17 15:01:31 -0700`.
         case issueTime = "yyyy-MM-dd HH:mm:ss Z"
-        /// Of `simpleTokenExpires` and `simpleTokenTTL`: `2011/03/19 02:29:34 GMT +0200`.
+        /// The form of `simpleTokenExpires` and `simpleTokenTTL`: `2011/03/19 02:29:34 GMT +0200`.
         case expiry = "yyyy/MM/dd HH:mm:ss 'GMT' Z"
     }
 
-    /// The moment; its resolution is a second.
+    /// The time. In a token its resolution is a second.
     public let timestamp: Timestamp
-    /// Minutes east of Greenwich, from −840 to 840.
+    /// The clock's offset in minutes east of Greenwich, from −840 to 840.
     public let offset: Int
 
-    /// A moment as a clock with `offset` minutes east of Greenwich shows it, at most fourteen hours either way.
+    /// Creates the date that a clock with `offset` minutes east of Greenwich shows. An offset of more than fourteen
+    /// hours either way is limited to fourteen.
     public init(_ timestamp: Timestamp, offset: Int = 0) {
         self.timestamp = timestamp
         self.offset = min(max(offset, -CivilTime.largestOffset), CivilTime.largestOffset)
     }
 
-    /// Reads exactly the given form: every digit in its place, an offset, nothing before or behind. `nil` otherwise,
-    /// and for a time that the calendar does not have.
+    /// Reads a date in exactly the given form: every digit in its place, an offset, nothing before or after. It is
+    /// `nil` for any other text, and for a time that the calendar does not have.
     public init?(_ text: String, form: Form = .issueTime) {
         var text = text
         guard let date = text.withUTF8({ Self($0, form: form) }) else { return nil }
@@ -34,17 +35,17 @@ public struct TokenDate: Hashable, Sendable, CustomStringConvertible {
         self.init(timestamp, offset: time.offset)
     }
 
-    /// In the form of a token's issue time, at the offset it came with.
+    /// The date in the form of a token's issue time, at its own offset.
     public var description: String { written(as: .issueTime) }
 
-    /// In the given form.
+    /// The date in the given form, at its own offset.
     public func written(as form: Form) -> String {
         let time = CivilTime(timestamp, offset: offset)
         return form == .issueTime ? time.text() : time.text(separator: "/", zone: " GMT ")
     }
 }
 
-/// Takes the parts of a date off the front of a text.
+/// Reads the parts of a date from the front of a text.
 struct DateScanner {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
@@ -53,7 +54,8 @@ struct DateScanner {
         self.bytes = bytes
     }
 
-    /// What `read` makes of `text`, if it reads all of it. The scanner must not outlive the call.
+    /// The value that `read` makes of `text`; `nil` if `read` does not consume all of it. The scanner must not outlive
+    /// the call.
     static func scan<Made>(_ text: UnsafeBufferPointer<UInt8>, _ read: (inout DateScanner) -> Made?) -> Made? {
         var scanner = DateScanner(text)
         guard let made = read(&scanner), scanner.position == text.count else { return nil }
@@ -83,7 +85,7 @@ struct DateScanner {
         return number
     }
 
-    /// A date of a token.
+    /// Reads a date in one of a token's forms.
     fileprivate mutating func time(_ form: TokenDate.Form) -> CivilTime? {
         guard let (year, month, day) = date(separator: form == .issueTime ? "-" : "/"), skip(" "),
             let (hour, minute) = hourAndMinute(), skip(":"), let second = number(digits: 2),
@@ -105,7 +107,7 @@ struct DateScanner {
         return (hour, minute)
     }
 
-    /// Minutes east of Greenwich, from a sign, two digits of hours and two of minutes below 60.
+    /// Reads an offset in minutes east of Greenwich: a sign, two digits of hours, and two of minutes below 60.
     mutating func offset(separator: StaticString) -> Int? {
         let isNegative = skip("-")
         guard isNegative || skip("+"), let hours = number(digits: 2), skip(separator),

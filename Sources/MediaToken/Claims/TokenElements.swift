@@ -14,7 +14,7 @@ package struct TokenElements: Sendable {
         (self.kind, self.fields) = (kind, fields)
     }
 
-    /// Reads unsigned bytes with a new parser, so that their names do not stay in the dictionary of a kept one.
+    /// Reads unsigned bytes with a new parser, so that their names do not stay in the dictionary of a kept parser.
     package init(readingUnverified payload: ArraySlice<UInt8>) throws(ClaimsError) {
         let reader: StrictXMLReader
         do { reader = try StrictXMLReader() } catch { throw .xml(error) }

@@ -2,15 +2,15 @@ internal import TokenXML
 
 /// The three kinds of token that Adobe Pass signs with the same key and the same envelope.
 public enum TokenKind: String, Sendable, CaseIterable {
-    /// The short media token: one play of one resource. The only kind that ever opens a stream.
+    /// The short media token, for one play of one resource. It is the only kind that ever opens a stream.
     case media
-    /// AuthN: the viewer is logged in at an MVPD. Bound to a device.
+    /// The AuthN token: the viewer is logged in at an MVPD. It is bound to a device.
     case authentication = "authn"
-    /// AuthZ: the viewer may see a resource. Bound to a device.
+    /// The AuthZ token: the viewer may see a resource. It is bound to a device.
     case authorization = "authz"
 
-    /// The root elements that mark this kind. Both names of a media token are Adobe's: real tokens carry the first,
-    /// the documents the second.
+    /// The names of the root elements of this kind. A media token has two: real tokens use the first, Adobe's documents
+    /// the second.
     package var roots: [String] { [rootNames.0, rootNames.1].compactMap { $0.map { "\($0)" } } }
 
     private var rootNames: (StaticString, StaticString?) {
@@ -21,7 +21,7 @@ public enum TokenKind: String, Sendable, CaseIterable {
         }
     }
 
-    /// How people call it, with the article: for messages.
+    /// The kind's common name with its article, for messages.
     public var title: String {
         switch self {
         case .media: "a media token"
@@ -30,7 +30,7 @@ public enum TokenKind: String, Sendable, CaseIterable {
         }
     }
 
-    /// `nil` where the root's name is that of no kind.
+    /// Finds the kind by the name of the root element; `nil` if no kind has that name.
     init?(rootOf fields: FieldElements) {
         for kind in Self.allCases {
             let (name, other) = kind.rootNames

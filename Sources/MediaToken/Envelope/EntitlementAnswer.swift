@@ -1,6 +1,6 @@
 internal import TextEncodings
 
-/// The answers of Adobe's REST services as JSON: v1 with `serializedToken` at the top, v2 with `decisions`.
+/// Reads the JSON answers of Adobe's REST services: v1 has `serializedToken` at the top, v2 has `decisions`.
 enum EntitlementAnswer {
     static func serializedToken(
         inJSON text: ArraySlice<UInt8>, choosing isWanted: (String) -> Bool

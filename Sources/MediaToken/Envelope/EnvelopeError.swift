@@ -1,11 +1,12 @@
 package import TextEncodings
 package import TokenXML
 
-/// Why no signature and signed bytes could be taken from what arrived.
+/// Why no signature and signed bytes could be taken from the input.
 ///
-/// Cases carry positions, names and counts, never a run of the token's own bytes.
+/// Cases carry positions, names, counts and Adobe's error code; of the input's other bytes they carry at most the first
+/// four.
 ///
-/// Indirect, so that a result is as small as a reference: most envelopes open.
+/// The enum is indirect, so that a result is no larger than a reference: most envelopes open.
 package indirect enum EnvelopeError: Error, Equatable, Sendable {
     package enum DocumentError: Error, Equatable, Sendable {
         case xml(XMLRefusal)
@@ -28,7 +29,7 @@ package indirect enum EnvelopeError: Error, Equatable, Sendable {
 }
 
 extension EnvelopeError {
-    /// One line: what was expected, what came, where.
+    /// One line that says what was expected, what was found, and where.
     package var message: String {
         switch self {
         case .empty: "the input is empty; expected a media token"

@@ -1,12 +1,12 @@
 internal import TokenXML
 
-/// The answer of REST v1 as XML: `<play>` with the token in `serializedToken`. The other fields repeat the token's claims
-/// without a signature, so they are not read.
+/// Reads the XML answer of REST v1: `<play>` with the token in `serializedToken`. The other fields repeat the token's
+/// claims without a signature, so they are not read.
 enum PlayDocument {
     static func serializedToken(inXML text: ArraySlice<UInt8>) throws(EnvelopeError) -> ArraySlice<UInt8> {
         let fields: FieldElements
         do {
-            // Not the kept reader: names from an unsigned document would stay in its dictionary.
+            // A new reader is made, since names from an unsigned document would stay in the dictionary of a kept one.
             fields = try FieldElements(reading: text, with: StrictXMLReader(), allowsDeclaration: true)
         } catch {
             throw .document("a REST v1 <play>", .xml(error))

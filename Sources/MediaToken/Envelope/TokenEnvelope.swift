@@ -2,27 +2,27 @@ internal import TextEncodings
 
 /// The two parts of a token's clear text: the signature, and the bytes that it signs.
 ///
-/// `<signatureInfo>BASE64<signatureInfo><authToken>…</authToken>`, where the second tag is an opening one again in every
-/// token that Adobe Pass was seen to issue; `</signatureInfo>` is accepted there too. As a whole it is not XML, so
-/// it is split before anything is parsed.
+/// The clear text is `<signatureInfo>BASE64<signatureInfo><authToken>…</authToken>`. The second tag is an opening tag
+/// too in every token that Adobe Pass was seen to issue; `</signatureInfo>` is also accepted there. The text as a whole
+/// is not XML, so it is split before anything is parsed.
 package final class TokenEnvelope: Sendable {
     static let openingTag: StaticString = "<signatureInfo>"
     private static let closingTag: StaticString = "</signatureInfo>"
 
-    /// Bits of the longest signature that is accepted, which is the length of the longest key.
+    /// The length in bits of the longest signature that is accepted, which is also that of the longest key.
     package static let longestSignatureBits = 8192
-    /// Base64 digits of the longest signature that is accepted.
+    /// The number of Base64 digits of the longest signature that is accepted.
     static let longestSignature = (longestSignatureBits / 8 + 2) / 3 * 4
 
     package let signature: [UInt8]
     /// Exactly the bytes after the second tag, to the end, as they arrived.
     package let payload: ArraySlice<UInt8>
 
-    /// Bytes of clear text within which the second tag begins.
+    /// The number of bytes of clear text within which the second tag begins.
     static let headLength = openingTag.utf8CodeUnitCount + longestSignature + 1
 
-    /// Whether a clear text that begins with `head`, of ``headLength`` bytes at least, may be a token. A head without the tag
-    /// may have another layer, so it passes.
+    /// Whether a clear text that begins with `head`, which has at least ``headLength`` bytes, may be a token. A head
+    /// without the opening tag may have another layer, so it passes.
     static func mayBegin(with head: ArraySlice<UInt8>) -> Bool {
         guard let rest = head.dropping(openingTag) else { return true }
         return endOfSignature(in: rest) != nil
@@ -34,14 +34,15 @@ package final class TokenEnvelope: Sendable {
 
     /// Unwraps a token and splits its clear text.
     ///
-    /// - Parameter isWanted: says by its resource which decision to take from a REST v2 answer that has several.
+    /// - Parameter isWanted: whether to take the decision for this resource from a REST v2 answer that has several.
     package convenience init(
         opening token: RawToken, choosing isWanted: (String) -> Bool
     ) throws(EnvelopeError) {
         try self.init(splitting: token.unwrapped(choosing: isWanted))
     }
 
-    /// Splits at the first `<` after the opening tag. Base64 has no `<`, so there is no second way to read it.
+    /// Splits the clear text at the first `<` after the opening tag. Base64 has no `<`, so there is no second way to
+    /// read it.
     private init(splitting text: ArraySlice<UInt8>) throws(EnvelopeError) {
         guard let rest = text.dropping(Self.openingTag) else { throw .unrecognised(firstBytes: Array(text.prefix(4))) }
         guard let separator = Self.endOfSignature(in: rest) else { throw .noSecondTag }

@@ -1,6 +1,6 @@
 internal import TextEncodings
 
-/// A kind of layer in which a token travels.
+/// A kind of layer that a token may be wrapped in.
 package enum WrappingLayer: String, Sendable {
     case document
     case percent = "percent-encoding"
@@ -10,10 +10,10 @@ package enum WrappingLayer: String, Sendable {
 extension RawToken {
     /// The clear text, `<signatureInfo>…`, with every layer taken off.
     ///
-    /// Each step recognises the layer by its first bytes; no decoder is tried to see whether it works. A layer of one kind is
-    /// accepted once, so there are three steps at most.
+    /// Each step recognises the layer by its first bytes; decoders are not tried one after the other. Each kind of
+    /// layer is accepted once, so there are at most three steps.
     ///
-    /// - Parameter isWanted: says by its resource which decision to take from a REST v2 answer that has several.
+    /// - Parameter isWanted: whether to take the decision for this resource from a REST v2 answer that has several.
     func unwrapped(choosing isWanted: (String) -> Bool) throws(EnvelopeError) -> ArraySlice<UInt8> {
         guard bytes.count <= Self.sizeLimit else { throw .tooLarge(bytes.count) }
         var text = bytes[...].trimmingWhiteSpace()
@@ -27,11 +27,12 @@ extension RawToken {
     }
 }
 
-/// How a token is wrapped, as its first bytes tell.
+/// The form of a token's outermost layer, recognised by its first bytes.
 private enum Wrapping {
     case xmlDocument, jsonDocument, percent, base64
 
-    /// `<signatureInfo` in Base64. The next character, `+` or `-`, carries the `>` and tells the alphabet.
+    /// The Base64 form of `<signatureInfo`. The next character, `+` or `-`, encodes the `>` and shows which alphabet is
+    /// used.
     private static let base64Marker: StaticString = "PHNpZ25hdHVyZUluZm8"
 
     /// Recognises the outermost layer; `nil` for clear text.
@@ -91,8 +92,8 @@ private enum Wrapping {
         }
     }
 
-    /// Decodes only the first bytes of a long text, and refuses it if no token can begin like this, so that junk is not
-    /// decoded to its end.
+    /// Decodes only the first bytes of a long text, and rejects the text if no token can begin like this, so that junk
+    /// is not decoded to its end.
     private static func checkHead(
         _ head: ArraySlice<UInt8>, of text: ArraySlice<UInt8>,
         decode: (ArraySlice<UInt8>) throws(EnvelopeError) -> ArraySlice<UInt8>
@@ -102,7 +103,7 @@ private enum Wrapping {
     }
 
     private static func decodeBase64(_ text: ArraySlice<UInt8>) throws(EnvelopeError) -> ArraySlice<UInt8> {
-        // Four digits for three bytes.
+        // Base64 takes four digits for three bytes.
         let head = text.prefix((TokenEnvelope.headLength + 2) / 3 * 4)
         try checkHead(head, of: text, decode: decodeBase64Digits)
         return try decodeBase64Digits(text)

@@ -3,7 +3,7 @@ package import Timestamps
 
 /// A signed token that a policy has approved. Only ``VerificationPolicy/approve(_:for:at:)`` makes one.
 ///
-/// It may still have been used before; the replay store decides that.
+/// The token may still have been used before; the replay store decides that.
 package struct ApprovedToken: Sendable {
     package let signed: SignedClaims
 
@@ -13,7 +13,7 @@ package struct ApprovedToken: Sendable {
 }
 
 extension VerificationPolicy {
-    /// Makes every check in order, and throws the first that fails.
+    /// Makes every check in order, and throws the error of the first that fails.
     package func approve(
         _ signed: SignedClaims, for expectation: Expectation, at now: Timestamp
     ) throws(PolicyError) -> ApprovedToken {
@@ -23,7 +23,7 @@ extension VerificationPolicy {
         return ApprovedToken(signed)
     }
 
-    /// Makes one check, and throws if it fails.
+    /// Makes one check, and throws if the token fails it.
     package func check(
         _ check: PolicyCheck, of claims: MediaTokenClaims, for expectation: Expectation, at now: Timestamp
     ) throws(PolicyError) {
@@ -44,7 +44,7 @@ extension VerificationPolicy {
         if now > window.expiry.advanced(byMilliseconds: clockSkewMilliseconds) { throw .expired(window) }
     }
 
-    /// Checks that the token was issued to one of the requestors that are expected, byte for byte.
+    /// Checks that the token was issued to one of the expected requestors, compared byte for byte.
     private func checkRequestor(of claims: MediaTokenClaims, for expectation: Expectation) throws(PolicyError) {
         guard expectation.requestors.contains(claims.requestor) else {
             throw .requestor(signed: claims.requestor, expected: expectation.requestors)
@@ -78,6 +78,6 @@ extension VerificationPolicy {
 package enum PolicyCheck: CaseIterable, Sendable {
     case window, requestor, resource, mvpd
 
-    /// A stored copy of `allCases`, which would be made anew for each token.
+    /// A stored copy of `allCases`, which builds a new array each time it is used.
     package static let inOrder = allCases
 }

@@ -3,7 +3,7 @@ internal import TextEncodings
 
 /// Why a policy does not approve a token, with the values that differ.
 ///
-/// Indirect, so that a result is as small as a reference: most tokens are approved.
+/// The enum is indirect, so that a result is no larger than a reference: most tokens are approved.
 package indirect enum PolicyError: Error, Sendable {
     case notYetValid(TimeWindow)
     case expired(TimeWindow)

@@ -8,7 +8,7 @@ struct ResourceDifference: Sendable {
     private let signed: ResourceID
     private let rule: ResourceRule
 
-    /// Finds the nearest expected resource; `nil` if the rule names none.
+    /// Finds the nearest expected resource; `nil` if the rule names no resource.
     init?(between signed: ResourceID, and rule: ResourceRule) {
         let nearest = rule.resources.max {
             Self.commonPrefix(Array($0.text.utf8), Array(signed.text.utf8))

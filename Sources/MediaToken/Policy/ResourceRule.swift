@@ -16,25 +16,28 @@ public struct ResourceRule: Sendable {
     package let comparison: Comparison
     private let candidates: [Candidate]
 
-    /// The signed resource has the same bytes.
+    /// Accepts a signed resource that has the same bytes as `resource`.
     public static func exactly(_ resource: ResourceID) -> ResourceRule {
         anyOf([resource])
     }
 
-    /// The signed resource has the same bytes as one of these. An empty list matches nothing.
+    /// Accepts a signed resource that has the same bytes as one of `resources`. An empty list accepts nothing.
     public static func anyOf(_ resources: [ResourceID]) -> ResourceRule {
         ResourceRule(.exact, resources)
     }
 
-    /// The signed resource has the same bytes as one of these or, where both are XML, the same canonical form
-    /// (W3C Canonical XML 1.0 after CDATA has become text and white space between elements is dropped). So quote style,
-    /// attribute order, CDATA or escapes, and white space between elements make no difference.
+    /// Accepts a signed resource that has the same bytes as one of `resources` or, if both are XML, the same canonical
+    /// form.
+    ///
+    /// The form is that of W3C Canonical XML 1.0 after CDATA has become text and white space between elements is
+    /// dropped. Quote style, attribute order, CDATA or escapes, and white space between elements therefore make no
+    /// difference.
     public static func canonically(_ resources: [ResourceID]) -> ResourceRule {
         ResourceRule(.canonical, resources)
     }
 
-    /// Accepts any resource. The token then opens whatever the client asked Adobe Pass for, so the caller must check the
-    /// verified token's resource before it serves anything.
+    /// Accepts any resource. The token then opens whatever the client asked Adobe Pass for, so the caller must check
+    /// the verified token's resource before it serves anything.
     public static var unsafeAnyResource: ResourceRule { ResourceRule(.unchecked, []) }
 
     private init(_ comparison: Comparison, _ resources: [ResourceID]) {
@@ -49,8 +52,8 @@ public struct ResourceRule: Sendable {
     /// The resources that the rule names.
     public var resources: [ResourceID] { candidates.map(\.resource) }
 
-    /// Whether `text` is byte for byte a resource that the rule names; true for any text if the rule names none and accepts
-    /// all. What nobody has signed is compared only so, never in canonical form.
+    /// Whether `text` is byte for byte a resource that the rule names; true for any text if the rule accepts every
+    /// resource. Unsigned text is compared only in this way, never in canonical form.
     package func names(_ text: String) -> Bool {
         comparison == .unchecked || candidates.contains { $0.resource.text.hasSameBytes(as: text) }
     }

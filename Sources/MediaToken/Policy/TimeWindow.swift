@@ -13,11 +13,11 @@ extension VerificationPolicy {
 /// The times that decide whether a token is valid, kept for the message.
 package struct TimeWindow: Sendable {
     let issued: TokenDate
-    /// In milliseconds; `nil` if the token has no `ttl`.
+    /// The signed TTL in milliseconds; `nil` if the token has no `ttl`.
     let signedTimeToLive: Int64?
-    /// When the policy lets the token expire, before skew.
+    /// The token's expiry under the policy, before skew.
     let expiry: Timestamp
-    /// In milliseconds.
+    /// The clock skew that the policy allows, in milliseconds.
     let skew: Int64
     let now: Timestamp
 
@@ -43,7 +43,7 @@ package struct TimeWindow: Sendable {
         return ", ttl of \(span(signedTimeToLive)) cut to \(span(life)) by maximumTTL, --max-ttl"
     }
 
-    /// The time at the token's own offset, so that the times can be compared at a glance.
+    /// Formats a time at the token's own offset, so that the times in a message can be compared at a glance.
     private func shown(_ time: Timestamp) -> String {
         TokenDate(time, offset: issued.offset).description
     }

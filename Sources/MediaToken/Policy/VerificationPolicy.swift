@@ -3,8 +3,8 @@ internal import Timestamps
 
 /// The checks that a token must pass beyond its signature.
 public struct VerificationPolicy: Sendable {
-    /// The largest ``clockSkew``. A replay store keeps an entry for that long after the token has expired, so that no process
-    /// that shares the store can accept a token whose entry is gone.
+    /// The largest ``clockSkew``. A replay store keeps an entry for that long after the token has expired, so that no
+    /// process that shares the store can accept a token whose entry is gone.
     public static let largestClockSkew: Duration = .seconds(300)
     /// The largest ``defaultTTL``. The replay store keeps a token without a `ttl` for that long.
     public static let longestDefaultTTL: Duration = .milliseconds(
@@ -18,8 +18,8 @@ public struct VerificationPolicy: Sendable {
     public let defaultTTL: Duration
     /// The longest TTL; a longer `ttl` is reduced to it.
     public let maximumTTL: Duration
-    /// For each requestor, the MVPDs that its tokens may come from. A proxy MVPD must be among them too. A requestor without an
-    /// entry is not restricted; all tokens of a requestor with an empty entry are rejected.
+    /// For each requestor, the MVPDs that its tokens may come from. A proxy MVPD must be among them too. A requestor
+    /// without an entry is not restricted; all tokens of a requestor with an empty entry are rejected.
     public let allowedMVPDs: [RequestorID: Set<MVPDID>]
 
     let clockSkewMilliseconds: Int64
@@ -27,10 +27,10 @@ public struct VerificationPolicy: Sendable {
     private let maximumTTLMilliseconds: Int64
 
     /// - Parameters:
-    ///   - clockSkew: from 0 to ``largestClockSkew``; values beyond count as the nearer end.
-    ///   - defaultTTL: from 1 ms to ``longestDefaultTTL``, likewise.
-    ///   - maximumTTL: at least 1 ms, likewise.
-    ///   - allowedMVPDs: for each restricted requestor the MVPDs that its tokens may come from.
+    ///   - clockSkew: the clock skew allowed, limited to the range from 0 to ``largestClockSkew``.
+    ///   - defaultTTL: the TTL of a token that has no `ttl`, limited to the range from 1 ms to ``longestDefaultTTL``.
+    ///   - maximumTTL: the longest TTL; values below 1 ms are treated as 1 ms.
+    ///   - allowedMVPDs: for each restricted requestor, the MVPDs that its tokens may come from.
     public init(
         clockSkew: Duration = .seconds(30), defaultTTL: Duration = .seconds(300), maximumTTL: Duration = .seconds(900),
         allowedMVPDs: [RequestorID: Set<MVPDID>] = [:]

@@ -1,5 +1,6 @@
-/// A set of digests in one block of memory, with open addressing and 16 bytes per slot. Once it has grown, between 53 and 80
-/// per cent of the slots are in use: 20 to 30 bytes per entry. An entry is half of a digest.
+/// A set of digests in one block of memory, with open addressing and 16 bytes per slot. Once the table has grown,
+/// between 53 and 80 per cent of its slots are in use, which makes 20 to 30 bytes per entry. An entry is half of a
+/// digest.
 struct DigestTable: Sendable {
     private typealias Slot = SIMD2<UInt64>
 
@@ -9,7 +10,7 @@ struct DigestTable: Sendable {
     private var slots: [Slot]
     private(set) var count = 0
 
-    /// The size of the block.
+    /// The size of the block in bytes.
     var bytes: Int { slots.count * MemoryLayout<Slot>.stride }
 
     init() {
@@ -21,7 +22,7 @@ struct DigestTable: Sendable {
         return slots[position(of: slot)] == slot
     }
 
-    /// Inserts `key`; `false` if it was there before.
+    /// Inserts `key`; `false` if the table already had it.
     mutating func insert(_ key: ReplayKey) -> Bool {
         let slot = Self.slot(of: key)
         let position = position(of: slot)
@@ -32,12 +33,12 @@ struct DigestTable: Sendable {
         return true
     }
 
-    /// The slot of a key. All zeros mark an empty slot, so a digest of zeros is stored as another value.
+    /// The slot of a key. All zeros mark an empty slot, so half a digest of zeros is stored as another value.
     private static func slot(of key: ReplayKey) -> Slot {
         key.half == empty ? Slot(0, 1) : key.half
     }
 
-    /// The position where `slot` is, or where it would be inserted.
+    /// The position of `slot`, or the one where it would be inserted.
     private func position(of slot: Slot) -> Int {
         var position = Int(slot[0].multipliedFullWidth(by: UInt64(slots.count)).high)
         while slots[position] != slot, slots[position] != Self.empty {

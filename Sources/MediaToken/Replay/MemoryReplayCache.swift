@@ -4,10 +4,10 @@ public import Timestamps
 
 /// A replay store in the memory of one process. Its records end with the process.
 ///
-/// Create the store of a long-running process with a fence (``init(capacity:fencedAt:)``); otherwise a token used just before
-/// a restart is accepted again just after it. A busy store takes 20 to 30 bytes per live token.
+/// Create the store of a long-running process with a fence (``init(capacity:fencedAt:)``); otherwise a token used just
+/// before a restart is accepted again just after it. A busy store takes 20 to 30 bytes per live token.
 ///
-/// The store can be used from any number of threads at once: it is split by digest into shards, each with its own lock.
+/// Any number of threads can use the store at once: it is split by digest into shards, each with its own lock.
 public final class MemoryReplayCache: ReplayCache {
     /// The largest number of live entries.
     public let capacity: Int
@@ -20,10 +20,11 @@ public final class MemoryReplayCache: ReplayCache {
     /// Creates an empty store.
     ///
     /// - Parameters:
-    ///   - capacity: the largest number of live entries. A full store answers every new claim ``ReplayCacheError/full(_:)``.
-    ///   - fence: when the store began to remember, by Adobe's clock: ``Timestamp/now`` plus the policy's clock skew.
-    ///     Without a fence, a token that was used before the store was created is accepted once more. That is right for one
-    ///     run over captured tokens, and wrong for a long-running process.
+    ///   - capacity: the largest number of live entries. A full store answers every new claim with
+    ///     ``ReplayCacheError/full(_:)``.
+    ///   - fence: the start of the store's records, by Adobe's clock: ``Timestamp/now`` plus the policy's clock skew.
+    ///     Without a fence, a token that was used before the store was created is accepted once more. That is right for
+    ///     one run over captured tokens, and wrong for a long-running process.
     public init(capacity: Int = 20_000_000, fencedAt fence: Timestamp? = nil) {
         self.capacity = capacity
         self.fence = fence
@@ -46,13 +47,13 @@ public final class MemoryReplayCache: ReplayCache {
         }
     }
 
-    /// Deletes expired entries. Each claim does that too; call this for a store that gets no more claims.
+    /// Deletes expired entries. Each claim does that for its shard; call this for a store that gets no more claims.
     public func sweep(at now: Timestamp) {
         let lastPassed = ReplayBucket(lastPassedAt: now)
         for shard in shards { shard.withLock { $0.drop(through: lastPassed, counter: self) } }
     }
 
-    /// The store's contents; the bytes are those of its tables.
+    /// The store's contents. Its size in bytes is that of its tables.
     public func status() -> ReplayStoreStatus {
         var counts: [ReplayBucket: Int] = [:]
         var bytes = 0
@@ -78,10 +79,10 @@ public final class MemoryReplayCache: ReplayCache {
     }
 }
 
-/// The buckets of one 256th of all digests.
+/// The expiry buckets of one 256th of all digests.
 private struct MemoryReplayShard {
     private var buckets: [ReplayBucket: MemoryReplayBucket] = [:]
-    /// Everything up to this bucket has been deleted, so a token of these buckets can no longer be shown unused.
+    /// All buckets up to this one have been deleted, so an earlier use of their tokens can no longer be ruled out.
     private var dropped = ReplayBucket(index: .min)
 
     mutating func claim(
@@ -90,8 +91,8 @@ private struct MemoryReplayShard {
         drop(through: lastPassed, counter: counter)
         let bucket = ReplayBucket(expiring: claim.until)
         guard bucket > dropped else { return .success(.predatesStore(since: dropped.end)) }
-        // Room is reserved first, so that the key is looked up once. When the store is nearly full, a used token may hold the
-        // last place for a moment, and another token's first use may be answered `full`.
+        // Room is reserved first, so that the key is looked up only once. If the store is nearly full, a claim on a
+        // used token may briefly hold the last place, and the first use of another token may then be answered `full`.
         guard counter.reserve() else {
             let use = buckets[bucket]?.use(before: claim)
             return use.map { .success($0) } ?? .failure(.full("it may hold \(counter.capacity) live entries"))

@@ -1,13 +1,13 @@
 internal import PolicyStage
 package import Timestamps
 
-/// An expiry bucket: one minute of expiry times. Every token belongs to exactly one, independent of settings, so a store
-/// searches only that one and deletes it as a whole when it has expired.
+/// An expiry bucket: one minute of expiry times. Every token belongs to exactly one, independent of settings, so a
+/// store searches only that bucket and deletes it as a whole when it has expired.
 package struct ReplayBucket: Hashable, Comparable, Sendable {
-    /// Width of a bucket in milliseconds.
+    /// The width of a bucket in milliseconds.
     package static let width: Int64 = 60_000
 
-    /// Minutes since 1970, rounded down.
+    /// The bucket's start in minutes since 1970, rounded down.
     package let index: Int64
 
     package init(index: Int64) {
@@ -19,7 +19,7 @@ package struct ReplayBucket: Hashable, Comparable, Sendable {
         index = until.milliseconds.flooredQuotient(by: Self.width)
     }
 
-    /// The latest bucket all of whose tokens have expired at `now` by more than any skew that a policy may allow.
+    /// The latest bucket whose tokens had all expired before `now` by more than any clock skew that a policy may allow.
     package init(lastPassedAt now: Timestamp) {
         let latest = now.advanced(byMilliseconds: -VerificationPolicy.largestClockSkewMilliseconds)
         index = latest.milliseconds.flooredQuotient(by: Self.width) - 1

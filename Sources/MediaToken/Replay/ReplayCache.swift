@@ -3,12 +3,12 @@ package import PolicyStage
 public import Timestamps
 package import TokenCrypto
 
-/// A token's identity for single use: the SHA-256 of its signed bytes, however it was wrapped.
+/// A token's identity in a replay store: the SHA-256 digest of its signed bytes, however the token was wrapped.
 public struct ReplayKey: Hashable, Sendable {
     /// The digest's bytes 0–7, 8–15, 16–23 and 24–31, each read as a big-endian number.
     public let words: (UInt64, UInt64, UInt64, UInt64)
 
-    /// Takes the words of a SHA-256 digest.
+    /// Creates a key from the words of a SHA-256 digest.
     public init(words: (UInt64, UInt64, UInt64, UInt64)) {
         self.words = words
     }
@@ -19,16 +19,16 @@ public struct ReplayKey: Hashable, Sendable {
 
     /// The middle half of the digest, which is what stores keep; the first byte is left to spread keys over shards.
     ///
-    /// Two tokens whose SHA-256 agree in these 128 bits count as one, and the second is rejected. That fails on the safe side,
-    /// and nobody can find such a pair.
+    /// Two tokens whose SHA-256 digests agree in these 128 bits count as one token, and the second is rejected. That
+    /// fails closed, and nobody can find such a pair.
     package var half: SIMD2<UInt64> { SIMD2(words.1, words.2) }
 
-    /// Whether all 32 bytes are equal.
+    /// Whether all 32 bytes of both keys are equal.
     public static func == (left: Self, right: Self) -> Bool {
         left.words == right.words
     }
 
-    /// Hashes half of the digest, whose bits are as good as random already.
+    /// Hashes half of the digest, whose bits are already as good as random.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(words.0)
         hasher.combine(words.1)
@@ -37,24 +37,26 @@ public struct ReplayKey: Hashable, Sendable {
 
 /// A replay claim: the request to be the first use of a token.
 public struct ReplayClaim: Sendable {
-    /// The token's key.
+    /// The token's replay key.
     public let key: ReplayKey
-    /// The token's issue time. A store that began to remember later cannot know whether the token was used.
+    /// The token's issue time. A store whose records begin later cannot know whether the token was used.
     public let issued: Timestamp
-    /// Until when the token must be remembered, before skew: issue time plus TTL, both as signed.
+    /// The time until which the token must be remembered, before skew: issue time plus the signed TTL or, if the token
+    /// has no `ttl`, the longest default TTL.
     public let until: Timestamp
-    /// Kept with the key if this claim is the first, so that the caller may retry; `nil` for a strictly single use.
+    /// The fingerprint to keep with the key if this claim is the first, so that the caller may retry; `nil` for
+    /// strictly single use.
     public let fingerprint: RetryFingerprint?
 
-    /// A claim on `key`.
+    /// Creates a replay claim on `key`.
     public init(key: ReplayKey, issued: Timestamp, until: Timestamp, fingerprint: RetryFingerprint? = nil) {
         (self.key, self.issued, self.until, self.fingerprint) = (key, issued, until, fingerprint)
     }
 
-    /// The claim of an approved token.
+    /// Creates the replay claim of an approved token.
     ///
-    /// - Parameter retries: lets the same caller retry; `nil` for a strictly single use.
-    /// - Throws: ``ReplayCacheError/outOfResources(_:)`` if libcrypto cannot work.
+    /// - Parameter retries: lets the same caller retry; `nil` for strictly single use.
+    /// - Throws: ``ReplayCacheError/outOfResources(_:)`` if libcrypto fails.
     package init(of token: ApprovedToken, retries: RetryWindow?) throws(ReplayCacheError) {
         let key = ReplayKey(token.signed.digest)
         let fingerprint: RetryFingerprint? =
@@ -65,28 +67,31 @@ public struct ReplayClaim: Sendable {
     }
 }
 
-/// The answer of a replay store to a claim.
+/// The answer of a replay store to a replay claim.
 public enum ReplayAnswer: Hashable, Sendable {
-    /// Nobody had claimed this key; the caller has it now.
+    /// The key had not been claimed before: this is the token's first use.
     case first
-    /// The key had been claimed.
+    /// The key had been claimed before.
     case alreadyUsed
-    /// The key had been claimed at that time, by the claimant's clock, with the fingerprint of this claim: a retry.
+    /// The key had been claimed at the time `since`, by the first claimant's clock, with the fingerprint of this claim:
+    /// a retry.
     case repeated(since: Timestamp)
-    /// The store's records begin at that time, after the token was issued, so the token may have been used before.
+    /// The store's records begin at the time `since`, and the token was not issued after that, so it may have been used
+    /// before.
     case predatesStore(since: Timestamp)
 }
 
-/// The store could not decide a claim, so the caller must reject the token.
+/// The replay store could not decide a claim, so the caller must reject the token.
 public enum ReplayCacheError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The store holds as many live entries as it may, and never forgets one of them to make room. Names the limit.
+    /// The store holds as many live entries as it may, and never forgets one of them to make room. The text names the
+    /// limit.
     case full(String)
-    /// The store cannot be reached, or does not work. Names the store and the reason.
+    /// The store cannot be reached, or does not work. The text names the store and the reason.
     case unavailable(String)
-    /// libcrypto could not work, in practice because memory ran out.
+    /// libcrypto failed, in practice because memory ran out.
     case outOfResources(String)
 
-    /// One line.
+    /// The reason in one line.
     public var description: String {
         switch self {
         case .full(let limit):
@@ -99,27 +104,28 @@ public enum ReplayCacheError: Error, Hashable, Sendable, CustomStringConvertible
 
 /// A replay store: it remembers which tokens were used. Every store keeps this contract:
 ///
-/// - `.first` is answered exactly once for a key until its `until` has passed by more than
-///   ``VerificationPolicy/largestClockSkew``, for all callers and threads together, and for as long as the store lives.
-/// - Within a group the claims are decided in order, so the same key twice is `.first` once, for the earlier.
-/// - What goes wrong with one claim does not touch the others of its group.
-/// - `.repeated` is answered only to a claim with the fingerprint of the first claim on its key, and only if the store knows
-///   the time since the token was issued; otherwise it answers `.predatesStore`.
+/// - A key is answered `.first` exactly once until its `until` has passed by more than
+///   ``VerificationPolicy/largestClockSkew``, across all callers and threads, for the lifetime of the store.
+/// - The claims of a group are decided in order, so if a key occurs twice, only the earlier claim can be `.first`.
+/// - An error in one claim does not affect the others of its group.
+/// - `.repeated` is answered only to a claim with the fingerprint of the first claim on its key, and only if the
+///   store's records reach back to the token's issue time; otherwise it answers `.predatesStore`.
 /// - A live key is never forgotten to make room. A full store answers ``ReplayCacheError/full(_:)``.
-/// - A claim that was answered with an error may or may not have been recorded; it is never answered `.first` twice.
+/// - A claim that was answered with an error may or may not have been recorded; its key is never answered `.first`
+///   twice.
 public protocol ReplayCache: Sendable {
-    /// Decides the claims of a group, in order; one answer for each.
+    /// Decides the claims of a group, in order, and returns one answer for each.
     ///
     /// - Parameters:
     ///   - group: the claims.
-    ///   - now: decides which entries have expired and can be deleted.
+    ///   - now: the time that decides which entries have expired and can be deleted.
     func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>]
 }
 
 extension ReplayCache {
     /// Decides one claim.
     ///
-    /// - Throws: ``ReplayCacheError`` if the store cannot decide.
+    /// - Throws: ``ReplayCacheError`` if the store cannot decide the claim.
     public func claim(_ claim: ReplayClaim, at now: Timestamp) throws(ReplayCacheError) -> ReplayAnswer {
         let answers = self.claim([claim], at: now)
         guard let answer = answers.first, answers.count == 1 else {
@@ -129,7 +135,8 @@ extension ReplayCache {
     }
 }
 
-/// A replay store that answers later, on the thread of the event loop that asks it. It keeps the contract of ``ReplayCache``.
+/// A replay store that answers later, on the thread of the event loop that asked it. It keeps the contract of
+/// ``ReplayCache``.
 package protocol PipelinedReplayCache: AnyObject {
     /// Decides the claims of a group, in order, and calls `completion` once with an answer for each.
     func claim(

@@ -2,26 +2,27 @@ public import Timestamps
 
 /// The contents of a replay store, for its operator.
 public struct ReplayStoreStatus: Sendable {
-    /// One minute of expiry times.
+    /// An expiry bucket: the tokens that expire within one minute.
     public struct Bucket: Sendable {
-        /// When the first of its tokens expires.
+        /// The first expiry time in the bucket.
         public let begin: Timestamp
-        /// When all of its tokens have expired.
+        /// The time by which all tokens in the bucket have expired.
         public let end: Timestamp
-        /// The number of tokens.
+        /// The number of tokens in the bucket.
         public let entries: Int
     }
 
-    /// The expiry buckets in order of time; empty if the store cannot tell them apart.
+    /// The expiry buckets that hold tokens, in order of time.
     public let buckets: [Bucket]
     /// The number of live entries.
     public let entries: Int
-    /// Size on disk or in memory, in bytes; `nil` if the store does not know.
+    /// The size on disk or in memory, in bytes; `nil` if the store does not know.
     public let bytes: Int?
-    /// Tokens issued up to this time cannot be shown unused; `nil` if there is no fence.
+    /// The store's fence; `nil` if there is none. Tokens issued up to this time are rejected, since an earlier use
+    /// cannot be ruled out.
     public let fence: Timestamp?
 
-    /// Adds up the numbers of entries that a store counted per bucket.
+    /// Creates a status from the number of entries that a store counted in each bucket.
     package init(buckets: [(bucket: ReplayBucket, entries: Int)], bytes: Int?, fence: Timestamp?) {
         self.buckets = buckets.sorted { $0.bucket < $1.bucket }.map {
             Bucket(begin: $0.bucket.begin, end: $0.bucket.end, entries: $0.entries)

@@ -2,9 +2,10 @@ internal import TextEncodings
 package import Timestamps
 internal import TokenCrypto
 
-/// A fingerprint of a token and the secret of the caller that consumed it, by which a store recognises that caller's retry.
+/// A fingerprint of a token and the secret of the caller that consumed it, by which a store recognises that caller's
+/// retry.
 ///
-/// It is half of a SHA-256 of both, so nobody can make it without the secret, and it does not reveal the secret.
+/// It is half of a SHA-256 digest of both, so nobody can make it without the secret, and it does not reveal the secret.
 public struct RetryFingerprint: Hashable, Sendable {
     let words: SIMD2<UInt64>
 
@@ -13,7 +14,7 @@ public struct RetryFingerprint: Hashable, Sendable {
     /// - Parameters:
     ///   - key: the token's replay key.
     ///   - secret: a value that only the first caller knows, such as an `Idempotency-Key`.
-    /// - Throws: ``ReplayCacheError/outOfResources(_:)`` if libcrypto cannot work.
+    /// - Throws: ``ReplayCacheError/outOfResources(_:)`` if libcrypto fails.
     public init(of key: ReplayKey, secret: [UInt8]) throws(ReplayCacheError) {
         do {
             let digest = try SHA256Hasher.digest(SHA256Digest(words: key.words).bytes + secret)
@@ -24,18 +25,18 @@ public struct RetryFingerprint: Hashable, Sendable {
     }
 }
 
-/// What a store keeps with the key of a claim that has a fingerprint.
+/// The record that a store keeps with the key of a claim that has a fingerprint.
 package struct FingerprintedUse: Equatable, Sendable {
     private let fingerprint: RetryFingerprint
     private let time: Timestamp
 
-    /// The use by `claim` at `now`; `nil` for a claim without a fingerprint, with whose key nothing is kept.
+    /// Records the use by `claim` at `now`; `nil` for a claim without a fingerprint, whose key is kept alone.
     package init?(_ claim: ReplayClaim, at now: Timestamp) {
         guard let fingerprint = claim.fingerprint else { return nil }
         (self.fingerprint, time) = (fingerprint, now)
     }
 
-    /// Reads ``text``; `nil` for anything else.
+    /// Reads the form that ``text`` writes; `nil` for anything else.
     package init?(_ text: some StringProtocol) {
         let digits = Array(text.utf8)
         guard digits.count == 3 * Self.wordDigits else { return nil }

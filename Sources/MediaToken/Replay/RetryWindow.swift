@@ -2,14 +2,14 @@ package import Timestamps
 
 /// Allows the caller that consumed a token to retry for a short time, as a client does when the response was lost.
 ///
-/// The token is accepted for the first caller. Within the retry window it is accepted again, but only for a request with
-/// the same secret; any other request is rejected like any used token. The window starts at the first acceptance, and
-/// retries do not extend it.
+/// The token is accepted for the first caller. Within the retry window it is accepted again, but only for a request
+/// with the same secret; any other request is rejected like any used token. The window starts at the first acceptance,
+/// and retries do not extend it.
 public struct RetryWindow: Sendable, CustomStringConvertible, CustomReflectable {
     let secret: [UInt8]
     private let milliseconds: Int64
 
-    /// The longest window. No client waits for an answer for longer than a minute.
+    /// The longest window. No client waits longer than a minute for an answer.
     public static let longestSpan = Duration.seconds(60)
 
     /// - Parameters:
@@ -20,13 +20,13 @@ public struct RetryWindow: Sendable, CustomStringConvertible, CustomReflectable 
         milliseconds = min(span, Self.longestSpan).clampedMilliseconds
     }
 
-    /// Whether a use at `first` may be repeated at `now`, which may be slightly earlier: gates that share a store have
-    /// separate clocks.
+    /// Whether a use at `first` may be repeated at `now`. `now` may be slightly earlier than `first`, because gates
+    /// that share a store have separate clocks.
     package func isOpen(_ first: Timestamp, at now: Timestamp) -> Bool {
         now <= first.advanced(byMilliseconds: milliseconds) && first <= now.advanced(byMilliseconds: milliseconds)
     }
 
-    /// The length of the window, without the secret.
+    /// A text with the length of the window, without the secret.
     public var description: String { "(within \(milliseconds) ms, secret withheld)" }
     /// An empty mirror, so that a dump does not show the secret.
     public var customMirror: Mirror { Mirror(self, children: [:]) }

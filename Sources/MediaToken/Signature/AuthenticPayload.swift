@@ -5,7 +5,8 @@ package import TokenCrypto
 /// Bytes that one of the loaded keys has signed. Only a ``KeyRing`` makes one.
 package struct AuthenticPayload: Sendable {
     private let envelope: TokenEnvelope
-    /// SHA-256 of the signed bytes: what the signature is over, and the token's identity for the replay store.
+    /// The SHA-256 digest of the signed bytes. The signature is made over it, and it identifies the token in a replay
+    /// store.
     package let digest: SHA256Digest
     package let key: VerificationKey
 
@@ -21,7 +22,7 @@ extension KeyRing {
     /// Verifies the signature of each envelope of a group, over exactly the bytes that arrived, with the keys whose
     /// certificates are valid at `now`.
     ///
-    /// - Returns: a result for each token, in order; `nil` for one that has no envelope.
+    /// - Returns: a result for each token, in order; `nil` if a token has no envelope.
     package func authenticate(
         _ group: [Result<TokenEnvelope, EnvelopeError>], at now: Timestamp, with workspace: SignatureWorkspace
     ) -> [Result<AuthenticPayload, SignatureError>?] {
@@ -45,8 +46,8 @@ extension KeyRing {
         return .success(AuthenticPayload(of: envelope, digest: digest, key: keys[index]))
     }
 
-    /// Tokens name no key. The one that verified last is tried first, then the others in order; a key whose modulus is
-    /// not as long as the signature fails at once.
+    /// Finds the key that verifies a signature. Tokens do not name their key, so the key that verified last is tried
+    /// first, then the others in order; a key whose modulus is not as long as the signature fails at once.
     private func indexOfKey(
         verifying signature: [UInt8], over digest: SHA256Digest, at now: Timestamp,
         with workspace: SignatureWorkspace
@@ -59,8 +60,8 @@ extension KeyRing {
         return keys.indices.first { $0 != first && verifies($0) }
     }
 
-    /// Why no usable key verifies a signature. If a key outside of its certificate's dates verifies it, the error names that
-    /// key.
+    /// Why no usable key verifies a signature. If a key that is outside its certificate's validity period verifies it,
+    /// the error names that key.
     private func reason(
         against signature: [UInt8], over digest: SHA256Digest, at now: Timestamp, with workspace: SignatureWorkspace
     ) -> SignatureError {

@@ -18,7 +18,7 @@ struct KeyLoader {
         self.now = now
     }
 
-    /// Loads a file, all of whose keys must be acceptable, or what is acceptable in a directory.
+    /// Loads a file, all of whose keys must be acceptable, or the acceptable keys of a directory.
     mutating func load(_ path: String) throws(KeyRingError) {
         var isDirectory = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
@@ -32,12 +32,12 @@ struct KeyLoader {
         guard problems.isEmpty else { throw .refused(problems) }
     }
 
-    /// Takes a key of this process, whatever it is like.
+    /// Accepts a key of this process without checking any requirement.
     mutating func unsafelyTrust(_ own: RSAPublicKey) {
         accepted.append(VerificationKey(own, file: "own key"))
     }
 
-    /// Takes what is acceptable in the file, and says what is not.
+    /// Accepts the acceptable keys of a file, and returns the others.
     private mutating func loadFile(_ path: String) -> [RefusedKey] {
         let file: KeyFile
         do {
@@ -57,7 +57,8 @@ struct KeyLoader {
         }
     }
 
-    /// Takes `key`, once, if it fulfils the requirements; says why not otherwise.
+    /// Accepts `key` if it meets the requirements, and returns the reason if it does not. A key that occurs twice is
+    /// kept once.
     private mutating func accept(_ key: VerificationKey) -> RefusedKey? {
         if let refusal = requirements.refusal(of: key, at: now) { return refusal }
         if let known = accepted.firstIndex(where: { $0.publicKey.fingerprint == key.publicKey.fingerprint }) {
@@ -70,7 +71,7 @@ struct KeyLoader {
 }
 
 extension KeyRing {
-    /// The files of a directory that are taken for key files, in order.
+    /// The key files of a directory, recognised by their extension, in order of their names.
     package static func keyFiles(in directory: String) throws(KeyRingError) -> [String] {
         let names: [String]
         do {

@@ -9,20 +9,20 @@ public struct KeyRequirements: Sendable {
     static let maximumRSABits = TokenEnvelope.longestSignatureBits
     static let minimumExponent: UInt64 = 65_537
 
-    /// The shortest modulus accepted, in bits: 2048 unless set. Adobe's key of 2015–2021 had 1024.
+    /// The shortest modulus accepted, in bits; 2048 by default. Adobe's key of 2015–2021 had 1024.
     public let minimumRSABits: Int
-    /// Whether a certificate is used before its first and after its last valid day, both when it is loaded and later.
+    /// Whether a certificate is used outside its validity period, both when it is loaded and later.
     public let ignoresCertificateDates: Bool
 
     /// - Parameters:
-    ///   - minimumRSABits: values below ``lowestMinimumRSABits`` count as that.
-    ///   - unsafeIgnoringCertificateDates: uses a certificate also while it is expired, or not valid yet.
+    ///   - minimumRSABits: the shortest modulus accepted; values below ``lowestMinimumRSABits`` are treated as that.
+    ///   - unsafeIgnoringCertificateDates: whether a certificate is also used while it is expired or not valid yet.
     public init(minimumRSABits: Int = 2048, unsafeIgnoringCertificateDates: Bool = false) {
         self.minimumRSABits = max(minimumRSABits, Self.lowestMinimumRSABits)
         ignoresCertificateDates = unsafeIgnoringCertificateDates
     }
 
-    /// Why `key` may not be used at `now`; `nil` if it may.
+    /// Why `key` may not be used at `now`; `nil` if it may be used.
     func refusal(of key: VerificationKey, at now: Timestamp) -> RefusedKey? {
         func refuse(_ reason: RefusedKey.Reason) -> RefusedKey { RefusedKey(file: key.file, reason: reason) }
         guard key.bits >= minimumRSABits else {

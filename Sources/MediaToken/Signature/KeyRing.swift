@@ -1,14 +1,14 @@
 public import Timestamps
 package import TokenCrypto
 
-/// The keys that tokens may be signed with, loaded and checked once, at start.
+/// The keys that tokens may be signed with. They are loaded and checked once, at start.
 ///
 /// A key ring is never empty.
 public struct KeyRing: Sendable {
-    /// The extensions by which key files of a directory are recognised; its other files are ignored.
+    /// The extensions by which key files in a directory are recognised; other files in it are ignored.
     public static let fileExtensions = ["pem", "der", "crt", "cer", "pub", "p12", "pfx", "jks"]
 
-    /// The loaded keys, each once.
+    /// The loaded keys, without duplicates.
     public let keys: [VerificationKey]
     /// Keys that were found in a directory but not loaded, each with the reason. Show them as a warning.
     public let refused: [RefusedKey]
@@ -16,10 +16,10 @@ public struct KeyRing: Sendable {
     /// Loads the keys of a file or of a directory.
     ///
     /// - Parameters:
-    ///   - path: a file, or a directory whose files are taken by their extension (``fileExtensions``).
+    ///   - path: a file, or a directory whose key files are recognised by their extension (``fileExtensions``).
     ///   - minimumRSABits: the shortest modulus accepted, in bits.
-    ///   - password: for PKCS#12 and JKS.
-    /// - Throws: ``KeyRingError``; above all where no key is usable.
+    ///   - password: the password of PKCS#12 and JKS files.
+    /// - Throws: ``KeyRingError``, above all if no key is usable.
     public init(
         loading path: String, minimumRSABits: Int = 2048, password: String? = nil
     ) throws(KeyRingError) {
@@ -29,15 +29,15 @@ public struct KeyRing: Sendable {
 
     /// Loads the keys of several files and directories.
     ///
-    /// A file named in `paths` must be acceptable as a whole. In a directory, unacceptable keys are left out and listed in
-    /// ``refused``.
+    /// A file named in `paths` must be acceptable as a whole. In a directory, unacceptable keys are left out and listed
+    /// in ``refused``.
     ///
     /// - Parameters:
-    ///   - paths: files, and directories whose files are taken by their extension.
-    ///   - password: for PKCS#12 and JKS; the same for all.
-    ///   - requirements: what a key must fulfil.
+    ///   - paths: files, and directories whose key files are recognised by their extension (``fileExtensions``).
+    ///   - password: the password of all PKCS#12 and JKS files.
+    ///   - requirements: the requirements that each key must meet.
     ///   - now: the time at which certificates must be valid.
-    /// - Throws: ``KeyRingError``; above all where no key is usable.
+    /// - Throws: ``KeyRingError``, above all if no key is usable.
     public init(
         loading paths: [String], password: String? = nil, requirements: KeyRequirements = KeyRequirements(),
         at now: Timestamp = .now
@@ -45,7 +45,8 @@ public struct KeyRing: Sendable {
         try self.init(loading: paths, unsafelyTrusting: nil, password: password, requirements: requirements, at: now)
     }
 
-    /// Loads keys as the public initializer does, and adds `own` without any requirement: a load test signs its own tokens.
+    /// Loads keys as the public initializer does, and adds `own` without checking any requirement: a load test signs
+    /// its own tokens.
     package init(
         loading paths: [String], unsafelyTrusting own: RSAPublicKey?, password: String? = nil,
         requirements: KeyRequirements,

@@ -12,11 +12,11 @@ public struct RefusedKey: Sendable, CustomStringConvertible {
         case outsideValidity(ClosedRange<Timestamp>, now: Timestamp)
     }
 
-    /// The file it came from.
+    /// The file that the key came from.
     public let file: String
     let reason: Reason
 
-    /// One line: the file, what is wrong with it, and which setting allows it or what to do.
+    /// One line: the file, what is wrong with it or its key, and which setting allows it or what to do.
     public var description: String { "\(printable(file, limit: 300)): \(explanation)" }
 
     private var explanation: String {
@@ -45,18 +45,18 @@ public struct RefusedKey: Sendable, CustomStringConvertible {
     }
 }
 
-/// Keys that could not be loaded. Thrown at start, so that it is never found out one token at a time.
+/// The keys could not be loaded. This is thrown at start, so that a key problem does not show up one token at a time.
 public enum KeyRingError: Error, Sendable, CustomStringConvertible {
-    /// A path that was named cannot be opened, or a directory cannot be listed.
+    /// A named path cannot be opened, or a directory cannot be listed.
     case unreadable(path: String, reason: String)
     /// A file that was named explicitly holds keys that are not acceptable.
     case refused([RefusedKey])
-    /// No usable key in any of the places given; with what was found there and refused.
+    /// None of the given places has a usable key; `refused` lists the keys that were found there but not loaded.
     case noKeys(places: [String], refused: [RefusedKey])
     /// libcrypto cannot set up verification with a loaded key.
     case libcrypto(String)
 
-    /// One line for each thing that is wrong.
+    /// One line per problem.
     public var description: String {
         switch self {
         case .unreadable(let path, let reason): "\(printable(path, limit: 300)): \(reason)"

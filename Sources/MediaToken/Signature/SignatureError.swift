@@ -4,16 +4,16 @@ internal import TokenCrypto
 
 /// Why the signature of a token was not verified.
 ///
-/// Indirect, so that a result is as small as a reference: most signatures are valid.
+/// The enum is indirect, so that a result is no larger than a reference: most signatures are valid.
 package indirect enum SignatureError: Error, Sendable {
-    /// None of the loaded keys verifies it. Its length is in bytes.
+    /// None of the loaded keys verifies the signature, whose length is given in bytes.
     case noKeyVerifies(length: Int, keys: [VerificationKey])
-    /// A key verifies it whose certificate is not valid now.
+    /// The signature was made with a loaded key whose certificate is not valid now.
     case keyOutsideValidity(name: String, ClosedRange<Timestamp>, now: Timestamp)
-    /// libcrypto could not work, in practice because memory ran out.
+    /// libcrypto failed, in practice because memory ran out.
     case outOfResources(String)
 
-    /// One line: what was expected, what came.
+    /// One line that says what was expected and what was found.
     package var message: String {
         switch self {
         case .noKeyVerifies(let length, let keys): Self.noKeyVerifies(length, keys)

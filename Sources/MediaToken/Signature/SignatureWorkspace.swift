@@ -1,11 +1,12 @@
 internal import TokenCrypto
 
-/// What one thread needs to verify signatures, kept from group to group: libcrypto's contexts, and which key verified last.
+/// The objects that one thread keeps from group to group to verify signatures: libcrypto's contexts, and which key
+/// verified last.
 ///
-/// Not thread-safe: one caller at a time.
+/// It is not thread-safe: it serves one caller at a time.
 package final class SignatureWorkspace {
     let hasher: SHA256Hasher
-    /// One for each key, in the key ring's order.
+    /// The verifiers of the keys, in the key ring's order.
     let verifiers: [SignatureVerifier]
     /// The index of the key that verified a signature last, which is tried first.
     var mostRecent = 0

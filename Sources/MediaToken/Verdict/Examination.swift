@@ -1,17 +1,17 @@
-/// The result of every check of a token, and the token's fields, for the person who has the token in hand.
+/// The result of every check of a token, and the token's fields, for a person who examines a captured token.
 ///
-/// An examination neither accepts nor consumes a token: that no check failed does not mean that the token is valid. It may
-/// contain personal data.
+/// An examination neither accepts nor consumes a token: that no check failed does not mean that the token is valid. It
+/// may contain personal data.
 public struct Examination: Sendable {
-    /// Every check, in order.
+    /// The report on each check, in order.
     public let reports: [CheckReport]
-    /// Name of the key that verified the signature; `nil` if none did, and then nothing below is proven.
+    /// The name of the key that verified the signature; `nil` if none did, and then nothing below is proven.
     public let key: String?
     /// The kind of the token; `nil` if it could not be read.
     public let kind: TokenKind?
     /// The token's fields, in order.
     public let fields: [TokenField]
-    /// When the token was issued; `nil` for other kinds than media tokens.
+    /// When the token was issued; `nil` if it is not a media token or could not be read.
     public let issueTime: TokenDate?
 
     /// The first check that failed; `nil` if none did.
@@ -28,7 +28,7 @@ public struct CheckReport: Sendable {
         case passed
         /// The token fails the check, or the check could not be decided.
         case failed
-        /// The check was not asked for, or could not be made.
+        /// The check was not requested, or could not be made.
         case notChecked = "not checked"
     }
 

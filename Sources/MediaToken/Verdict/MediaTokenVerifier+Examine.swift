@@ -2,21 +2,22 @@ internal import ClaimsStage
 internal import PolicyStage
 
 extension MediaTokenVerifier {
-    /// Makes every check that ``verify(_:for:at:)`` makes except the replay claim, and reports on each, also after a failure.
-    /// The token is neither accepted nor consumed.
+    /// Makes every check that ``verify(_:for:at:)`` makes except the replay claim, and reports on each, also after a
+    /// failure. The token is neither accepted nor consumed.
     ///
     /// - Parameters:
     ///   - token: the token as it arrived.
     ///   - expectation: what the token must have been issued for.
     ///   - now: the time of the check.
-    /// - Returns: reports. The first failure is the one for which `verify` would reject the token, up to the replay check.
+    /// - Returns: the report on each check. The first failure is the one for which `verify` would reject the token, up
+    ///   to the replay check.
     public func examine(_ token: RawToken, for expectation: Expectation, at now: Timestamp) -> Examination {
         let request = VerificationRequest(token: token, expectation: expectation)
         let replay = CheckReport.notChecked(.replay, "an examination does not consume the token")
         return examinations(of: steps(of: [request], at: now), [request], at: now) { _ in replay }[0]
     }
 
-    /// Verifies a group of tokens like ``verify(_:at:)``, and reports on every check of each.
+    /// Verifies a group of tokens like ``verify(_:at:)``, and reports on every check of each token.
     package func verifyAndExamine(
         _ group: [VerificationRequest], at now: Timestamp
     ) -> [(outcome: Result<Verdict, VerificationError>, examination: Examination)] {

@@ -1,6 +1,6 @@
-/// Decides whether a media token opens a resource, once.
+/// Decides whether a media token opens a resource, and accepts each token once.
 ///
-/// Create one at start and share it: it can be used from any number of threads at once.
+/// Create one verifier at start and share it: any number of threads can use it at once.
 public final class MediaTokenVerifier: Sendable {
     /// The keys that tokens may be signed with.
     public let keys: KeyRing
@@ -13,7 +13,8 @@ public final class MediaTokenVerifier: Sendable {
     /// - Parameters:
     ///   - keys: the keys that tokens may be signed with.
     ///   - policy: the checks that a token must pass beyond its signature.
-    ///   - replays: remembers used tokens; share one store between verifiers that guard the same streams.
+    ///   - replays: the replay store, which remembers used tokens; verifiers that guard the same streams must share
+    ///     one.
     public init(keys: KeyRing, policy: VerificationPolicy = VerificationPolicy(), replays: any ReplayCache) {
         self.keys = keys
         self.policy = policy
@@ -32,9 +33,10 @@ public final class MediaTokenVerifier: Sendable {
     /// - Parameters:
     ///   - token: the token as it arrived.
     ///   - expectation: what the token must have been issued for.
-    ///   - now: the time of the check, normally ``Timestamp/now``. A key whose certificate is not valid then verifies nothing.
-    /// - Throws: ``VerificationError`` if there is no verdict; the caller must then reject the token. A rejection is not an
-    ///   error but a verdict.
+    ///   - now: the time of the check, normally ``Timestamp/now``. A key whose certificate is not valid then verifies
+    ///     nothing.
+    /// - Throws: ``VerificationError`` if there is no verdict; the caller must then reject the token. A rejection is
+    ///   not an error but a verdict.
     public func verify(
         _ token: RawToken, for expectation: Expectation, at now: Timestamp
     ) throws(VerificationError) -> Verdict {
@@ -43,18 +45,18 @@ public final class MediaTokenVerifier: Sendable {
 
     /// Verifies a group of tokens, in order, and returns a result for each.
     ///
-    /// Each verdict depends on its own token only, with one exception: a token that occurs twice is accepted once, the first
-    /// time. It is accepted twice only if both requests have the same ``RetryWindow`` secret.
+    /// Each verdict depends on its own token only, with one exception: a token that occurs twice is accepted once, the
+    /// first time. It is accepted twice only if both requests have the same ``RetryWindow`` secret.
     public func verify(_ group: [VerificationRequest], at now: Timestamp) -> [Result<Verdict, VerificationError>] {
         conclude(steps(of: group, at: now).approved, of: group, at: now)
     }
 
-    /// Verifies a group of tokens with a store that answers later.
+    /// Verifies a group of tokens with a replay store that answers later.
     ///
     /// - Parameters:
-    ///   - pipeline: the store, in place of the verifier's own.
-    ///   - completion: called once, with a result for each request. It is called before this method returns if no token of the
-    ///     group gets as far as the store.
+    ///   - pipeline: the replay store to use in place of the verifier's own.
+    ///   - completion: called once, with a result for each request. It is called before this method returns if no token
+    ///     of the group gets as far as the store.
     package func verify(
         _ group: [VerificationRequest], at now: Timestamp, claimingIn pipeline: any PipelinedReplayCache,
         _ completion: @escaping ([Result<Verdict, VerificationError>]) -> Void
@@ -64,7 +66,7 @@ public final class MediaTokenVerifier: Sendable {
         pipeline.claim(undecided.claims, at: now) { completion(undecided.verdicts(for: $0)) }
     }
 
-    /// Takes every step up to the replay store.
+    /// Takes every step of a group up to the replay store.
     func steps(of group: [VerificationRequest], at now: Timestamp) -> GroupSteps {
         do {
             return try paths.withPath { $0.steps(of: group, at: now) }
@@ -75,12 +77,12 @@ public final class MediaTokenVerifier: Sendable {
         }
     }
 
-    /// Calls `body` with a path of this thread, for a caller that takes its steps one by one.
+    /// Calls `body` with a path for this thread, for a caller that takes the path's steps one by one.
     package func withPath<Value>(_ body: (TokenPath) -> Value) throws(VerificationError) -> Value {
         try paths.withPath(body)
     }
 
-    /// The last step of approved tokens: asks the replay store, and gives verdicts.
+    /// Takes the last step of approved tokens: asks the replay store, and gives verdicts.
     package func conclude(
         _ approved: [StageResult<ApprovedToken>], of group: [VerificationRequest], at now: Timestamp
     ) -> [Result<Verdict, VerificationError>] {
@@ -90,13 +92,13 @@ public final class MediaTokenVerifier: Sendable {
     }
 }
 
-/// A token, and what it must have been issued for.
+/// A token, and the requestors and the resource that it must have been issued for.
 public struct VerificationRequest: Sendable {
     /// The token as it arrived.
     public let token: RawToken
     /// What the token must have been issued for.
     public let expectation: Expectation
-    /// Lets the same client retry and get the same acceptance; `nil` for a strictly single use.
+    /// Lets the same client retry and get the same acceptance; `nil` for strictly single use.
     public let retries: RetryWindow?
 
     /// A request to verify that `token` was issued for `expectation`.

@@ -3,9 +3,10 @@ internal import Synchronization
 internal import Threading
 internal import TokenXML
 
-/// Lends paths. A thread gets the one that it had before if it can, which is still warm in its CPU cache.
+/// A pool of paths. A thread gets the path that it had before if possible, which is still warm in its CPU cache.
 final class PathPool: Sendable {
-    /// Further threads share slots and the spare paths. It is also how many paths may be kept for threads that ended.
+    /// The number of slots. Threads beyond this number share slots and the spare paths. The slots may also keep this
+    /// many paths for threads that have ended.
     private static let slotCount: UInt = 64
 
     private let keys: KeyRing
@@ -28,7 +29,7 @@ final class PathPool: Sendable {
 
 /// Holds one path, without a lock.
 private final class PathSlot: Sendable {
-    /// The address of a retained path; 0 for none.
+    /// The address of a retained path; 0 if the slot is empty.
     private let address = Atomic<UInt>(0)
     /// Fills the cache line, so that threads with neighbouring slots do not contend for it.
     private let rest = InlineArray<6, UInt64>(repeating: 0)
@@ -43,7 +44,7 @@ private final class PathSlot: Sendable {
         }
     }
 
-    /// Stores a path; `false` if the slot has one already.
+    /// Stores a path; `false` if the slot already has one.
     func put(_ path: TokenPath) -> Bool {
         let retained = Unmanaged.passRetained(path)
         let added = UInt(bitPattern: retained.toOpaque())

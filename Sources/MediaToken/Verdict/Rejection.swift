@@ -7,7 +7,7 @@ internal import SignatureStage
 ///
 /// Its texts never contain the token, the signature or the viewer's session GUID.
 public struct Rejection: Sendable, CustomStringConvertible {
-    /// Indirect, so that a verdict is as small as a reference: most tokens are accepted.
+    /// The enum is indirect, so that a verdict is no larger than a reference: most tokens are accepted.
     indirect enum Reason: Sendable {
         case envelope(EnvelopeError)
         case signature(SignatureError)
@@ -23,7 +23,7 @@ public struct Rejection: Sendable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// The status.
+    /// The status that a program sees.
     public var status: VerdictStatus {
         switch reason {
         case .envelope, .claims: .invalidTokenFormat
@@ -87,6 +87,6 @@ public struct Rejection: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Status and message in one line.
+    /// The status and the message in one line.
     public var description: String { "\(status.rawValue): \(message)" }
 }

@@ -7,14 +7,15 @@ internal import TokenXML
 
 /// Why a token gets no further. A failure of one token never affects the others of its group.
 ///
-/// Indirect, so that a stage which succeeds moves no more than it made.
+/// The enum is indirect, so that the result of a stage that succeeds is no larger than what the stage made.
 package indirect enum StageFailure: Error, Sendable {
     /// The token is rejected.
     case rejected(Rejection)
-    /// Nothing can be said about the token.
+    /// There is no verdict on the token.
     case undecided(VerificationError)
 
-    /// A document that could not be parsed because memory ran out is not a malformed one.
+    /// Creates the failure of a token that could not be unwrapped. A document that could not be parsed because memory
+    /// ran out is undecided, not malformed.
     init(_ error: EnvelopeError) {
         switch error {
         case .document(_, .xml(.outOfMemory)): self = .undecided(.outOfResources("libxml2: out of memory"))
@@ -22,7 +23,7 @@ package indirect enum StageFailure: Error, Sendable {
         }
     }
 
-    /// The failure of a token whose signature was not looked at.
+    /// Creates the failure of a token whose signature was not verified.
     init(unopened envelope: Result<TokenEnvelope, EnvelopeError>) {
         switch envelope {
         case .failure(let error): self.init(error)
@@ -37,7 +38,8 @@ package indirect enum StageFailure: Error, Sendable {
         }
     }
 
-    /// XML that could not be parsed because memory ran out is not malformed.
+    /// Creates the failure of a token whose claims could not be read. XML that could not be parsed because memory ran
+    /// out is undecided, not malformed.
     init(_ error: ClaimsError) {
         switch error {
         case .xml(.outOfMemory): self = .undecided(.outOfResources("libxml2: out of memory"))
@@ -53,7 +55,7 @@ package indirect enum StageFailure: Error, Sendable {
         self = .undecided(VerificationError(error))
     }
 
-    /// What the caller of a verification is told.
+    /// The result that the caller of a verification gets.
     var outcome: Result<Verdict, VerificationError> {
         switch self {
         case .rejected(let rejection): .success(.rejected(rejection))
@@ -62,5 +64,5 @@ package indirect enum StageFailure: Error, Sendable {
     }
 }
 
-/// What a stage made of a token, or why the token gets no further.
+/// The result of one stage for a token: what the stage made, or why the token gets no further.
 package typealias StageResult<Made> = Result<Made, StageFailure>

@@ -2,10 +2,10 @@ internal import ClaimsStage
 internal import EnvelopeStage
 internal import SignatureStage
 
-/// Reports on every step and check of one token, also on those after the first failure.
+/// Reports on every step and check of one token, including those after the first failure.
 struct TokenExaminer {
     let envelope: Result<TokenEnvelope, EnvelopeError>
-    /// `nil` if no signature was verified.
+    /// The result of verifying the signature; `nil` if it was not verified.
     let payload: Result<AuthenticPayload, SignatureError>?
     /// The checks that cannot be made if the token cannot be read.
     let checks: [Check]

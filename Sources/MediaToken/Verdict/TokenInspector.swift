@@ -2,26 +2,27 @@ internal import ClaimsStage
 internal import TextEncodings
 public import Timestamps
 
-/// Inspects a token of any of the three kinds, with or without keys, and makes only the checks that it is asked for.
+/// Inspects a token of any of the three kinds, with or without keys, and makes only the checks that the caller
+/// requests.
 ///
 /// An inspection is for people, not for a playback backend: only ``MediaTokenVerifier`` accepts a token.
 public struct TokenInspector: Sendable {
-    /// What to check. A question that is `nil` is not checked.
+    /// The checks to make. A check is made only if its question is not `nil`.
     public struct Questions: Sendable {
-        /// The requestor that it should have been issued to.
+        /// The requestor that the token should have been issued to.
         public var requestor: RequestorID?
-        /// The resource that it should be for; AuthN tokens have none.
+        /// The resource that the token should be for; AuthN tokens have none.
         public var resource: ResourceRule?
-        /// The MVPDs of which one should have issued it; in a media token a proxy MVPD must be among them too.
+        /// The MVPDs, one of which should have issued the token. A proxy MVPD of a media token must be among them too.
         public var mvpds: Set<MVPDID>?
-        /// The device that it should be bound to; media tokens are not bound.
+        /// The device that the token should be bound to; media tokens are not bound to one.
         public var device: String?
-        /// The moment at which it should be valid.
+        /// The time at which the token should be valid.
         public var time: Timestamp?
-        /// Skew, default TTL and maximum TTL of media tokens.
+        /// The policy whose clock skew, default TTL and maximum TTL apply to media tokens.
         public var policy = VerificationPolicy()
 
-        /// Asks nothing.
+        /// Creates questions that request no check.
         public init() {}
     }
 
@@ -32,11 +33,11 @@ public struct TokenInspector: Sendable {
         self.keys = keys
     }
 
-    /// Reads the token and checks what is asked.
+    /// Reads the token and makes the requested checks.
     ///
     /// - Parameters:
     ///   - token: the token as it arrived.
-    ///   - questions: what to check.
+    ///   - questions: the checks to make.
     public func inspect(_ token: RawToken, asking questions: Questions) -> Examination {
         let envelope = TokenPath.open(token, for: questions.resource)
         let examiner = TokenExaminer(
@@ -94,7 +95,7 @@ private struct InspectedClaims {
         ]
     }
 
-    /// Compares one signed value with the one that is asked for.
+    /// Compares a signed value with the expected one.
     private func answer<Signed, Expected>(
         _ check: Check, _ expected: Expected?, _ signed: Signed?, failure: (Signed, Expected) -> CheckReport?
     ) -> CheckReport {

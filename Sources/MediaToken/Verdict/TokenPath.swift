@@ -5,14 +5,14 @@ package import PolicyStage
 package import SignatureStage
 internal import Timestamps
 
-/// The path of a token from the bytes that arrived to a policy's approval. Each step takes what only the step before it makes,
-/// so no step can be left out.
+/// The path of a token from the bytes that arrived to a policy's approval. Each step takes what only the step before it
+/// makes, so no step can be left out.
 ///
-/// A verifier stops at a token's first failure, an examination goes on and reports every check, and a load test times each
-/// step.
+/// A verifier stops at a token's first failure, an examination goes on and reports every check, and a load test times
+/// each step.
 ///
-/// A path keeps the contexts of libcrypto and libxml2 from group to group. It is not thread-safe: a ``PathPool`` lends it to one
-/// caller at a time.
+/// A path keeps the contexts of libcrypto and libxml2 from group to group. It is not thread-safe: a ``PathPool`` gives
+/// it to one caller at a time.
 package final class TokenPath {
     private let keys: KeyRing
     private let policy: VerificationPolicy
@@ -39,7 +39,8 @@ package final class TokenPath {
 
     /// Unwraps a token and splits it into signature and signed bytes.
     ///
-    /// - Parameter resource: chooses among the decisions of a REST v2 answer that has several, by their bytes.
+    /// - Parameter resource: the rule that chooses, byte for byte, among the decisions of a REST v2 answer that has
+    ///   several.
     package static func open(_ token: RawToken, for resource: ResourceRule?) -> Result<TokenEnvelope, EnvelopeError> {
         do {
             return .success(try TokenEnvelope(opening: token) { resource?.names($0) ?? false })
@@ -55,7 +56,7 @@ package final class TokenPath {
         keys.authenticate(envelopes, at: now, with: signatures)
     }
 
-    /// Reads the claims, from signed bytes only. A failure of the steps before is passed on.
+    /// Reads the claims, from signed bytes only, or passes on the failure of an earlier step.
     package func read(
         _ envelope: Result<TokenEnvelope, EnvelopeError>, _ payload: Result<AuthenticPayload, SignatureError>?
     ) -> StageResult<SignedClaims> {
@@ -69,7 +70,7 @@ package final class TokenPath {
         }
     }
 
-    /// Checks time window, requestor, resource and MVPD.
+    /// Checks the time window, requestor, resource and MVPD.
     package func approve(
         _ claims: SignedClaims, for expectation: Expectation, at now: Timestamp
     ) -> StageResult<ApprovedToken> {
@@ -84,7 +85,7 @@ package final class TokenPath {
 /// The results of the steps of a group, one for each token.
 struct GroupSteps {
     let envelopes: [Result<TokenEnvelope, EnvelopeError>]
-    /// `nil` for a token that has no envelope.
+    /// The results of verifying the signatures; `nil` for a token whose signature was not verified.
     let payloads: [Result<AuthenticPayload, SignatureError>?]
     let approved: [StageResult<ApprovedToken>]
 }

@@ -7,7 +7,7 @@ public enum Verdict: Sendable {
     /// The token failed a check: do not serve the stream.
     case rejected(Rejection)
 
-    /// The status, for programs.
+    /// The status that a program sees.
     public var status: VerdictStatus {
         switch self {
         case .accepted: .validToken
@@ -16,17 +16,17 @@ public enum Verdict: Sendable {
     }
 }
 
-/// A media token that passed every check and was consumed. Only a verifier can make one, so having it is the proof.
+/// A media token that passed every check and was consumed. Only a verifier can make one, so its existence is the proof.
 public struct VerifiedToken: Sendable {
     private let signed: SignedClaims
 
     /// The token's claims, all of them signed.
     public var claims: MediaTokenClaims { signed.claims }
-    /// Name of the key that verified the signature.
+    /// The name of the key that verified the signature.
     public var key: String { signed.key.name }
     /// The token's identity in the replay store.
     public var replayKey: ReplayKey { ReplayKey(signed.digest) }
-    /// When the token was first used: this call, or the original call if this one is a permitted retry.
+    /// The time of the token's first use: this call, or the original call if this one is a permitted retry.
     public let firstUse: Timestamp
     /// Whether this call is a permitted retry by the client that consumed the token.
     public let isRetry: Bool
@@ -36,18 +36,18 @@ public struct VerifiedToken: Sendable {
     }
 }
 
-/// There is no verdict. The caller must reject the token (`ERROR_UNKNOWN`); a retry may succeed.
+/// A verification that reached no verdict. The caller must reject the token (`ERROR_UNKNOWN`); a retry may succeed.
 public enum VerificationError: Error, Sendable, CustomStringConvertible {
-    /// The replay store did not answer, or not usably.
+    /// The replay store did not answer, or its answer was not usable.
     case replayStore(ReplayCacheError)
-    /// libcrypto or libxml2 could not work, in practice because memory ran out.
+    /// libcrypto or libxml2 failed, in practice because memory ran out.
     case outOfResources(String)
 
     init(_ error: ReplayCacheError) {
         if case .outOfResources(let what) = error { self = .outOfResources(what) } else { self = .replayStore(error) }
     }
 
-    /// One line.
+    /// The reason in one line.
     public var description: String {
         switch self {
         case .replayStore(let error): "\(error)"
@@ -58,7 +58,7 @@ public enum VerificationError: Error, Sendable, CustomStringConvertible {
 
 /// A group whose members have passed every check but the replay claim, or have failed.
 struct UndecidedGroup: Sendable {
-    /// The claims of the members that did not fail, in order.
+    /// The replay claims of the members that have not failed, in order.
     let claims: [ReplayClaim]
     private let members: [StageResult<ApprovedToken>]
     private let requests: [VerificationRequest]

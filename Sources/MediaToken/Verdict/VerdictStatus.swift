@@ -1,28 +1,28 @@
-/// What was decided, in the vocabulary that integrators know from Adobe's Java library, with what it lacked added.
+/// The status of a verdict, in the vocabulary of Adobe's Java library with the statuses added that it lacks.
 ///
-/// Names and numbers are stable: new ones are added, none is renamed or renumbered.
+/// Names and numbers are stable: new ones may be added, but none is renamed or renumbered.
 public enum VerdictStatus: String, Sendable, CaseIterable {
-    /// Every check passed, and this was the token's one use.
+    /// Every check passed, and this was the token's single use.
     case validToken = "VALID_TOKEN"
-    /// Not a media token; AuthN and AuthZ tokens included.
+    /// The input is not a media token; that includes AuthN and AuthZ tokens.
     case invalidTokenFormat = "INVALID_TOKEN_FORMAT"
-    /// No loaded key verifies it.
+    /// No loaded key verifies the signature.
     case invalidSignature = "INVALID_SIGNATURE"
-    /// Issued in the future, beyond the skew.
+    /// The token was issued in the future, beyond the clock skew allowed.
     case tokenNotYetValid = "TOKEN_NOT_YET_VALID"
-    /// Its life, and the skew, have passed.
+    /// The token has expired, and the clock skew allowed has passed too.
     case tokenExpired = "TOKEN_EXPIRED"
-    /// Signed for another requestor.
+    /// The token was signed for another requestor.
     case invalidRequestorID = "INVALID_REQUESTOR_ID"
-    /// Signed for another resource.
+    /// The token was signed for another resource.
     case invalidResourceID = "INVALID_RESOURCE_ID"
-    /// MVPD or proxy MVPD not on the requestor's allow-list.
+    /// The token's MVPD or proxy MVPD is not on the requestor's allow-list.
     case invalidMVPDID = "INVALID_MVPD_ID"
-    /// Claimed before.
+    /// The token was used before.
     case tokenAlreadyUsed = "TOKEN_ALREADY_USED"
-    /// Issued before the replay store began to remember, so it cannot be shown unused.
+    /// The token was issued before the replay store's records begin, so an earlier use cannot be ruled out.
     case tokenPredatesStore = "TOKEN_PREDATES_STORE"
-    /// It could not be told. Refuse.
+    /// No verdict was possible: the token must be rejected.
     case errorUnknown = "ERROR_UNKNOWN"
 
     /// The stable number.
@@ -43,8 +43,8 @@ public enum VerdictStatus: String, Sendable, CaseIterable {
     }
 }
 
-/// The checks that a media token must pass, in the order in which they are made; `device` is one that an inspection of
-/// the other kinds can be asked for.
+/// The checks of a token, in the order in which they are made. A media token must pass all but `device`, which only an
+/// inspection makes.
 public enum Check: String, Sendable, CaseIterable {
     case format, signature, window, requestor, resource, mvpd, replay, device
 }

@@ -1,14 +1,14 @@
-/// A JSON object of texts and whole numbers, on one line: what each verdict is answered and logged with, in a tenth of the time
-/// that an encoder for any type takes.
+/// Writes a JSON object of strings and whole numbers on one line, for answers and log lines. It takes a tenth of the
+/// time of a general encoder.
 struct FlatJSON {
     private var text: [UInt8] = [UInt8(ascii: "{")]
 
-    /// The object, and the end of its line.
+    /// The finished object, with a line break at its end.
     var line: [UInt8] { text + [UInt8(ascii: "}"), UInt8(ascii: "\n")] }
 
     init() { text.reserveCapacity(512) }
 
-    /// - Parameter name: free of what would have to be escaped.
+    /// - Parameter name: A name without characters that need escaping.
     mutating func add(_ name: StaticString, _ value: String?) {
         guard var value else { return }
         addName(name)
@@ -31,7 +31,7 @@ struct FlatJSON {
         text.append(UInt8(ascii: ":"))
     }
 
-    /// RFC 8259, 7. What needs no escape is copied in one piece up to the next that does.
+    /// Appends a string's content with its escapes (RFC 8259, 7). Bytes between two escapes are copied in one piece.
     private mutating func addEscaped(_ bytes: UnsafeBufferPointer<UInt8>) {
         var begin = 0
         for position in bytes.indices where bytes[position].isEscapedInJSON {

@@ -3,15 +3,15 @@ package import MediaToken
 internal import TextEncodings
 internal import Timestamps
 
-/// Names and values of the gate's own headers.
+/// The names and values of the gate's own headers.
 enum GateHeader {
     static let status = "X-Media-Token-Status"
     static let detail = "X-Media-Token-Detail"
     static let noStore = (name: "Cache-Control", value: "no-store")
 
-    /// The challenge of a 401 (RFC 6750, 3).
+    /// The `WWW-Authenticate` challenge of a 401 answer (RFC 6750, 3).
     ///
-    /// - Parameter error: what is wrong with the token; `nil` if there was none.
+    /// - Parameter error: Why the token is rejected; `nil` if the request has no single token.
     static func challenge(error: String?) -> (name: String, value: String) {
         let reason = error.map {
             ", error=\"invalid_token\", error_description=\"\(value($0).filter { !"\"\\".contains($0) })\""
@@ -19,7 +19,7 @@ enum GateHeader {
         return ("WWW-Authenticate", "Bearer realm=\"media-token\"" + (reason ?? ""))
     }
 
-    /// The signed claims, for a proxy to pass on.
+    /// The signed claims as headers, which a proxy can pass on.
     static func claims(of token: VerifiedToken) -> [(name: String, value: String)] {
         [
             ("X-Media-Token-Requestor", value(token.claims.requestor.text)),
@@ -28,7 +28,7 @@ enum GateHeader {
         ]
     }
 
-    /// `text` as printable ASCII of at most a kilobyte. Text that the client chose must not become a header of its own.
+    /// Makes `text`, which a client may have chosen, a safe header value: printable ASCII, cut after 1024 characters.
     static func value(_ text: String) -> String {
         let shown = printable(text, limit: 1024)
         return shown.utf8.allSatisfy { $0 < 0x80 }
@@ -36,7 +36,7 @@ enum GateHeader {
     }
 }
 
-/// An answer that is not a verdict, as problem details (RFC 9457).
+/// An answer without a verdict, as problem details (RFC 9457).
 struct GateProblem: Error {
     let code: Int
     let status: GateStatus
@@ -46,7 +46,7 @@ struct GateProblem: Error {
         (self.code, self.status, self.detail) = (code, status, detail)
     }
 
-    /// A request that the caller has to change.
+    /// A 400 answer: the caller has to change the request.
     static func invalid(_ detail: String) -> Self { Self(400, .requestInvalid, detail) }
 
     var answer: HTTPAnswer {
@@ -70,7 +70,7 @@ private enum HTTPTitle {
     }
 }
 
-/// `application/problem+json`.
+/// The problem details of an answer (RFC 9457), sent as `application/problem+json`.
 private struct ProblemDocument {
     let status: Int
     let code: String
@@ -99,9 +99,9 @@ private struct ProblemDocument {
 }
 
 extension VerifiedToken {
-    /// The signed claims as JSON. The session GUID is left out: it is personal data, and nobody needs it to play.
+    /// The signed claims as JSON. The session GUID is left out: it is personal data, and playback does not need it.
     ///
-    /// - Parameter play: what the token was exchanged for.
+    /// - Parameter play: What the token was exchanged for; `nil` if it was only verified.
     fileprivate func document(_ play: Play? = nil) -> [UInt8] {
         var json = FlatJSON()
         json.add("expires", play?.expires)
@@ -119,7 +119,7 @@ extension VerifiedToken {
 }
 
 extension VerdictStatus {
-    /// The HTTP status, which is the same in an answer to a backend and to a proxy.
+    /// The HTTP status of a verdict, the same for backends and proxies.
     var httpCode: Int {
         switch self {
         case .validToken: 200
@@ -130,7 +130,7 @@ extension VerdictStatus {
     }
 }
 
-/// How a verdict is answered.
+/// The form in which the gate answers with a verdict.
 package enum AnswerFormat: Sendable {
     /// A body with all details, for a backend.
     case document
@@ -149,7 +149,7 @@ package enum AnswerFormat: Sendable {
 
     /// The answer to an accepted token.
     ///
-    /// - Parameter play: what the token was exchanged for.
+    /// - Parameter play: What the token was exchanged for; `nil` if it was only verified.
     package func accept(_ token: VerifiedToken, _ play: Play? = nil) -> GateReply {
         switch self {
         case .subrequest: return reply(.validToken, headers: GateHeader.claims(of: token)) { [] }
@@ -159,7 +159,7 @@ package enum AnswerFormat: Sendable {
         }
     }
 
-    /// The answer when the gate could not decide.
+    /// The answer if the gate could not decide.
     package func undecided(_ reason: String) -> GateReply {
         let status = VerdictStatus.errorUnknown
         return deny(

@@ -1,9 +1,9 @@
 package import HTTPServer
 
-/// An answer, and the status under which log and metrics count it.
+/// An answer of the gate, and the status under which the log and the metrics count it.
 package struct GateReply: Sendable {
     package let answer: HTTPAnswer
-    /// A verdict's status, or one of ``GateStatus``.
+    /// The status of a verdict, a ``GateStatus``, or `EXPLAINED`.
     package let status: String
 
     package init(_ answer: HTTPAnswer, status: String) {
@@ -11,21 +11,21 @@ package struct GateReply: Sendable {
     }
 }
 
-/// The status of an answer without a verdict: the gate did not need a token, or there was none to verify. No verdict has one of
-/// these statuses.
+/// The status of an answer without a verdict, because the gate needed no token or had none to verify. No verdict uses
+/// one of these statuses.
 package enum GateStatus: String, Sendable {
-    /// Unprotected media: allowed.
+    /// The media is unprotected, so the request is allowed.
     case tokenNotRequired = "TOKEN_NOT_REQUIRED"
-    /// A grant came with the request in place of a token, and opens the stream.
+    /// The request has a playback grant that opens the stream, so it needs no token.
     case grantValid = "GRANT_VALID"
-    /// Only a grant came with the request, and it does not open the stream.
+    /// The request has no token, and its playback grants do not open the stream.
     case grantRefused = "GRANT_REFUSED"
-    /// Protected media, and no token came with the request.
+    /// The media is protected, and the request has no token.
     case tokenMissing = "TOKEN_MISSING"
-    /// Several tokens came with the request, and they differ.
+    /// The request has several tokens that differ, or a query too long to be read in full.
     case tokenAmbiguous = "TOKEN_AMBIGUOUS"
-    /// No route names the path, or the path could be read in two ways.
+    /// No route names the path, the path could be read in two ways, or the proxy's request is malformed.
     case routeUnknown = "ROUTE_UNKNOWN"
-    /// The request is not understood.
+    /// The gate does not understand the request.
     case requestInvalid = "REQUEST_INVALID"
 }

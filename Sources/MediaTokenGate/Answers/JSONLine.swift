@@ -1,13 +1,13 @@
 internal import FoundationEssentials
 package import MediaToken
 
-/// JSON on one line, its keys in alphabetical order.
+/// Encodes values as JSON on one line, with keys in alphabetical order.
 package enum JSONLine {
     package static func encode(_ value: some Encodable) -> String {
         String(decoding: data(value), as: UTF8.self)
     }
 
-    /// The JSON of `value`, with a line break, as the body of an answer.
+    /// The JSON of `value` as the body of an answer, with a line break at its end.
     static func body(_ value: some Encodable) -> [UInt8] {
         data(value) + [UInt8(ascii: "\n")]
     }
@@ -18,7 +18,7 @@ package enum JSONLine {
         return encoder
     }()
 
-    /// Encoding strings, numbers and booleans cannot fail.
+    /// Encodes `value`. This cannot fail for strings, numbers and booleans.
     private static func data(_ value: some Encodable) -> Data {
         (try? encoder.encode(value)) ?? Data()
     }
@@ -36,7 +36,7 @@ package struct CheckObject: Encodable {
         (detail, advice) = (report.detail, report.advice)
     }
 
-    /// - Parameter isPassed: `nil` if the check was not made.
+    /// - Parameter isPassed: Whether the check passed; `nil` if it was not made.
     package init(_ name: String, isPassed: Bool?, _ detail: String) {
         let outcome = isPassed.map { $0 ? CheckReport.Outcome.passed : .failed } ?? .notChecked
         (self.name, result, self.detail, advice) = (name, outcome.rawValue, detail, nil)

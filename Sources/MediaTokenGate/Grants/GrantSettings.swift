@@ -3,22 +3,22 @@ internal import Glibc
 package import PlaybackGrants
 internal import TextEncodings
 
-/// The configured settings of a grant. Secrets are named here; ``load()`` reads them.
+/// The configured settings of a playback grant. They only name the secrets; ``load()`` reads them.
 package struct GrantSettings: Sendable, Equatable {
     package var kind: GrantKind
-    /// The file with the key; exactly one of this and ``keyEnvironment`` is set.
+    /// The file with the grant key. Exactly one of this and ``keyEnvironment`` is set.
     package var keyFile: String?
-    /// The environment variable with the key.
+    /// The environment variable with the grant key.
     package var keyEnvironment: String?
-    /// The settings of the kind.
+    /// The settings that are specific to the kind of grant.
     package var values = GrantValues()
 
     package init(_ kind: GrantKind) { self.kind = kind }
 
-    /// The files with the key and the other secrets.
+    /// The files with the grant key and the other secrets.
     package var secretFiles: [String] { [keyFile].compactMap(\.self) + otherSecrets.map(\.path) }
 
-    /// The settings of the kind that name files with secrets.
+    /// The names of the settings that refer to other secret files, with the paths of these files.
     private var otherSecrets: [(name: String, path: String)] {
         kind.scheme.settings.compactMap { setting in
             guard case .secretFile = setting.value else { return nil }
@@ -26,7 +26,7 @@ package struct GrantSettings: Sendable, Equatable {
         }
     }
 
-    /// Reads the key and the other secrets.
+    /// Reads the grant key and the other secrets.
     package func load() throws(GrantProblem) -> any GrantScheme {
         var values = values
         values.key = try key()
@@ -41,7 +41,7 @@ package struct GrantSettings: Sendable, Equatable {
         return UnsafeBufferPointer(start: value, count: strlen(value)).map(UInt8.init(bitPattern:))
     }
 
-    /// The content of a file, without one line break at the end, which editors add.
+    /// The content of a file, without the final line break that editors add.
     private static func line(ofFile path: String, _ field: String) throws(GrantProblem) -> [UInt8] {
         do {
             var bytes = try FileBytes.read(path == "-" ? "/dev/stdin" : path, limit: 65_536)

@@ -4,18 +4,18 @@ package import StreamPaths
 internal import TextEncodings
 package import Timestamps
 
-/// The configured settings of the grant that a route's media token is exchanged for.
+/// The configured settings of the playback grant that a route's media tokens are exchanged for.
 package struct RouteGrantSettings: Sendable, Equatable {
     package var maker: GrantSettings
-    /// Seconds from the verdict on.
+    /// The lifetime of a grant in seconds, from the token's first acceptance.
     package var validity: Int64 = 14_400
-    /// The origins whose URLs may be exchanged; empty for any, which some kinds do not allow.
+    /// The origins whose URLs may be exchanged. If empty, any origin may; some kinds of grant do not allow that.
     package var origins: [StreamOrigin] = []
-    /// The path prefix that the grant opens, if the kind knows paths.
+    /// The path prefix that the grant opens, if its kind supports paths.
     package var scope: String
     package var delivery: GrantDelivery
     package var cookieDomain: String?
-    /// How long the client that got a grant may fetch it again with the same `Idempotency-Key`; `nil` if it may not.
+    /// The time within which a client may fetch its grant again with the same `Idempotency-Key`; `nil` if it may not.
     package var retryWindow: Duration?
 
     package init(_ maker: GrantSettings, scope: String) {
@@ -24,21 +24,21 @@ package struct RouteGrantSettings: Sendable, Equatable {
     }
 }
 
-/// The grant of a route, with its key.
+/// A route's playback grants, with the loaded grant key.
 package final class RouteGrant: Sendable {
     private let grants: any RouteGrants
     package let settings: RouteGrantSettings
-    /// The scope with a slash at its end, with which every path below it begins.
+    /// The path prefix with a slash at its end. Every path below it begins with this text.
     package let prefix: String
     private let scopePath: StreamPath
     private let lenientScope: LenientPath
 
-    /// Reads the key.
+    /// Reads the grant key.
     ///
-    /// - Parameter hosts: the virtual hosts of the route; empty if it names none.
-    /// - Throws: ``GrantProblem`` also if the scope could be read in two ways.
+    /// - Parameter hosts: The virtual hosts of the route; empty if it names none.
+    /// - Throws: ``GrantProblem``, also if the path prefix could be read in two ways.
     package init(_ settings: RouteGrantSettings, hosts: [StreamHost]) throws(GrantProblem) {
-        // With an escape it would have two spellings, and CDNs do not agree which one is compared. The others are wildcards.
+        // CDNs differ in which spelling of an escape they compare. `*` and `?` are wildcards; `;` ends a cookie's path.
         guard let path = StreamPath(settings.scope), !settings.scope.utf8.contains(where: "%*?;".utf8.contains) else {
             throw GrantProblem(
                 "scope",
@@ -61,26 +61,26 @@ package final class RouteGrant: Sendable {
         "is missing; expected the origins of the distribution, such as https://cdn.example, as CloudFront signs whole URLs"
     )
 
-    /// Whether the scope is at or below `path`.
+    /// Whether the grant's path prefix is at or below `path`.
     package func isWithin(_ path: StreamPath) -> Bool { scopePath.isWithin(path) }
 
-    /// Whether a grant opens, at its CDN, paths of another route, or is made for such paths only. A path of a lenient origin
-    /// counts too.
+    /// Whether the CDN would accept this route's grant for paths of another route, or the grant is only for such paths.
+    /// Paths that a lenient origin treats as equal count too.
     ///
     /// - Parameters:
-    ///   - own: the path of the grant's own route.
-    ///   - other: the path of the other route.
+    ///   - own: The path of the grant's own route.
+    ///   - other: The path of the other route.
     package func reaches(beyond own: LenientPath, into other: LenientPath) -> Bool {
         if lenientScope.lies(within: other), other.lies(within: own) { return true }
-        // The gate itself refuses such a grant below a nearer route, so it may be wider.
+        // The gate itself rejects such a grant below a more specific route, so the grant may be broader.
         if verifier != nil { return false }
         return grants.opensPrefix && other.lies(within: lenientScope)
     }
 
-    /// Checks the route's grants in place of media tokens; `nil` if only a CDN takes them.
+    /// Checks the route's grants in place of media tokens; `nil` if only a CDN can check them.
     package var verifier: GrantVerifier? { (grants as? any VerifiableGrants)?.verifier }
 
-    /// The order for a grant for `url`. Anything that rules a grant out is found here, before the token is consumed.
+    /// The order for a grant for `url`. If anything rules the grant out, this throws, before the token is consumed.
     package func order(for url: StreamURL, at now: Timestamp) throws(GrantProblem) -> GrantOrder {
         guard settings.origins.isEmpty || url.origin.map(settings.origins.contains) ?? false else {
             throw GrantProblem(
@@ -103,12 +103,12 @@ package final class RouteGrant: Sendable {
     }
 }
 
-/// An order for a grant, which is made once a token has been accepted.
+/// An order for a playback grant, to be fulfilled if the token is accepted.
 package struct GrantOrder: Sendable {
     fileprivate let grant: RouteGrant
     fileprivate let url: StreamURL
 
-    /// Makes the grant. A client that retries gets the same one, since it counts from the token's first use.
+    /// Makes the grant. A client that retries gets the same one, because its lifetime starts at the token's first use.
     package func fulfil(for token: VerifiedToken, at now: Timestamp) throws(GrantProblem) -> Play {
         let made = try grant.grant(for: url, identifier: token.replayKey.identifier, at: token.firstUse)
         let expires = made.expires.milliseconds / 1000
@@ -122,17 +122,17 @@ package struct GrantOrder: Sendable {
     }
 }
 
-/// What the player is given to play a stream.
+/// The URL and cookies with which the player plays a stream.
 package struct Play: Sendable {
     package let url: String
     /// The values of `Set-Cookie` headers.
     package let cookies: [String]
-    /// Seconds since 1970.
+    /// The expiry of the grant, in seconds since 1970.
     package let expires: Int64
 }
 
 extension ReplayKey {
-    /// Half of the key: enough to find the token's verdict by, and useless to anybody else.
+    /// Half of the replay key: enough to find the token's verdict, but of no use to anyone else.
     fileprivate var identifier: [UInt8] {
         withUnsafeBytes(of: (words.0.bigEndian, words.1.bigEndian)) { Array($0) }
     }

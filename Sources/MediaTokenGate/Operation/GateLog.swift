@@ -4,13 +4,13 @@ internal import Glibc
 internal import Threading
 package import Timestamps
 
-/// One JSON line a verdict, written by a thread of its own: whoever decides never waits for a disk or a pipe. What the writer
-/// cannot keep up with is dropped, counted, and told.
+/// Writes one JSON line per verdict on a separate thread, so that no event loop waits for a disk or a pipe. If the
+/// writer falls behind, lines are dropped, and the log reports how many.
 ///
-/// A line never holds a token, a session GUID or what a header said, but for the request's own ID. `@unchecked Sendable`: what
-/// changes is touched under the lock only.
+/// A line never holds a token, a session GUID or a header's content, except the request's own ID.
+/// `@unchecked Sendable`: the lock protects everything that changes.
 package final class GateLog: @unchecked Sendable {
-    /// What is told of a verdict.
+    /// The content of one log line.
     package struct Entry: Sendable {
         package var time: Timestamp
         package var status: String
@@ -20,7 +20,7 @@ package final class GateLog: @unchecked Sendable {
         package var microseconds: Int
         package var request: String?
         package var peer: String
-        /// Of a token whose user asks again.
+        /// The time of the token's first acceptance; `nil` unless the token was accepted again as a retry.
         package var firstUse: Timestamp?
 
         fileprivate func line(at clock: inout LogClock) -> [UInt8] {
@@ -45,27 +45,27 @@ package final class GateLog: @unchecked Sendable {
     private let arrival = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
     private let descriptor: Int32
     private let every: Int
-    // Under the lock, all of them.
+    // The lock protects all properties below.
     private var entries: [Entry] = []
     private var lost = 0
-    /// Of those that are lost, how many the log has not told of yet.
+    /// The number of lost lines that the log has not reported yet.
     private var untold = 0
     private var seen = 0
     private var isClosed = false
     private var hasEnded = false
 
     /// - Parameters:
-    ///   - descriptor: where lines go.
-    ///   - every: of how many verdicts one is logged; 0 for none.
+    ///   - descriptor: The file descriptor that lines are written to.
+    ///   - every: One in so many verdicts is logged; 0 logs none.
     package init(to descriptor: Int32, every: Int) {
         (self.descriptor, self.every) = (descriptor, every)
         sem_init(arrival, 0, 0)
-        // The thread holds this object until it is closed.
+        // The writer thread keeps this object alive until the log is closed.
         guard every > 0, let writer = ServiceThread({ [self] in write() }) else {
             hasEnded = true
             return
         }
-        // Nobody joins it: it may wait for a reader that never comes.
+        // No thread joins the writer, since it may wait for a reader that never comes.
         writer.detach()
     }
 
@@ -74,10 +74,10 @@ package final class GateLog: @unchecked Sendable {
         arrival.deallocate()
     }
 
-    /// Lines that are lost.
+    /// The number of lines that were lost.
     var lostLines: Int { lock.withLock { lost } }
 
-    /// Under the lock.
+    /// Counts lines as lost. The caller holds the lock.
     private func lose(_ count: Int) { (lost, untold) = (lost + count, untold + count) }
 
     package func add(_ entry: @autoclosure () -> Entry) {
@@ -97,7 +97,7 @@ package final class GateLog: @unchecked Sendable {
         if isFirst { sem_post(arrival) }
     }
 
-    /// Writes what is left and ends the writer; gives up after `patience`, should nobody read what is written.
+    /// Writes the remaining lines and ends the writer; gives up after `patience`, in case nothing reads the log.
     package func close(withinMilliseconds patience: Int) {
         lock.withLock { isClosed = true }
         sem_post(arrival)
@@ -109,7 +109,7 @@ package final class GateLog: @unchecked Sendable {
         var (clock, lineBreak) = (LogClock(), [UInt8]())
         while true {
             while sem_wait(arrival) != 0, errno == EINTR {}
-            // What comes meanwhile is written with it. Waking up for each line would cost more than the verdicts.
+            // Entries that arrive meanwhile join the batch: waking up for each line would cost more than the verdicts.
             if !lock.withLock({ isClosed }) { usleep(Self.gatheringMicroseconds) }
             let (batch, missing, ends) = lock.withLock { () -> ([Entry], Int, Bool) in
                 defer { (entries, untold) = ([], 0) }
@@ -121,7 +121,7 @@ package final class GateLog: @unchecked Sendable {
             if lines.isEmpty || FileBytes.write(lines, to: descriptor) {
                 lineBreak = []
             } else {
-                // Told with the next line that can be written, which begins on a line of its own.
+                // The next successful write reports the loss. It starts with a line break, as this one may be cut off.
                 lock.withLock {
                     lose(batch.count)
                     untold += missing
@@ -133,7 +133,7 @@ package final class GateLog: @unchecked Sendable {
     }
 }
 
-/// Writes times as RFC 3339 has them, to the millisecond. Only the first of a second costs something.
+/// Formats times as RFC 3339 with milliseconds. Only the first time in each second is expensive.
 private struct LogClock {
     private var second: Int64 = .min
     private var prefix: Substring = ""

@@ -1,12 +1,12 @@
 internal import Threading
 
-/// What is counted of verdicts.
+/// Counts the gate's answers, for `/metrics`.
 package final class GateMetrics: Sendable {
-    /// Upper bounds of the latency histogram in seconds.
+    /// The upper bounds of the latency histogram, in seconds.
     private static let bounds = [
         0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1,
     ]
-    /// Requestors that are told apart; a backend that sends ever new ones must not grow the table.
+    /// The most requestors that are counted separately. A backend that keeps sending new ones must not grow the table.
     private static let mostRequestors = 100
 
     private struct Label: Hashable {
@@ -46,7 +46,7 @@ package final class GateMetrics: Sendable {
         }
     }
 
-    /// What has been counted.
+    /// All counts as metrics.
     var families: [MetricFamily] {
         let state = lock.withLock { self.state }
         var verdicts = MetricFamily(

@@ -1,6 +1,6 @@
 internal import TextEncodings
 
-/// Values of one name, in Prometheus' text format (exposition formats, 0.0.4).
+/// The samples of one metric, in Prometheus's text format (exposition formats, 0.0.4).
 struct MetricFamily {
     enum Kind: String {
         case counter, gauge, histogram
@@ -15,13 +15,13 @@ struct MetricFamily {
         (self.name, self.kind, self.help) = (name, kind, help)
     }
 
-    /// A family of one value.
+    /// Creates a family with a single sample.
     init(_ name: String, _ kind: Kind, _ help: String, _ value: Int) {
         self.init(name, kind, help)
         add(value)
     }
 
-    /// - Parameter suffix: of the name, as a histogram's samples have one.
+    /// - Parameter suffix: The suffix of the name, such as the `_bucket` of a histogram's samples.
     mutating func add(
         _ value: some CustomStringConvertible, suffix: String = "", _ labels: KeyValuePairs<String, String> = [:]
     ) {

@@ -1,20 +1,20 @@
 internal import TextEncodings
 
-/// The pairs of a query or a form, still encoded (WHATWG URL, `application/x-www-form-urlencoded`).
+/// The name-value pairs of a query or a form; values stay encoded (WHATWG URL, `application/x-www-form-urlencoded`).
 struct FormFields {
     private static let pairLimit = 256
 
     /// Whether there are more pairs than are read.
     let isTooLong: Bool
-    /// Whether all pairs were read, and their names can be decoded.
+    /// Whether all pairs were read and all their names can be decoded.
     let isWhole: Bool
     private let fields: [(name: String, value: ArraySlice<UInt8>)]
-    /// What a `+` stands for there.
+    /// The byte that a `+` in a form represents.
     private static let space = UInt8(ascii: " ")
 
-    /// By bytes: to `String`, a separator and the accent behind it are one character.
+    /// Splits `text` by bytes, because `String` treats a separator and a combining accent after it as one character.
     init(_ text: String) {
-        // An array is gone through several times as fast as a text.
+        // Iterating over an array is several times as fast as over a string.
         let pairs = Array(text.utf8).split(separator: UInt8(ascii: "&"), maxSplits: Self.pairLimit)
         isTooLong = pairs.count > Self.pairLimit
         fields = pairs.compactMap { pair in
@@ -25,12 +25,12 @@ struct FormFields {
         isWhole = !isTooLong && fields.count == pairs.count
     }
 
-    /// As they were sent: how a token is wrapped is the library's affair.
+    /// The values of `name` as they were sent; the library decodes wrapped tokens.
     func encoded(_ name: String) -> [String] {
         values(name).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Decoded; one that cannot be is `nil`.
+    /// The decoded values of `name`. A value is `nil` if it cannot be decoded.
     func decoded(_ name: String) -> [String?] {
         values(name).map { String(percentEncoded: $0, plus: Self.space) }
     }
@@ -41,7 +41,7 @@ struct FormFields {
 }
 
 extension String {
-    /// Decodes a part of a target or a form; `nil` where an escape is cut short, or the result is not UTF-8.
+    /// Decodes part of a request target or a form; `nil` if an escape is invalid or the result is not UTF-8.
     init?(percentEncoded text: ArraySlice<UInt8>, plus: UInt8 = UInt8(ascii: "+")) {
         let isPlain = text.allSatisfy { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "+") }
         guard let bytes = isPlain ? text : try? PercentEncoding.decode(text, plus: plus) else { return nil }

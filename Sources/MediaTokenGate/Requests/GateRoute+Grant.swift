@@ -4,19 +4,19 @@ internal import StreamPaths
 internal import TextEncodings
 internal import Timestamps
 
-/// The result of checking the grants that came with a request.
+/// The result of checking the playback grants in a request.
 enum GrantAnswer {
     case opens
-    /// Why the first grant does not open the stream.
+    /// No grant opens the stream; the text says why the first one does not.
     case refused(String)
 }
 
 extension GateRoute {
-    /// How many grants of a request are checked. Browsers send the cookies of all paths above, the nearest first (RFC 6265, 5.4).
+    /// The most grants checked per request. Browsers send cookies of all parent paths, longest first (RFC 6265, 5.4).
     private static let grantLimit = 4
 
-    /// Checks the grants in the header and the cookies of a client's request. `nil` results if there are none, and if the gate
-    /// takes none for this route.
+    /// Checks the grants in the header and the cookies of a client's request. The result is `nil` if the request has
+    /// none, or if the gate accepts none for this route.
     func grantAnswer(to proxied: ProxiedRequest, for path: StreamPath, at now: Timestamp) -> GrantAnswer? {
         guard let grant, let verifier = grant.verifier else { return nil }
         let (name, request) = (CommonAccessToken.name, proxied.question)
@@ -34,10 +34,10 @@ extension GateRoute {
         return reason.map { .refused($0) }
     }
 
-    /// Why a grant does not open what `request` asks for; `nil` if it does. This is the nearest route: a grant of a wider one
-    /// was made for less and does not open it, and neither does a grant for any host if the route names hosts.
+    /// Why a grant does not open what `request` asks for; `nil` if it does. A grant of a broader route does not open
+    /// this more specific one, nor does a grant for any host if the route names hosts.
     ///
-    /// - Parameter ownPrefix: the path prefix of the grants that the route makes, and so known to lie within it.
+    /// - Parameter ownPrefix: The path prefix of the route's own grants, which is known to lie within the route.
     private func refusal(
         of token: String, to request: CATRequest, _ verifier: GrantVerifier, ownPrefix: String, at now: Timestamp
     ) -> CATRefusal? {

@@ -4,17 +4,17 @@ package import MediaToken
 package enum GateTask: Sendable {
     /// Send this answer; no token needs to be verified.
     case settled(GateReply)
-    /// Verify a token, and answer.
+    /// Verify a token, and answer with the verdict.
     case verify(VerificationTask)
-    /// Examine a token without consuming it, and answer with every check.
+    /// Examine a token without consuming it, and answer with the result of every check.
     case explain(VerificationRequest)
 }
 
-/// A token to verify, and how to answer.
+/// A token to verify, and the form of the answer.
 package struct VerificationTask: Sendable {
     package let request: VerificationRequest
     package let format: AnswerFormat
-    /// The grant to make if the token is accepted; `nil` if none is asked for.
+    /// The order for the grant to make if the token is accepted; `nil` if the request asks for no grant.
     package let order: GrantOrder?
 
     init(_ request: VerificationRequest, _ format: AnswerFormat, order: GrantOrder? = nil) {

@@ -5,8 +5,8 @@ internal import StreamPaths
 internal import TextEncodings
 internal import Timestamps
 
-/// Reads what `POST /v1/play` was sent: what `/v1/verify` takes, and the stream's URL or path, whose route says what the token
-/// must be for and what it is exchanged for.
+/// Reads a request to `POST /v1/play`: the fields of `/v1/verify`, and the stream's URL or path. The route of that path
+/// determines what the token must be for and which grant it is exchanged for.
 struct PlayRequestReader {
     let routes: GateRoutes
     let comparesCanonically: Bool
@@ -45,8 +45,8 @@ struct PlayRequestReader {
         }
     }
 
-    /// What the player sends with each attempt at one play (draft-ietf-httpapi-idempotency-key-header): the bytes as they are,
-    /// quotes included. With fewer than these it could be guessed by whoever has the token.
+    /// The lengths of an `Idempotency-Key` in bytes, quotes included; the player sends the same key with each attempt
+    /// at one play (draft-ietf-httpapi-idempotency-key-header). Anyone who has the token could guess a shorter key.
     private static let keyLengths = 16...255
 
     private func retries(
@@ -62,11 +62,11 @@ struct PlayRequestReader {
                 "the Idempotency-Key is not usable; expected one, of \(Self.keyLengths.lowerBound) to "
                     + "\(Self.keyLengths.upperBound) visible characters, made at random for each play")
         }
-        // With another URL it is another question, whose answer would be another grant. No key has a zero in it.
+        // The secret includes the URL, because another URL needs another grant. No key contains a zero byte.
         return RetryWindow(secret: Array(key.utf8) + [0] + url.text.utf8, within: window)
     }
 
-    /// What the caller expects, which must be a part of what the route demands; all of that where it says nothing.
+    /// The caller's expectation, which must be within the route's. Anything left out is taken from the route.
     private func narrowed(_ route: Expectation, _ sent: VerifyRequestFields) throws(GateProblem) -> Expectation {
         var (requestors, resource) = (route.requestors, route.resource)
         if let given = try sent.requestor().map({ RequestorID($0) }) {

@@ -3,17 +3,17 @@ internal import MediaToken
 internal import StreamPaths
 internal import TextEncodings
 
-/// A client's request as the proxy that asks about it describes it.
+/// A client's request, as described by the proxy that asks the gate about it.
 ///
-/// A value is `nil` if the proxy does not send it. Each endpoint reads only the headers of its own proxies, which the guides
-/// have them overwrite; another proxy's header would be the client's.
+/// A value is `nil` if the proxy does not send it. Each endpoint reads only the headers of its own proxies, which the
+/// guides configure to overwrite them. Any other header could come from the client.
 struct ProxiedRequest {
-    /// The proxy's own request, which carries the client's headers too.
+    /// The proxy's own request, which also carries the client's headers.
     let question: HTTPRequest
     let target: String?
     let method: String?
     let host: String?
-    /// The proxy's own name for the client's request.
+    /// The proxy's ID of the client's request.
     let attempt: String?
 
     init(_ question: HTTPRequest, target: String?, method: String?, host: String?, attempt: String? = nil) {
@@ -23,12 +23,12 @@ struct ProxiedRequest {
 
     var streamHost: StreamHost? { host.flatMap { StreamHost($0) } }
 
-    /// Lets the proxy ask again about the same request of the client, as nginx does after an internal redirect.
+    /// Lets the proxy ask again about the same client request, as nginx does after an internal redirect.
     ///
-    /// - Parameter window: For how long; `nil` for a single question.
+    /// - Parameter window: The length of the retry window; `nil` if the proxy may ask only once.
     func retries(within window: Duration?) -> RetryWindow? {
         guard let window, let attempt, let target, Self.isRequestID(attempt) else { return nil }
-        // Starts unlike any Idempotency-Key secret, so a client that learns the request ID cannot use it to retry /v1/play.
+        // The secret never equals an Idempotency-Key's: a client that learns the request ID cannot retry /v1/play.
         let secret = [Self.purpose, attempt, host ?? "", target].map { Array($0.utf8) }.joined(
             separator: [0])
         return RetryWindow(secret: Array(secret), within: window)
@@ -36,7 +36,7 @@ struct ProxiedRequest {
 
     private static let purpose = "attempt"
 
-    /// Whether this looks like nginx's `$request_id` (nginx.org, ngx_http_core_module): 16 random bytes in hexadecimal.
+    /// Whether `text` is like nginx's `$request_id` (nginx.org, ngx_http_core_module): 16 random bytes in hexadecimal.
     private static func isRequestID(_ text: String) -> Bool {
         text.utf8.count == 32 && text.utf8.allSatisfy { Hexadecimal.value(of: $0) != nil }
     }

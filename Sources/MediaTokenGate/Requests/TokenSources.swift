@@ -1,24 +1,24 @@
 internal import HTTPServer
 internal import TextEncodings
 
-/// Where a request that a proxy asks about may carry its token.
+/// The places where a client's request, as described by a proxy, may carry its token.
 package struct TokenSources: Sendable, Equatable {
-    /// A header that holds it; `nil` for none.
+    /// The name of the header with the token; `nil` if no header may carry it.
     package var header: String? = "X-Media-Token"
-    /// Whether `Authorization: Bearer` may (RFC 6750, 2.1).
+    /// Whether `Authorization: Bearer` may carry the token (RFC 6750, 2.1).
     package var bearer = true
-    /// A cookie of this name; `nil` for none.
+    /// The name of the cookie with the token; `nil` if no cookie may carry it.
     package var cookie: String? = "media_token"
-    /// A parameter of the original URI's query; `nil` for none.
+    /// The name of the query parameter of the original URI with the token; `nil` if no parameter may carry it.
     package var parameter: String? = "media_token"
 
     package init() {}
 
-    /// What was found.
+    /// The result of looking for a token.
     enum Finding: Equatable {
         case none
         case one(String)
-        /// More than one, and they are not the same; or so much that not all of it was read.
+        /// There are several tokens that differ, or the query is too long to be read in full.
         case several
     }
 
@@ -37,7 +37,7 @@ package struct TokenSources: Sendable, Equatable {
         return tokens.allSatisfy { $0.hasSameBytes(as: first) } ? .one(first) : .several
     }
 
-    /// The scheme's case does not count (RFC 9110, 11.1).
+    /// The token of a bearer `Authorization` header. The scheme is not case-sensitive (RFC 9110, 11.1).
     static func bearerToken(_ value: String) -> String? {
         let scheme = value.utf8.prefix { !$0.isBlank }
         guard String(Substring(scheme)).isSame(ignoringCaseOf: "Bearer") else { return nil }
@@ -46,13 +46,13 @@ package struct TokenSources: Sendable, Equatable {
 
     static func cookies(_ header: String, named name: String) -> [String] {
         let quote = UInt8(ascii: "\"")
-        // An array is gone through several times as fast as a text.
+        // Iterating over an array is several times as fast as over a string.
         return Array(header.utf8).split(separator: UInt8(ascii: ";")).compactMap { pair in
             guard let mark = pair.firstIndex(of: UInt8(ascii: "=")),
                 pair[..<mark].trimmingBlanks().elementsEqual(name.utf8)
             else { return nil }
             let value = pair[mark...].dropFirst().trimmingBlanks()
-            // Quotes around it are part of the form, not of the value (RFC 6265, 4.1.1).
+            // Quotes around a cookie's value are syntax, not part of the value (RFC 6265, 4.1.1).
             let isQuoted = value.count > 1 && value.first == quote && value.last == quote
             return String(decoding: isQuoted ? value.dropFirst().dropLast() : value, as: UTF8.self)
         }

@@ -1,17 +1,17 @@
 internal import HTTPServer
 internal import TextEncodings
 
-/// What a request's body holds, by its media type.
+/// The content of a request's body, read according to its media type.
 struct VerifyRequestBody {
     private(set) var token: [UInt8]
-    /// What else it says, by name.
+    /// The fields of a form; `nil` if the body is not a form.
     private var form: FormFields?
     private var members: [String: String] = [:]
 
     private static let fields = ["requestor", "resource", "url", "path"]
-    /// The names under which a form, or an object of ours, may hold the token: ours, and those of the field.
+    /// The names for the token in a form or the gate's own JSON object: the gate's name, and those in common use.
     private static let tokenFields = ["token", "accessToken", "auth", "mediaToken"]
-    /// Those under which an answer of Adobe's does (REST v1, REST v2).
+    /// The names under which an answer from Adobe holds tokens (REST v1, REST v2).
     private static let answerFields = (token: "serializedToken", decisions: "decisions")
     private static let mediaTypeLimit = 256
 
@@ -20,7 +20,7 @@ struct VerifyRequestBody {
         switch try Self.mediaType(request) {
         case "application/x-www-form-urlencoded": try readForm(request.body)
         case "application/json": try readJSON(request.body)
-        // The token itself, or a whole answer of REST v1 or v2: the library tells by the bytes.
+        // The body is the token itself or a whole REST v1 or v2 answer; the library detects which.
         case nil, "text/plain", "application/xml", "text/xml", "application/octet-stream": break
         case let other?:
             throw GateProblem(
@@ -29,12 +29,12 @@ struct VerifyRequestBody {
         guard !token.isEmpty else { throw .invalid("no token is given") }
     }
 
-    /// What it says under a name; `nil` for what cannot be decoded.
+    /// The values of the field `name`. A value is `nil` if it cannot be decoded.
     func values(of name: String) -> [String?] {
         form?.decoded(name) ?? members[name].map { [$0] } ?? []
     }
 
-    /// In lower case. All that is read here is UTF-8, as it is: the same bytes in another code may be another token.
+    /// The media type in lower case. The body must be plain UTF-8: in other encodings, the bytes may be another token.
     private static func mediaType(_ request: HTTPRequest) throws(GateProblem) -> String? {
         let codings = request.values(of: "Content-Encoding")
         if let coding = codings.first(where: { !$0.isSame(ignoringCaseOf: "identity") }) {
@@ -64,8 +64,9 @@ struct VerifyRequestBody {
         self.form = form
     }
 
-    /// Our own object holds the token under one of our names. Anything else is an answer of Adobe's, which the library reads; what *that* says of
-    /// requestor and resource is not what the caller expects, for the client may have written it.
+    /// The gate's own object holds the token under one of ``tokenFields``. Any other object is an answer from Adobe,
+    /// which the library reads. Its requestor and resource are not used as the caller's expectation, since the client
+    /// may have written them.
     private mutating func readJSON(_ bytes: [UInt8]) throws(GateProblem) {
         var tokens: [String?] = []
         let decisions: [JSONObject]?

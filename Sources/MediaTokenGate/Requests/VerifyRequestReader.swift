@@ -2,7 +2,7 @@ internal import HTTPServer
 internal import MediaToken
 internal import TextEncodings
 
-/// Reads what `POST /v1/verify` was sent: a token in one of the forms in which tokens travel, and what it must be for.
+/// Reads a request to `POST /v1/verify` or `/v1/explain`: a token in any supported form, and what it must be for.
 struct VerifyRequestReader {
     let comparesCanonically: Bool
 
@@ -21,7 +21,7 @@ struct VerifyRequestReader {
     }
 }
 
-/// What came in the body, the query and the headers of a request with a token.
+/// The fields of a request with a token, from its body, query and headers.
 struct VerifyRequestFields {
     let body: VerifyRequestBody
     private let query: FormFields
@@ -38,7 +38,7 @@ struct VerifyRequestFields {
 
     func resource() throws(GateProblem) -> String? { try one("resource", request.values(of: "X-Resource-Id")) }
 
-    /// The one value that has either name.
+    /// The value of either `name` or `other`, exactly one of which must be given.
     func one(_ name: String, or other: String) throws(GateProblem) -> String {
         let (first, second) = (try one(name, []), try one(other, []))
         guard let value = first ?? second else {
@@ -50,12 +50,12 @@ struct VerifyRequestFields {
         return value
     }
 
-    /// The one value that all places agree on; `nil` where there is none.
+    /// The value on which body, query and headers agree; `nil` if none of them has it.
     private func one(_ name: String, _ headers: [String]) throws(GateProblem) -> String? {
         var agreed: String?
         for value in body.values(of: name) { try Self.agree(on: value, of: name, &agreed) }
         for value in query.decoded(name) { try Self.agree(on: value, of: name, &agreed) }
-        // What was no UTF-8 in a header has become a replacement character.
+        // A replacement character in a header stands for bytes that were not UTF-8.
         for value in headers { try Self.agree(on: value.holdsReplacement ? nil : value, of: name, &agreed) }
         return agreed
     }

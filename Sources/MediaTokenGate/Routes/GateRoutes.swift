@@ -3,9 +3,9 @@ package import MediaToken
 package import StreamPaths
 internal import TextEncodings
 
-/// What a path of the streams demands. It is a class, because each request refers to one route and a route has many settings.
+/// The rule for a path of the streams. It is a class, because each request refers to a route, which has many settings.
 package final class GateRoute: Sendable {
-    /// What a request for the path must come with.
+    /// What a request for the path must present.
     package enum Access: Sendable {
         /// Nothing: the media is unprotected.
         case open
@@ -15,21 +15,23 @@ package final class GateRoute: Sendable {
 
     let path: StreamPath
     let lenientPath: LenientPath
-    /// The virtual hosts whose paths these are; empty if the proxy serves only one.
+    /// The virtual hosts that the route is for; empty if the proxy serves only one.
     let hosts: [StreamHost]
     let access: Access
-    /// How long the proxy may ask again about one request of a client; `nil` for a single question.
+    /// The time within which the proxy may ask again about one client request; `nil` if it may ask only once.
     let attemptWindow: Duration?
     package let grantSettings: RouteGrantSettings?
-    /// Makes the route's playback grants; `nil` unless ``withGrant(among:)`` loaded its key.
+    /// Makes the route's playback grants; `nil` unless ``withGrant(among:)`` loaded their key.
     let grant: RouteGrant?
 
+    /// Creates a route; `nil` if the path has a query, or if two programs could read the path in two ways.
+    ///
     /// - Parameters:
-    ///   - path: The route is for this path and all below it. `nil` results from a path that two programs could read in two
-    ///     ways, and from one with a query.
-    ///   - hosts: The virtual hosts whose paths these are; empty if the proxy serves only one.
-    ///   - attemptWindow: How long the proxy may ask again about one request of a client; `nil` for a single question.
-    ///   - grant: What the gate exchanges a token for.
+    ///   - path: The path that the route is for, with all paths below it.
+    ///   - hosts: The virtual hosts that the route is for; empty if the proxy serves only one.
+    ///   - attemptWindow: The time within which the proxy may ask again about one client request; `nil` if it may ask
+    ///     only once.
+    ///   - grant: The settings of the grant that the gate exchanges a token for; `nil` if it makes none.
     package init?(
         path: String, hosts: [StreamHost] = [], access: Access, attemptWindow: Duration? = nil,
         grant: RouteGrantSettings? = nil
@@ -46,21 +48,21 @@ package final class GateRoute: Sendable {
         (grantSettings, self.grant) = (other.grantSettings, grant)
     }
 
-    /// Whether some host has paths of both routes.
+    /// Whether both routes apply on some host.
     func sharesHost(with other: GateRoute) -> Bool {
         hosts.isEmpty || other.hosts.isEmpty || hosts.contains(where: other.hosts.contains)
     }
 
-    /// Whether a lenient server takes one of the two for a path of the other, although their bytes differ. A request for one
-    /// route could then bypass the other's rule.
+    /// Whether a lenient server takes a path of one route for a path of the other, although their bytes differ. A
+    /// request for one route could then bypass the other's rule.
     func isConfused(with other: GateRoute) -> Bool {
         if lenientPath.lies(within: other.lenientPath), !path.isWithin(other.path) { return true }
         return other.lenientPath.lies(within: lenientPath) && !other.path.isWithin(path)
     }
 
-    /// The route with the key of its grant, if it has one.
+    /// The route with its grant's key loaded, or the route itself if it has no grant.
     ///
-    /// - Parameter routes: All routes. What the grant opens at its CDN must belong to no other.
+    /// - Parameter routes: All routes. The grant must not open a path of another route at its CDN.
     package func withGrant(among routes: [GateRoute]) throws(GrantProblem) -> GateRoute {
         guard let grantSettings else { return self }
         let loaded = try RouteGrant(grantSettings, hosts: hosts)
@@ -79,14 +81,14 @@ package final class GateRoute: Sendable {
     }
 }
 
-/// Finds the route of a path. A path that no route names is denied.
+/// Finds the route of a path. If no route names the path, the gate denies the request.
 struct GateRoutes: Sendable {
-    /// The routes of each virtual host.
+    /// The routes of each virtual host; empty if routes name no hosts.
     private let byHost: [StreamHost: PathTree<GateRoute>]
-    /// The routes of the only host; `nil` if routes name their hosts, which then all must.
+    /// The routes for any host; `nil` if routes name their hosts, in which case all of them must.
     private let ofAnyHost: PathTree<GateRoute>?
 
-    /// Whether routes name hosts, so that a path without a host has no route.
+    /// Whether routes name hosts. A path without a host then has no route.
     var nameHosts: Bool { ofAnyHost == nil }
 
     init(_ routes: [GateRoute]) {
@@ -97,10 +99,10 @@ struct GateRoutes: Sendable {
             uniqueKeysWithValues: hosts.map { host in (host, tree(routes.filter { $0.hosts.contains(host) })) })
     }
 
-    /// The nearest route.
+    /// The most specific route for `path`.
     ///
-    /// `nil` results if no route names the path, if the origin may take it for a path of another route (`/open/LIVE` is not
-    /// open if `/open/live` is not), and if routes name hosts and `host` is none of them.
+    /// The result is `nil` if no route names the path, if the origin may take it for a path of another route
+    /// (`/open/LIVE` has no route if `/open/live` has its own), or if routes name hosts and `host` is not one of them.
     func route(to path: StreamPath, on host: @autoclosure () -> StreamHost?) -> GateRoute? {
         if let ofAnyHost { return ofAnyHost.nearest(to: path) }
         return host().flatMap { byHost[$0] }?.nearest(to: path)

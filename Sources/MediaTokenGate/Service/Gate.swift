@@ -3,26 +3,26 @@ internal import MediaToken
 internal import StreamPaths
 package import Timestamps
 
-/// Turns a request into what the gate has to do for it. It has no sockets, no clock and no state.
+/// Turns a request into the task that the gate has to do for it. It has no sockets, no clock and no state.
 package struct Gate: Sendable {
     private let routes: GateRoutes
     private let sources: TokenSources
     private let comparesCanonically: Bool
 
     /// - Parameters:
-    ///   - routes: what each path of the streams demands.
-    ///   - sources: where a proxy's request may carry a token.
-    ///   - comparesCanonically: whether `/v1/verify` compares MRSS by its canonical XML.
+    ///   - routes: The rule for each path of the streams.
+    ///   - sources: The places where a proxy's request may carry a token.
+    ///   - comparesCanonically: Whether `/v1/verify` and `/v1/play` compare MRSS resources as canonical XML.
     package init(
         routes: [GateRoute] = [], sources: TokenSources = TokenSources(), comparesCanonically: Bool = false
     ) {
         (self.routes, self.sources, self.comparesCanonically) = (GateRoutes(routes), sources, comparesCanonically)
     }
 
-    /// What to do for `request`.
+    /// The task for `request`.
     package func task(_ request: HTTPRequest, at now: Timestamp) -> GateTask {
         switch request.path {
-        // Two paths, so that 200 from /v1/verify has one meaning.
+        // Verifying and explaining have separate paths, so that 200 from /v1/verify has one meaning.
         case "/v1/verify", "/v1/explain":
             guard request.method == "POST" else { return .methodNotAllowed("POST") }
             let reader = VerifyRequestReader(comparesCanonically: comparesCanonically)
@@ -31,20 +31,20 @@ package struct Gate: Sendable {
             guard request.method == "POST" else { return .methodNotAllowed("POST") }
             return PlayRequestReader(routes: routes, comparesCanonically: comparesCanonically).task(
                 request, at: now)
-        // nginx's auth_request and HAProxy, by the headers that the guides set (nginx.org, ngx_http_auth_request_module).
+        // nginx's auth_request (nginx.org, ngx_http_auth_request_module) and HAProxy, with the guides' headers.
         case "/v1/authz/auth-request":
             return authorize(
                 ProxiedRequest(
                     request, target: request.one("X-Original-URI"), method: request.one("X-Original-Method"),
                     host: request.one("X-Original-Host"), attempt: request.one("X-Media-Token-Attempt")), at: now)
-        // Caddy and Traefik (their documents on forward authentication).
+        // Caddy and Traefik (see their documentation of forward authentication).
         case "/v1/authz/forward-auth":
             return authorize(
                 ProxiedRequest(
                     request, target: request.one("X-Forwarded-Uri"), method: request.one("X-Forwarded-Method"),
                     host: request.one("X-Forwarded-Host")), at: now)
         case let path where path.utf8.starts(with: Self.extAuthz.utf8):
-            // Envoy appends the target to the prefix, and asks with the method and the host of the client's request.
+            // Envoy appends the client's target to the prefix, and uses the client's method and host.
             let target = String(path.dropFirst(Self.extAuthz.utf8.count)) + (request.query.map { "?" + $0 } ?? "")
             return authorize(
                 ProxiedRequest(request, target: target, method: request.method, host: request.one("Host")), at: now)
@@ -55,7 +55,7 @@ package struct Gate: Sendable {
     private static let extAuthz = "/v1/authz/ext-authz"
 
     private func authorize(_ proxied: ProxiedRequest, at now: Timestamp) -> GateTask {
-        // A proxy asks without a body. Bytes behind a question are another's, or an attempt to pass for one.
+        // A proxy asks without a body. Bytes after its headers may belong to another request, or imitate one.
         guard proxied.question.body.isEmpty, let target = proxied.target, let path = StreamPath(target),
             let route = routes.route(to: path, on: proxied.streamHost)
         else {
@@ -81,12 +81,12 @@ package struct Gate: Sendable {
 }
 
 extension GateSettings {
-    /// The gate of these settings.
+    /// The gate with these settings.
     package var gate: Gate { Gate(routes: routes, sources: sources, comparesCanonically: comparesCanonically) }
 }
 
 extension HTTPRequest {
-    /// The header's value; `nil` where it is not there just once.
+    /// The value of the header; `nil` unless the header occurs exactly once.
     fileprivate func one(_ name: String) -> String? {
         let values = values(of: name)
         return values.count == 1 ? values[0] : nil

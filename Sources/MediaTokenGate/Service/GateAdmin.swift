@@ -3,7 +3,7 @@ internal import MediaToken
 package import ReplayStores
 internal import Synchronization
 
-/// What operators ask, on a listener of its own.
+/// Answers operators' requests for health, readiness and metrics, on a separate listener.
 package struct GateAdmin: Sendable {
     private let service: GateService
     private let store: ReplayStore
@@ -20,7 +20,7 @@ package struct GateAdmin: Sendable {
         (self.connections, self.tls) = (connections, tls)
     }
 
-    /// Answers at once, and may block for as long as the store's deadline: its loop serves nobody else.
+    /// Answers synchronously, and may block until the store's deadline: the admin event loop serves no other requests.
     package func handle(_ exchanges: [HTTPExchange]) {
         for exchange in exchanges {
             switch exchange.request.path {
@@ -66,7 +66,7 @@ package struct GateAdmin: Sendable {
             families.append(family)
         }
         if case .redis = store {
-            // It would have to be counted over the network, key by key.
+            // Redis entries would have to be counted over the network, key by key.
         } else if let status = try? store.status() {
             families.append(
                 MetricFamily(

@@ -6,9 +6,9 @@ internal import ReplayRedis
 package import ReplayStores
 internal import Threading
 
-/// A running gate: handles the requests that each iteration of an event loop brings.
+/// A running gate, which handles the requests that each event-loop iteration brings.
 package final class GateService: Sendable {
-    /// Everything that a reload replaces together.
+    /// The values that a reload replaces together.
     private struct Rules: Sendable {
         let gate: Gate
         let verifier: MediaTokenVerifier
@@ -27,7 +27,7 @@ package final class GateService: Sendable {
     private let metrics: GateMetrics
     private let log: GateLog
 
-    /// The largest group: as many claims as LMDB takes into one transaction.
+    /// The most tokens in a group: as many claims as an LMDB store puts into one transaction.
     private static let largestGroup = 64
 
     package init(_ settings: GateSettings, keys: KeyRing, store: ReplayStore, metrics: GateMetrics, log: GateLog) {
@@ -35,7 +35,7 @@ package final class GateService: Sendable {
         (self.store, self.metrics, self.log) = (store, metrics, log)
     }
 
-    /// Uses other settings and keys from the next iteration of each event loop on. Listeners, limits and the store stay.
+    /// Replaces settings and keys, from the next iteration of each event loop. Listeners, limits and the store stay.
     package func apply(_ settings: GateSettings, keys: KeyRing) {
         let rules = Rules(settings, keys, store)
         currentRules.withLock { $0 = rules }
@@ -48,7 +48,7 @@ package final class GateService: Sendable {
 
     private var rules: Rules { currentRules.withLock { $0 } }
 
-    /// Creates the handler of one event loop. A networked store is asked on that loop, without blocking it.
+    /// Creates the handler of one event loop. It queries a Redis store on that loop, without blocking it.
     package func handler(on loop: EventLoop) -> HTTPHandler {
         let pipeline: RedisReplayClient? =
             if case .redis(let cache) = store { RedisReplayClient(cache.configuration, on: loop) } else { nil }
@@ -102,7 +102,7 @@ package final class GateService: Sendable {
         case .failure(.replayStore)?: isStoreError = true
         default: break
         }
-        // A caller may name anything, even a token in the wrong field, so only requestors that the settings know are logged.
+        // A caller may send any text as requestor, even a token, so only requestors that the settings name are logged.
         let named = token?.claims.requestor ?? request?.expectation.requestors.first { rules.requestors.contains($0) }
         let requestor = named?.description ?? (request == nil ? nil : "other")
         metrics.count(reply.status, requestor: requestor, microseconds: microseconds, isStoreError: isStoreError)
@@ -114,7 +114,7 @@ package final class GateService: Sendable {
                 peer: exchange.request.peer, firstUse: token.flatMap { $0.isRetry ? $0.firstUse : nil }))
     }
 
-    /// The request's own ID if it looks like one. A client that may choose it could send a token there.
+    /// The value of `X-Request-Id`, if it looks like an ID: a client that sets it could put a token there.
     static func identifier(_ headers: [String]) -> String? {
         guard headers.count == 1, (1...64).contains(headers[0].utf8.count),
             headers[0].utf8.allSatisfy({ (0x21...0x7E).contains($0) })
@@ -124,7 +124,7 @@ package final class GateService: Sendable {
 }
 
 extension VerificationTask {
-    /// The answer to an outcome. If the token is accepted and there is an order, the grant is made first.
+    /// The answer to the outcome of a verification. If the token is accepted, this first makes the ordered grant.
     package func reply(to outcome: Result<Verdict, VerificationError>, at now: Timestamp) -> GateReply {
         switch outcome {
         case .success(.accepted(let token)):
@@ -150,7 +150,7 @@ private struct PendingExchange {
     let task: VerificationTask
 }
 
-/// Every check of a token that was examined and not consumed.
+/// The result of every check of a token that was examined without being consumed.
 private struct ExplanationDocument: Encodable {
     let checks: [CheckObject]
 

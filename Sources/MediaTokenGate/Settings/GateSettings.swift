@@ -2,16 +2,16 @@ package import MediaToken
 package import HTTPServer
 package import ReplayStores
 
-/// All that a gate is told. Its names are those of the options of `media-token serve` and of its configuration file.
+/// The settings of a gate, named like the options of `media-token serve` and of its configuration file.
 package struct GateSettings: Sendable {
     package var listen = [HTTPListener(.tcp(host: "127.0.0.1", port: 8080))]
     package var admin = [HTTPListener(.tcp(host: "127.0.0.1", port: 8081))]
-    /// Permissions of Unix sockets.
+    /// The permissions of Unix sockets.
     package var unixMode: UInt32 = 0o660
-    /// For the listeners that speak TLS.
+    /// The certificate files of the listeners that use TLS.
     package var tls: TLSContext.Files?
     package var workers = 2
-    /// Key files and directories of them.
+    /// The verification key files, and directories of such files.
     package var keys: [String] = []
     package var passwordFile: String?
     package var minimumRSABits = 2048
@@ -23,13 +23,13 @@ package struct GateSettings: Sendable {
     package var routes: [GateRoute] = []
     package var sources = TokenSources()
     package var limits = HTTPLimits()
-    /// Of how many verdicts one is logged; 0 for none.
+    /// One in so many verdicts is logged; 0 logs none.
     package var logEvery = 1
     package var stopMilliseconds = 10_000
 
     package init() {}
 
-    /// The settings that differ from those of a process's start, and that only another start can change.
+    /// The names of the settings that differ from those at the process's start and take effect only after a restart.
     package func namesThatWait(since start: GateSettings) -> [String] {
         [
             ("listen", listen != start.listen), ("admin", admin != start.admin), ("workers", workers != start.workers),
@@ -39,7 +39,7 @@ package struct GateSettings: Sendable {
         ].filter(\.1).map(\.0)
     }
 
-    /// Those that routes and allow-lists name.
+    /// The requestors that routes and MVPD lists name.
     package var requestors: Set<RequestorID> {
         routes.reduce(into: Set(mvpds.keys)) { known, route in
             if case .token(let expectation) = route.access { known.formUnion(expectation.requestors) }

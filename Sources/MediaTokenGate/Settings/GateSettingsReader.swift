@@ -4,14 +4,14 @@ internal import ReplayStores
 internal import StreamPaths
 package import TextEncodings
 
-/// Reads settings, and finds every problem at once.
+/// Reads the gate's settings, and collects all problems.
 package struct GateSettingsReader {
-    /// Each with its place.
+    /// All problems that were found, each with its place.
     package var problems: [String] { object.problems }
     package private(set) var settings = GateSettings()
     private var object: SettingsObject
 
-    /// - Parameter values: by the names of the options, as a configuration file has them.
+    /// - Parameter values: The values by option name, as in a configuration file.
     package init(_ values: [JSONName: JSONValue]) {
         object = SettingsObject(values)
         readListeners()
@@ -46,7 +46,7 @@ package struct GateSettingsReader {
         case (let certificate?, let key?):
             settings.tls = TLSContext.Files(certificate: certificate, key: key, clientAuthorities: authorities)
             settings.tls?.clientNames = names ?? []
-            // Else whoever asks for TLS, or for certificates of clients, would get neither.
+            // Without this check, an operator who configures TLS or client certificates could get neither.
             if !isUsed {
                 object.refuse("tls-certificate", "is given, and no listener speaks TLS; expected tls:ADDRESS:PORT")
             }
@@ -121,7 +121,7 @@ package struct GateSettingsReader {
         if let name = object.text("token-parameter") { settings.sources.parameter = name.isEmpty ? nil : name }
     }
 
-    /// A token as HTTP calls it (RFC 9110, 5.6.2), which the names of headers and cookies are; or nothing.
+    /// Reads the name of a header or a cookie: a token in HTTP's sense (RFC 9110, 5.6.2), or an empty string.
     private mutating func name(_ setting: String) -> String? {
         guard let name = object.text(setting) else { return nil }
         let isToken = name.utf8.allSatisfy(\.isTokenCharacter)
@@ -175,7 +175,7 @@ package struct GateSettingsReader {
         }
     }
 
-    /// One route: `{"path": …, "open": true}` or `{"path": …, "requestor": …, "resource": …}`.
+    /// Reads one route: `{"path": …, "open": true}` or `{"path": …, "requestor": …, "resource": …}`.
     private static func route(_ object: inout SettingsObject) -> GateRoute? {
         let isOpen = object.flag("open") ?? false
         let path = object.required("path") { $0.text("path") }

@@ -4,7 +4,7 @@ internal import TextEncodings
 
 /// Reads the `grant` of a route's settings.
 enum RouteGrantReader {
-    /// Reads the settings; `nil` if there are problems, all of which are then added to `route`.
+    /// Reads the settings. If there are problems, adds all of them to `route` and returns `nil`.
     static func read(_ grant: SettingsObject, path: String, _ route: inout SettingsObject) -> RouteGrantSettings? {
         var object = grant
         defer { route.refuse(with: object) }
@@ -47,7 +47,7 @@ enum RouteGrantReader {
 }
 
 extension SettingsObject {
-    /// Reads a setting of the grant's kind.
+    /// Reads a setting that is specific to the kind of grant.
     fileprivate mutating func read(_ setting: GrantSetting, into values: inout GrantValues) {
         if setting.isRequired, !has(setting.name) { refuse(setting.name, "is missing") }
         switch setting.value {

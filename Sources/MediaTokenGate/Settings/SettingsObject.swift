@@ -1,31 +1,31 @@
 internal import StreamPaths
 internal import TextEncodings
 
-/// One JSON object of the settings, read name by name. It finds every problem at once, each with its place.
+/// One JSON object of the settings, read name by name. It collects all problems, each with its place.
 struct SettingsObject {
     private(set) var problems: [String] = []
     private let place: String
     private var values: [JSONName: JSONValue]
 
-    /// - Parameter place: where it stands; empty for the whole.
+    /// - Parameter place: The path of the object in the configuration; empty for the whole configuration.
     init(_ values: [JSONName: JSONValue], at place: String = "") {
         (self.values, self.place) = (values, place)
     }
 
-    /// Tells of a problem.
+    /// Adds a problem with the setting `name`, or with the object itself if `name` is `nil`.
     mutating func refuse(_ name: String?, _ problem: String) {
         let path = [place, name.map { printable($0) } ?? ""].filter { !$0.isEmpty }.joined(separator: ".")
         problems.append("\(path): \(problem)")
     }
 
-    /// After all names have been read: what is left is no setting.
+    /// Adds a problem for each name that has not been read, after all settings have been.
     mutating func refuseRest() {
         for name in names { refuse(name, "no such setting") }
     }
 
     func has(_ name: String) -> Bool { values[JSONName(name)] != nil }
 
-    /// Reads what must be there.
+    /// Reads a setting, and adds a problem if it is missing.
     mutating func required<Value>(_ name: String, _ read: (inout SettingsObject) -> Value?) -> Value? {
         if !has(name) { refuse(name, "is missing") }
         return read(&self)
@@ -46,7 +46,7 @@ struct SettingsObject {
         }
     }
 
-    /// A list of texts; a text alone is a list of one.
+    /// Reads a list of strings. A single string counts as a list of one.
     mutating func texts(_ name: String) -> [String]? {
         take(name, "a text or a list of texts") { value in
             switch value {
@@ -59,12 +59,12 @@ struct SettingsObject {
         }
     }
 
-    /// A list of hosts; empty if there is none.
+    /// Reads a list of hosts; empty if there is none.
     mutating func hosts(_ name: String) -> [StreamHost] {
         values(name, "the name of a host, without a scheme and a port") { StreamHost(withoutPort: $0) }
     }
 
-    /// A list of origins; empty if there is none.
+    /// Reads a list of origins; empty if there is none.
     mutating func origins(_ name: String) -> [StreamOrigin] {
         values(name, "https://HOST[:PORT] or http://HOST[:PORT]") { StreamOrigin($0) }
     }
@@ -79,7 +79,7 @@ struct SettingsObject {
         }
     }
 
-    /// What has not been read yet.
+    /// The names that have not been read yet, sorted.
     var names: [String] { values.keys.map(\.text).sorted() }
 
     mutating func object(_ name: String) -> SettingsObject? {
@@ -87,7 +87,7 @@ struct SettingsObject {
         return values.map { SettingsObject($0, at: below(name)) }
     }
 
-    /// A list of objects.
+    /// Reads a list of objects; empty if there is none.
     mutating func objects(_ name: String) -> [SettingsObject] {
         let list: [JSONValue] =
             take(name, "a list of objects") { if case .list(let list) = $0 { list } else { nil } } ?? []
@@ -99,7 +99,7 @@ struct SettingsObject {
         }
     }
 
-    /// Takes over what was found in an object that lies in this one.
+    /// Adds the problems of an object inside this one.
     mutating func refuse(with object: SettingsObject) { problems += object.problems }
 
     private func below(_ name: String) -> String { place.isEmpty ? name : "\(place).\(name)" }

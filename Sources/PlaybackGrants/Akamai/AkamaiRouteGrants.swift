@@ -1,6 +1,6 @@
 internal import StreamPaths
 
-/// Makes Akamai's tokens for everything below a route's prefix.
+/// Makes Akamai tokens for everything below a route's prefix.
 struct AkamaiRouteGrants: RouteGrants {
     let tokens: AkamaiToken
     let prefix: String

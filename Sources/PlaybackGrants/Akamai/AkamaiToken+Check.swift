@@ -2,9 +2,10 @@ internal import TextEncodings
 internal import TokenCrypto
 
 extension AkamaiToken {
-    /// Looks at a token, with or without its name in front, as the edge would: paths are compared as they are written.
+    /// Checks a token, with or without its name in front, as the edge would. Paths are compared as written, without
+    /// decoding.
     ///
-    /// - Throws: ``GrantProblem`` where the question cannot be asked; never for what is wrong with the token.
+    /// - Throws: ``GrantProblem`` if the question cannot be asked; never for a fault of the token.
     public func check(_ token: String, _ question: GrantQuestion) throws(GrantProblem) -> [GrantCheck] {
         guard let fields = Fields(token.withoutName(name)) else {
             return [
@@ -31,7 +32,7 @@ extension AkamaiToken {
                         + (isSame ? "" : " differs: another key, salt, digest or \(isACL ? "token" : "URL")")),
         ]
         if let begin = fields["st"] {
-            // One that cannot be read is no leave to begin at any time.
+            // A start that is not a number fails the check.
             checks += [
                 begin.plainNumber.flatMap(question.begin)
                     ?? GrantCheck(.begin, false, "holds from \(printable(begin)) on; expected seconds since 1970")
@@ -51,7 +52,7 @@ extension AkamaiToken {
     }
 }
 
-/// A token's fields, each once, the HMAC last.
+/// A token's fields. Each occurs at most once, and the HMAC is the last.
 private struct Fields {
     private static let names: Set<String> = ["ip", "st", "exp", "acl", "id", "data"]
 

@@ -1,52 +1,54 @@
 internal import TextEncodings
 internal import TokenCrypto
 
-/// Akamai's Edge Authorization token, "Auth Token 2.0" in a property's settings (Akamai's own libraries, EdgeAuth-Token-*).
+/// Akamai's Edge Authorization token, called "Auth Token 2.0" in a property's settings (Akamai's own libraries,
+/// EdgeAuth-Token-*).
 ///
-/// `ip=…~st=…~exp=…~acl=…~id=…~data=…~hmac=…`, and in front of the HMAC, not sent, `url=…` and `salt=…`.
+/// The form is `ip=…~st=…~exp=…~acl=…~id=…~data=…~hmac=…`. The HMAC also covers `url=…` and `salt=…`, which are
+/// appended to the other fields but are not part of the token.
 public struct AkamaiToken: Sendable {
-    /// What it opens.
+    /// The paths or the URL that a token opens.
     public enum Scope: Sendable, Equatable {
-        /// Paths, each with `*` for anything and `?` for one character. They travel in the token.
+        /// Paths, in which `*` matches anything and `?` matches one character. They are part of the token.
         case acl([String])
-        /// One URL, which does not travel: each request proves its own.
+        /// One URL, which is not part of the token. The edge checks the URL of each request instead.
         case url(String)
     }
 
-    /// Of the HMAC.
+    /// The digest algorithm of the HMAC.
     public enum Digest: String, Sendable, CaseIterable {
         case sha256
-        /// For properties that were made before SHA-256.
+        /// For properties created before Akamai supported SHA-256.
         case sha1, md5
     }
 
     let key: HMACKey
-    /// The parameter, cookie or header: `hdnts` for a URL that is exchanged at the edge, `hdnea` for a cookie, or what the
-    /// property says.
+    /// The name of the parameter, cookie or header: `hdnts` for a URL that is exchanged at the edge, `hdnea` for a
+    /// cookie, or the name in the property's settings.
     public var name = "hdnts"
-    /// Of the HMAC.
+    /// The digest algorithm of the HMAC.
     public let digest: Digest
-    /// Joins the MAC's input and does not travel.
+    /// The salt, which is part of the HMAC's input but not of the token.
     public var salt: GrantSecret?
-    /// The address that alone may use it.
+    /// The only client address that may use the token; `nil` if any may.
     public var ip: String?
-    /// A session's ID, for the logs of the edge.
+    /// A session ID for the edge's logs.
     public var id: String?
-    /// Anything that the edge hands on.
+    /// Arbitrary data that the edge passes on.
     public var data: String?
-    /// Whether `ip`, `id`, `data` and `url` are percent-encoded, with lower-case escapes, before they are signed: the property's
-    /// "Escape token input".
+    /// Whether `ip`, `id`, `data` and `url` are percent-encoded with lower-case escapes before they are signed, as the
+    /// property's setting "Escape token input" requires.
     public var escapesEarly = false
 
-    /// - Parameter key: the property's, or its transition key.
-    /// - Throws: ``GrantProblem`` where libcrypto does not take the key.
+    /// - Parameter key: The property's key or its transition key.
+    /// - Throws: ``GrantProblem`` if libcrypto rejects the key.
     public init(key: GrantSecret, digest: Digest = .sha256) throws(GrantProblem) {
         (self.key, self.digest) = (try key.mac(digest.algorithm), digest)
     }
 
     /// Makes the token.
     ///
-    /// - Throws: ``GrantProblem`` for the field that cannot be part of one.
+    /// - Throws: ``GrantProblem`` for a field that cannot be part of a token.
     public func grant(_ scope: Scope, _ period: GrantPeriod) throws(GrantProblem) -> Grant {
         var sent: [String] = []
         if let ip { sent.append("ip=" + (try field("ip", ip))) }
@@ -88,7 +90,7 @@ public struct AkamaiToken: Sendable {
         return text
     }
 
-    /// All but letters, digits and `-_.!()`.
+    /// Escapes all characters except letters, digits and `-_.!()`.
     private static func escaped(_ text: String) -> String {
         text.utf8.map { byte in
             let isPlain = byte.isLetterOrDigit || "-_.!()".utf8.contains(byte)

@@ -1,9 +1,9 @@
 internal import CCBOR
 
-/// Reads one CBOR value from its first byte to its last, by libcbor's decoder of single heads.
+/// Reads one complete CBOR value with libcbor's decoder of single heads.
 ///
-/// libcbor's own tree would make room for as many items as a head claims. Here nothing is made before its bytes are seen, and
-/// nothing is read in two ways: no indefinite lengths, no key twice, no text that is not UTF-8, no tags.
+/// libcbor's own tree would allocate as many items as a head claims. This reader allocates nothing before it has seen
+/// the bytes, and rejects ambiguous input: indefinite lengths, duplicate keys, text that is not UTF-8, and tags.
 struct CBORReader {
     private static let depthLimit = 8
     private static let valueLimit = 256
@@ -12,7 +12,7 @@ struct CBORReader {
     private var next = 0
     private var values = 0
 
-    /// The value; `nil` for anything else.
+    /// The value that `bytes` encode; `nil` if they are not exactly one value.
     static func value(of bytes: [UInt8]) -> CBORValue? {
         var reader = CBORReader(bytes)
         guard let value = reader.readValue(depth: 0), reader.next == bytes.count else { return nil }
@@ -26,7 +26,7 @@ struct CBORReader {
         guard depth < Self.depthLimit, values <= Self.valueLimit, let head = readHead() else { return nil }
         switch head {
         case .value(let value): return value
-        // A head may claim more than Int can hold, which libcbor hands on as a negative number.
+        // A head may claim more than Int can hold. libcbor passes that as a negative number.
         case .array(let count) where (0...Self.valueLimit).contains(count):
             var items: [CBORValue] = []
             for _ in 0..<count {
@@ -63,12 +63,12 @@ struct CBORReader {
     }
 }
 
-/// What one head says.
+/// The contents of one head.
 private enum CBORHead {
     case value(CBORValue)
     case array(Int)
     case map(Int)
-    /// Of indefinite length, or no value that is used here.
+    /// An indefinite length, or a value of a kind that is not used here.
     case refused
 
     private static func set(_ context: UnsafeMutableRawPointer?, _ head: CBORHead) {
@@ -79,7 +79,7 @@ private enum CBORHead {
         Array(UnsafeBufferPointer(start: start, count: count))
     }
 
-    /// Made once, and never freed. What is not set here leaves the head refused.
+    /// The callbacks are created once and never freed. A head whose callback is not set here stays `refused`.
     nonisolated(unsafe) static let callbacks: UnsafePointer<cbor_callbacks> = {
         var callbacks = cbor_empty_callbacks
         callbacks.uint8 = { set($0, .value(.unsigned(UInt64($1)))) }

@@ -1,7 +1,7 @@
-/// A value of CBOR (RFC 8949), as far as tokens use it.
+/// A CBOR value (RFC 8949), limited to the kinds that tokens use.
 enum CBORValue: Equatable, Sendable {
     case unsigned(UInt64)
-    /// -1 - n.
+    /// The number -1 - n.
     case negative(UInt64)
     case bytes([UInt8])
     case text(String)
@@ -11,7 +11,7 @@ enum CBORValue: Equatable, Sendable {
     case number(Double)
     case null
 
-    /// `nil` for what is no integer, or beyond Int64.
+    /// The value as an integer; `nil` if it is not an integer or does not fit into Int64.
     var integer: Int64? {
         switch self {
         case .unsigned(let number): Int64(exactly: number)
@@ -26,7 +26,7 @@ enum CBORValue: Equatable, Sendable {
 
     var array: [CBORValue]? { if case .array(let items) = self { items } else { nil } }
 
-    /// A map whose keys are all integers.
+    /// The pairs of a map; `nil` if the value is not a map or has a key that is not an integer.
     var labels: [(label: Int64, value: CBORValue)]? {
         guard case .map(let pairs) = self else { return nil }
         let labels = pairs.compactMap { pair in pair.key.integer.map { (label: $0, value: pair.value) } }

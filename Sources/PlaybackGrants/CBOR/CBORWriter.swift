@@ -1,6 +1,6 @@
 internal import CCBOR
 
-/// Writes CBOR by libcbor, value by value, with the shortest heads (RFC 8949, 4.2.1).
+/// Writes CBOR with libcbor, value by value, with the shortest heads (RFC 8949, 4.2.1).
 struct CBORWriter: Sendable {
     private static let longestHead = 9
 
@@ -11,7 +11,7 @@ struct CBORWriter: Sendable {
         self.bytes.reserveCapacity(256)
     }
 
-    /// `head`, and behind it what `write` adds.
+    /// The bytes of `head`, followed by what `write` adds.
     static func bytes(behind head: [UInt8] = [], _ write: (inout CBORWriter) -> Void) -> [UInt8] {
         var writer = CBORWriter(behind: head)
         write(&writer)
@@ -36,12 +36,12 @@ struct CBORWriter: Sendable {
         bytes += string
     }
 
-    /// The head of an array; its items are added next.
+    /// Adds the head of an array. The caller adds the items next.
     mutating func addArray(of count: Int) {
         head { cbor_encode_array_start(count, $0, $1) }
     }
 
-    /// A map, whose head counts its pairs: that is known once they are written.
+    /// Adds a map. Its head counts its pairs, so the pairs are written first.
     mutating func addMap(_ write: (inout CBORMapWriter) -> Void) {
         var map = CBORMapWriter()
         write(&map)
@@ -57,7 +57,7 @@ struct CBORWriter: Sendable {
     }
 }
 
-/// The pairs of a map whose keys are numbers; what has no value is left out.
+/// Collects the pairs of a map whose keys are numbers. A pair whose value is `nil` is omitted.
 struct CBORMapWriter: Sendable {
     fileprivate var pairs = CBORWriter()
     fileprivate var count = 0
@@ -74,13 +74,13 @@ struct CBORMapWriter: Sendable {
         if let string { add(label) { $0.add(string) } }
     }
 
-    /// All pairs of another one.
+    /// Adds all pairs of another map.
     mutating func add(_ other: CBORMapWriter) {
         count += other.count
         pairs.bytes += other.pairs.bytes
     }
 
-    /// - Parameter write: adds one value.
+    /// - Parameter write: Adds the pair's value.
     mutating func add(_ label: Int64, _ write: (inout CBORWriter) -> Void) {
         count += 1
         pairs.add(label)

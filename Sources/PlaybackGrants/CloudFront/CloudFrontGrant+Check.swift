@@ -2,9 +2,11 @@ internal import TextEncodings
 internal import TokenCrypto
 
 extension CloudFrontGrant {
-    /// Looks at the query of a signed URL, or at signed cookies, as CloudFront would: URLs are compared as they are written.
+    /// Checks the query of a signed URL, or signed cookies, as CloudFront would. URLs are compared as written, without
+    /// decoding.
     ///
-    /// - Parameter question: its URL is the one that was signed, without what signing has added.
+    /// - Parameter question: The request that the grant is checked for. Its URL is the one that was signed, without the
+    ///   fields that signing added.
     public func check(_ query: String, _ question: GrantQuestion) throws(GrantProblem) -> [GrantCheck] {
         let fields = QueryFields(query)
         func field(_ name: String) -> String? { fields[name] ?? fields["CloudFront-" + name] }
@@ -25,7 +27,7 @@ extension CloudFrontGrant {
             ] + [end.map { question.end($0, isInclusive: false) }].compactMap(\.self)
         }
         let isOurs = pair.hasSameBytes(as: keyPairID)
-        // There is one signature of a policy (RFC 8017, 8.2).
+        // RSASSA-PKCS1-v1_5 is deterministic (RFC 8017, 8.2), so signing the policy again yields its only signature.
         let isSigned = Array(try sign(policy, digest).utf8).isSame(inConstantTime: Array(signature.utf8))
         let signer =
             "RSA with \(digest.rawValue), key pair \(printable(pair))" + (isOurs ? "" : "; expected \(keyPairID)")
@@ -37,14 +39,15 @@ extension CloudFrontGrant {
         ] + Self.conditions(of: policy, question)
     }
 
-    /// SHA-1 where nothing is said; `nil` for one that CloudFront does not know.
+    /// The digest with this name, SHA-1 if there is no name; `nil` if CloudFront does not know the name.
     private static func digest(_ name: String?) -> Digest? {
         guard let name else { return .sha1 }
         return [("SHA256", Digest.sha256), ("SHA1", .sha1)].first { $0.0.hasSameBytes(as: name) }?.1
     }
 
-    /// The policy that is in it, or that its end and the URL make; `nil` within where the URL is not known, and without where
-    /// there is neither.
+    /// The policy in the grant, or the canned policy for the grant's expiry and the question's URL. Its text is `nil`
+    /// if the canned policy is needed but the URL is not known. The result is `nil` if the policy is invalid
+    /// or, in a grant without a policy, the expiry is.
     private func policy(
         _ letters: String?, _ expires: String?, _ question: GrantQuestion
     ) throws(GrantProblem) -> (text: String?, end: Int64?)? {
@@ -55,13 +58,13 @@ extension CloudFrontGrant {
         guard let end = expires.flatMap(\.plainNumber) else { return nil }
         guard let url = question.url else { return (nil, end) }
         guard let period = try? GrantPeriod(to: end) else { return nil }
-        // CloudFront makes it of what it sees: no address is in it.
+        // CloudFront builds the canned policy from the request, and that policy contains no address.
         var canned = self
         canned.ip = nil
         return (try canned.policy(for: url, period), end)
     }
 
-    /// What a policy says of time and place; of one in another form nobody knows, and that is a no.
+    /// Checks a policy's times, address and resource. A policy in another form fails.
     private static func conditions(of policy: String, _ question: GrantQuestion) -> [GrantCheck] {
         guard let policy = CloudFrontPolicy(policy) else {
             return [

@@ -1,23 +1,24 @@
 internal import TextEncodings
 internal import TokenCrypto
 
-/// Amazon CloudFront's signed URLs and signed cookies (Amazon CloudFront Developer Guide, "Serve private content").
+/// Makes and checks Amazon CloudFront's signed URLs and signed cookies (Amazon CloudFront Developer Guide, "Serve
+/// private content").
 public struct CloudFrontGrant: Sendable {
-    /// Of the RSA signature.
+    /// The digest algorithm of the RSA signature.
     public enum Digest: String, Sendable, CaseIterable {
         case sha256, sha1
     }
 
     private let key: RSASigningKey
     let keyPairID: String
-    /// Of the signature.
+    /// The digest algorithm of the signature.
     public var digest = Digest.sha256
-    /// The addresses that alone may use it, as `192.0.2.0/24`. Makes the policy a custom one.
+    /// The only client addresses that may use the grant, such as `192.0.2.0/24`. If set, the policy is a custom one.
     public var ip: String?
 
     /// - Parameters:
-    ///   - key: an RSA private key, PEM without a password.
-    ///   - keyPairID: the ID that CloudFront gave to its public key.
+    ///   - key: An RSA private key in PEM, without a password.
+    ///   - keyPairID: The ID that CloudFront gave to the public key.
     /// - Throws: ``GrantProblem`` for the field `key` or `key-pair-id`.
     public init(key pem: [UInt8], keyPairID: String) throws(GrantProblem) {
         do {
@@ -31,12 +32,12 @@ public struct CloudFrontGrant: Sendable {
         self.keyPairID = keyPairID
     }
 
-    /// Signs access to one URL, or with a `*` to many.
+    /// Signs access to one URL, or to several if the URL contains a `*`.
     ///
-    /// A canned policy, which CloudFront makes again from the request, where that can say it all: one URL and an end. Else a
-    /// custom one, which travels.
+    /// The policy is a canned one if it only limits one URL to an expiry. CloudFront rebuilds that policy from the
+    /// request. Any other policy is a custom one, which is part of the grant.
     ///
-    /// - Throws: ``GrantProblem`` for the field that cannot be part of a policy.
+    /// - Throws: ``GrantProblem`` for a field that cannot be part of a policy.
     public func grant(url: String, _ period: GrantPeriod) throws(GrantProblem) -> Grant {
         let policy = try policy(for: url, period)
         let signature = try sign(policy, digest)
@@ -45,13 +46,13 @@ public struct CloudFrontGrant: Sendable {
             isCustom
             ? ("Policy", Base64.encode(Array(policy.utf8), alphabet: .cloudFront)) : ("Expires", String(period.end))
         var parts = [first, ("Signature", signature), ("Key-Pair-Id", keyPairID)]
-        // SHA-1 is what CloudFront takes where nothing is said.
+        // CloudFront assumes SHA-1 if the field is missing.
         if digest == .sha256 { parts.append(("Hash-Algorithm", "SHA256")) }
         return Grant(
             parts.map { Grant.Field(parameter: $0, cookie: "CloudFront-" + $0, value: $1) }, expires: period.expires)
     }
 
-    /// The policy that is signed: JSON without spaces.
+    /// The policy to sign, as JSON without spaces.
     public func policy(for url: String, _ period: GrantPeriod) throws(GrantProblem) -> String {
         let isPlain = url.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"\"\\".utf8.contains($0) }
         let schemes = ["https://", "http://", "http*://"]

@@ -1,16 +1,17 @@
 internal import TextEncodings
 
-/// What a custom policy says (Amazon CloudFront Developer Guide, "Create a policy statement for a signed URL that uses a custom
-/// policy"): one statement, and nothing in it that is not known here, which might restrict more.
+/// The contents of a custom policy (Amazon CloudFront Developer Guide, "Create a policy statement for a signed URL that
+/// uses a custom policy"). It must have one statement and no unknown member, because that might be a further
+/// restriction.
 struct CloudFrontPolicy {
     let resource: String
-    /// Seconds since 1970.
+    /// The start in seconds since 1970; `nil` if the policy has none.
     let begin: Int64?
-    /// Seconds since 1970.
+    /// The expiry in seconds since 1970.
     let end: Int64
     let ip: String?
 
-    /// `nil` for another form.
+    /// Reads a policy. The result is `nil` if it has another form.
     init?(_ text: String) {
         guard let document = try? StrictJSON.readObject(Array(text.utf8)[...]),
             let top = Self.members(.object(document.members), ["Statement"]),
@@ -35,7 +36,7 @@ struct CloudFrontPolicy {
         else { return nil }
     }
 
-    /// `nil` for what is no object, or has another member.
+    /// The members of an object; `nil` if the value is not an object or has a member that is not in `known`.
     private static func members(_ value: JSONValue?, _ known: [JSONName]) -> [JSONName: JSONValue]? {
         guard case .object(let members)? = value, members.keys.allSatisfy(known.contains) else { return nil }
         return members

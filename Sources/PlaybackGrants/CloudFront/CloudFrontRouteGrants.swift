@@ -1,14 +1,14 @@
 internal import StreamPaths
 internal import TextEncodings
 
-/// Signs CloudFront's URLs of a route, or by cookies everything below its prefix.
+/// Makes a route's CloudFront grants: signed URLs, or signed cookies for everything below the route's prefix.
 struct CloudFrontRouteGrants: RouteGrants {
     let grants: CloudFrontGrant
     let route: GrantRoute
 
     var opensPrefix: Bool { route.delivery == .cookie }
 
-    /// The URL is a part of the policy, so one that no policy can name is found here.
+    /// Throws for a URL that cannot be part of a policy.
     func demandGrantable(_ url: StreamURL, _ period: GrantPeriod) throws(GrantProblem) {
         _ = try grants.policy(for: signedURL(url), period)
     }
@@ -19,13 +19,14 @@ struct CloudFrontRouteGrants: RouteGrants {
         try grants.grant(url: signedURL(url), period)
     }
 
-    /// The URL itself, or for cookies a pattern for all URLs below the prefix.
+    /// The URL itself, or, for cookies, a pattern for all URLs below the prefix.
     private func signedURL(_ url: StreamURL) throws(GrantProblem) -> String {
         guard let origin = url.origin else {
             throw GrantProblem("url", "is '\(printable(url.text))'; expected an absolute URL, which CloudFront signs")
         }
         guard route.delivery == .query else { return origin.text + route.prefix + "*" }
-        // In a policy `?` stands for any character, so the grant would open other files too, also of other routes.
+        // In a policy, `?` matches any character, so the grant would also open other files, including those of other
+        // routes.
         guard !url.text.utf8.contains(UInt8(ascii: "?")) else {
             throw GrantProblem("url", "is '\(printable(url.text))'; expected one without a query, for CloudFront")
         }

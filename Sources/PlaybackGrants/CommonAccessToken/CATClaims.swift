@@ -1,69 +1,69 @@
 /// The claims of a Common Access Token (CTA-5007) that are understood here.
 ///
-/// A token with any other claim is refused: it restricts something that we could not honour.
+/// A token with any other claim is rejected, because that claim may be a restriction that would be ignored.
 public struct CATClaims: Equatable, Sendable {
-    /// `iss`: who made it.
+    /// `iss`: the token's issuer.
     public var issuer: String?
-    /// `exp`: seconds since 1970 from which on it opens nothing.
+    /// `exp`: the expiry in seconds since 1970; at that time the token no longer opens anything.
     public var expires: Int64?
-    /// `nbf`: seconds since 1970 before which it opens nothing.
+    /// `nbf`: the start in seconds since 1970; before that time the token opens nothing.
     public var notBefore: Int64?
-    /// `iat`: seconds since 1970 when it was made.
+    /// `iat`: the issue time in seconds since 1970.
     public var issuedAt: Int64?
-    /// `cti`: its own ID.
+    /// `cti`: the token's own ID.
     public var identifier: [UInt8]?
-    /// `catu`: what it opens; empty for all.
+    /// `catu`: the URLs that the token opens; empty if it opens all.
     public var scope = CATScope()
-    /// `catm`: with which methods; `nil` for all.
+    /// `catm`: the methods that the token allows; `nil` if it allows all.
     public var methods: [String]?
-    /// `catr`: how a CDN may renew it. The gate does not.
+    /// `catr`: how a CDN may renew the token. The gate does not renew tokens.
     public var renewal: CATRenewal?
 
-    /// None of them.
+    /// Creates an empty set of claims.
     public init() {}
 }
 
-/// `catu`: the URLs that a token opens. A part that is `nil` may be anything.
+/// `catu`: the URLs that a token opens. A part that is `nil` is not restricted.
 public struct CATScope: Equatable, Sendable {
-    /// Exactly this scheme.
+    /// The scheme that a URL must have.
     public var scheme: String?
-    /// Exactly this host.
+    /// The host that a URL must have.
     public var host: String?
-    /// A path that begins with this.
+    /// The text that a URL's path must begin with.
     public var pathPrefix: String?
-    /// Exactly this path.
+    /// The path that a URL must have.
     public var path: String?
 
-    /// None of them.
+    /// Creates a scope that opens every URL.
     public init() {}
 
     var namesPath: Bool { path != nil || pathPrefix != nil }
 
-    /// Whether it opens every URL.
+    /// Whether the scope opens every URL.
     public var isEmpty: Bool { self == CATScope() }
 }
 
-/// `catr`: whoever serves the stream may hand out a token that holds for longer.
+/// `catr`: the terms on which a CDN may replace a token with one that expires later.
 public struct CATRenewal: Equatable, Sendable {
-    /// How the new token travels.
+    /// How the CDN delivers the new token.
     public enum Kind: Int64, Sendable, CaseIterable {
         case automatic = 0, cookie, header, redirect
     }
 
-    /// How the new token travels.
+    /// How the CDN delivers the new token.
     public var kind: Kind
-    /// Seconds that the new one holds.
+    /// The lifetime of the new token in seconds.
     public var seconds: Int64
-    /// Seconds before the end from which on it is renewed; `nil` for whoever renews it to say.
+    /// How many seconds before the expiry the CDN starts to renew the token; `nil` if the CDN may choose.
     public var deadline: Int64?
 
-    /// A renewal for so many seconds.
+    /// Creates a renewal for this number of seconds.
     public init(kind: Kind, seconds: Int64, deadline: Int64? = nil) {
         (self.kind, self.seconds, self.deadline) = (kind, seconds, deadline)
     }
 }
 
-/// Labels: RFC 8392, 4 up to 7; CTA-5007 beyond.
+/// The labels of claims. Those up to 7 are from RFC 8392, 4; the others are from CTA-5007.
 enum CATLabel {
     static let (issuer, expires, notBefore, issuedAt, identifier) = (Int64(1), Int64(4), Int64(5), Int64(6), Int64(7))
     static let (version, scope, methods, renewal) = (Int64(310), Int64(312), Int64(313), Int64(323))
@@ -73,7 +73,7 @@ enum CATLabel {
 }
 
 extension CATClaims {
-    /// Reads them all, or says which is not understood.
+    /// Reads all claims. If one is not understood, it throws ``CATRefusal/unknownClaim(_:)``.
     init(_ value: CBORValue) throws(CATRefusal) {
         guard let claims = value.labels else { throw .malformed("its claims are no map of numbered claims") }
         self.init()
@@ -95,7 +95,7 @@ extension CATClaims {
         }
     }
 
-    /// Whether there is a value; then it is kept.
+    /// Stores `value` in `claim`. Returns whether there is a value.
     private static func keep<Value>(_ claim: inout Value?, _ value: Value?) -> Bool {
         claim = value
         return value != nil
@@ -114,7 +114,7 @@ extension CATClaims {
 }
 
 extension CATScope {
-    /// `nil` for what matches in another way than ours.
+    /// Reads a scope. The result is `nil` if it has a part or a kind of match that is not understood here.
     fileprivate init?(_ value: CBORValue) {
         guard let parts = value.labels else { return nil }
         self.init()

@@ -5,7 +5,7 @@ extension CATRenewal {
         ("automatic", .automatic), ("cookie", .cookie), ("header", .header), ("redirect", .redirect),
     ]
 
-    /// Reads it as it stands on the command line and in the configuration: `cookie:300` or `cookie:300:60`.
+    /// Reads a renewal as written on the command line and in the configuration: `cookie:300` or `cookie:300:60`.
     ///
     /// - Throws: ``GrantProblem`` for the field `renew`.
     init(text: String) throws(GrantProblem) {

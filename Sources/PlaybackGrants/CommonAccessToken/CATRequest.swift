@@ -1,30 +1,31 @@
 internal import TextEncodings
 public import Timestamps
 
-/// The request that a token must open.
+/// A request to a stream, for which a Common Access Token is checked.
 public struct CATRequest: Sendable {
-    /// Upper case; `nil` where it is not known: then a token that names some is refused.
+    /// The method in upper case; `nil` if it is not known, and then a token that names methods is rejected.
     public var method: String?
-    /// `nil` where it is not known: then a token that names one is refused.
+    /// The scheme; `nil` if it is not known, and then a token that names a scheme is rejected.
     public var scheme: String?
-    /// The same.
+    /// The host; `nil` if it is not known, and then a token that names a host is rejected.
     public var host: String?
-    /// Decoded, without its query, and without anything that could be read in two ways.
+    /// The decoded path, without its query and without anything that two programs could read differently.
     public var path: String
 
-    /// What is asked.
+    /// Creates a request from its parts.
     public init(method: String?, scheme: String? = nil, host: String? = nil, path: String) {
         (self.method, self.scheme, self.host, self.path) = (method, scheme, host, path)
     }
 }
 
 extension CATClaims {
-    /// What is looked at beyond format and key, in this order.
+    /// The checks after those of format and key, in this order.
     static let checks: [GrantCheck.Subject] = [.begin, .end, .issuer, .method, .scope]
 
-    /// The first thing that keeps them from opening `request` now; `nil` where nothing does.
+    /// The first reason why the claims do not allow `request` now; `nil` if they allow it.
     ///
-    /// - Parameter issuer: who must have made them; `nil` for anybody with the key.
+    /// - Parameter issuer: The issuer that the claims must name; `nil` if any holder of the key may have made the
+    ///   token.
     public func refusal(of request: CATRequest, issuer: String?, at now: Timestamp) -> CATRefusal? {
         for check in Self.checks {
             if let refusal = refusal(check, of: request, issuer: issuer, at: now) { return refusal }
@@ -32,7 +33,7 @@ extension CATClaims {
         return nil
     }
 
-    /// The same by one check.
+    /// The reason why the claims do not allow the request, by one check; `nil` if that check passes.
     func refusal(
         _ check: GrantCheck.Subject, of request: CATRequest, issuer expected: String?, at now: Timestamp
     ) -> CATRefusal? {

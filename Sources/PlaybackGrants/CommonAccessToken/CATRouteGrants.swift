@@ -1,7 +1,7 @@
 internal import StreamPaths
 internal import TextEncodings
 
-/// Grants that the gate can check itself, so that they may come to it in place of media tokens.
+/// A route's grants that the gate can check itself, so that clients may send one to the gate instead of a media token.
 package protocol VerifiableGrants: RouteGrants {
     var verifier: GrantVerifier { get }
 }
@@ -9,7 +9,7 @@ package protocol VerifiableGrants: RouteGrants {
 /// What the gate needs to check a route's grants.
 package struct GrantVerifier: Sendable {
     package let tokens: CommonAccessToken
-    /// The issuer that a grant must name; `nil` for any holder of the key.
+    /// The issuer that a grant must name; `nil` if a grant from any holder of the key is accepted.
     package let issuer: String?
 }
 
@@ -17,9 +17,9 @@ package struct GrantVerifier: Sendable {
 struct CATRouteGrants: VerifiableGrants {
     private let tokens: CommonAccessToken
     private let issuer: String?
-    /// The claims for each of the route's hosts, by the host's name.
+    /// The claims for each of the route's hosts, by the host's name. It is empty if the route names no hosts.
     private let termsByHost: [String: CATTerms]
-    /// The claims if the route names no hosts.
+    /// The claims for any host; `nil` if the route names hosts.
     private let terms: CATTerms?
     let opensPrefix = true
 

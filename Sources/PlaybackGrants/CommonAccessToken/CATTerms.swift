@@ -1,9 +1,9 @@
-/// The claims that many tokens have in common, encoded once: each adds when it was made, when it ends, and its ID.
+/// The claims that many tokens share, encoded once. Each token adds its own issue time, start, expiry and ID.
 public struct CATTerms: Sendable {
-    /// In the order of their labels.
+    /// The shared claims with labels below and above those of the token's own claims, in the order of their labels.
     private let before, behind: CBORMapWriter
 
-    /// - Parameter claims: their `exp`, `nbf`, `iat` and `cti` are left out.
+    /// - Parameter claims: The shared claims. Their `exp`, `nbf`, `iat` and `cti` are ignored.
     public init(_ claims: CATClaims) {
         var (before, behind) = (CBORMapWriter(), CBORMapWriter())
         before.add(CATLabel.issuer, claims.issuer)
@@ -11,7 +11,7 @@ public struct CATTerms: Sendable {
         (self.before, self.behind) = (before, behind)
     }
 
-    /// All claims of one token; what is `nil` is left out.
+    /// The encoded claims of one token. A claim that is `nil` is omitted.
     func payload(expires: Int64?, notBefore: Int64?, issuedAt: Int64?, identifier: [UInt8]?) -> [UInt8] {
         CBORWriter.bytes { writer in
             writer.addMap { map in
@@ -27,7 +27,7 @@ public struct CATTerms: Sendable {
 }
 
 extension CATClaims {
-    /// As they travel, in the order of their labels.
+    /// The encoded claims, in the order of their labels.
     var payload: [UInt8] {
         CATTerms(self).payload(expires: expires, notBefore: notBefore, issuedAt: issuedAt, identifier: identifier)
     }

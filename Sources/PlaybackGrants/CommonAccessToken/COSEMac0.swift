@@ -1,25 +1,26 @@
 internal import TokenCrypto
 
-/// A CWT in a COSE_Mac0 (RFC 8392, 6; RFC 9052, 6.2) with HMAC 256/256: `61(17([protected, unprotected, payload, tag]))`.
+/// A CWT in a COSE_Mac0 (RFC 8392, 6; RFC 9052, 6.2) with HMAC 256/256:
+/// `61(17([protected, unprotected, payload, tag]))`.
 ///
-/// What it holds is anybody's until ``isAuthentic(_:)`` has said otherwise.
+/// Treat the contents as untrusted until ``isAuthentic(_:)`` returns `true`.
 struct COSEMac0 {
-    /// The heads of the tags 61 and 17. libcbor 0.8, which is Debian's, does not know the second one.
+    /// The encoded tags 61 and 17. libcbor 0.8, the version in Debian 12, does not support tag 17.
     private static let tags: [UInt8] = [0xD8, 61, 0xC0 | 17]
     private static let (algorithm, keyID) = (Int64(1), Int64(4))
     private static let hmac256 = Int64(5)
-    /// The protected header of those that we make.
+    /// The protected header of the messages made here.
     private static let ownProtected = CBORWriter.bytes { $0.addMap { $0.add(algorithm, hmac256) } }
 
     let payload: [UInt8]
     private let tag: [UInt8]
 
-    /// Reads a received message in the one form in which ``bytes(head:payload:key:)`` writes it.
+    /// Reads a received message, which must have exactly the form that ``bytes(head:payload:key:)`` writes.
     ///
-    /// The unprotected header is not covered by the MAC. So it must be the expected one to the byte, and so must the heads of all
-    /// parts: no byte of a message can be changed without a refusal.
+    /// The MAC does not cover the unprotected header or the heads of the parts. So they must match the expected bytes
+    /// exactly; any changed byte in a message then causes a rejection.
     ///
-    /// - Parameter head: What precedes the claims in messages that are made with the key.
+    /// - Parameter head: The bytes before the claims in messages made with the key.
     init(_ bytes: [UInt8], head: [UInt8]) throws(CATRefusal) {
         guard bytes.starts(with: Self.tags) else {
             throw .malformed("it is no CWT in a COSE_Mac0; expected the tags 61 and 17")
@@ -42,7 +43,7 @@ struct COSEMac0 {
         (self.payload, self.tag) = (payload, tag)
     }
 
-    /// All that stands in front of the claims, in those that are made with one key.
+    /// The bytes before the claims in messages made with a key of this ID.
     static func head(keyIdentifier: [UInt8]) -> [UInt8] {
         CBORWriter.bytes(behind: tags) { message in
             message.addArray(of: 4)
@@ -51,7 +52,7 @@ struct COSEMac0 {
         }
     }
 
-    /// Makes one.
+    /// Makes a message.
     static func bytes(head: [UInt8], payload: [UInt8], key: HMACKey) throws(GrantProblem) -> [UInt8] {
         bytes(head: head, payload: payload, tag: try code(payload, key))
     }
@@ -63,18 +64,18 @@ struct COSEMac0 {
         }
     }
 
-    /// Whether the holder of `key` has made it.
+    /// Whether a holder of `key` has made the message.
     func isAuthentic(_ key: HMACKey) throws(GrantProblem) -> Bool {
         try Self.code(payload, key).isSame(inConstantTime: tag)
     }
 
-    /// Over the MAC_structure (RFC 9052, 6.3).
+    /// The MAC over the MAC_structure (RFC 9052, 6.3).
     private static func code(_ payload: [UInt8], _ key: HMACKey) throws(GrantProblem) -> [UInt8] {
         let structure = CBORWriter.bytes { structure in
             structure.addArray(of: 4)
             structure.add("MAC0")
             structure.add(ownProtected)
-            // No data of the application's own.
+            // The external_aad is empty.
             structure.add([UInt8]())
             structure.add(payload)
         }

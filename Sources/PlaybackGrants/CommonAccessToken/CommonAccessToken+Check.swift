@@ -1,9 +1,10 @@
 internal import TextEncodings
 
 extension CommonAccessToken {
-    /// Looks at a token, with or without its name in front.
+    /// Checks a token, with or without `CTA-Common-Access-Token=` in front.
     ///
-    /// - Parameter question: its URL may be a path alone; then a scheme or a host in the token is not compared.
+    /// - Parameter question: The request that the token is checked for. If its URL is only a path, a scheme or a host
+    ///   in the token is not compared.
     public func check(_ token: String, _ question: GrantQuestion) -> [GrantCheck] {
         let claims: CATClaims
         do throws(CATRefusal) {
@@ -21,7 +22,7 @@ extension CommonAccessToken {
         return [GrantCheck(.format, true, "a CWT in a COSE_Mac0"), GrantCheck(.key, true, "HMAC 256/256")] + found
     }
 
-    /// `nil` where they say nothing of it, and need not.
+    /// The result of one check; `nil` if the claims do not mention the subject and need not.
     private static func check(
         _ subject: GrantCheck.Subject, of claims: CATClaims, _ question: GrantQuestion
     ) -> GrantCheck? {
@@ -41,7 +42,7 @@ extension CommonAccessToken {
                     + "part, no escaped slash")
         }
         var compared = scope
-        // Of a path alone nobody can tell whether its host is the one.
+        // If the question has only a path, the token's scheme and host cannot be compared.
         if url.host == nil { (compared.scheme, compared.host) = (nil, nil) }
         let request = CATRequest(method: nil, scheme: url.scheme, host: url.host, path: url.decodedPath ?? url.path)
         if let difference = compared.difference(from: request) { return GrantCheck(.scope, false, difference) }
@@ -50,7 +51,7 @@ extension CommonAccessToken {
 }
 
 extension GrantQuestion {
-    /// Whether it can be told by what was asked.
+    /// Whether the question contains what a check of the subject needs.
     fileprivate func asks(_ subject: GrantCheck.Subject) -> Bool {
         switch subject {
         case .issuer: issuer != nil
@@ -63,7 +64,7 @@ extension GrantQuestion {
 }
 
 extension CATClaims {
-    /// What they say of it; `nil` for nothing.
+    /// What the claims say about the subject; `nil` if they do not mention it.
     fileprivate func detail(of subject: GrantCheck.Subject, at now: Int64) -> String? {
         switch subject {
         case .begin: notBefore.map { "holds from \($0) on; it is \(now)" }

@@ -1,22 +1,22 @@
 internal import TextEncodings
 internal import TokenCrypto
 
-/// Makes and checks Common Access Tokens (CTA-5007): the grant that any CDN can read, and that the gate takes itself.
+/// Makes and checks Common Access Tokens (CTA-5007), grants that any CDN can check and that the gate also accepts.
 public struct CommonAccessToken: Sendable {
-    /// The name of its header, and of its cookie.
+    /// The name of the header and of the cookie that carry the token.
     public static let name = "CTA-Common-Access-Token"
-    /// Bytes of a token at the most: of what a cookie holds (RFC 6265, 6.1).
+    /// The maximum length of a token in bytes, which is what a cookie can hold (RFC 6265, 6.1).
     public static let sizeLimit = 4096
-    /// Bytes of a key at the least (RFC 9053, 3.1).
+    /// The minimum length of a key in bytes (RFC 9053, 3.1).
     public static let shortestKey = 32
 
     private let key: HMACKey
-    /// Names the key.
+    /// The bytes before the claims in each token. They include the key ID.
     private let head: [UInt8]
 
     /// - Parameters:
-    ///   - key: 32 bytes or more.
-    ///   - keyID: Names the key in each token. A token that names another one is refused.
+    ///   - key: The secret key, of 32 bytes or more.
+    ///   - keyID: The ID that names the key in each token. A token that names another one is rejected.
     public init(key: GrantSecret, keyID: String) throws(GrantProblem) {
         guard key.bytes.count >= Self.shortestKey else {
             throw GrantProblem("key", "has \(key.bytes.count) bytes; expected at least \(Self.shortestKey)")
@@ -27,17 +27,17 @@ public struct CommonAccessToken: Sendable {
         (self.key, head) = (try key.mac(.sha256), COSEMac0.head(keyIdentifier: Array(keyID.utf8)))
     }
 
-    /// Makes a token of these claims, which must have an end.
+    /// Makes a token of these claims, which must have an expiry.
     public func grant(_ claims: CATClaims) throws(GrantProblem) -> Grant {
         guard let end = claims.expires else { throw GrantProblem("expires", "is missing; expected an end") }
         return try grant(claims.payload, try GrantPeriod(from: claims.notBefore, to: end))
     }
 
-    /// Makes the next token of these terms.
+    /// Makes a token of these shared claims.
     ///
     /// - Parameters:
-    ///   - issuedAt: seconds since 1970.
-    ///   - identifier: the token's own; `nil` for none.
+    ///   - issuedAt: The issue time in seconds since 1970.
+    ///   - identifier: The token's own ID; `nil` to omit it.
     public func grant(
         _ terms: CATTerms, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?
     ) throws(GrantProblem) -> Grant {
@@ -55,9 +55,11 @@ public struct CommonAccessToken: Sendable {
         return Grant(Self.name, Base64.encode(message, alphabet: .urlSafe, isPadded: false), expires: period.expires)
     }
 
-    /// The claims of a token that somebody with this key has made. They are not looked at: it may have expired.
+    /// The claims of a token that a holder of the key has made. The claims themselves are not checked, so the token may
+    /// have expired.
     ///
-    /// - Throws: ``CATRefusal`` where nobody with this key has made it, or it has a claim that is not understood.
+    /// - Throws: ``CATRefusal`` if no holder of the key has made the token, or if it has a claim that is not
+    ///   understood.
     public func authenticClaims(of token: String) throws(CATRefusal) -> CATClaims {
         guard token.utf8.count <= Self.sizeLimit else { throw .malformed("it is longer than \(Self.sizeLimit) bytes") }
         guard let bytes = try? Base64.decode(Array(token.utf8)[...], alphabet: .urlSafe, padding: .forbidden) else {
@@ -76,27 +78,30 @@ public struct CommonAccessToken: Sendable {
     }
 }
 
-/// Why a token opens nothing.
+/// The reason why a Common Access Token is rejected.
 public enum CATRefusal: Error, Equatable, Sendable {
-    /// Not a token of this kind.
+    /// The text is not a Common Access Token in the form that is understood here.
     case malformed(String)
-    /// Nobody with the key has made it, or it was changed since.
+    /// The MAC does not match: the token was made with another key, or was changed.
     case otherKey
-    /// By its label: it restricts something that we could not honour.
+    /// The claim with this label is not understood, so it may be a restriction that would be ignored.
     case unknownClaim(Int64)
+    /// The token has no `exp`.
     case noEnd
-    /// Seconds since 1970, both.
+    /// The token has expired. Both times are in seconds since 1970.
     case expired(at: Int64, now: Int64)
+    /// The token's start is in the future. Both times are in seconds since 1970.
     case notYetValid(from: Int64, now: Int64)
+    /// The token names this issuer, or none, instead of the expected one.
     case otherIssuer(String?)
-    /// The method or the URL is another one.
+    /// The token does not cover the method or the URL.
     case outOfScope(String)
-    /// libcrypto could not do what it was asked: refused.
+    /// No decision is possible, because libcrypto failed. The token is rejected.
     case cannotTell(String)
 }
 
 extension CATRefusal: CustomStringConvertible {
-    /// One line, never a token or a key.
+    /// One line that never contains a token or a key.
     public var description: String {
         switch self {
         case .malformed(let reason): "not a Common Access Token: \(reason)"

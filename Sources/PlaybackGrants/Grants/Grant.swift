@@ -1,47 +1,51 @@
 public import Timestamps
 
-/// What a CDN takes for a yes: to be sent with each request for the stream, as parameters of its query, as cookies, or as a header.
+/// A playback grant: a signed URL, signed cookie or access token that a CDN checks. The player sends it with each
+/// request for the stream, as query parameters, as cookies or as a header.
 public struct Grant: Sendable, Equatable {
-    /// One part, by the names that the CDN knows it by.
+    /// One field of a grant, with the names that the CDN expects.
     public struct Field: Sendable, Equatable {
-        /// The name of its parameter.
+        /// The name of the query parameter.
         public let parameter: String
-        /// The name of its cookie, or of a header.
+        /// The name of the cookie or header.
         public let cookie: String
-        /// Free of what a URL or a cookie would need to escape.
+        /// The value, which needs no escaping in a URL or a cookie.
         public let value: String
     }
 
-    /// In the order in which the CDN's documents have them.
+    /// The fields, in the order in which the CDN's documentation lists them.
     public let fields: [Field]
-    /// Its end: CloudFront and Common Access Tokens open nothing from then on, Akamai and nginx from a second later on.
+    /// The expiry. At this time, CloudFront and Common Access Tokens no longer open anything; Akamai and nginx stop one
+    /// second later.
     public let expires: Timestamp
 
     init(_ fields: [Field], expires: Timestamp) { (self.fields, self.expires) = (fields, expires) }
 
-    /// One field of one name.
+    /// Creates a grant with a single field, whose parameter and cookie have the same name.
     init(_ name: String, _ value: String, expires: Timestamp) {
         self.init([Field(parameter: name, cookie: name, value: value)], expires: expires)
     }
 
-    /// As a query, without its question mark.
+    /// The grant as a query, without a question mark.
     public var query: String { fields.map { "\($0.parameter)=\($0.value)" }.joined(separator: "&") }
 
-    /// `url` with the query behind its own.
+    /// The URL with the grant appended to its query.
     public func appended(to url: String) -> String {
         url + (url.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + query
     }
 
-    /// The values of `Set-Cookie` headers (RFC 6265, 4.1), for HTTPS and not for scripts.
+    /// The values of the `Set-Cookie` headers (RFC 6265, 4.1). The cookies are sent over HTTPS only, and scripts cannot
+    /// read them.
     ///
     /// - Parameters:
-    ///   - path: requests at and below it carry the cookies.
-    ///   - domain: the host that they go to, and those below it; `nil` for the one that sets them.
-    ///   - now: they live for as long as the grant does from then on.
+    ///   - path: The path at and below which requests carry the cookies.
+    ///   - domain: The host that receives the cookies, together with its subdomains; `nil` for only the host that sets
+    ///     them.
+    ///   - now: The current time. The cookies live from then until the grant expires.
     public func cookies(path: String, domain: String? = nil, at now: Timestamp) -> [String] {
         let seconds = max(0, (expires.milliseconds - max(0, now.milliseconds)) / 1000)
         return fields.map { field in
-            // One after the other into one text: each interpolation, and each sum, would be another copy.
+            // Appending to one text avoids the copies that each interpolation and each sum would make.
             var cookie = ""
             cookie.reserveCapacity(field.value.utf8.count + 256)
             cookie += field.cookie
@@ -61,11 +65,11 @@ public struct Grant: Sendable, Equatable {
     }
 }
 
-/// What a grant cannot be made of, or read from: the field, and what was expected there.
+/// A value that rules out a grant, or that a grant cannot be read from: the field, and what was expected there.
 public struct GrantProblem: Error, Equatable, Sendable, CustomStringConvertible {
-    /// As the field is called in the configuration and on the command line.
+    /// The name of the field in the configuration and on the command line.
     public let field: String
-    /// What is wrong, and what was expected. Never a secret.
+    /// What is wrong, and what was expected. It never contains a secret.
     public let reason: String
 
     package init(_ field: String, _ reason: String) { (self.field, self.reason) = (field, reason) }

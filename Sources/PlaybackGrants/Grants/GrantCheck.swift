@@ -1,16 +1,16 @@
 internal import TextEncodings
 public import Timestamps
 
-/// One thing that was looked at in a grant, and what came out.
+/// The result of one check of a grant.
 public struct GrantCheck: Equatable, Sendable {
-    /// What was looked at, in the order in which it is told.
+    /// The subjects of checks, in the order in which the results are listed.
     public enum Subject: String, Sendable {
         case format, key, begin, end, issuer, method, ip, scope
     }
 
-    /// What was looked at.
+    /// The subject of the check.
     public let subject: Subject
-    /// Whether it allows what was asked; `nil` where nothing was asked that it could be compared with.
+    /// Whether the grant passes the check; `nil` if the question contains nothing to compare with.
     public let isPassed: Bool?
     /// The values that were compared.
     public let detail: String
@@ -19,43 +19,43 @@ public struct GrantCheck: Equatable, Sendable {
         (self.subject, self.isPassed, self.detail) = (subject, isPassed, detail)
     }
 
-    /// Of an end that no grant has.
+    /// A failed check, for an expiry that no grant can have.
     static func impossible(_ end: Int64) -> GrantCheck {
         GrantCheck(.end, false, "holds until \(end); expected seconds since 1970, before the year 10000")
     }
 }
 
 extension [GrantCheck] {
-    /// Whether nothing failed, and the key was told to be right: without that a grant may be anybody's.
+    /// Whether no check failed and the key was confirmed. If the key is not confirmed, anybody may have made the grant.
     public var opens: Bool {
         allSatisfy { $0.isPassed != false } && contains { $0.subject == .key && $0.isPassed == true }
     }
 }
 
-/// What a grant is looked at for. What is `nil` is not compared.
+/// The request that a grant is checked for. Parts that are `nil` are not compared.
 public struct GrantQuestion: Sendable {
-    /// When it is used.
+    /// The time at which the grant is used.
     public var now: Timestamp
-    /// The URL, or the path where the grant is about paths.
+    /// The requested URL, or only its path if the grant covers paths.
     public var url: String?
-    /// The address that asks.
+    /// The client's address.
     public var ip: String?
-    /// Upper case.
+    /// The request's method in upper case.
     public var method: String?
-    /// Who must have made it.
+    /// The issuer that the grant must name.
     public var issuer: String?
 
-    /// Asks for nothing but the time.
+    /// Creates a question that contains only the time.
     public init(at now: Timestamp) { self.now = now }
 
-    /// Seconds since 1970.
+    /// The time of use in seconds since 1970.
     var seconds: Int64 { now.milliseconds / 1000 }
 
     func begin(_ moment: Int64?) -> GrantCheck? {
         moment.map { GrantCheck(.begin, $0 <= seconds, "holds from \($0) on; it is \(seconds)") }
     }
 
-    /// - Parameter isInclusive: whether it still opens in that second.
+    /// - Parameter isInclusive: Whether the grant is still valid in its last second.
     func end(_ moment: Int64, isInclusive: Bool) -> GrantCheck {
         GrantCheck(.end, isInclusive ? seconds <= moment : seconds < moment, "holds until \(moment); it is \(seconds)")
     }
@@ -63,7 +63,7 @@ public struct GrantQuestion: Sendable {
     func ip(_ allowed: String?) -> GrantCheck? {
         guard let allowed else { return nil }
         let isSame = ip.map { $0.hasSameBytes(as: allowed) }
-        // Whether an address lies in a network is not told here.
+        // This check does not decide whether an address is in a network.
         let isNetwork = allowed.utf8.contains(UInt8(ascii: "/"))
         return GrantCheck(
             .ip, isNetwork && isSame == false ? nil : isSame,

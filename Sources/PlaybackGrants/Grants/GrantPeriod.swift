@@ -1,17 +1,18 @@
 public import Timestamps
 
-/// From when until when a grant holds, in whole seconds, as all CDNs count.
+/// The validity period of a grant in whole seconds, as all CDNs count.
 public struct GrantPeriod: Sendable, Equatable {
-    /// Seconds since 1970; `nil` for ever since.
+    /// The start in seconds since 1970; `nil` if the grant has none.
     public let begin: Int64?
-    /// Seconds since 1970: the first second in which it holds no more, or the last in which it does. CDNs differ there.
+    /// The expiry in seconds since 1970. Depending on the CDN, this is the last second in which the grant is valid, or
+    /// the first in which it no longer is.
     public let end: Int64
 
-    /// The year 9999 ends before this.
+    /// The first second of the year 10000. An expiry must be before it.
     private static let latest: Int64 = 253_402_300_800
 
-    /// - Throws: ``GrantProblem`` for the field `expires` or `starts` where the end is before the beginning, or beyond the
-    ///   years from 1970 to 9999.
+    /// - Throws: ``GrantProblem`` for the field `expires` or `starts` if the expiry is before the start, or if a time
+    ///   is outside the years 1970 to 9999.
     public init(from begin: Int64? = nil, to end: Int64) throws(GrantProblem) {
         guard (1..<Self.latest).contains(end) else {
             throw GrantProblem("expires", "is \(end); expected seconds since 1970, before the year 10000")
@@ -22,7 +23,7 @@ public struct GrantPeriod: Sendable, Equatable {
         (self.begin, self.end) = (begin, end)
     }
 
-    /// From `now` on, rounded down, for so many seconds.
+    /// Creates a period of `seconds` from `now`, rounded down. The period has a start only if `hasBegin` is `true`.
     ///
     /// - Throws: ``GrantProblem`` for the field `validity` or `clock`.
     public init(from now: Timestamp, seconds: Int64, hasBegin: Bool = false) throws(GrantProblem) {
@@ -36,7 +37,7 @@ public struct GrantPeriod: Sendable, Equatable {
         try self.init(from: hasBegin ? begin : nil, to: begin + seconds)
     }
 
-    /// A month of 31 days. What holds longer is no grant for one play.
+    /// The maximum validity period: a month of 31 days. A longer grant would not be for a single play.
     public static let longestSeconds: Int64 = 2_678_400
 
     var expires: Timestamp { Timestamp(milliseconds: end * 1000) }

@@ -1,40 +1,40 @@
 package import StreamPaths
 package import Timestamps
 
-/// The grants of one CDN, as the command line and the gate use them: their settings, how they are made, and how they are
-/// checked. To add a CDN, add a folder with a type that conforms, and list the type in `GrantKind.all`.
+/// The playback grants of one CDN, as the command line and the gate use them: their settings, how they are made, and
+/// how they are checked. To add a CDN, add a folder with a type that conforms, and list the type in `GrantKind.all`.
 package protocol GrantScheme: Sendable {
-    /// The name on the command line and in the configuration.
+    /// The kind's name on the command line and in the configuration.
     static var kind: String { get }
-    /// What `--help` says of it.
+    /// The summary of the kind in `--help`.
     static var summary: String { get }
-    /// The settings beyond those that all kinds have.
+    /// The kind's settings, in addition to those that all kinds have.
     static var settings: [GrantSetting] { get }
-    /// How a route delivers the grant unless its settings say so.
+    /// How a route delivers its grants by default.
     static var usualDelivery: GrantDelivery { get }
     /// Whether a route must name the origins whose URLs it signs.
     static var needsOrigins: Bool { get }
 
-    /// - Parameter values: the settings, with the key.
+    /// - Parameter values: The settings, including the key.
     init(_ values: GrantValues) throws(GrantProblem)
 
     /// Makes a grant from the options of the command line.
     func grant(_ values: GrantValues, _ period: GrantPeriod, at now: Timestamp) throws(GrantProblem) -> Grant
 
-    /// The name of the one field that a grant consists of; `nil` if it has several fields.
+    /// The name of the only field of a grant; `nil` if grants have several fields.
     var fieldName: String? { get }
 
     /// Checks a grant as the CDN would.
     ///
     /// - Parameters:
-    ///   - grant: the value of the field ``fieldName``, or all fields as a query.
-    ///   - question: the request that the grant is checked for.
-    /// - Throws: ``GrantProblem`` if the question cannot be asked; never for what is wrong with the grant.
+    ///   - grant: The value of the field ``fieldName``, or all fields as a query.
+    ///   - question: The request that the grant is checked for.
+    /// - Throws: ``GrantProblem`` if the question cannot be asked; never for a fault of the grant.
     func check(_ grant: String, _ question: GrantQuestion) throws(GrantProblem) -> [GrantCheck]
 
     /// Makes grants for one route of the gate.
     ///
-    /// - Parameter values: the settings of the route's grant.
+    /// - Parameter values: The settings of the route's grant.
     func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantProblem) -> any RouteGrants
 }
 
@@ -43,17 +43,17 @@ extension GrantScheme {
     package static var needsOrigins: Bool { false }
 }
 
-/// How a grant gets to the player.
+/// How the gate delivers a grant to the player.
 package enum GrantDelivery: String, Sendable, CaseIterable {
     /// In the query of the stream's URL.
     case query
-    /// By `Set-Cookie`.
+    /// In `Set-Cookie` headers.
     case cookie
 }
 
-/// The part of the streams that a route's grants open.
+/// The streams that a route's grants open.
 package struct GrantRoute: Sendable {
-    /// Paths that begin with this are opened; it ends with a slash.
+    /// The path prefix that the grants open. It ends with a slash.
     package let prefix: String
     /// The virtual hosts of the route; empty if it names none.
     package let hosts: [StreamHost]
@@ -66,7 +66,7 @@ package struct GrantRoute: Sendable {
 
 /// Makes the grants of one route.
 package protocol RouteGrants: Sendable {
-    /// Whether a grant opens everything below the route's prefix, and not one URL only.
+    /// Whether a grant opens everything below the route's prefix, instead of only one URL.
     var opensPrefix: Bool { get }
 
     /// Throws if no grant can be made for `url`, so that this is known before a token is consumed.
@@ -75,8 +75,8 @@ package protocol RouteGrants: Sendable {
     /// Makes a grant.
     ///
     /// - Parameters:
-    ///   - issuedAt: seconds since 1970.
-    ///   - identifier: tells the token that was exchanged for it.
+    ///   - issuedAt: The issue time in seconds since 1970.
+    ///   - identifier: An ID of the media token that was exchanged for the grant; `nil` if the grant gets none.
     func grant(
         for url: StreamURL, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?
     ) throws(GrantProblem) -> Grant

@@ -1,16 +1,16 @@
 internal import TextEncodings
 
-/// A key that a CDN shares with us. It shows itself to nobody.
+/// A key that the CDN shares with the maker of the grants. Its description and dumps do not show it.
 public struct GrantSecret: Sendable, CustomStringConvertible, CustomReflectable {
     let bytes: [UInt8]
 
-    /// - Throws: ``GrantProblem`` for the field `key` where there are no bytes.
+    /// - Throws: ``GrantProblem`` for the field `key` if there are no bytes.
     public init(_ bytes: [UInt8]) throws(GrantProblem) {
         guard !bytes.isEmpty else { throw GrantProblem("key", "has 0 bytes; expected at least 1") }
         self.bytes = bytes
     }
 
-    /// Hexadecimal digits, two a byte, as Akamai hands keys out.
+    /// Creates a secret from hexadecimal digits, two per byte, the form in which Akamai issues keys.
     public init(hexadecimal text: String) throws(GrantProblem) {
         try self.init(Self.bytes(hexadecimal: text))
     }
@@ -27,8 +27,8 @@ public struct GrantSecret: Sendable, CustomStringConvertible, CustomReflectable 
         return stride(from: 0, to: known.count, by: 2).map { known[$0] << 4 | known[$0 + 1] }
     }
 
-    /// Says that there is one.
+    /// A fixed text that does not show the secret.
     public var description: String { "(secret withheld)" }
-    /// Nothing: a dump or a debugger's print shall not show it either.
+    /// An empty mirror, so that a dump or a debugger does not show the secret either.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -1,21 +1,22 @@
 internal import TextEncodings
 
-/// One setting of a kind of grants: an option of `media-token grant`, a name in the configuration of a route, or both.
+/// A setting of one kind of playback grant: an option of `media-token grant`, a name in a route's configuration, or
+/// both.
 package struct GrantSetting: Sendable {
     package enum Value: Sendable {
-        /// A text; the placeholder stands for it in `--help`.
+        /// A text. The associated value is its placeholder in `--help`.
         case text(String)
         /// One of these words.
         case word([String])
-        /// Several texts.
+        /// Several texts. The associated value is their placeholder in `--help`.
         case list(String)
-        /// The name of a file whose one line is a secret.
+        /// The name of a file that contains one line, a secret.
         case secretFile
-        /// Present or not.
+        /// A setting without a value, either present or not.
         case flag
     }
 
-    /// Where a setting stands in `--help`.
+    /// The heading in `--help` under which a setting is listed.
     package enum Topic: String, Sendable, CaseIterable {
         case key = "Key:"
         case scope = "What it opens:"
@@ -32,11 +33,11 @@ package struct GrantSetting: Sendable {
     package let value: Value
     package let topic: Topic
     package let help: String
-    /// Whether the configuration must have it.
+    /// Whether a route's configuration must contain the setting.
     package let isRequired: Bool
-    /// Whether `media-token grant check` takes the option for any kind, since it describes the request.
+    /// Whether `media-token grant check` accepts the option for every kind of grant, because it describes the request.
     package let isQuestion: Bool
-    /// Why a text is not accepted; `nil` if it is.
+    /// The reason why a text is not accepted as a value; `nil` if it is accepted.
     package let problem: @Sendable (String) -> String?
     private let place: Place
 
@@ -53,20 +54,20 @@ package struct GrantSetting: Sendable {
     package var isInFile: Bool { place != .command }
 }
 
-/// The settings of one grant, with the secrets that they name. It shows the secrets to nobody.
+/// The settings of one grant, with the secrets that they name. Descriptions and dumps do not show the secrets.
 package struct GrantValues: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
     private var texts: [String: [String]] = [:]
     private var secrets: [String: [UInt8]] = [:]
 
     package init() {}
 
-    /// The one text of a setting; `nil` if it is not given.
+    /// The text of a setting that has only one; `nil` if the setting is not given.
     package subscript(name: String) -> String? {
         get { texts[name]?.first }
         set { texts[name] = newValue.map { [$0] } }
     }
 
-    /// All texts of a setting; empty if it is not given.
+    /// All texts of a setting; empty if the setting is not given.
     package func all(_ name: String) -> [String] { texts[name] ?? [] }
 
     package mutating func set(_ name: String, to values: [String]) { texts[name] = values }
@@ -80,7 +81,7 @@ package struct GrantValues: Sendable, Equatable, CustomStringConvertible, Custom
         return value
     }
 
-    /// The key of the grants.
+    /// The key that signs the grants.
     package var key: [UInt8] {
         get { secrets["key"] ?? [] }
         set { secrets["key"] = newValue }
@@ -91,7 +92,7 @@ package struct GrantValues: Sendable, Equatable, CustomStringConvertible, Custom
 
     package mutating func setSecret(_ name: String, to bytes: [UInt8]) { secrets[name] = bytes }
 
-    /// Says nothing of the values.
+    /// A fixed text that does not show the values.
     package var description: String { "(values withheld)" }
     package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -1,4 +1,4 @@
-/// The fields of a query or of a `Cookie` header. A field that is given twice counts as absent.
+/// The first 64 fields of a query or of a `Cookie` header. A field that is given twice counts as absent.
 struct QueryFields {
     private var values: [String: String?] = [:]
 

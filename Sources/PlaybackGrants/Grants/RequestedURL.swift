@@ -1,11 +1,11 @@
 internal import StreamPaths
 internal import TextEncodings
 
-/// A URL that a grant is looked at for, taken apart: an absolute one, or a path.
+/// The parts of a URL or a path that a grant is checked for.
 struct RequestedURL {
-    /// `nil`, both, for a path.
+    /// The URL's scheme and host; both are `nil` if the text is only a path.
     let scheme, host: String?
-    /// As it was written, without query and fragment.
+    /// The path as written, without query and fragment.
     let path: String
 
     init(_ url: String) {
@@ -23,6 +23,6 @@ struct RequestedURL {
         self.path = path.isEmpty ? "/" : String(Substring(path))
     }
 
-    /// The path as the gate decodes it; `nil` if two programs could read it in two ways.
+    /// The path as the gate decodes it; `nil` if two programs could read it differently.
     var decodedPath: String? { StreamPath(path)?.uri }
 }

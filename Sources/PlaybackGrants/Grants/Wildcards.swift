@@ -1,13 +1,13 @@
-/// Patterns in which `*` stands for anything, and `?` for one byte.
+/// Matches patterns in which `*` stands for any number of bytes, and `?` for one byte.
 enum Wildcards {
     static func match(_ text: String, _ pattern: String) -> Bool {
         match(Array(text.utf8)[...], Array(pattern.utf8)[...])
     }
 
-    /// Goes back to the last `*` alone, so that the time is the product of both lengths at the most.
+    /// Backtracks only to the last `*`, so that the time is at most proportional to the product of both lengths.
     private static func match(_ text: ArraySlice<UInt8>, _ pattern: ArraySlice<UInt8>) -> Bool {
         var (text, pattern) = (text, pattern)
-        // What follows the last `*`, and where that has been tried.
+        // The pattern after the last `*`, and the text where that was last tried.
         var retry: (pattern: ArraySlice<UInt8>, text: ArraySlice<UInt8>)?
         while !text.isEmpty || !pattern.isEmpty {
             if pattern.first == UInt8(ascii: "*") {

@@ -2,9 +2,9 @@ internal import TextEncodings
 internal import TokenCrypto
 
 extension SecureLink {
-    /// Looks at a query or cookies of ours, as nginx would.
+    /// Checks the query or cookies of a secure link as nginx would.
     ///
-    /// - Parameter question: its path is nginx' `$uri`.
+    /// - Parameter question: The request that the link is checked for. Its path is nginx's `$uri`.
     public func check(_ query: String, _ question: GrantQuestion) throws(GrantProblem) -> [GrantCheck] {
         let fields = QueryFields(query)
         guard let digest = fields[names.digest], let end = fields[names.expires].flatMap(\.plainNumber)

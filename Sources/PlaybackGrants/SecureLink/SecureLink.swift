@@ -1,9 +1,10 @@
 internal import TextEncodings
 internal import TokenCrypto
 
-/// nginx' `secure_link` (nginx.org, ngx_http_secure_link_module): the MD5 of an expression that holds a secret, and a time.
+/// A grant for nginx's `secure_link` (nginx.org, ngx_http_secure_link_module): an expiry, and the MD5 of an expression
+/// that contains a secret.
 ///
-/// nginx then has `secure_link $arg_md5,$arg_expires;` and `secure_link_md5` with the same expression.
+/// nginx needs `secure_link $arg_md5,$arg_expires;` and a `secure_link_md5` with the same expression.
 public struct SecureLink: Sendable {
     /// A piece of the expression.
     private enum Piece: Sendable {
@@ -25,21 +26,22 @@ public struct SecureLink: Sendable {
 
     private let secret: GrantSecret
     private let pieces: [Piece]
-    /// Parameters or cookies: the digest's, and the time's.
+    /// The names of the parameters or cookies for the digest and the expiry.
     public var names = (digest: "md5", expires: "expires")
-    /// The address that alone may use it, where the expression holds `$remote_addr`.
+    /// The only client address that may use the link. It is required if the expression contains `$remote_addr`.
     public var ip: String?
 
     private static let variables: [(name: String, piece: Piece)] = [
         ("secure_link_expires", .expires), ("uri", .uri), ("remote_addr", .address), ("secret", .secret),
     ]
 
-    /// The end, the path, and the secret.
+    /// The default expression: the expiry, the path and the secret.
     public static let usualExpression = "$secure_link_expires$uri $secret"
 
-    /// - Parameter expression: as in `secure_link_md5`, with `$secure_link_expires`, `$uri`, `$remote_addr`, and `$secret` in the
-    ///   place of the secret. Each may be written with braces.
-    /// - Throws: ``GrantProblem`` for the field `expression` where it has another variable, or lacks the time or the secret.
+    /// - Parameter expression: The expression as in `secure_link_md5`, with `$secure_link_expires`, `$uri`,
+    ///   `$remote_addr`, and `$secret` in place of the secret. Each variable may be written with braces.
+    /// - Throws: ``GrantProblem`` for the field `expression` if the expression has another variable, lacks the expiry
+    ///   or the secret, or has `$uri` before the expiry without a non-digit directly after `$uri`.
     public init(secret: GrantSecret, expression: String = usualExpression) throws(GrantProblem) {
         self.secret = secret
         pieces = try Self.pieces(of: expression)
@@ -49,7 +51,8 @@ public struct SecureLink: Sendable {
         ] where !isThere {
             throw GrantProblem("expression", "is '\(printable(expression))'; expected \(name) in it")
         }
-        // A digit at the URI's end could else be read as the first of the time behind it, both of which the client sends.
+        // Otherwise a client could move digits between the end of the URI and the start of the expiry, both of which it
+        // sends, without changing the digest.
         let behind = pieces.drop { !$0.isURI }.dropFirst()
         if behind.contains(where: \.isTime), behind.first?.beginsWithDigit ?? false {
             throw GrantProblem(
@@ -57,10 +60,10 @@ public struct SecureLink: Sendable {
         }
     }
 
-    /// Whether it is for one address.
+    /// Whether the expression contains the client's address.
     package var namesAddress: Bool { pieces.contains { if case .address = $0 { true } else { false } } }
 
-    /// Whether it is of one URI, and not of all that is guarded by it.
+    /// Whether the expression contains the URI. Without it, a link opens everything that the expression guards.
     package var namesURI: Bool { pieces.contains(where: \.isURI) }
 
     private static func pieces(of expression: String) throws(GrantProblem) -> [Piece] {
@@ -86,7 +89,7 @@ public struct SecureLink: Sendable {
         return pieces
     }
 
-    /// - Parameter uri: what nginx calls `$uri`: the path, decoded, without its query.
+    /// - Parameter uri: The decoded path without its query, which nginx calls `$uri`.
     public func grant(uri: String, _ period: GrantPeriod) throws(GrantProblem) -> Grant {
         guard uri.utf8.first == UInt8(ascii: "/") else {
             throw GrantProblem("path", "is '\(printable(uri))'; expected a path from / on")

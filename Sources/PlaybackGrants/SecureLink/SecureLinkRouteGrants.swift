@@ -1,12 +1,12 @@
 internal import StreamPaths
 
-/// Makes nginx's secure links of a route, each for one URI.
+/// Makes a route's secure links for nginx, each for one URI.
 struct SecureLinkRouteGrants: RouteGrants {
     private let links: SecureLink
     let opensPrefix = false
 
     init(links: SecureLink, _ route: GrantRoute) throws(GrantProblem) {
-        // nginx compares one URI. Without it the link would open everything that the expression guards.
+        // Without `$uri` in the expression, the link would open everything that the expression guards.
         guard links.namesURI else {
             throw GrantProblem("expression", "has no $uri; expected it, so that a link is for one")
         }

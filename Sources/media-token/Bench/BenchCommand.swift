@@ -1,4 +1,4 @@
-/// `media-token bench`: hands on to its own subcommands.
+/// `media-token bench`: runs one of its own subcommands.
 enum BenchCommand {
     private static let commands: [Subcommand] = [("verify", BenchVerifyCommand.run), ("gate", BenchGateCommand.run)]
 

@@ -2,7 +2,7 @@ internal import LoadTest
 internal import MediaToken
 internal import TextEncodings
 
-/// `media-token bench gate`: what a running gate answers in a second, and how long it takes.
+/// `media-token bench gate`: measures how many requests per second a running gate answers, and how long it takes.
 enum BenchGateCommand {
     private static let syntax = CommandSyntax(
         name: "media-token bench gate", operands: "URL",

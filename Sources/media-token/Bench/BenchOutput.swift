@@ -2,17 +2,17 @@ internal import Files
 internal import Glibc
 internal import MediaTokenGate
 
-/// What a load test has to tell, for people, for programs and as a page.
+/// The results of a load test, for people, for programs and as a page.
 protocol BenchReport {
     associatedtype Object: Encodable
 
-    /// For a terminal, a line each.
+    /// The results for a terminal, one string per line.
     var lines: [String] { get }
     var object: Object { get }
     var page: ReportPage { get }
 }
 
-/// How a load test shows what it has measured.
+/// The options for how a load test shows its results.
 struct BenchOutput {
     static let group = OptionGroup(
         heading: "Output:",
@@ -39,7 +39,7 @@ struct BenchOutput {
         try Self.write(report.page.html, to: file)
     }
 
-    /// Replaces what is there: a report is made again after each change.
+    /// Writes a file, replacing an existing one, because users repeat a report after each change.
     private static func write(_ text: String, to path: String) throws(CommandFailure) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         defer { if descriptor >= 0 { close(descriptor) } }
@@ -49,9 +49,9 @@ struct BenchOutput {
     }
 }
 
-/// Figures as people read them.
+/// Formats figures for people.
 enum Figure {
-    /// A whole number in groups of three digits.
+    /// The number rounded to a whole one, its digits in groups of three.
     static func count(_ number: Double) -> String {
         let digits = Array(String(Int(number.rounded())))
         return String(
@@ -62,7 +62,7 @@ enum Figure {
 
     static func count(_ number: Int) -> String { count(Double(number)) }
 
-    /// With so many digits behind the point.
+    /// The number with `places` digits after the decimal point.
     static func decimal(_ number: Double, places: Int) -> String {
         let scale = (0..<places).reduce(1.0) { scale, _ in scale * 10 }
         let scaled = Int((abs(number) * scale).rounded())
@@ -73,7 +73,7 @@ enum Figure {
             ? "\(sign)\(whole)" : "\(sign)\(whole)." + String(repeating: "0", count: places - digits.count) + digits
     }
 
-    /// A duration in the unit that fits.
+    /// The duration in the unit that suits its length.
     static func time(nanoseconds: Double) -> String {
         switch nanoseconds {
         case ..<1e3: decimal(nanoseconds, places: 0) + " ns"

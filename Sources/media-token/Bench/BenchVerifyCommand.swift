@@ -5,7 +5,7 @@ internal import TextEncodings
 internal import Timestamps
 internal import TokenCrypto
 
-/// `media-token bench verify`: how many tokens this machine verifies in a second, beside what its RSA operation allows.
+/// `media-token bench verify`: measures verifications per second on this machine, compared with bare RSA operations.
 enum BenchVerifyCommand {
     private static let syntax = CommandSyntax(
         name: "media-token bench verify", operands: "",
@@ -77,7 +77,7 @@ enum BenchVerifyCommand {
     }
 
     private static func measure(_ invocation: Invocation) throws(CommandFailure) -> ExitStatus {
-        // The store before the tokens: what was issued before it would predate it.
+        // The store is opened before the tokens are signed: tokens issued earlier would predate the store.
         let store = try invocation.replays.openToBeFilled()
         let corpus: TokenCorpus
         let keys: KeyRing
@@ -123,7 +123,7 @@ enum BenchVerifyCommand {
 }
 
 extension Arguments {
-    /// A status by its name.
+    /// The status that an option names; `nil` if the option is not given.
     func status(_ option: String) throws(UsageError) -> VerdictStatus? {
         guard let text = try one(option) else { return nil }
         guard let status = VerdictStatus(rawValue: text) else {

@@ -7,7 +7,7 @@ internal import Timestamps
 internal import TokenCrypto
 internal import TokenIssuer
 
-/// The options that say which tokens a load test is made with.
+/// The options that select the tokens of a load test.
 struct CorpusOptions {
     static let group = OptionGroup(
         heading: "Tokens:",
@@ -20,7 +20,7 @@ struct CorpusOptions {
         ])
 
     private static let defaultCount: Int64 = 20_000
-    /// How long a load test may take: the tokens that are signed for it live for fifteen minutes.
+    /// How many seconds a load test may take; the tokens that are signed for it live for fifteen minutes.
     static let seconds: ClosedRange<Int64> = 1...600
 
     let file: String?
@@ -46,7 +46,7 @@ struct CorpusOptions {
 
     var namesSigningKey: Bool { signingKey != nil }
 
-    /// The key to sign with: the one that is named, or else a new one.
+    /// The key to sign with: the one that the options name, or else a new one.
     func key(generating bits: Int) throws(CommandFailure) -> RSASigningKey {
         do {
             guard let signingKey else { return try RSASigningKey.generate(bits: bits) }
@@ -56,7 +56,7 @@ struct CorpusOptions {
         }
     }
 
-    /// The captured tokens; `nil` where no file is named.
+    /// The captured tokens; `nil` if no file is named.
     func captured() throws(CommandFailure) -> TokenCorpus? {
         guard let file else { return nil }
         var tokens: [RawToken] = []
@@ -67,7 +67,7 @@ struct CorpusOptions {
         return TokenCorpus(captured: tokens)
     }
 
-    /// Signs tokens with `key`. They are issued in the next second: a store that is made now does not remember this one.
+    /// Signs tokens with `key`. They are issued in the next second, after the fence of a store created just before.
     func sign(with key: RSASigningKey, threads: Int) throws(CommandFailure) -> TokenCorpus {
         let second = Timestamp.now.milliseconds / 1000 + 1
         var recipe = TokenRecipe(issued: TokenDate(Timestamp(milliseconds: second * 1000)))
@@ -79,7 +79,7 @@ struct CorpusOptions {
         do {
             let corpus = try TokenCorpus(
                 signing: count, of: recipe, with: key, threads: threads, progress: { progress.update($0) })
-            // Nobody has to allow for a skew.
+            // Waits for the issue time, so that no clock skew has to be allowed for.
             while Timestamp.now.milliseconds < second * 1000 { usleep(10_000) }
             return corpus
         } catch { throw CommandFailure("\(error)") }

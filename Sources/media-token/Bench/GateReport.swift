@@ -1,6 +1,6 @@
 internal import LoadTest
 
-/// What `bench gate` shows.
+/// The results of `bench gate`.
 struct GateReport: BenchReport {
     private let figures: GateFigures
     private let invocation: BenchGateCommand.Invocation
@@ -63,7 +63,7 @@ struct GateReport: BenchReport {
     }
 }
 
-/// The quantiles that are shown of every latency.
+/// The quantiles that a report shows for each latency.
 struct LatencySummary {
     private let values: [(name: String, nanoseconds: UInt64)]
 

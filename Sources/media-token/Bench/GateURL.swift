@@ -1,7 +1,7 @@
 internal import Glibc
 internal import TextEncodings
 
-/// Where a gate is asked: `http://HOST[:PORT][/PATH]`.
+/// The URL of a gate: `http://HOST[:PORT][/PATH]`.
 struct GateURL {
     let host: String
     let port: UInt16
@@ -26,7 +26,7 @@ struct GateURL {
     }
 }
 
-/// Looks a host's name up, which takes as long as it takes: before anything is measured.
+/// Looks up a host's name. That may take long, so a command does it before it measures anything.
 enum HostAddress {
     static func look(up host: String) throws(CommandFailure) -> String {
         var hints = addrinfo()

@@ -8,10 +8,10 @@ private enum Area {
     static let left = 60.0
     static let bottom = 24.0
     static let top = 16.0
-    /// For what is written under the last point.
+    /// The margin for the label below the last point.
     static let right = 30.0
 
-    /// From 0 at the left to 1 at the right.
+    /// The x coordinate of a position from 0 (left) to 1 (right).
     static func x(of part: Double) -> Double { left + part * (width - left - right) }
 
     static func svg(height: Double = Area.height, _ content: [String]) -> String {
@@ -37,7 +37,7 @@ private enum Area {
 
     static func n(_ number: Double) -> String { Figure.decimal(number, places: 2) }
 
-    /// Two lines across, with their values: half of the highest, and the highest.
+    /// Three horizontal lines with their values: zero, half of the highest value, and the highest value.
     static func heights(_ highest: Double) -> [String] {
         [0, 0.5, 1].flatMap { part in
             let y = y(of: part)
@@ -51,12 +51,12 @@ private enum Area {
     static func y(of part: Double) -> Double { height - bottom - part * (height - bottom - top) }
 }
 
-/// Counts by duration, on a logarithmic scale.
+/// A plot of counts by duration, on a logarithmic scale.
 struct HistogramPlot {
     private static let bars = 72
 
     private let histogram: LatencyHistogram
-    /// Powers of ten at which the scale begins and ends; halves, so that it ends near what was measured.
+    /// The powers of ten at which the scale begins and ends: halves, so that it ends near the measured values.
     private let lowest: Double
     private let highest: Double
 
@@ -66,7 +66,7 @@ struct HistogramPlot {
         highest = max(lowest + 0.5, (Self.power(histogram.maximum) * 2).rounded(.up) / 2)
     }
 
-    /// From 0 to 1 along the scale.
+    /// The position of a duration on the scale, from 0 to 1.
     private func part(_ nanoseconds: UInt64) -> Double {
         min(1, max(0, (Self.power(nanoseconds) - lowest) / (highest - lowest)))
     }
@@ -81,7 +81,7 @@ struct HistogramPlot {
         let most = Double(max(1, counts.max() ?? 1))
         let width = Area.x(of: 1 / Double(Self.bars)) - Area.x(of: 0)
         let bars = counts.enumerated().filter { $0.element > 0 }.map { index, count in
-            // What is rare is what matters: a bar is never too low to be seen.
+            // Rare durations matter most, so a bar is never too low to be seen.
             let height = max(1.5, Double(count) / most * (Area.y(of: 0) - Area.top))
             let x = Area.x(of: Double(index) / Double(Self.bars))
             return Area.box(x, Area.y(of: 0) - height, width - 1, height, "c0", "\(Figure.count(Double(count))) calls")
@@ -110,7 +110,7 @@ struct HistogramPlot {
     }
 }
 
-/// Several series over time.
+/// A plot of several series over time.
 struct LinePlot {
     private let series: [(name: String, values: [Double])]
     private let seconds: Double
@@ -137,7 +137,7 @@ struct LinePlot {
     }
 }
 
-/// The parts of a whole, in one bar.
+/// A plot of the parts of a whole, as one bar.
 struct PartsPlot {
     private static let height = 40.0
 

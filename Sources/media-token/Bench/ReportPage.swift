@@ -1,6 +1,6 @@
 internal import LoadTest
 
-/// A page of figures and plots: HTML in one file that asks nobody for anything, readable in light and in dark.
+/// A page of figures and plots: one HTML file that loads nothing else, readable in light and dark colour schemes.
 struct ReportPage {
     private let title: String
     private let setting: String
@@ -70,7 +70,7 @@ struct ReportPage {
         """
     }
 
-    /// The series' colours can be told apart in both schemes, and without seeing red and green apart.
+    /// The colours of the series are distinct in both schemes, also for readers who confuse red and green.
     private static let style = """
         :root { --back: #fff; --text: #1b1f24; --faint: #5c6670; --line: #d5dade;
           --c0: #0b6bcb; --c1: #c2570c; --c2: #0f8a7e; --c3: #7a4fc2; --c4: #b03a6f; --c5: #7c7a12; --c6: #59636e; }

@@ -1,7 +1,7 @@
 internal import LoadTest
 internal import MediaToken
 
-/// What `bench verify` shows.
+/// The results of `bench verify`.
 struct VerifyReport: BenchReport {
     private let figures: VerifyFigures
     private let group: Int
@@ -22,7 +22,7 @@ struct VerifyReport: BenchReport {
 
     private var bits: String { Set(keys.keys.map(\.bits)).sorted().map { "RSA-\($0)" }.joined(separator: ", ") }
 
-    /// Bytes of a live token in the store, where it can tell and has enough of them.
+    /// The bytes per live token; `nil` if the store does not know its size or has fewer than 1000 live tokens.
     private var bytesPerLiveToken: Double? {
         status.bytes.flatMap { status.entries < 1000 ? nil : Double($0) / Double(status.entries) }
     }

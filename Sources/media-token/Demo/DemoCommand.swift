@@ -8,7 +8,7 @@ internal import ReplayStores
 internal import Timestamps
 internal import TokenIssuer
 
-/// `media-token demo`: a gate on this machine, and a tour of what it answers.
+/// `media-token demo`: starts a gate on this machine, and shows how it answers requests.
 enum DemoCommand {
     private static let syntax = CommandSyntax(
         name: "media-token demo", operands: "",
@@ -65,7 +65,7 @@ enum DemoCommand {
         settings.admin = [HTTPListener(.tcp(host: "127.0.0.1", port: 0))]
         settings.keys = [folder.publicKey]
         settings.replays = .lmdb(path: "\(folder.path)/replays")
-        // Tokens and gate go by one clock. With an allowance, tokens of the first half minute would predate the store.
+        // Tokens and gate share a clock. With a clock skew, tokens of the first half minute would predate the store.
         settings.clockSkew = .zero
         settings.routes = [
             GateRoute(path: "/trailers", access: .open),
@@ -78,7 +78,7 @@ enum DemoCommand {
         return settings
     }
 
-    /// The library alone, offline, at the time of then.
+    /// Verifies a real token with the library alone, offline, as of a time at which the token was valid.
     private static func verifyRealToken(_ folder: DemoFolder) throws(CommandFailure) -> Bool {
         let key = try folder.write(RealToken.publicKey, to: "adobe-pass-2015-2021.pem")
         let file = try folder.write(RealToken.clearText, to: "real-2016.token")
@@ -135,7 +135,7 @@ enum DemoCommand {
                 try folder.token("other-resource", issued: now, { $0.resource = "HBO" }),
                 403, "INVALID_RESOURCE_ID"),
         ]
-        // All of them, whatever the first ones say.
+        // All requests are sent, even if an earlier answer was wrong.
         return stops.enumerated().map { $1.visit($0 + 2, client, address) }.allSatisfy { $0 }
     }
 
@@ -168,13 +168,13 @@ enum DemoCommand {
         Console.flush()
     }
 
-    /// As the user has called it.
+    /// The program's name as the user typed it.
     private static var program: String { CommandLine.arguments.first ?? "media-token" }
 }
 
 extension Timestamp {
-    /// The beginning of the next second, which has come when this returns: issue times are whole seconds, and that of a token
-    /// that was issued now may lie before a store that was made now.
+    /// The start of the next second, which has come when this function returns. Issue times are whole seconds, so a
+    /// token issued now may predate a store created now.
     fileprivate static func nextSecond() -> Timestamp {
         let next = Timestamp(milliseconds: (Timestamp.now.milliseconds / 1000 + 1) * 1000)
         while Timestamp.now < next { usleep(10_000) }

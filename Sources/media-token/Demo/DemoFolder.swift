@@ -5,13 +5,13 @@ internal import Timestamps
 internal import TokenCrypto
 internal import TokenIssuer
 
-/// A temporary folder with a throwaway key, and tokens that it has signed. It is removed with its owner, and at the latest when
-/// the program ends, by whatever way: whoever reads its output may be gone.
+/// A temporary folder with a throwaway key and tokens signed with it. The folder is removed when this object is freed,
+/// and at the latest when the program exits, as it does when its output can no longer be written.
 final class DemoFolder {
     let path: String
-    /// The public half, as a gate loads it.
+    /// The path of the public key, which a gate loads.
     let publicKey: String
-    /// The private half, for whoever wants more tokens.
+    /// The path of the private key, for users who want more tokens.
     let signingKey: String
     private let signer: TokenSigner
 
@@ -41,7 +41,7 @@ final class DemoFolder {
 
     deinit { Self.remove() }
 
-    // Touched by the main thread only.
+    // Used by the main thread only.
     private nonisolated(unsafe) static var made: String?
 
     private static func remove() {
@@ -51,17 +51,17 @@ final class DemoFolder {
 
     private static var parent: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp" }
 
-    /// Writes a file of this folder.
+    /// Writes a file into this folder.
     ///
-    /// - Returns: its path.
+    /// - Returns: the path of the file.
     func write(_ text: String, to name: String) throws(CommandFailure) -> String {
         try NewFile.write(text, to: "\(path)/\(name)", mode: 0o600)
         return "\(path)/\(name)"
     }
 
-    /// Signs a token as an entitlement answer carries it (Base64), into a file.
+    /// Signs a token, and writes it to a file in Base64, as an entitlement answer carries it.
     ///
-    /// - Parameter change: what shall differ from a token for the demo's requestor and resource.
+    /// - Parameter change: changes the recipe of a token for the demo's requestor and resource.
     func token(
         _ name: String, issued: Timestamp, _ change: (inout TokenRecipe) -> Void = { _ in },
         forging forge: (String) -> String = { $0 }
@@ -77,7 +77,7 @@ final class DemoFolder {
     }
 }
 
-/// A token, and the file that holds it.
+/// A token, and the file that contains it.
 struct DemoToken {
     let text: String
     let file: String

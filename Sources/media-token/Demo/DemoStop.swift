@@ -1,16 +1,16 @@
 internal import FoundationEssentials
 internal import HTTPClient
 
-/// One request of the tour, and what its answer must be.
+/// One request of the demo's tour, and the answer that it must get.
 struct DemoStop {
     private enum Question {
-        /// A proxy's, about a path of the streams.
+        /// A proxy's request, about a path of the streams.
         case path(String, DemoToken?)
-        /// A backend's.
+        /// A backend's request, about a token.
         case verify(DemoToken)
     }
 
-    /// What the gate answers.
+    /// The gate's answer.
     struct Answer: Equatable, CustomStringConvertible {
         let code: Int
         let status: String
@@ -22,19 +22,19 @@ struct DemoStop {
     private let question: Question
     private let expected: Answer
 
-    /// A proxy asks about `path`, for a client that has sent `token`.
+    /// The request of a proxy about `path`, for a client that has sent `token`.
     static func path(_ title: String, _ path: String, _ token: DemoToken?, _ code: Int, _ status: String) -> DemoStop {
         DemoStop(title: title, question: .path(path, token), expected: Answer(code: code, status: status))
     }
 
-    /// A backend asks about `token`.
+    /// The request of a backend about `token`.
     static func verify(_ title: String, _ token: DemoToken, _ code: Int, _ status: String) -> DemoStop {
         DemoStop(title: title, question: .verify(token), expected: Answer(code: code, status: status))
     }
 
-    /// Sends the request, and prints it as what can be pasted, with its answer.
+    /// Sends the request, and prints it as a command to paste, with its answer.
     ///
-    /// - Returns: whether the answer is the right one.
+    /// - Returns: whether the answer is the expected one.
     func visit(_ number: Int, _ client: HTTPClient, _ address: String) -> Bool {
         Console.print("\n\(Style.strong("\(number). \(title)"))\n   \(Style.faint(curl(address)))")
         guard let answer = send(client) else {
@@ -55,7 +55,7 @@ struct DemoStop {
     private static let backendTarget =
         "/v1/verify?requestor=\(DemoFolder.requestor)&resource=\(DemoFolder.resource)"
 
-    /// The request as a line for a shell.
+    /// The request as a `curl` command for a shell.
     func curl(_ address: String) -> String {
         switch question {
         case .path(let path, let token):
@@ -78,7 +78,7 @@ struct DemoStop {
         }
     }
 
-    /// Why not, as a problem document says it (RFC 9457).
+    /// The reason for a rejection, from the problem document of an answer (RFC 9457); `nil` if the answer has none.
     private static func detail(_ answer: HTTPClient.Answer) -> String? {
         struct Problem: Decodable {
             let detail: String

@@ -1,6 +1,6 @@
-/// A token that Adobe Pass issued in 2016, and the public key that it signed with until 2021.
+/// A token that Adobe Pass issued in 2016, and the public key of the key pair with which it signed until 2021.
 ///
-/// The same files lie in `Tests/Vectors` and `Keys`; here they are for a program that stands alone.
+/// Both are copies of files in `Tests/Vectors` and `Keys`, so that the program needs no other file.
 enum RealToken {
     static let clearText = """
         <signatureInfo>WxrCt58xTmqQh2DwO0NqNNi+ZdBjVXx3GQjyXQKIJ+VezCXviDbtugc2nCOicm5rnKZSvBTNOrGfn2ZrcNNsAaGdIBSFbo/E\
@@ -20,6 +20,6 @@ enum RealToken {
         """
     static let requestor = "MML"
     static let resource = "TNT"
-    /// Half a minute into its life of seven.
+    /// A time 29 seconds after the token was issued. The token lives for seven minutes.
     static let moment = "2016-03-17 15:02:00 -0700"
 }

@@ -6,7 +6,7 @@ internal import TextEncodings
 
 /// Finds the gate's key files and secrets that every user of this machine can read or replace.
 enum FileModes {
-    /// One line for each of the files that `settings` name, and for the file of the settings itself, with what to do.
+    /// One line, with what to do, for each of the files that `settings` name, and for the configuration file itself.
     static func warnings(_ settings: GateSettings, file: String?) -> [String] {
         let grants = settings.routes.compactMap(\.grantSettings).flatMap(\.maker.secretFiles)
         let secrets = [settings.tls?.key, settings.passwordFile].compactMap { $0 } + grants
@@ -17,7 +17,7 @@ enum FileModes {
         return warnings.compactMap { $0 }.filter { told.insert($0).inserted }
     }
 
-    /// A user who can write to a secret's directory can put another secret there.
+    /// Checks the file of a secret. A user who can write to its directory can put another secret there.
     private static func secret(_ path: String) -> [String?] {
         guard let mode = mode(of: path), mode & S_IFMT == S_IFREG else { return [] }
         let isReadable = mode & S_IROTH != 0
@@ -28,7 +28,7 @@ enum FileModes {
         ]
     }
 
-    /// A user who can write a key file, or add one to its directory, can sign tokens.
+    /// Checks key files. A user who can write to a key file, or add one to its directory, can sign tokens.
     private static func verificationKeys(_ path: String) -> [String?] {
         guard let mode = mode(of: path) else { return [] }
         guard mode & S_IFMT == S_IFDIR else {
@@ -37,7 +37,7 @@ enum FileModes {
         return [writable(path)] + ((try? KeyRing.keyFiles(in: path)) ?? []).map { writable($0) }
     }
 
-    /// - Parameter unlessSticky: whether others may add files, if they cannot replace those of this user.
+    /// - Parameter unlessSticky: whether other users may write to a directory whose sticky bit protects its files.
     private static func writable(
         _ path: String, _ action: String = "put their own keys there", unlessSticky: Bool = false
     ) -> String? {

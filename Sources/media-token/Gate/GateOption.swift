@@ -3,11 +3,11 @@ internal import HTTPServer
 internal import ReplayStores
 internal import TextEncodings
 
-/// One option of `serve`, which is a setting of its configuration file too.
+/// One option of `serve`, which is also a setting of its configuration file.
 struct GateOption {
     enum Kind {
         case text, texts, number, flag
-        /// A flag that sets false.
+        /// A flag that sets its setting to false.
         case noFlag
         case routes, mvpds
     }
@@ -107,10 +107,10 @@ struct GateOption {
         return lists.mapValues { .list($0) }
     }
 
-    /// Of a configuration file: that of a large programmer has some thousand routes.
+    /// The limit of values in a configuration file; that of a large programmer has some thousand routes.
     private static let valueLimit = 100_000
 
-    /// A configuration file.
+    /// Reads a configuration file.
     static func read(file: String) throws(CommandFailure) -> [JSONName: JSONValue] {
         let bytes: [UInt8]
         do { bytes = try FileBytes.read(file, limit: 1 << 20) } catch { throw CommandFailure("\(file): \(error)") }

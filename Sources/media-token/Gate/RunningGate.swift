@@ -5,9 +5,9 @@ internal import PlaybackGrants
 internal import ReplayStores
 internal import MediaToken
 
-/// A gate that serves, until it is stopped.
+/// A gate that serves until it is stopped.
 final class RunningGate {
-    /// Those that it was started with.
+    /// The settings that the gate was started with.
     let settings: GateSettings
     private let store: ReplayStore
     private let log: GateLog
@@ -15,16 +15,16 @@ final class RunningGate {
     private let server: HTTPServer
     private let adminServer: HTTPServer
 
-    /// Where it listens.
+    /// The addresses on which the gate serves.
     var listeners: [HTTPListener] { server.listeners }
-    /// Where it is administered.
+    /// The addresses for health, readiness and metrics.
     var adminListeners: [HTTPListener] { adminServer.listeners }
     /// The addresses that serve clear text to a network.
     var exposedListeners: [HTTPListener] { server.exposedListeners + adminServer.exposedListeners }
     /// The certificate and client rules that new TLS connections get.
     var tls: TLSContext? { server.tls }
 
-    /// Loads the keys, opens the store, and serves.
+    /// Loads the keys, opens the store, and starts to serve.
     init(_ settings: GateSettings) throws(CommandFailure) {
         let files = try GateFiles(settings)
         do {
@@ -53,9 +53,9 @@ final class RunningGate {
         }
     }
 
-    /// Goes by what is in the files of `settings` now, all of it. Where it listens, its limits and its store stay.
+    /// Applies `settings` and the files that they name, all at once. The listeners, limits and store stay as they are.
     ///
-    /// - Throws: what is wrong with any of it; then all is as it was.
+    /// - Throws: what is wrong with any of the files; nothing has then changed.
     func apply(_ settings: GateSettings) throws(CommandFailure) -> GateFiles {
         let files = try GateFiles(settings)
         guard files.tls != nil || !(listeners + adminListeners).contains(where: \.isTLS) else {
@@ -67,7 +67,7 @@ final class RunningGate {
         return files
     }
 
-    /// Takes no more connections, answers what is on its way, writes the log's last line and closes the store.
+    /// Accepts no more connections, answers the requests in flight, writes the log's last line and closes the store.
     func stop() throws(CommandFailure) {
         let end = ContinuousClock.now + .milliseconds(settings.stopMilliseconds)
         server.stop(withinMilliseconds: settings.stopMilliseconds)
@@ -77,11 +77,11 @@ final class RunningGate {
     }
 }
 
-/// What the files hold that settings name.
+/// The contents of the files that settings name.
 struct GateFiles {
     let keys: KeyRing
     let tls: TLSContext?
-    /// With the keys of their grants.
+    /// The routes, with the keys of their grants.
     private let routes: [GateRoute]
 
     var keyCount: Int { keys.keys.count }
@@ -94,7 +94,7 @@ struct GateFiles {
         }
     }
 
-    /// `settings` with what the files hold.
+    /// A copy of `settings` with the contents of the files.
     func loaded(_ settings: GateSettings) -> GateSettings {
         var settings = settings
         settings.routes = routes
@@ -109,7 +109,7 @@ struct GateFiles {
         }
     }
 
-    /// Everything that is wrong with them.
+    /// Every problem with the files that `settings` name.
     static func problems(_ settings: GateSettings) -> [String] {
         var problems: [String] = []
         do throws(CommandFailure) { _ = try KeyOptions.load(settings) } catch { problems.append(error.message) }

@@ -4,7 +4,7 @@ internal import MediaTokenGate
 internal import TextEncodings
 internal import Timestamps
 
-/// `media-token serve`: the gate that a playback backend or a proxy asks.
+/// `media-token serve`: the gate, an HTTP authorization service for playback backends and proxies.
 enum ServeCommand {
     private static let syntax = CommandSyntax(
         name: "media-token serve", operands: "",
@@ -55,7 +55,7 @@ enum ServeCommand {
             self.given = values
         }
 
-        /// What the file and the command line say together; `nil` once every problem has been told.
+        /// The settings of file and command line together; `nil` if they have problems, which are printed.
         func readSettings() throws(CommandFailure) -> GateSettings? {
             var values = try file.map { (file) throws(CommandFailure) in try GateOption.read(file: file) } ?? [:]
             values.merge(given) { $1 }
@@ -73,7 +73,7 @@ enum ServeCommand {
         }
     }
 
-    /// Whether the files that the settings name hold what they should.
+    /// Checks that the files that the settings name contain what they should, and prints every problem.
     private static func check(_ settings: GateSettings, _ invocation: Invocation) -> ExitStatus {
         for listener in HTTPServer.exposedListeners(among: settings.listen + settings.admin) { warn(exposed: listener) }
         warnOfModes(settings, invocation)
@@ -99,7 +99,7 @@ enum ServeCommand {
         return .success
     }
 
-    /// Reloads on SIGHUP, and looks at the certificate once an hour, until the process is to stop.
+    /// Reloads on SIGHUP, and checks the certificate at least once an hour, until the process is told to stop.
     private static func waitForEnd(_ process: ServiceProcess, _ gate: RunningGate, _ invocation: Invocation) {
         var (watch, signal) = (CertificateWatch(), Int32?.none)
         repeat {
@@ -119,12 +119,12 @@ enum ServeCommand {
                 + "Unix socket, or put tls: in front")
     }
 
-    /// Says what is allowed, and hardly meant.
+    /// Warns of settings that are allowed but hardly intended.
     private static func warn(_ settings: GateSettings, descriptors: Int) {
         if geteuid() == 0 {
             Console.printError("warning: runs as root, and stays so; start it as a user of its own, as the unit does")
         }
-        // For what is open beside connections: loops, wakers, files of the store, the log.
+        // The descriptors for everything but connections: loops, wakers, files of the store, the log.
         let spare = 64 + settings.workers * 16
         if settings.limits.connections + spare > descriptors {
             Console.printError(
@@ -133,7 +133,7 @@ enum ServeCommand {
         }
     }
 
-    /// What is wrong in any part leaves all as it was.
+    /// Reloads the settings and their files. If any of them is invalid, nothing changes.
     private static func reload(_ gate: RunningGate, _ invocation: Invocation) {
         ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")
         defer { ServiceManager.notify("READY=1") }

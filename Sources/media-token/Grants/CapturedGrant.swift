@@ -1,16 +1,17 @@
 internal import TextEncodings
 
-/// A grant as it was found: the query itself, a URL that ends in one, or lines of headers.
+/// A grant as it was captured: a query, a URL that ends in one, or lines of headers.
 enum CapturedGrant {
-    /// Its fields as a query.
+    /// The fields of the grant as a query, or the value of its only field.
     ///
-    /// - Parameter name: of the one field that a grant of its kind is, to be taken from among others; `nil` where it has several.
+    /// - Parameter name: the name of the only field that a grant of its kind has; `nil` if such a grant has several
+    ///   fields. Other fields in the text are ignored.
     static func query(_ text: String, named name: String?) -> String {
         let lines = text.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).map { line in
             String(Substring(line.drop(while: \.isASCIIWhiteSpace)))
         }
         let found = lines.map(fields)
-        // The query itself, maybe folded.
+        // The text is the query itself, possibly folded.
         guard found.contains(where: { $0 != nil }) else {
             return String(decoding: text.utf8.filter { !$0.isASCIIWhiteSpace }, as: UTF8.self)
         }
@@ -19,7 +20,7 @@ enum CapturedGrant {
         return all.first { $0.name.isSame(ignoringCaseOf: name) }?.value ?? ""
     }
 
-    /// Of a header or a URL; `nil` for anything else.
+    /// The fields of a header or a URL; `nil` for anything else.
     private static func fields(_ line: String) -> [(name: String, value: String)]? {
         let name = line.utf8.prefix(while: \.isTokenCharacter)
         let rest = line.utf8.dropFirst(name.count)
@@ -31,7 +32,7 @@ enum CapturedGrant {
         let (header, value) = (String(Substring(name)), trimmed(rest.dropFirst()))
         let cookies = value.utf8.split(separator: UInt8(ascii: ";")).map(pair)
         if header.isSame(ignoringCaseOf: "Cookie") { return cookies }
-        // What follows is about the cookie.
+        // The rest of the header describes the cookie.
         if header.isSame(ignoringCaseOf: "Set-Cookie") { return Array(cookies.prefix(1)) }
         return [(header, value)]
     }

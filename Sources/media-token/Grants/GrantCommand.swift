@@ -2,7 +2,7 @@ internal import Files
 internal import MediaTokenGate
 internal import PlaybackGrants
 
-/// `media-token grant`: makes a CDN's grant, or hands on to `check`.
+/// `media-token grant`: creates or checks a playback grant for a CDN.
 enum GrantCommand {
     private static let kinds = GrantKind.all.map { kind in
         "  " + kind.name + String(repeating: " ", count: max(1, 13 - kind.name.utf8.count)) + kind.scheme.summary
@@ -46,7 +46,7 @@ enum GrantCommand {
         }
     }
 
-    /// `GRANT`, `@FILE`, or `-` for standard input.
+    /// Reads the operand: `GRANT`, `@FILE`, or `-` for standard input.
     private static func read(_ operand: String) throws(CommandFailure) -> String {
         guard operand == "-" || operand.hasPrefix("@") else { return operand }
         let path = operand == "-" ? "/dev/stdin" : String(operand.dropFirst())
@@ -95,7 +95,7 @@ private struct GrantObject: Encodable {
     let query: String
     let cookies: [String]
     let url: String?
-    /// Seconds since 1970.
+    /// The grant's expiry in seconds since 1970.
     let expires: Int64
 }
 

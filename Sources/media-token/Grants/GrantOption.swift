@@ -1,12 +1,12 @@
 internal import PlaybackGrants
 
-/// One option of `grant`, and the kinds of grants that have it. An option that limits a grant must not be ignored for a kind that
-/// cannot express the limit: the grant would open more than was asked for.
+/// One option of `grant`, and the kinds of grants that have it. An option that limits a grant must not be ignored for a
+/// kind that cannot express the limit: the grant would open more than the user asked for.
 struct GrantOption {
     let name: String
-    /// Empty for an option of the command, which every kind has.
+    /// The kinds that have the option; empty for an option of the command, which every kind has.
     let kinds: [GrantKind]
-    /// Whether `check` takes it for any kind, since it describes the request.
+    /// Whether `check` accepts the option for every kind, because it describes the request.
     let isQuestion: Bool
     let isRepeatable: Bool
     private let option: CommandOption
@@ -16,7 +16,7 @@ struct GrantOption {
         (kinds, isQuestion, isRepeatable) = ([], false, false)
     }
 
-    /// The option that some kinds declare under one name.
+    /// Creates the option that some kinds declare under one name.
     private init(_ name: String, _ declared: [(kind: GrantKind, setting: GrantSetting)]) {
         self.name = name
         kinds = declared.map(\.kind)
@@ -70,7 +70,7 @@ struct GrantOption {
         return sections
     }()
 
-    /// What the kinds declare, in their order, each name once.
+    /// The options of a topic that the kinds declare, in the order of the kinds, each name once.
     private static func declared(for topic: GrantSetting.Topic) -> [GrantOption] {
         let all = GrantKind.all.flatMap { kind in
             kind.scheme.settings.filter { $0.isOption && $0.topic == topic }.map { (kind: kind, setting: $0) }
@@ -82,12 +82,12 @@ struct GrantOption {
 
     static let all = sections.flatMap(\.options)
 
-    /// The options as `--help` shows them: an option that not all kinds have begins with their names.
+    /// The options as `--help` shows them. The help of an option that kinds declare begins with their names.
     static let groups = sections.map { OptionGroup(heading: $0.heading, options: $0.options.map(\.option)) }
 }
 
 extension GrantSetting {
-    /// What stands for the value in `--help`; `nil` for a flag.
+    /// The placeholder for the value in `--help`; `nil` for a flag.
     fileprivate var placeholder: String? {
         switch value {
         case .text(let placeholder), .list(let placeholder): placeholder

@@ -2,22 +2,22 @@ internal import MediaTokenGate
 internal import PlaybackGrants
 internal import Timestamps
 
-/// How a grant is printed.
+/// The form in which a grant is printed.
 enum GrantForm: String, CaseIterable {
     case query, url, cookie, header
 }
 
-/// What `media-token grant` was told.
+/// The options and operands of `media-token grant`.
 struct GrantOptions {
     let kind: GrantKind
-    /// What is to be looked at; `nil` where one is to be made.
+    /// The grant to check; `nil` if one is to be made.
     let grant: String?
     let now: Timestamp
     let starts: Timestamp?
     let expires: Timestamp?
     let validity: Int64
     let form: GrantForm
-    /// The options that the kind declares.
+    /// The values of the options that the kind declares.
     let values: GrantValues
     private let given: Arguments
     private let single: [String: String]
@@ -72,7 +72,7 @@ struct GrantOptions {
         return values
     }
 
-    /// The values of the options that are given once. One that is not for this kind is refused.
+    /// The values of the options that may be given once. An option that does not belong to this kind is a usage error.
     private static func single(
         _ given: Arguments, _ kind: GrantKind, isCheck: Bool
     ) throws(UsageError) -> [String: String] {
@@ -87,7 +87,7 @@ struct GrantOptions {
         return single
     }
 
-    /// Refuses a check for two requests. A path that is a part of the grant, as for `cat`, is no second request.
+    /// Refuses options that describe two requests. A path that is a part of the grant, as for `cat`, is no request.
     private static func refuseTwoQuestions(_ given: Arguments, _ kind: GrantKind) throws(UsageError) {
         let isPartOfGrant = kind.scheme.settings.contains { $0.name == "path" && !$0.isQuestion }
         guard isPartOfGrant || !given.has("url") || !given.has("path") else {
@@ -107,10 +107,10 @@ struct GrantOptions {
         return value
     }
 
-    /// The value of an option that is given once.
+    /// The value of an option that may be given once.
     subscript(option: String) -> String? { single[option] }
 
-    /// The URL or path that is opened, where there is one.
+    /// The URL or path that the grant is for; `nil` if none is given.
     var stream: String? { single["url"] ?? single["path"] }
 
     func has(_ option: String) -> Bool { given.has(option) }
@@ -128,7 +128,7 @@ struct GrantOptions {
         return settings
     }
 
-    /// The request that a grant is checked for.
+    /// The request for which a grant is checked.
     var question: GrantQuestion {
         var question = GrantQuestion(at: now)
         (question.url, question.method) = (stream, given.all("method").first)

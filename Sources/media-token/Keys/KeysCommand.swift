@@ -1,4 +1,4 @@
-/// `media-token keys`: hands on to its own subcommands.
+/// `media-token keys`: runs one of its own subcommands.
 enum KeysCommand {
     private static let commands: [Subcommand] = [
         ("list", KeysListCommand.run), ("import", KeysImportCommand.run), ("generate", KeysGenerateCommand.run),

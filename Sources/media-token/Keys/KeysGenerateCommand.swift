@@ -41,7 +41,7 @@ enum KeysGenerateCommand {
             } catch {
                 throw CommandFailure("\(error)")
             }
-            // The public half first: a private key that is left alone by a failure would block the next try.
+            // The public key is written first: a private key left behind by a failure would block the next attempt.
             try NewFile.write(publicText, to: "\(task.directory)/development.pem", mode: 0o644)
             try NewFile.write(privateText, to: "\(task.directory)/development.key", mode: 0o600)
             Console.print("\(task.directory)/development.pem  \(task.bits) bits  sha256 \(fingerprint)")

@@ -1,7 +1,7 @@
 internal import Files
 internal import TokenCrypto
 
-/// `media-token keys import`: takes the public part out of a keystore.
+/// `media-token keys import`: extracts the public keys and certificates of a key file.
 enum KeysImportCommand {
     private static let syntax = CommandSyntax(
         name: "media-token keys import", operands: "FILE",

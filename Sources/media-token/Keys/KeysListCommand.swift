@@ -1,7 +1,7 @@
 internal import MediaToken
 internal import MediaTokenGate
 
-/// `media-token keys list`: shows what a verifier would load.
+/// `media-token keys list`: shows the keys that a verifier would load.
 enum KeysListCommand {
     private static let syntax = CommandSyntax(
         name: "media-token keys list", operands: "[FILE | DIR]...",

@@ -2,7 +2,7 @@ internal import Files
 internal import MediaToken
 internal import Timestamps
 
-/// The options that say what a token must be for.
+/// The options that say what a token must be for: requestor, resource and MVPD.
 struct ExpectationOptions {
     static let group = OptionGroup(
         heading: "What the token must be for:",
@@ -34,10 +34,10 @@ struct ExpectationOptions {
         }
     }
 
-    /// Whether the command line says anything about the resource.
+    /// Whether the command line names a resource, or allows any.
     var namesResource: Bool { isAnyResource || !(resources + resourceFiles).isEmpty }
 
-    /// `nil` where nothing is said about the resource.
+    /// The resource rule of the command line; `nil` if no resource is named.
     func resourceRule() throws(CommandFailure) -> ResourceRule? {
         guard namesResource else { return nil }
         guard !isAnyResource else { return .unsafeAnyResource }
@@ -47,16 +47,16 @@ struct ExpectationOptions {
         return isCanonical ? .canonically(identifiers) : .anyOf(identifiers)
     }
 
-    /// The same allow-list for each requestor that is expected.
+    /// The MVPDs that each expected requestor allows; they are the same for all.
     var allowedMVPDs: [RequestorID: Set<MVPDID>] {
         guard let mvpds else { return [:] }
         return Dictionary(requestors.map { ($0, mvpds) }, uniquingKeysWith: { first, _ in first })
     }
 }
 
-/// A resource that lies in a file, as an MRSS document usually does.
+/// A resource in a file, as an MRSS document usually is.
 enum ResourceFile {
-    /// Its text without one line break at the end, which editors add.
+    /// Reads the resource, without one line break at the end, which editors add.
     static func read(_ path: String) throws(CommandFailure) -> String {
         let bytes: [UInt8]
         do { bytes = try FileBytes.read(path, limit: RawToken.sizeLimit) } catch {
@@ -70,7 +70,7 @@ enum ResourceFile {
     }
 }
 
-/// The options that say when, and with which tolerance.
+/// The options for the time of a check and for its tolerances.
 struct TimeOptions {
     static let group = OptionGroup(
         heading: "Time:",

@@ -23,7 +23,7 @@ struct KeyOptions {
     private let passwordFile: String?
     private let requirements: KeyRequirements
 
-    /// - Parameter operands: further files and directories, where a command takes them as such.
+    /// - Parameter operands: further key files and directories, if the command accepts them as operands.
     init(_ given: Arguments, operands: [String] = []) throws(UsageError) {
         paths = given.all("keys") + given.all("key") + operands
         password = try given.one("password")
@@ -37,9 +37,9 @@ struct KeyOptions {
             unsafeIgnoringCertificateDates: given.has("ignore-certificate-dates"))
     }
 
-    /// Loads the keys; those of a directory that are refused are named on standard error.
+    /// Loads the keys, and prints a warning on standard error for each refused key of a directory.
     ///
-    /// - Parameter own: a key of this process, to be trusted beside them whatever it is like.
+    /// - Parameter own: a key of this process, which is trusted too, and need not meet any requirement.
     func load(unsafelyTrusting own: RSAPublicKey? = nil) throws(CommandFailure) -> KeyRing {
         let password = try readPassword()
         let keys: KeyRing
@@ -52,7 +52,7 @@ struct KeyOptions {
         return keys
     }
 
-    /// Loads the keys of a gate.
+    /// Loads the verification keys of a gate.
     static func load(_ settings: GateSettings) throws(CommandFailure) -> KeyRing {
         try KeyOptions(settings).load()
     }

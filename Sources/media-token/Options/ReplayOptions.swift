@@ -14,31 +14,31 @@ struct ReplayOptions {
 
     private let url: String
 
-    /// The kind of store, for a report: what is behind the colon may hold a password.
+    /// The kind of store, for a report. The rest of the URL may contain a password.
     var kind: String { printable(String(url.prefix { $0 != ":" })) }
 
     init(_ given: Arguments, time: TimeOptions) throws(UsageError) {
         url = try given.one("replays") ?? "memory"
-        // A store forgets what has passed: asked about the future, it would forget what is alive for everybody else.
+        // A store deletes expired tokens. Given a future time, it would delete tokens that are live for other users.
         guard url == "memory" || time.time == nil else {
             throw UsageError(
                 "--at is given beside --replays \(printable(url)); a lasting store is asked as of now only")
         }
     }
 
-    /// Opens the store, or makes it: then behind a fence that allows for clocks that are apart.
+    /// Opens the store, or creates it. A new LMDB or Redis store gets a fence that allows for clock skew.
     func open(clockSkew: Duration) throws(CommandFailure) -> ReplayStore {
         do { return try ReplayStore(opening: url, clockSkew: clockSkew) } catch { throw CommandFailure("\(error)") }
     }
 
-    /// Opens the store for a load test, whose tokens are issued after this: without an allowance for clocks, and where it is
-    /// in memory, without a limit.
+    /// Opens the store for a load test, which issues its tokens afterwards. A new fence allows for no clock skew, and a
+    /// memory store has no size limit.
     func openToBeFilled() throws(CommandFailure) -> ReplayStore {
         url == "memory" ? .memory(MemoryReplayCache(capacity: .max)) : try open(clockSkew: .zero)
     }
 
-    /// Opens a store that is there. Should it have to be put right after a crash of the machine, its fence allows for the
-    /// largest skew, since who claims in it may allow that.
+    /// Opens an existing store. If the store must be recovered after a crash of the machine, its fence is moved by the
+    /// largest clock skew, because any of its users may allow that much.
     static func openExisting(_ url: String) throws(CommandFailure) -> ReplayStore {
         do {
             return try ReplayStore(opening: url, makesNew: false, clockSkew: VerificationPolicy.largestClockSkew)

@@ -2,7 +2,7 @@ internal import MediaToken
 internal import Glibc
 internal import TextEncodings
 
-/// Where a command's tokens come from: `TOKEN`, `@FILE`, or `-` and nothing at all for standard input.
+/// The source of a command's tokens: an operand `TOKEN` or `@FILE`, or standard input for `-` or no operand.
 struct TokenInput {
     private let operand: String?
 
@@ -13,14 +13,15 @@ struct TokenInput {
         operand = operands.first == "-" ? nil : operands.first
     }
 
-    /// The tokens of a file; `nil` for standard input.
+    /// Takes the tokens from a file, or from standard input if `file` is `nil`.
     init(file: String?) {
         operand = file.map { "@" + $0 }
     }
 
-    /// Hands the tokens to `body` in groups: all that one read brought, so that a pipe that trickles is answered at once.
+    /// Calls `body` with the tokens in groups. A group has all tokens that one read completed, so that the tokens of a
+    /// slow pipe are answered at once.
     ///
-    /// An input without any token is handed on as one that is empty.
+    /// An input without any token counts as one empty token.
     func forEachGroup(_ body: ([RawToken]) -> Void) throws(CommandFailure) {
         guard let operand else { return try forEachGroup(of: STDIN_FILENO, "standard input", body) }
         guard operand.hasPrefix("@") else { return body([RawToken(operand)]) }
@@ -48,10 +49,10 @@ struct TokenInput {
     }
 }
 
-/// Cuts an input into tokens: one a line, except that some go on over lines.
+/// Splits an input into tokens: one per line, except for tokens that span several lines.
 ///
-/// Clear text may hold line breaks inside of an MRSS resource, and documents are often printed over several lines. Each
-/// begins in a way of its own, and goes on to the line that ends it.
+/// Clear text may contain line breaks inside an MRSS resource, and documents are often printed over several lines. Each
+/// of these forms has its own beginning, and continues up to the line that ends it.
 struct TokenSplitter {
     private enum Form: CaseIterable {
         case clearText, xmlDocument, jsonDocument
@@ -73,7 +74,7 @@ struct TokenSplitter {
             }
         }
 
-        /// Whether `line` is the last; JSON ends where it began, or at a brace that is not indented.
+        /// Whether `line` ends the token. JSON ends on its first line, or at a brace that is not indented.
         func isEnded(by line: ArraySlice<UInt8>, isFirst: Bool) -> Bool {
             switch self {
             case .clearText: line.ends(with: "Token>")
@@ -83,7 +84,7 @@ struct TokenSplitter {
         }
     }
 
-    /// Tokens found so far.
+    /// The number of tokens found so far.
     private(set) var count = 0
 
     private var unread: [UInt8] = []
@@ -91,7 +92,7 @@ struct TokenSplitter {
 
     private static let newline = UInt8(ascii: "\n")
 
-    /// The tokens that `bytes` complete.
+    /// Reads `bytes`, and returns the tokens that they complete.
     mutating func append(_ bytes: ArraySlice<UInt8>) -> [RawToken] {
         var tokens: [RawToken] = []
         var rest = (unread + bytes)[...]
@@ -99,13 +100,13 @@ struct TokenSplitter {
             tokens += take(line: rest[..<end])
             rest = rest[(end + 1)...]
         }
-        // What is too long to be a token is kept just long enough to be refused for that.
+        // A line that is too long for a token is kept only up to the length at which it is rejected.
         unread = Array(rest.prefix(RawToken.sizeLimit + 1))
         count += tokens.count
         return tokens
     }
 
-    /// What is left when the input has ended.
+    /// Ends the input, and returns the tokens that were left.
     mutating func finish() -> [RawToken] {
         let tokens = take(line: unread[...]) + endBegun()
         unread = []
@@ -115,7 +116,7 @@ struct TokenSplitter {
 
     private mutating func take(line: ArraySlice<UInt8>) -> [RawToken] {
         let form = Form(beginning: line)
-        // Inside of a document a line may begin as a token does; clear text ends where anything else begins.
+        // A line inside a document may begin like a token; clear text ends where another token begins.
         if begun?.form == .clearText, form != nil || line.starts(with: "PHNpZ25hdHVyZUluZm8".utf8) {
             return endBegun() + take(line: line)
         }
@@ -137,7 +138,7 @@ struct TokenSplitter {
 }
 
 extension ArraySlice<UInt8> {
-    /// Whether `text` is what comes last before white space.
+    /// Whether `text` comes last, apart from white space.
     fileprivate func ends(with text: String) -> Bool {
         guard let last = lastIndex(where: { !$0.isASCIIWhiteSpace }) else { return false }
         return self[...last].suffix(text.utf8.count).elementsEqual(text.utf8)

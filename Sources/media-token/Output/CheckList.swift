@@ -1,7 +1,7 @@
 internal import MediaToken
 internal import TextEncodings
 
-/// An examination for people: the status, then each check with the values that it compared.
+/// Prints an examination for people: the status, then each check with the values that it compared.
 enum CheckList {
     static func print(_ examination: Examination, status: String, showsFields: Bool) {
         let isGood = examination.firstFailure == nil
@@ -22,7 +22,7 @@ enum CheckList {
         }
     }
 
-    /// - Parameter isPassed: `nil` for what was not checked.
+    /// - Parameter isPassed: whether the check passed; `nil` if it was not run.
     static func printLine(_ isPassed: Bool?, _ name: String, _ detail: String) {
         let mark = isPassed.map { $0 ? Style.good("✓") : Style.bad("✗") } ?? Style.faint("–")
         Console.print("  \(mark) \(pad(name, 9))  \(detail)")

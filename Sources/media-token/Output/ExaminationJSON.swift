@@ -1,7 +1,7 @@
 internal import MediaToken
 internal import MediaTokenGate
 
-/// An examination for programs: one JSON object on one line, its keys in alphabetical order.
+/// Encodes an examination for programs: one JSON object on one line, its keys in alphabetical order.
 enum ExaminationJSON {
     static func line(_ examination: Examination, status: String, code: Int?) -> String {
         JSONLine.encode(Object(examination, status: status, code: code))
@@ -33,7 +33,7 @@ enum ExaminationJSON {
         }
     }
 
-    /// Field names and texts. A name that comes more than once, which only unknown elements may, has a list of texts.
+    /// A token's fields by name. A name that occurs more than once, as only unknown elements may, has an array.
     private struct FieldsObject: Encodable {
         private struct Name: CodingKey {
             let stringValue: String

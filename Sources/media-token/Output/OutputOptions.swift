@@ -1,6 +1,6 @@
 internal import MediaToken
 
-/// How a command shows what it found out about a token.
+/// The options for how a command shows what it found out about a token.
 struct OutputOptions {
     static let group = OptionGroup(
         heading: "Output:",
@@ -18,7 +18,7 @@ struct OutputOptions {
         guard !(isQuiet && isJSON) else { throw UsageError("--json and --quiet are given; expected one of them") }
     }
 
-    /// - Parameter showsFields: whether the token's fields are shown to people too. JSON always has them.
+    /// - Parameter showsFields: whether the list for people contains the token's fields. JSON always contains them.
     func show(_ examination: Examination, status: String, code: Int?, showsFields: Bool = false) {
         if isQuiet { return }
         if isJSON {

@@ -4,7 +4,7 @@ internal import Glibc
 /// One option of a command, as `--help` shows it.
 struct CommandOption {
     let name: String
-    /// What stands for the value in the help; `nil` for a flag.
+    /// The placeholder for the value in the help; `nil` for a flag.
     let value: String?
     let help: String
 
@@ -13,31 +13,31 @@ struct CommandOption {
     }
 }
 
-/// Options under one heading.
+/// The options under one heading of the help.
 struct OptionGroup {
     let heading: String
     let options: [CommandOption]
 }
 
-/// What a command takes, in the words of its `--help`.
+/// The syntax of a command, in the words of its `--help`.
 struct CommandSyntax {
-    /// As it is called: `media-token verify`.
+    /// The command as the user types it: `media-token verify`.
     let name: String
-    /// What follows the options: `[TOKEN | @FILE | -]`.
+    /// The operands, which follow the options: `[TOKEN | @FILE | -]`.
     let operands: String
     let summary: String
-    /// Shown behind the options: details, exit status, an example.
+    /// The text after the options in the help: details, exit status, an example.
     let details: String
     let groups: [OptionGroup]
-    /// Whether the first operand ends the options, as for a command that has subcommands.
+    /// Whether the first operand ends the options, as in a command that has subcommands.
     var stopsAtOperand = false
 }
 
-/// What was given on a command line.
+/// The options and operands given on a command line.
 struct Arguments {
     fileprivate(set) var values: [String: [String]] = [:]
     fileprivate(set) var operands: [String] = []
-    /// A flag that was not written in full, which argp lets pass. Some are unsafe, and shall not be set by accident.
+    /// A flag that the user abbreviated, which argp allows. Some flags are unsafe, and must not be set by accident.
     fileprivate var abbreviated: String?
 
     func has(_ option: String) -> Bool { values[option] != nil }
@@ -52,7 +52,7 @@ struct Arguments {
         return given.first
     }
 
-    /// A whole number within `range`.
+    /// The value of an option as a whole number within `range`; `nil` if the option is not given.
     func number(_ option: String, in range: ClosedRange<Int64>) throws(UsageError) -> Int64? {
         guard let text = try one(option) else { return nil }
         guard let number = Int64(text), range.contains(number) else {
@@ -63,18 +63,18 @@ struct Arguments {
     }
 }
 
-/// A command line that makes no sense. Ends the program with exit status 64.
+/// An invalid command line. It ends the program with exit status 64.
 struct UsageError: Error {
     let message: String
 
     init(_ message: String) { self.message = message }
 }
 
-/// Reads command lines with glibc's argp, which also writes `--help` and `--usage`. The only importer of it.
+/// Reads command lines with glibc's argp, which also writes `--help` and `--usage`. No other file imports argp.
 enum ArgumentParser {
-    /// Reads `arguments` and makes of them what `use` makes of them.
+    /// Reads `arguments`, and returns what `use` makes of them.
     ///
-    /// Ends the program with exit status 64 on a ``UsageError`` and on an option that does not exist, and after `--help`.
+    /// Ends the program with exit status 64 on a ``UsageError`` or an unknown option, and with 0 after `--help`.
     static func parse<Result>(
         _ syntax: CommandSyntax, _ arguments: [String], use: (Arguments) throws(UsageError) -> Result
     ) -> Result {
@@ -116,7 +116,7 @@ private struct Options {
     private(set) var table: [argp_option] = []
     private(set) var names: [Int32: String] = [:]
 
-    /// Keys below are letters, which argp would offer as short options.
+    /// The first key of an option. Smaller keys are letters, which argp would offer as short options.
     private static let firstKey: Int32 = 256
 
     init(_ syntax: CommandSyntax, _ arena: CStrings) {
@@ -143,7 +143,7 @@ private struct Options {
     }
 }
 
-/// What argp's callback collects while it goes through one command line.
+/// Collects what argp's callback receives for one command line.
 private final class Session {
     private let names: [Int32: String]
     private let stopsAtOperand: Bool
@@ -171,13 +171,13 @@ private final class Session {
             arguments.operands.append(value ?? "")
             if stopsAtOperand { takeRest(state) }
         } else {
-            // ARGP_ERR_UNKNOWN, a macro: the key is none of ours.
+            // ARGP_ERR_UNKNOWN, a macro: the key belongs to none of the command's options.
             return E2BIG
         }
         return 0
     }
 
-    /// The subcommand's own arguments, which argp must not look into.
+    /// Takes the subcommand's own arguments, which argp must not parse.
     private func takeRest(_ state: UnsafeMutablePointer<argp_state>) {
         while state.pointee.next < state.pointee.argc {
             if let argument = state.pointee.argv[Int(state.pointee.next)] {
@@ -188,7 +188,7 @@ private final class Session {
     }
 }
 
-/// Owns C strings for as long as argp may look at them.
+/// Owns C strings for as long as argp may read them.
 private final class CStrings {
     private var owned: [UnsafeMutablePointer<CChar>] = []
 

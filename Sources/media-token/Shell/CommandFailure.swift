@@ -13,7 +13,7 @@ enum Subcommands {
     }
 }
 
-/// How a command ends, for scripts. ``UsageError`` ends it with 64 (`EX_USAGE`).
+/// The exit status of a command, for scripts. A ``UsageError`` ends the command with 64 (`EX_USAGE`).
 enum ExitStatus: Int32, Comparable {
     case success = 0
     case rejected = 1
@@ -23,13 +23,13 @@ enum ExitStatus: Int32, Comparable {
     static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A failure that is not a usage error, such as a file or key that cannot be read. It ends the command with exit status 2.
+/// A failure other than a usage error, such as a file or key that cannot be read. It ends the command with status 2.
 struct CommandFailure: Error {
     let message: String
 
     init(_ message: String) { self.message = message }
 
-    /// Runs `work`; a failure goes to standard error.
+    /// Runs `work`, and prints its failure on standard error.
     static func report(_ work: () throws(CommandFailure) -> ExitStatus) -> ExitStatus {
         do {
             return try work()

@@ -1,24 +1,24 @@
 internal import Files
 internal import Glibc
 
-/// Standard output and standard error.
+/// Writes to standard output and standard error.
 enum Console {
     /// Whether standard output is a terminal and the user has not asked for plain text (https://no-color.org).
     static let usesColour = isatty(STDOUT_FILENO) == 1 && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true)
     /// Whether a person sees standard error, so that progress is worth showing.
     static let showsProgress = isatty(STDERR_FILENO) == 1
 
-    // The program is single-threaded: it reads, verifies and prints in turn.
+    // Only the main thread prints, so no lock is needed.
     private nonisolated(unsafe) static var pending: [UInt8] = []
     private static let flushThreshold = 1 << 16
 
-    /// A line on standard output, which is written out when there is much of it, and by ``flush()``.
+    /// Prints a line on standard output. Lines are buffered until 64 KiB are pending or ``flush()`` is called.
     static func print(_ line: String) {
         pending += Array(line.utf8) + [UInt8(ascii: "\n")]
         if pending.count >= flushThreshold { flush() }
     }
 
-    /// Writes out what was printed. Output that cannot be written ends the program: whoever reads it would miss a part.
+    /// Writes out the buffered lines. If that fails, the program ends, because its reader would miss a part.
     static func flush() {
         defer { pending = [] }
         guard !FileBytes.write(pending, to: STDOUT_FILENO) else { return }
@@ -26,7 +26,7 @@ enum Console {
         exit(ExitStatus.undecided.rawValue)
     }
 
-    /// A message on standard error, behind the program's name, after all that was printed before.
+    /// Prints a message on standard error, after the program's name, once all buffered lines are written.
     static func printError(_ message: String) {
         flush()
         for line in message.split(separator: "\n") {
@@ -34,14 +34,14 @@ enum Console {
         }
     }
 
-    /// Text on standard error as it is.
+    /// Writes text to standard error, unchanged.
     static func writeProgress(_ text: String) {
-        // Nobody is left to tell where this fails.
+        // A failure is ignored, because there is nowhere else to report it.
         _ = FileBytes.write(Array(text.utf8), to: STDERR_FILENO)
     }
 }
 
-/// Colours of a terminal.
+/// The styles of text on a terminal.
 enum Style: String {
     case good = "32"
     case bad = "31"

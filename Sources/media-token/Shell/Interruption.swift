@@ -1,19 +1,19 @@
 internal import Glibc
 internal import Synchronization
 
-/// Ctrl-C, for work that shows what it has when it is cut short.
+/// Notes Ctrl-C, for commands that show what they have when they are interrupted.
 enum Interruption {
     private static let requested = Atomic<Bool>(false)
 
     static var isRequested: Bool { requested.load(ordering: .relaxed) }
 
-    /// From here on the first Ctrl-C is noted; a second one ends the process.
+    /// Notes the first Ctrl-C after this call; a second one ends the process.
     static func note() {
         signal(SIGINT) { number in
             Interruption.requested.store(true, ordering: .relaxed)
             signal(number, SIG_DFL)
         }
-        // Whoever started us may have blocked it.
+        // The process that started this one may have blocked SIGINT.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGINT)

@@ -1,14 +1,14 @@
 internal import Files
 internal import Glibc
 
-/// A file that was not there before.
+/// Creates files that did not exist before.
 enum NewFile {
-    /// Writes `text` with exactly `mode`. Never follows a link to, or replaces, what is there, and leaves no half of it.
+    /// Writes `text` to a new file with exactly `mode`. Follows no link, replaces nothing, and leaves no partial file.
     static func write(_ text: String, to path: String, mode: mode_t) throws(CommandFailure) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw failure(path) }
         defer { close(descriptor) }
-        // The mode of open() is cut by the umask.
+        // The umask reduces the mode that open() is given.
         guard fchmod(descriptor, mode) == 0, FileBytes.write(Array(text.utf8), to: descriptor) else {
             let failure = failure(path)
             unlink(path)

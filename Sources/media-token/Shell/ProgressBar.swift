@@ -1,4 +1,4 @@
-/// A line on standard error that shows how far a long work is; nothing where nobody sees it.
+/// A line on standard error that shows the progress of long work. Shows nothing if standard error is not a terminal.
 struct ProgressBar {
     private static let width = 40
 
@@ -11,7 +11,7 @@ struct ProgressBar {
         self.total = total
     }
 
-    /// Shows that `done` of the total is done. Draws only when there is something new to see.
+    /// Shows that `done` of the total is done. Draws only if the percentage has changed.
     mutating func update(_ done: Int) {
         guard Console.showsProgress, total > 1 else { return }
         let percent = done * 100 / total

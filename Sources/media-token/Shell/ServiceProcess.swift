@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// What a process must set up before its first thread, to serve for months.
+/// The set-up that a process needs before its first thread starts, to serve for months.
 struct ServiceProcess {
     private let signals: sigset_t
 
-    /// Keeps the signals of service managers from all threads, for ``nextSignal(withinSeconds:)``.
+    /// Blocks the signals of service managers in all threads, so that ``nextSignal(withinSeconds:)`` receives them.
     init() {
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -21,7 +21,7 @@ struct ServiceProcess {
         return signal > 0 ? signal : nil
     }
 
-    /// Has the next SIGTERM or SIGINT end the process at once, as the first one's graceful end takes too long for somebody.
+    /// Lets the next SIGTERM or SIGINT end the process at once, for an operator who does not want to wait.
     func endAtNextSignal() {
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -32,9 +32,9 @@ struct ServiceProcess {
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     }
 
-    /// Takes as many descriptors as it may have, since a connection takes one and the usual soft limit is 1024.
+    /// Raises the limit of descriptors as far as allowed: a connection takes one, and the usual soft limit is 1024.
     ///
-    /// - Returns: how many those are.
+    /// - Returns: the number of descriptors that the process may have.
     static func raiseDescriptorLimit() -> Int {
         let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()

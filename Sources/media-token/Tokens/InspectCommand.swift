@@ -1,6 +1,6 @@
 internal import MediaToken
 
-/// `media-token inspect`: shows what a token of any kind holds, and checks what it is asked.
+/// `media-token inspect`: shows the contents of a token of any kind, and runs the checks that the options ask for.
 enum InspectCommand {
     private static let syntax = CommandSyntax(
         name: "media-token inspect", operands: "[TOKEN | @FILE | -]",
@@ -81,7 +81,7 @@ enum InspectCommand {
         return status
     }
 
-    /// Never `VALID_TOKEN`: an inspection accepts nothing.
+    /// The status line of an examination. It is never `VALID_TOKEN`, because an inspection accepts nothing.
     private static func headline(of examination: Examination) -> String {
         if let failure = examination.firstFailure { return failure.status?.rawValue ?? "NOT_AS_ASKED" }
         return examination.key == nil ? "UNVERIFIED" : "VERIFIED"

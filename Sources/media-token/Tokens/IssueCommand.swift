@@ -78,7 +78,7 @@ enum IssueCommand {
                 ?? recipe.root
         }
 
-        /// A time that is given with an offset is written with it.
+        /// Reads the issue time. A time that is given with an offset is written with that offset.
         private static func issued(_ given: Arguments) throws(UsageError) -> TokenDate {
             if let date = try given.one("issued-at").flatMap({ TokenDate($0) }) { return date }
             return TokenDate(try TimeOptions.time("issued-at", given) ?? .now)
@@ -114,7 +114,7 @@ enum IssueCommand {
 }
 
 extension Arguments {
-    /// One of a few words.
+    /// The value of an option that accepts a few words; `nil` if the option is not given.
     fileprivate func choice<Value>(
         _ option: String, _ make: (String) -> Value?, _ words: [String]
     ) throws(UsageError) -> Value? {

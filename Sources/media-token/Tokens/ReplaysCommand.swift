@@ -2,7 +2,7 @@ internal import MediaToken
 internal import MediaTokenGate
 internal import ReplayStores
 
-/// `media-token replays`: looks after a replay store.
+/// `media-token replays`: shows the contents of a replay store, or deletes its expired buckets.
 enum ReplaysCommand {
     private static let syntax = CommandSyntax(
         name: "media-token replays", operands: "stat|sweep URL",

@@ -1,7 +1,7 @@
 internal import MediaToken
 internal import ReplayStores
 
-/// `media-token verify`: decides whether tokens open a resource, and uses them up for the rest of the run.
+/// `media-token verify`: decides whether tokens open a resource, and consumes the tokens that it accepts.
 enum VerifyCommand {
     private static let syntax = CommandSyntax(
         name: "media-token verify", operands: "[TOKEN | @FILE | -]",
