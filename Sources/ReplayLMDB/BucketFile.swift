@@ -175,13 +175,13 @@ final class BucketFile {
     }
 
     /// Runs `body` in a transaction, with the number of pages in use.
-    private func write<Result>(
-        _ body: (OpaquePointer, MDB_dbi, _ pages: Int) throws(StoreFault) -> Result
-    ) throws(StoreFault) -> Result {
+    private func write<Value>(
+        _ body: (OpaquePointer, MDB_dbi, _ pages: Int) throws(StoreFault) -> Value
+    ) throws(StoreFault) -> Value {
         var pointer: OpaquePointer?
         try StoreFault.check(mdb_txn_begin(environment, nil, 0, &pointer), "begin a transaction")
         guard let transaction = pointer else { throw StoreFault(code: ENOMEM, action: "begin a transaction") }
-        let result: Result
+        let result: Value
         do throws(StoreFault) {
             var info = MDB_envinfo()
             try StoreFault.check(mdb_env_info(environment, &info), "read the header")

@@ -42,7 +42,7 @@ final class StoreDirectory {
     }
 
     deinit {
-        if let registered { OpenStores.shared.leave(registered) }
+        if let registered { OpenStores.leave(registered) }
         close(users)
         close(descriptor)
     }
@@ -65,7 +65,7 @@ final class StoreDirectory {
     func enter() throws(StoreFault) {
         guard let identity = FileIdentity(in: descriptor) else { throw StoreFault("cannot be read: \(lastError())") }
         let place = "\(identity.device):\(identity.inode)"
-        guard OpenStores.shared.enter(place) else {
+        guard OpenStores.enter(place) else {
             throw StoreFault("is open in this process already; share the one store")
         }
         registered = place
@@ -241,18 +241,15 @@ struct FileIdentity: Equatable {
 
 /// The stores that this process has open. A process must not open an LMDB file twice: closing one of the two would
 /// release the locks of the other.
-private final class OpenStores: Sendable {
-    static let shared = OpenStores()
-
-    private let lock = Lock()
-    private nonisolated(unsafe) var places: Set<String> = []
+private enum OpenStores {
+    private static let places = Guarded<Set<String>>([])
 
     /// Registers a store; `false` if this process already has it open.
-    func enter(_ place: String) -> Bool {
-        lock.withLock { places.insert(place).inserted }
+    static func enter(_ place: String) -> Bool {
+        places.withLock { $0.insert(place).inserted }
     }
 
-    func leave(_ place: String) {
-        _ = lock.withLock { places.remove(place) }
+    static func leave(_ place: String) {
+        _ = places.withLock { $0.remove(place) }
     }
 }

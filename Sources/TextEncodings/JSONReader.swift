@@ -87,7 +87,7 @@ struct JSONReader {
         next += 1
         guard let end = bytes[next...].position(of: UInt8(ascii: "\"")) else {
             next = bytes.count
-            throw malformed("the closing quote of a text")
+            throw malformed("the closing quote of a string")
         }
         let plain = bytes[next..<end]
         guard plain.position(of: UInt8(ascii: "\\")) == nil, plain.allSatisfy({ $0 >= 0x20 }) else {
@@ -107,7 +107,7 @@ struct JSONReader {
             default: text.append(byte)
             }
         }
-        throw malformed("no control character in a text, and a quote at its end")
+        throw malformed("no control character in a string, and a quote at its end")
     }
 
     /// Reads an escape, whose backslash has already been read, and adds its character to `text`.
@@ -139,7 +139,7 @@ struct JSONReader {
             value = 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00)
         }
         guard value > 0, let scalar = Unicode.Scalar(value) else {
-            throw malformed("a character before this, neither NUL nor half of a surrogate pair")
+            throw malformed("a valid Unicode escape before this (not NUL, not a lone surrogate)")
         }
         return scalar
     }

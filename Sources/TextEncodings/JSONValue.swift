@@ -14,7 +14,7 @@ package enum JSONValue: Sendable, Equatable {
         case .boolean: "true or false"
         case .number(let number): Int(exactly: number).map { "\($0)" } ?? "\(number)"
         case .text(let text): "'\(printable(text))'"
-        case .list: "a list"
+        case .list: "an array"
         case .object: "an object"
         }
     }
@@ -45,7 +45,7 @@ package struct JSONObject: Sendable {
 
     /// The string in the member `name`; `nil` if there is no such member.
     package func text(_ name: String) throws(StrictJSON.Problem) -> String? {
-        try member(name, "a text") { if case .text(let text) = $0 { text } else { nil } }
+        try member(name, "a string") { if case .text(let text) = $0 { text } else { nil } }
     }
 
     package func flag(_ name: String) throws(StrictJSON.Problem) -> Bool? {
@@ -57,7 +57,7 @@ package struct JSONObject: Sendable {
     }
 
     package func objects(_ name: String) throws(StrictJSON.Problem) -> [JSONObject]? {
-        try member(name, "a list of objects") { value in
+        try member(name, "an array of objects") { value in
             guard case .list(let list) = value else { return nil }
             let objects = list.enumerated().compactMap { Self($1, at: "\(below(name))[\($0)]") }
             return objects.count == list.count ? objects : nil

@@ -18,7 +18,7 @@ package final class Lock: @unchecked Sendable {
     }
 
     @inlinable
-    package func withLock<Result>(_ body: () -> Result) -> Result {
+    package func withLock<Value>(_ body: () -> Value) -> Value {
         lock()
         defer { unlock() }
         return body()
@@ -53,7 +53,7 @@ package final class Guarded<State>: @unchecked Sendable {
     }
 
     @inlinable
-    package func withLock<Result>(_ body: (inout State) -> Result) -> Result {
+    package func withLock<Value>(_ body: (inout State) -> Value) -> Value {
         lock.withLock { body(&state.pointee) }
     }
 }

@@ -17,7 +17,7 @@ package struct SHA256Digest: Hashable, Sendable {
         withUnsafeBytes { Array($0) }
     }
 
-    package func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    package func withUnsafeBytes<Value>(_ body: (UnsafeRawBufferPointer) -> Value) -> Value {
         let ordered = (words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian)
         return Swift.withUnsafeBytes(of: ordered, body)
     }

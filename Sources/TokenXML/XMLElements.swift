@@ -40,7 +40,7 @@ package struct XMLElements: Sendable {
 
     /// Passes the element's text, as ``text(of:)`` returns it, to `body` as UTF-8.
     @inlinable
-    package func withText<Result>(of element: XMLElement, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+    package func withText<Value>(of element: XMLElement, _ body: (UnsafeBufferPointer<UInt8>) -> Value) -> Value {
         bytes.withUnsafeBufferPointer { body(UnsafeBufferPointer(rebasing: $0[element.text])) }
     }
 

@@ -15,19 +15,19 @@ enum MediaTokenCommand {
         summary: "Verify Adobe Pass short media tokens: one token opens one resource, once.",
         details: """
             Commands:
-              verify     decide whether tokens open a resource, and say exactly why not
+              verify     decide whether tokens open a resource, with the reason if not
               inspect    show what a media, AuthN or AuthZ token holds
               issue      sign tokens for tests and load
               keys       list, import or generate keys
-              replays    show or sweep a store of used tokens
-              serve      answer over HTTP whether a stream may play
-              grant      make or explain what a CDN takes for a yes
-              demo       see a gate at work on this machine
+              replays    show or sweep a replay store
+              serve      run the gate, an HTTP authorization service
+              grant      create or check a playback grant for a CDN
+              demo       run a gate on this machine and ask it
               bench      measure verifications, or a running gate
 
-            'media-token COMMAND --help' tells more of each.
+            'media-token COMMAND --help' shows the details.
 
-            Exit status: 0 all valid, 1 at least one rejected, 2 could not tell (keys or store), 64 usage.
+            Exit status: 0 all valid, 1 at least one rejected, 2 undecided (keys or store), 64 usage.
 
             Example:
               media-token verify --keys Keys --requestor MML --resource TNT @token.txt

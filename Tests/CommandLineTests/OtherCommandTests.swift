@@ -106,7 +106,7 @@ struct OtherCommandTests {
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
         let again = try run(["keys", "generate", "--to", directory.path])
         #expect(again.status == 2)
-        #expect(again.errors.contains("is there already"))
+        #expect(again.errors.contains("already exists"))
     }
 
     @Test("a keystore is imported, and listed with the same fingerprint", arguments: ["trust.jks", "trust.p12"])

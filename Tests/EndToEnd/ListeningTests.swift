@@ -61,7 +61,9 @@ extension EndToEnd {
             #expect(try GateProcess.fetch(url, ["--cacert", "\(folder)/second.pem"]).code == "405")
             try "no certificate".write(toFile: "\(folder)/gate.pem", atomically: false, encoding: .utf8)
             gate.signal(SIGHUP)
-            try gate.wait { try gate.logged().contains("not reloaded, and as before: \(folder)/gate.pem: expected") }
+            try gate.wait {
+                try gate.logged().contains("reload failed, configuration unchanged: \(folder)/gate.pem: expected")
+            }
             #expect(try GateProcess.fetch(url, ["--cacert", "\(folder)/second.pem"]).code == "405")
         }
 

@@ -24,7 +24,7 @@ struct GateSettingsTests {
             "replays: is 7",
             "colour: no such setting", "mvpds.A: is 1;", "keys: none is named", "routes[0].path: is '/a/../b'",
             "routes[1].requestor: is missing", "routes[1].resource: is missing", "routes[2]: is open, and names",
-            "routes[3].resource: is a list; expected a text or a list of texts", "routes[4]: is 5;",
+            "routes[3].resource: is an array; expected a string or an array of strings", "routes[4]: is 5;",
             "routes[5].requestor: is missing",
             "routes[5].x: no such setting",
         ]

@@ -98,6 +98,6 @@ struct CloudFrontGrantTests {
             let problem = Part.problem { _ = try GrantPeriod(from: Timestamp(milliseconds: clock), seconds: 60) }
             #expect(problem?.hasPrefix("clock: ") == true)
         }
-        #expect(Part.problem { _ = try GrantPeriod(from: .now, seconds: 60, hasBegin: true) } == nil)
+        #expect(Part.problem { _ = try GrantPeriod(from: .now, seconds: 60) } == nil)
     }
 }

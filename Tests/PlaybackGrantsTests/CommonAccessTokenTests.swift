@@ -170,7 +170,7 @@ struct CommonAccessTokenTests {
         }
         #expect(try claims(one(310, [1])) == CATClaims())
         for payload in [one(310, [1]) + [0], [0xA2, 1, 0x61, 0x61, 1, 0x61, 0x61]] {
-            #expect(throws: CATRefusal.malformed("its claims are no CBOR")) { try claims(payload) }
+            #expect(throws: CATRefusal.malformed("its claims are not valid CBOR")) { try claims(payload) }
         }
         var request = CATRequest(method: nil, path: "/a")
         exact.expires = 1_800_000_600
@@ -229,7 +229,7 @@ struct CommonAccessTokenTests {
             gigabytes, nested, endless, [0xD8, 61, 0xD1], [0xD8, 61, 0xD1, 0xFF],
             [0xD8, 61, 0xD1, 0x84, 0x43, 0xA1, 1, 5],
         ] + countless {
-            #expect(refusal(bytes) == .malformed("it is no CBOR"))
+            #expect(refusal(bytes) == .malformed("it is not valid CBOR"))
         }
         #expect(ContinuousClock.now - begin < .milliseconds(100 * Program.slowness))
         // COSE_Mac0 without the tag of a CWT; another algorithm; two keys of one name in a map.
@@ -237,7 +237,7 @@ struct CommonAccessTokenTests {
             ([], "tags"), ([0xD8, 61], "tags"), ([0xD1, 0x84, 0x43, 0xA1, 1, 5, 0xA0, 0x40, 0x40], "tags"),
             ([0xD8, 61, 0xD1, 0x84, 0x43, 0xA1, 1, 4, 0xA0, 0x40, 0x40], "protected"),
             ([0xD8, 61, 0xD1, 0x84, 0x40, 0xA0, 0x40, 0x40], "protected"),
-            ([0xD8, 61, 0xD1, 0x84, 0x43, 0xA1, 1, 5, 0xA2, 4, 0x40, 4, 0x40, 0x40, 0x40], "no CBOR"),
+            ([0xD8, 61, 0xD1, 0x84, 0x43, 0xA1, 1, 5, 0xA2, 4, 0x40, 4, 0x40, 0x40, 0x40], "not valid CBOR"),
             ([0xD8, 61, 0xD1, 0x83, 0x43, 0xA1, 1, 5, 0xA0, 0x40], "parts"),
         ] as [([UInt8], String)] {
             #expect(

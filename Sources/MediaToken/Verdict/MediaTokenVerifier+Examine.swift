@@ -85,7 +85,7 @@ extension CheckReport {
     /// The report on the replay claim of a token that was verified.
     fileprivate static func replay(_ outcome: Result<Verdict, VerificationError>) -> CheckReport {
         switch outcome {
-        case .success(.accepted): .passed(.replay, "this was its first use, and now it is used up")
+        case .success(.accepted): .passed(.replay, "this was its first use, and it is now consumed")
         case .success(.rejected(let rejection)) where rejection.check == .replay: .failed(rejection)
         case .success(.rejected): .notChecked(.replay, "rejected by an earlier check, so not consumed")
         case .failure(let error): .undecided(.replay, error)

@@ -73,7 +73,8 @@ public final class MediaTokenVerifier: Sendable {
         } catch {
             return GroupSteps(
                 envelopes: group.map { TokenPath.open($0.token, for: $0.expectation.resource) },
-                payloads: group.map { _ in nil }, approved: group.map { _ in .failure(.undecided(error)) })
+                payloads: group.map { _ in .failure(.outOfResources("\(error)")) },
+                approved: group.map { _ in .failure(.undecided(error)) })
         }
     }
 

@@ -22,15 +22,14 @@ package final class GateMetrics: Sendable {
         var storeErrors = 0
     }
 
-    private let lock = Lock()
-    private nonisolated(unsafe) var state = State()
+    private let state = Guarded(State())
 
     package init() {}
 
     /// Counts one answer.
     package func count(_ status: String, requestor: String?, microseconds: Int, isStoreError: Bool = false) {
         let seconds = Double(microseconds) / 1e6
-        lock.withLock {
+        state.withLock { state in
             var requestor = requestor ?? ""
             if !state.requestors.contains(requestor) {
                 if state.requestors.count < Self.mostRequestors {
@@ -48,7 +47,7 @@ package final class GateMetrics: Sendable {
 
     /// All counts as metrics.
     var families: [MetricFamily] {
-        let state = lock.withLock { self.state }
+        let state = state.withLock { $0 }
         var verdicts = MetricFamily(
             "media_token_verdicts_total", .counter, "Requests answered, by status and requestor.")
         let labels = state.verdicts.sorted { ($0.key.status, $0.key.requestor) < ($1.key.status, $1.key.requestor) }
@@ -57,7 +56,7 @@ package final class GateMetrics: Sendable {
         }
         var latency = MetricFamily(
             "media_token_verdict_seconds", .histogram,
-            "Time from the turn of the loop that brought a request to its answer.")
+            "Time from the event-loop iteration that brought a request to its answer.")
         var total = 0
         for (bound, count) in zip(Self.bounds.map { "\($0)" } + ["+Inf"], state.buckets) {
             total += count
@@ -68,7 +67,7 @@ package final class GateMetrics: Sendable {
         return [
             verdicts, latency,
             MetricFamily(
-                "media_token_store_errors_total", .counter, "Verdicts that the replay store could not tell.",
+                "media_token_store_errors_total", .counter, "Requests left undecided because the replay store failed.",
                 state.storeErrors),
         ]
     }

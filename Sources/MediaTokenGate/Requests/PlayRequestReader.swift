@@ -17,7 +17,7 @@ struct PlayRequestReader {
             let text = try sent.one("url", or: "path")
             guard let url = StreamURL(text) else {
                 throw .invalid(
-                    "the url is '\(printable(text))'; expected a path from / on, or a URL from https:// or http:// on, which nobody can read in two ways"
+                    "the url is '\(printable(text))'; expected an unambiguous absolute path or http(s) URL"
                 )
             }
             guard url.origin != nil || !routes.nameHosts else {

@@ -38,7 +38,9 @@ struct VerifyRequestBody {
     private static func mediaType(_ request: HTTPRequest) throws(GateProblem) -> String? {
         let codings = request.values(of: "Content-Encoding")
         if let coding = codings.first(where: { !$0.isSame(ignoringCaseOf: "identity") }) {
-            throw GateProblem(415, .requestInvalid, "the body is encoded as \(printable(coding)); expected it as it is")
+            throw GateProblem(
+                415, .requestInvalid,
+                "the body has Content-Encoding \(printable(coding)), which is not supported; expected none")
         }
         guard let value = request.values(of: "Content-Type").first else { return nil }
         guard value.utf8.count <= mediaTypeLimit else { throw .invalid("the media type is longer than any") }
@@ -59,7 +61,9 @@ struct VerifyRequestBody {
     private mutating func readForm(_ bytes: [UInt8]) throws(GateProblem) {
         guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalid("the form is not UTF-8") }
         let form = FormFields(text)
-        guard form.isWhole else { throw .invalid("the form has a name that cannot be decoded, or too many") }
+        guard form.isWhole else {
+            throw .invalid("a field name of the form cannot be decoded, or there are more than 256 fields")
+        }
         token = try Self.one(of: (Self.tokenFields + [Self.answerFields.token]).flatMap(form.encoded))
         self.form = form
     }

@@ -29,7 +29,9 @@ struct VerifyRequestFields {
 
     init(_ request: HTTPRequest) throws(GateProblem) {
         query = FormFields(request.query ?? "")
-        guard query.isWhole else { throw .invalid("the query has a name that cannot be decoded, or too many") }
+        guard query.isWhole else {
+            throw .invalid("a field name of the query cannot be decoded, or there are more than 256 fields")
+        }
         body = try VerifyRequestBody(request)
         self.request = request
     }

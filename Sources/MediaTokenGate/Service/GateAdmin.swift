@@ -47,14 +47,14 @@ package struct GateAdmin: Sendable {
                 MetricFamily("media_token_connections", .gauge, "Connections that are open.", connections()),
                 MetricFamily(
                     "media_token_accept_pauses_total", .counter,
-                    "Half seconds without a descriptor for the next connection.",
+                    "Times accepting connections paused for 0.5 s for lack of a file descriptor.",
                     HTTPServer.acceptPauses.load(ordering: .relaxed)),
                 MetricFamily(
                     "media_token_unfinished_closed_total", .counter,
                     "Connections closed because unfinished requests exceeded max-unfinished-bytes.",
                     HTTPServer.unfinishedClosed.load(ordering: .relaxed)),
                 MetricFamily(
-                    "media_token_log_lost_total", .counter, "Lines that the log could not be written.",
+                    "media_token_log_lost_total", .counter, "Log lines dropped.",
                     service.lostLogLines),
                 keys,
             ]

@@ -32,7 +32,7 @@ struct SettingsObject {
     }
 
     mutating func text(_ name: String) -> String? {
-        take(name, "a text") { if case .text(let text) = $0 { text } else { nil } }
+        take(name, "a string") { if case .text(let text) = $0 { text } else { nil } }
     }
 
     mutating func flag(_ name: String) -> Bool? {
@@ -48,7 +48,7 @@ struct SettingsObject {
 
     /// Reads a list of strings. A single string counts as a list of one.
     mutating func texts(_ name: String) -> [String]? {
-        take(name, "a text or a list of texts") { value in
+        take(name, "a string or an array of strings") { value in
             switch value {
             case .text(let text): return [text]
             case .list(let list):
@@ -90,7 +90,7 @@ struct SettingsObject {
     /// Reads a list of objects; empty if there is none.
     mutating func objects(_ name: String) -> [SettingsObject] {
         let list: [JSONValue] =
-            take(name, "a list of objects") { if case .list(let list) = $0 { list } else { nil } } ?? []
+            take(name, "an array of objects") { if case .list(let list) = $0 { list } else { nil } } ?? []
         return list.enumerated().compactMap { (position, value) -> SettingsObject? in
             let item = "\(name)[\(position)]"
             if case .object(let values) = value { return SettingsObject(values, at: below(item)) }

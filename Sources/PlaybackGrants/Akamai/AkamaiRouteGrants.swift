@@ -4,7 +4,7 @@ internal import StreamPaths
 struct AkamaiRouteGrants: RouteGrants {
     let tokens: AkamaiToken
     let prefix: String
-    let opensPrefix = true
+    var opensPrefix: Bool { true }
 
     func grant(
         for url: StreamURL, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?

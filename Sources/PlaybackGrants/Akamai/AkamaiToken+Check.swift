@@ -27,7 +27,7 @@ extension AkamaiToken {
             GrantCheck(
                 .key, isKnown ? isSame : nil,
                 !isKnown
-                    ? "not told: give the URL that it is for"
+                    ? "unknown: give the URL that it is for"
                     : "HMAC \(digest.rawValue) of \(isACL ? "it" : "it and the URL")"
                         + (isSame ? "" : " differs: another key, salt, digest or \(isACL ? "token" : "URL")")),
         ]

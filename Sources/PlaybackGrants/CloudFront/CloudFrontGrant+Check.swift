@@ -23,7 +23,7 @@ extension CloudFrontGrant {
         guard let policy else {
             return [
                 GrantCheck(.format, true, "a canned policy, which is not in it"),
-                GrantCheck(.key, nil, "not told: give the URL that it is for"),
+                GrantCheck(.key, nil, "unknown: give the URL that it is for"),
             ] + [end.map { question.end($0, isInclusive: false) }].compactMap(\.self)
         }
         let isOurs = pair.hasSameBytes(as: keyPairID)

@@ -75,7 +75,7 @@ enum CATLabel {
 extension CATClaims {
     /// Reads all claims. If one is not understood, it throws ``CATRefusal/unknownClaim(_:)``.
     init(_ value: CBORValue) throws(CATRefusal) {
-        guard let claims = value.labels else { throw .malformed("its claims are no map of numbered claims") }
+        guard let claims = value.labels else { throw .malformed("its claims are not a map with numbers as keys") }
         self.init()
         for (label, value) in claims {
             let isUnderstood =

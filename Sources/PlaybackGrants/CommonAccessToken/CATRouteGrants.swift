@@ -21,7 +21,7 @@ struct CATRouteGrants: VerifiableGrants {
     private let termsByHost: [String: CATTerms]
     /// The claims for any host; `nil` if the route names hosts.
     private let terms: CATTerms?
-    let opensPrefix = true
+    var opensPrefix: Bool { true }
 
     init(tokens: CommonAccessToken, claims: CATClaims, hosts: [StreamHost]) {
         (self.tokens, issuer) = (tokens, claims.issuer)

@@ -26,7 +26,7 @@ struct COSEMac0 {
             throw .malformed("it is no CWT in a COSE_Mac0; expected the tags 61 and 17")
         }
         guard let message = CBORReader.value(of: Array(bytes.dropFirst(Self.tags.count))) else {
-            throw .malformed("it is no CBOR")
+            throw .malformed("it is not valid CBOR")
         }
         guard let parts = message.array, parts.count == 4, let protected = parts[0].bytes,
             parts[1].labels != nil, let payload = parts[2].bytes, let tag = parts[3].bytes

@@ -63,7 +63,7 @@ public struct CommonAccessToken: Sendable {
     public func authenticClaims(of token: String) throws(CATRefusal) -> CATClaims {
         guard token.utf8.count <= Self.sizeLimit else { throw .malformed("it is longer than \(Self.sizeLimit) bytes") }
         guard let bytes = try? Base64.decode(Array(token.utf8)[...], alphabet: .urlSafe, padding: .forbidden) else {
-            throw .malformed("it is no Base64 for URLs, without padding")
+            throw .malformed("it is not valid Base64 for URLs without padding")
         }
         let message = try COSEMac0(bytes, head: head)
         do {
@@ -73,7 +73,9 @@ public struct CommonAccessToken: Sendable {
         } catch {
             throw .cannotTell("\(error)")
         }
-        guard let value = CBORReader.value(of: message.payload) else { throw .malformed("its claims are no CBOR") }
+        guard let value = CBORReader.value(of: message.payload) else {
+            throw .malformed("its claims are not valid CBOR")
+        }
         return try CATClaims(value)
     }
 }
@@ -114,7 +116,7 @@ extension CATRefusal: CustomStringConvertible {
         case .otherIssuer(let issuer):
             "issued by \(issuer.map { "'\(printable($0))'" } ?? "nobody"); expected the configured issuer"
         case .outOfScope(let what): what
-        case .cannotTell(let why): "cannot be told: \(why)"
+        case .cannotTell(let why): "undecided: \(why)"
         }
     }
 }

@@ -23,10 +23,10 @@ public struct GrantPeriod: Sendable, Equatable {
         (self.begin, self.end) = (begin, end)
     }
 
-    /// Creates a period of `seconds` from `now`, rounded down. The period has a start only if `hasBegin` is `true`.
+    /// Creates a period of `seconds` from `now`, rounded down. The period has no start.
     ///
     /// - Throws: ``GrantProblem`` for the field `validity` or `clock`.
-    public init(from now: Timestamp, seconds: Int64, hasBegin: Bool = false) throws(GrantProblem) {
+    public init(from now: Timestamp, seconds: Int64) throws(GrantProblem) {
         guard (1...Self.longestSeconds).contains(seconds) else {
             throw GrantProblem("validity", "is \(seconds) s; expected 1 to \(Self.longestSeconds)")
         }
@@ -34,7 +34,7 @@ public struct GrantPeriod: Sendable, Equatable {
         guard (0..<Self.latest - Self.longestSeconds).contains(begin) else {
             throw GrantProblem("clock", "is \(begin) s since 1970; expected a year from 1970 to 9998")
         }
-        try self.init(from: hasBegin ? begin : nil, to: begin + seconds)
+        try self.init(from: nil, to: begin + seconds)
     }
 
     /// The maximum validity period: a month of 31 days. A longer grant would not be for a single play.

@@ -14,7 +14,7 @@ extension SecureLink {
         guard let uri = question.url.map({ RequestedURL($0).path }) else {
             return [
                 GrantCheck(.format, true, "\(names.digest) and \(names.expires)"),
-                GrantCheck(.key, nil, "not told: give the path that it is for"), question.end(end, isInclusive: true),
+                GrantCheck(.key, nil, "unknown: give the path that it is for"), question.end(end, isInclusive: true),
             ]
         }
         var link = self

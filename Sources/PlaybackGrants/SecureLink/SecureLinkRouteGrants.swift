@@ -3,7 +3,7 @@ internal import StreamPaths
 /// Makes a route's secure links for nginx, each for one URI.
 struct SecureLinkRouteGrants: RouteGrants {
     private let links: SecureLink
-    let opensPrefix = false
+    var opensPrefix: Bool { false }
 
     init(links: SecureLink, _ route: GrantRoute) throws(GrantProblem) {
         // Without `$uri` in the expression, the link would open everything that the expression guards.

@@ -10,7 +10,7 @@ enum BenchCommand {
               verify     verify tokens in this process, beside the bare RSA operations that are the ceiling
               gate       ask a running gate about tokens, flat out or at a set rate
 
-            'media-token bench COMMAND --help' tells more of each.
+            'media-token bench COMMAND --help' shows the details.
 
             Example:
               media-token bench verify --threads 2 --seconds 10

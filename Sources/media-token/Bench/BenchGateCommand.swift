@@ -31,7 +31,7 @@ enum BenchGateCommand {
                     CommandOption("rate", "R", "Requests a second (default: as fast as they are answered)"),
                     CommandOption("connections", "N", "Connections (default 32)"),
                     CommandOption(
-                        "seconds", "S", "How long at the most; less where the tokens are used up (default 10)"),
+                        "seconds", "S", "Maximum duration; less if all tokens are consumed (default 10)"),
                     CommandOption("expect", "STATUS", "What every token must be answered with (default VALID_TOKEN)"),
                 ]),
             BenchOutput.group,

@@ -40,7 +40,7 @@ struct CorpusOptions {
             ("count", count != nil), ("signing-key", signingKey != nil), ("requestor", requestor != nil),
             ("resource-file", resourceFile != nil),
         ] where file != nil && isGiven {
-            throw UsageError("--tokens and --\(option) are given; captured tokens are what they are")
+            throw UsageError("--\(option) cannot be used with --tokens")
         }
     }
 

@@ -62,8 +62,8 @@ struct GateOption {
         GateOption(
             "max-unfinished-bytes", "N", .number,
             "Total bytes of unfinished requests; above it, connections with the most are closed (default 67108864)"),
-        GateOption("log-every", "N", .number, "Log one verdict of N (default 1; 0: none)"),
-        GateOption("stop-timeout", "S", .number, "Seconds for what is on its way when it is stopped (default 10)"),
+        GateOption("log-every", "N", .number, "Log one verdict in N (default 1; 0: none)"),
+        GateOption("stop-timeout", "S", .number, "Seconds to finish in-flight requests on shutdown (default 10)"),
     ]
 
     func read(_ given: Arguments) throws(UsageError) -> JSONValue {

@@ -8,7 +8,7 @@ internal import Timestamps
 enum ServeCommand {
     private static let syntax = CommandSyntax(
         name: "media-token serve", operands: "",
-        summary: "Answer 'may this play?' over HTTP, for backends and for the proxies in front of streams.",
+        summary: "Run the gate: an HTTP authorization service for backends and reverse proxies.",
         details: """
             A backend posts a token to /v1/verify, or to /v1/play, which exchanges it for a CDN's grant. A proxy asks \
             /v1/authz/auth-request (nginx, HAProxy), /v1/authz/forward-auth (Caddy, Traefik) or /v1/authz/ext-authz \
@@ -21,7 +21,7 @@ enum ServeCommand {
 
             SIGHUP reads FILE, the keys and the certificates again: routes, keys, policy, token sources and certificates \
             change at once, all or none. SIGTERM and SIGINT stop it gracefully. Verdicts are logged on standard output, \
-            one JSON object a line. systemd is told when it serves (Type=notify-reload), and can open its sockets.
+            one JSON object per line. It tells systemd when it is ready (Type=notify), and takes sockets from systemd.
 
             Exit status: 0 stopped, or checked and right; 2 cannot serve; 64 usage, or problems found by --check.
 
@@ -33,7 +33,7 @@ enum ServeCommand {
                 heading: "Configuration:",
                 options: [
                     CommandOption("config", "FILE", "Read settings from a JSON file"),
-                    CommandOption("check", nil, "Print every problem of the configuration, and end"),
+                    CommandOption("check", nil, "Check the configuration, print all problems, and exit"),
                 ]),
             OptionGroup(
                 heading: "Where and how:",
@@ -94,7 +94,7 @@ enum ServeCommand {
         waitForEnd(process, gate, invocation)
         ServiceManager.notify("STOPPING=1")
         process.endAtNextSignal()
-        Console.printError("stopping: what is on its way has \(settings.stopMilliseconds / 1000) s to be answered")
+        Console.printError("stopping: waiting up to \(settings.stopMilliseconds / 1000) s for in-flight requests")
         try gate.stop()
         return .success
     }
@@ -122,7 +122,8 @@ enum ServeCommand {
     /// Warns of settings that are allowed but hardly intended.
     private static func warn(_ settings: GateSettings, descriptors: Int) {
         if geteuid() == 0 {
-            Console.printError("warning: runs as root, and stays so; start it as a user of its own, as the unit does")
+            Console.printError(
+                "warning: running as root; use a dedicated user, as the systemd unit in the documentation does")
         }
         // The descriptors for everything but connections: loops, wakers, files of the store, the log.
         let spare = 64 + settings.workers * 16
@@ -139,16 +140,16 @@ enum ServeCommand {
         defer { ServiceManager.notify("READY=1") }
         do throws(CommandFailure) {
             guard let settings = try invocation.readSettings() else {
-                return Console.printError("not reloaded: the settings have problems, and stay as they were")
+                return Console.printError("reload failed, configuration unchanged: the settings have problems")
             }
             warnOfModes(settings, invocation)
             let files = try gate.apply(settings)
             for name in settings.namesThatWait(since: gate.settings) {
-                Console.printError("\(name): differs from what this process was started with, and waits for a restart")
+                Console.printError("\(name): changed; takes effect after a restart")
             }
             Console.printError("reloaded: \(files.keyCount) keys, \(settings.routes.count) routes")
         } catch {
-            Console.printError("not reloaded, and as before: \(error.message)")
+            Console.printError("reload failed, configuration unchanged: \(error.message)")
         }
     }
 }

@@ -81,7 +81,7 @@ enum GrantCommand {
             Console.print(JSONLine.encode(GrantChecksObject(opens: checks.opens, checks: checks.map(CheckObject.init))))
         } else {
             let unasked = checks.filter { $0.isPassed == nil }.map(\.subject.rawValue).joined(separator: ", ")
-            let opens = unasked.isEmpty ? "OPENS" : "OPENS, as far as was asked (not asked: \(unasked))"
+            let opens = unasked.isEmpty ? "OPENS" : "OPENS, as far as it was checked (not checked: \(unasked))"
             Console.print(Style.strong(checks.opens ? Style.good(opens) : Style.bad("OPENS NOTHING")))
             for check in checks {
                 CheckList.printLine(check.isPassed, check.subject.rawValue, check.detail)

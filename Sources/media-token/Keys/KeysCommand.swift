@@ -13,7 +13,7 @@ enum KeysCommand {
               import     take the public keys out of a JKS, a PKCS#12 or a certificate
               generate   make a development key pair
 
-            'media-token keys COMMAND --help' tells more of each.
+            'media-token keys COMMAND --help' shows the details.
 
             Example:
               media-token keys import media_token_keystore.jks --password-file pass --to Keys

@@ -75,9 +75,9 @@ enum ArgumentParser {
     /// Reads `arguments`, and returns what `use` makes of them.
     ///
     /// Ends the program with exit status 64 on a ``UsageError`` or an unknown option, and with 0 after `--help`.
-    static func parse<Result>(
-        _ syntax: CommandSyntax, _ arguments: [String], use: (Arguments) throws(UsageError) -> Result
-    ) -> Result {
+    static func parse<Value>(
+        _ syntax: CommandSyntax, _ arguments: [String], use: (Arguments) throws(UsageError) -> Value
+    ) -> Value {
         do throws(UsageError) {
             let given = read(syntax, arguments)
             if let name = given.abbreviated { throw UsageError("spell --\(name) out; flags are not abbreviated") }

@@ -19,7 +19,7 @@ enum NewFile {
     private static func failure(_ path: String) -> CommandFailure {
         let reason =
             switch errno {
-            case EEXIST: "is there already; move it away first"
+            case EEXIST: "already exists; move it away first"
             case ENOENT: "its directory does not exist; make that first"
             default: String(cString: strerror(errno))
             }

@@ -9,9 +9,9 @@ enum InspectCommand {
             Without a key the fields are shown under UNVERIFIED: nothing about them is to be believed. With keys the \
             signature is checked. Everything else is checked only where an option asks for it; the time only with --at.
 
-            The output holds personal data (sessionGUID). Nothing is used up.
+            The output holds personal data (sessionGUID). No token is consumed.
 
-            Exit status: 0 nothing that was asked failed, 1 something did, 2 could not tell, 64 usage.
+            Exit status: 0 no check failed, 1 a check failed, 2 undecided, 64 usage.
 
             Example:
               media-token inspect --keys Keys --min-rsa-bits 1024 @captured.txt

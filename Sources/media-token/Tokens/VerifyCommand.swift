@@ -13,7 +13,7 @@ enum VerifyCommand {
             Each token is accepted once: within this run or, with --replays, for as long as it lives, whoever asks. A \
             store that is new cannot know the past, and refuses tokens issued before it (TOKEN_PREDATES_STORE).
 
-            Exit status: 0 all valid, 1 at least one rejected, 2 could not tell (keys or store), 64 usage.
+            Exit status: 0 all valid, 1 at least one rejected, 2 undecided (keys or store), 64 usage.
 
             Examples:
               media-token verify --keys Keys --requestor MML --resource TNT @token.txt
