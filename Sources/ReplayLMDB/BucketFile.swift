@@ -118,7 +118,7 @@ final class BucketFile {
             var answers: [ReplayAnswer] = []
             answers.reserveCapacity(claims.count)
             for claim in claims {
-                let (code, present) = Self.put(claim, FingerprintedUse(claim, at: now), database, transaction)
+                let (code, present) = Self.put(claim, use: FingerprintedUse(claim, at: now), into: database, in: transaction)
                 if code != MDB_KEYEXIST { try StoreFault.check(code, "insert") }
                 answers.append(code != MDB_KEYEXIST ? .first : present?.answer(to: claim) ?? .alreadyUsed)
             }
@@ -144,7 +144,7 @@ final class BucketFile {
     /// Inserts a key that does not exist yet, with an empty value or with a fingerprinted use. Returns LMDB's code and,
     /// for a claim with a fingerprint, the fingerprinted use that is stored with an existing key.
     private static func put(
-        _ claim: ReplayClaim, _ use: FingerprintedUse?, _ database: MDB_dbi, _ transaction: OpaquePointer
+        _ claim: ReplayClaim, use: FingerprintedUse?, into database: MDB_dbi, in transaction: OpaquePointer
     ) -> (code: Int32, present: FingerprintedUse?) {
         var bytes = claim.key.half
         return withUnsafeMutableBytes(of: &bytes) { buffer in

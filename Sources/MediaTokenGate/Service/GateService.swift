@@ -15,7 +15,7 @@ package final class GateService: Sendable {
         /// The requestors that the settings name.
         let requestors: Set<RequestorID>
 
-        init(_ settings: GateSettings, _ keys: KeyRing, _ store: ReplayStore) {
+        init(_ settings: GateSettings, keys: KeyRing, store: ReplayStore) {
             gate = settings.gate
             requestors = settings.requestors
             verifier = MediaTokenVerifier(keys: keys, policy: settings.policy, replays: store.cache)
@@ -31,13 +31,13 @@ package final class GateService: Sendable {
     private static let largestGroup = 64
 
     package init(_ settings: GateSettings, keys: KeyRing, store: ReplayStore, metrics: GateMetrics, log: GateLog) {
-        currentRules = Guarded(Rules(settings, keys, store))
+        currentRules = Guarded(Rules(settings, keys: keys, store: store))
         (self.store, self.metrics, self.log) = (store, metrics, log)
     }
 
     /// Replaces settings and keys, from the next iteration of each event loop. Listeners, limits and the store stay.
     package func apply(_ settings: GateSettings, keys: KeyRing) {
-        let rules = Rules(settings, keys, store)
+        let rules = Rules(settings, keys: keys, store: store)
         currentRules.withLock { $0 = rules }
     }
 
@@ -60,27 +60,29 @@ package final class GateService: Sendable {
         var pending: [PendingExchange] = []
         for exchange in exchanges {
             switch rules.gate.task(exchange.request, at: .now) {
-            case .settled(let reply): finish(exchange, reply, rules, since: start)
+            case .settled(let reply): finish(exchange, with: reply, since: start)
             case .explain(let request):
                 let examination = rules.verifier.examine(request.token, for: request.expectation, at: .now)
-                finish(exchange, ExplanationDocument.reply(examination), rules, since: start)
+                finish(exchange, with: ExplanationDocument.reply(examination), since: start)
             case .verify(let task): pending.append(PendingExchange(exchange: exchange, task: task))
             }
         }
         for begin in stride(from: 0, to: pending.count, by: Self.largestGroup) {
-            verify(Array(pending[begin...].prefix(Self.largestGroup)), rules, pipeline, since: start)
+            let group = Array(pending[begin...].prefix(Self.largestGroup))
+            verify(group, by: rules, claimingIn: pipeline, since: start)
         }
     }
 
     private func verify(
-        _ group: [PendingExchange], _ rules: Rules, _ pipeline: RedisReplayClient?,
+        _ group: [PendingExchange], by rules: Rules, claimingIn pipeline: RedisReplayClient?,
         since start: ContinuousClock.Instant
     ) {
         let requests = group.map(\.task.request)
         let conclude = { [self] (outcomes: [Result<Verdict, VerificationError>]) in
             for (pending, outcome) in zip(group, outcomes) {
                 let reply = pending.task.reply(to: outcome, at: .now)
-                finish(pending.exchange, reply, rules, pending.task.request, outcome, since: start)
+                let facts = VerdictFacts(outcome, of: pending.task.request, known: rules.requestors)
+                finish(pending.exchange, with: reply, facts: facts, since: start)
             }
         }
         if let pipeline {
@@ -91,27 +93,19 @@ package final class GateService: Sendable {
     }
 
     private func finish(
-        _ exchange: HTTPExchange, _ reply: GateReply, _ rules: Rules, _ request: VerificationRequest? = nil,
-        _ outcome: Result<Verdict, VerificationError>? = nil, since start: ContinuousClock.Instant
+        _ exchange: HTTPExchange, with reply: GateReply, facts: VerdictFacts = VerdictFacts(),
+        since start: ContinuousClock.Instant
     ) {
         exchange.answer(reply.answer)
         let microseconds = (ContinuousClock.now - start).wholeMicroseconds
-        var (isStoreError, token) = (false, VerifiedToken?.none)
-        switch outcome {
-        case .success(.accepted(let accepted))?: token = accepted
-        case .failure(.replayStore)?: isStoreError = true
-        default: break
-        }
-        // A caller may send any text as requestor, even a token, so only requestors that the settings name are logged.
-        let named = token?.claims.requestor ?? request?.expectation.requestors.first { rules.requestors.contains($0) }
-        let requestor = named?.description ?? (request == nil ? nil : "other")
-        metrics.count(reply.status, requestor: requestor, microseconds: microseconds, isStoreError: isStoreError)
+        metrics.count(
+            reply.status, requestor: facts.requestor, microseconds: microseconds, isStoreError: facts.isStoreError)
         log.add(
             GateLog.Entry(
                 time: .now, status: reply.status,
-                requestor: requestor, mvpd: token?.claims.mvpd.description, key: token?.key, microseconds: microseconds,
+                requestor: facts.requestor, mvpd: facts.mvpd, key: facts.key, microseconds: microseconds,
                 request: Self.identifier(exchange.request.values(of: "X-Request-Id")),
-                peer: exchange.request.peer, firstUse: token.flatMap { $0.isRetry ? $0.firstUse : nil }))
+                peer: exchange.request.peer, firstUse: facts.firstUse))
     }
 
     /// The value of `X-Request-Id`, if it looks like an ID: a client that sets it could put a token there.
@@ -120,6 +114,33 @@ package final class GateService: Sendable {
             headers[0].utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { return nil }
         return headers[0]
+    }
+}
+
+/// What log and metrics record of a verdict in addition to its status.
+private struct VerdictFacts {
+    private(set) var requestor: String?
+    private(set) var mvpd, key: String?
+    /// The time of the first acceptance, if this one is a retry.
+    private(set) var firstUse: Timestamp?
+    private(set) var isStoreError = false
+
+    /// There is no verdict.
+    init() {}
+
+    /// - Parameter known: the requestors that the settings name. A caller may send any text as requestor, even a token, so
+    ///   any other is recorded as "other".
+    init(
+        _ outcome: Result<Verdict, VerificationError>, of request: VerificationRequest, known: Set<RequestorID>
+    ) {
+        requestor = request.expectation.requestors.first { known.contains($0) }?.description ?? "other"
+        switch outcome {
+        case .success(.accepted(let token)):
+            (requestor, mvpd) = (token.claims.requestor.description, token.claims.mvpd.description)
+            (key, firstUse) = (token.key, token.isRetry ? token.firstUse : nil)
+        case .failure(.replayStore): isStoreError = true
+        case .failure, .success(.rejected): break
+        }
     }
 }
 

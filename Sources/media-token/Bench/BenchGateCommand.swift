@@ -90,7 +90,7 @@ enum BenchGateCommand {
         guard figures.answers > 0 else {
             throw CommandFailure("\(invocation.url): no answer; is a gate listening there?")
         }
-        try invocation.output.show(GateReport(figures, invocation, corpus))
+        try invocation.output.show(GateReport(figures, of: invocation, corpus: corpus))
         let isAsExpected = figures.statuses.keys.allSatisfy { $0 == invocation.expected.rawValue }
         return isAsExpected && figures.unanswered + figures.unsent == 0 ? .success : .rejected
     }

@@ -108,7 +108,7 @@ enum BenchVerifyCommand {
             try store.close()
         } catch { throw CommandFailure("\(error)") }
         guard figures.verifications > 0 else { throw CommandFailure("interrupted before anything was measured") }
-        let report = VerifyReport(figures, invocation, corpus, keys, status)
+        let report = VerifyReport(figures, of: invocation, corpus: corpus, keys: keys, status: status)
         try invocation.output.show(report)
         return figures.statuses.keys.allSatisfy { $0 == invocation.expected } ? .success : .rejected
     }

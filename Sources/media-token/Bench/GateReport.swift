@@ -6,7 +6,7 @@ struct GateReport: BenchReport {
     private let invocation: BenchGateCommand.Invocation
     private let tokens: Int
 
-    init(_ figures: GateFigures, _ invocation: BenchGateCommand.Invocation, _ corpus: TokenCorpus) {
+    init(_ figures: GateFigures, of invocation: BenchGateCommand.Invocation, corpus: TokenCorpus) {
         (self.figures, self.invocation, tokens) = (figures, invocation, corpus.items.count)
     }
 

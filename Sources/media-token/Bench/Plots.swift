@@ -19,18 +19,21 @@ private enum Area {
         return "<svg viewBox=\"\(size)\" role=\"img\">\(content.joined())</svg>"
     }
 
-    static func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, _ style: String) -> String {
-        "<line x1=\"\(n(x1))\" y1=\"\(n(y1))\" x2=\"\(n(x2))\" y2=\"\(n(y2))\" class=\"\(style)\"/>"
+    static func line(
+        from start: (x: Double, y: Double), to end: (x: Double, y: Double), style: String
+    ) -> String {
+        "<line x1=\"\(n(start.x))\" y1=\"\(n(start.y))\" x2=\"\(n(end.x))\" y2=\"\(n(end.y))\" class=\"\(style)\"/>"
     }
 
-    static func text(_ x: Double, _ y: Double, _ text: String, anchor: String = "middle", style: String = "") -> String
-    {
+    static func text(
+        _ text: String, x: Double, y: Double, anchor: String = "middle", style: String = ""
+    ) -> String {
         "<text x=\"\(n(x))\" y=\"\(n(y))\" text-anchor=\"\(anchor)\" class=\"\(style)\">\(ReportPage.escaped(text))</text>"
     }
 
-    static func box(_ x: Double, _ y: Double, _ width: Double, _ height: Double, _ style: String, _ title: String)
-        -> String
-    {
+    static func box(
+        x: Double, y: Double, width: Double, height: Double, style: String, title: String
+    ) -> String {
         "<rect x=\"\(n(x))\" y=\"\(n(y))\" width=\"\(n(width))\" height=\"\(n(height))\" class=\"\(style)\">"
             + "<title>\(ReportPage.escaped(title))</title></rect>"
     }
@@ -42,8 +45,8 @@ private enum Area {
         [0, 0.5, 1].flatMap { part in
             let y = y(of: part)
             return [
-                line(left, y, width, y, "axis"),
-                text(left - 6, y + 4, Figure.count(highest * part), anchor: "end"),
+                line(from: (left, y), to: (width, y), style: "axis"),
+                text(Figure.count(highest * part), x: left - 6, y: y + 4, anchor: "end"),
             ]
         }
     }
@@ -84,7 +87,9 @@ struct HistogramPlot {
             // Rare durations matter most, so a bar is never too low to be seen.
             let height = max(1.5, Double(count) / most * (Area.y(of: 0) - Area.top))
             let x = Area.x(of: Double(index) / Double(Self.bars))
-            return Area.box(x, Area.y(of: 0) - height, width - 1, height, "c0", "\(Figure.count(Double(count))) calls")
+            return Area.box(
+                x: x, y: Area.y(of: 0) - height, width: width - 1, height: height, style: "c0",
+                title: "\(Figure.count(Double(count))) calls")
         }
         return Area.svg(Area.heights(most) + bars + ticks + quantiles)
     }
@@ -93,7 +98,7 @@ struct HistogramPlot {
         var decades: [UInt64] = [1]
         while let last = decades.last, last < 100_000_000_000 { decades.append(last * 10) }
         return decades.filter { (lowest...highest).contains(Self.power($0)) }.map {
-            Area.text(Area.x(of: part($0)), Area.height - 6, Figure.time(nanoseconds: $0))
+            Area.text(Figure.time(nanoseconds: $0), x: Area.x(of: part($0)), y: Area.height - 6)
         }
     }
 
@@ -103,8 +108,8 @@ struct HistogramPlot {
             let x = Area.x(of: part(value))
             let label = "\(quantile.0) \(Figure.time(nanoseconds: value))"
             return [
-                Area.line(x, Area.top, x, Area.y(of: 0), "mark"),
-                Area.text(x + 4, Area.top + 10 + Double(index) * 14, label, anchor: "start", style: "label"),
+                Area.line(from: (x, Area.top), to: (x, Area.y(of: 0)), style: "mark"),
+                Area.text(label, x: x + 4, y: Area.top + 10 + Double(index) * 14, anchor: "start", style: "label"),
             ]
         }
     }
@@ -131,7 +136,7 @@ struct LinePlot {
             return "<polyline points=\"\(points.joined(separator: " "))\" class=\"line l\(index)\">\(title)</polyline>"
         }
         let ticks = [0, 0.5, 1].map { part in
-            Area.text(Area.x(of: part), Area.height - 6, Figure.decimal(seconds * part, places: 1) + " s")
+            Area.text(Figure.decimal(seconds * part, places: 1) + " s", x: Area.x(of: part), y: Area.height - 6)
         }
         return Area.svg(Area.heights(highest) + lines + ticks)
     }
@@ -154,7 +159,8 @@ struct PartsPlot {
         let boxes = parts.enumerated().map { index, part in
             let width = part.value / total * Area.width
             defer { x += width }
-            return Area.box(x, 0, max(0, width - 1), Self.height, "c\(index)", names[index])
+            return Area.box(
+                x: x, y: 0, width: max(0, width - 1), height: Self.height, style: "c\(index)", title: names[index])
         }
         return Area.svg(height: Self.height, boxes)
     }

@@ -12,8 +12,8 @@ struct VerifyReport: BenchReport {
     private let status: ReplayStoreStatus
 
     init(
-        _ figures: VerifyFigures, _ invocation: BenchVerifyCommand.Invocation, _ corpus: TokenCorpus, _ keys: KeyRing,
-        _ status: ReplayStoreStatus
+        _ figures: VerifyFigures, of invocation: BenchVerifyCommand.Invocation, corpus: TokenCorpus, keys: KeyRing,
+        status: ReplayStoreStatus
     ) {
         (self.figures, self.keys, self.status) = (figures, keys, status)
         (group, tokens, tokenSize) = (invocation.load.group, corpus.items.count, corpus.averageSize)

@@ -117,26 +117,27 @@ enum DemoCommand {
         let now = Timestamp.nextSecond()
         let fresh = try folder.token("fresh", issued: now)
         let stops = [
-            DemoStop.path("An open route, without a token", "/trailers/1.m3u8", nil, 200, "TOKEN_NOT_REQUIRED"),
-            .path("A protected route, without a token", "/live/index.m3u8", nil, 401, "TOKEN_MISSING"),
-            .path("The same with a fresh token: the stream opens", "/live/index.m3u8", fresh, 200, "VALID_TOKEN"),
-            .path("The same token again: it stays shut", "/live/index.m3u8", fresh, 403, "TOKEN_ALREADY_USED"),
-            .path("A path that no route names", "/elsewhere", nil, 403, "ROUTE_UNKNOWN"),
+            DemoStop.path("An open route, without a token", "/trailers/1.m3u8", expecting: 200, "TOKEN_NOT_REQUIRED"),
+            .path("A protected route, without a token", "/live/index.m3u8", expecting: 401, "TOKEN_MISSING"),
+            .path("The same with a fresh token: the stream opens", "/live/index.m3u8", token: fresh, expecting: 200, "VALID_TOKEN"),
+            .path("The same token again: it stays shut", "/live/index.m3u8", token: fresh, expecting: 403, "TOKEN_ALREADY_USED"),
+            .path("A path that no route names", "/elsewhere", expecting: 403, "ROUTE_UNKNOWN"),
             .verify(
                 "A forged token: another resource than was signed. Now as a backend asks",
-                try folder.token(
+                token: try folder.token(
                     "forged", issued: now, { $0.resource = "HBO" }, forging: { $0.replacing("HBO", with: "TNT") }),
-                401, "INVALID_SIGNATURE"),
+                expecting: 401, "INVALID_SIGNATURE"),
             .verify(
                 "An expired token",
-                try folder.token("expired", issued: now.advanced(byMilliseconds: -3_600_000)), 401, "TOKEN_EXPIRED"),
+                token: try folder.token("expired", issued: now.advanced(byMilliseconds: -3_600_000)),
+                expecting: 401, "TOKEN_EXPIRED"),
             .verify(
                 "A token for another resource",
-                try folder.token("other-resource", issued: now, { $0.resource = "HBO" }),
-                403, "INVALID_RESOURCE_ID"),
+                token: try folder.token("other-resource", issued: now, { $0.resource = "HBO" }),
+                expecting: 403, "INVALID_RESOURCE_ID"),
         ]
         // All requests are sent, even if an earlier answer was wrong.
-        return stops.enumerated().map { $1.visit($0 + 2, client, address) }.allSatisfy { $0 }
+        return stops.enumerated().map { $1.visit(number: $0 + 2, with: client, at: address) }.allSatisfy { $0 }
     }
 
     private static func connect(to gate: RunningGate) throws(CommandFailure) -> (HTTPClient, address: String) {
@@ -152,7 +153,7 @@ enum DemoCommand {
 
     private static func invite(_ folder: DemoFolder, _ gate: RunningGate, _ address: String) throws(CommandFailure) {
         let unused = try folder.token("unused", issued: Timestamp.now)
-        let stop = DemoStop.path("", "/live/index.m3u8", unused, 200, "VALID_TOKEN")
+        let stop = DemoStop.path("", "/live/index.m3u8", token: unused, expecting: 200, "VALID_TOKEN")
         Console.print(
             """
 

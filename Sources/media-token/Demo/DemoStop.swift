@@ -23,19 +23,23 @@ struct DemoStop {
     private let expected: Answer
 
     /// The request of a proxy about `path`, for a client that has sent `token`.
-    static func path(_ title: String, _ path: String, _ token: DemoToken?, _ code: Int, _ status: String) -> DemoStop {
+    static func path(
+        _ title: String, _ path: String, token: DemoToken? = nil, expecting code: Int, _ status: String
+    ) -> DemoStop {
         DemoStop(title: title, question: .path(path, token), expected: Answer(code: code, status: status))
     }
 
     /// The request of a backend about `token`.
-    static func verify(_ title: String, _ token: DemoToken, _ code: Int, _ status: String) -> DemoStop {
+    static func verify(
+        _ title: String, token: DemoToken, expecting code: Int, _ status: String
+    ) -> DemoStop {
         DemoStop(title: title, question: .verify(token), expected: Answer(code: code, status: status))
     }
 
     /// Sends the request, and prints it as a command to paste, with its answer.
     ///
     /// - Returns: whether the answer is the expected one.
-    func visit(_ number: Int, _ client: HTTPClient, _ address: String) -> Bool {
+    func visit(number: Int, with client: HTTPClient, at address: String) -> Bool {
         Console.print("\n\(Style.strong("\(number). \(title)"))\n   \(Style.faint(curl(address)))")
         guard let answer = send(client) else {
             Console.print("   \(Style.bad("✗")) no answer; expected \(expected)")

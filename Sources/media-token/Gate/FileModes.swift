@@ -23,7 +23,7 @@ enum FileModes {
         let isReadable = mode & S_IROTH != 0
         let own = isReadable || mode & S_IWOTH != 0
         return [
-            own ? line(path, mode, isReadable ? "read the secret in it" : "change it", "640") : nil,
+            own ? line(path, mode: mode, lets: isReadable ? "read the secret in it" : "change it", better: "640") : nil,
             writable(directory(of: path), unlessSticky: true),
         ]
     }
@@ -42,10 +42,10 @@ enum FileModes {
         _ path: String, _ action: String = "put their own keys there", unlessSticky: Bool = false
     ) -> String? {
         guard let mode = mode(of: path), mode & S_IWOTH != 0, !(unlessSticky && mode & S_ISVTX != 0) else { return nil }
-        return line(path, mode, action, mode & S_IFMT == S_IFDIR ? "755" : "644")
+        return line(path, mode: mode, lets: action, better: mode & S_IFMT == S_IFDIR ? "755" : "644")
     }
 
-    private static func line(_ path: String, _ mode: mode_t, _ action: String, _ better: String) -> String {
+    private static func line(_ path: String, mode: mode_t, lets action: String, better: String) -> String {
         let path = printable(path, limit: 300)
         return
             "warning: \(path): has mode \(String(mode & 0o7777, radix: 8)), so that all users of this machine can \(action); "
