@@ -66,15 +66,15 @@ let package = Package(
         .target(
             name: "ReplayLMDB",
             dependencies: ["CLMDB", "Files", "MediaToken", "TextEncodings", "Threading", "Timestamps"]),
-        .target(name: "EventLoop", dependencies: ["CLibEvent"]),
+        .target(name: "EventLoops", dependencies: ["CLibEvent"]),
         .target(
             name: "ReplayRedis",
-            dependencies: ["CHiredis", "EventLoop", "MediaToken", "TextEncodings", "Threading", "Timestamps"]),
+            dependencies: ["CHiredis", "EventLoops", "MediaToken", "TextEncodings", "Threading", "Timestamps"]),
         .target(
-            name: "HTTPServer",
-            dependencies: ["CLibEventHTTP", "CLibEventTLS", "EventLoop", "TextEncodings", "Threading"]),
+            name: "HTTPServing",
+            dependencies: ["CLibEventHTTP", "CLibEventTLS", "EventLoops", "TextEncodings", "Threading"]),
         .target(
-            name: "HTTPClient", dependencies: ["CLibEventHTTP", "EventLoop"]),
+            name: "HTTPCalling", dependencies: ["CLibEventHTTP", "EventLoops"]),
         .target(
             name: "PlaybackGrants",
             dependencies: ["CCBOR", "StreamPaths", "TextEncodings", "Timestamps", "TokenCrypto"]),
@@ -84,20 +84,21 @@ let package = Package(
         .target(
             name: "MediaTokenGate",
             dependencies: [
-                "EventLoop", "Files", "HTTPServer", "MediaToken", "PlaybackGrants", "ReplayRedis", "ReplayStores",
+                "EventLoops", "Files", "HTTPServing", "MediaToken", "PlaybackGrants", "ReplayRedis", "ReplayStores",
                 "StreamPaths", "TextEncodings", "Threading", "Timestamps",
             ]),
         .target(name: "TokenIssuer", dependencies: ["MediaToken", "TextEncodings", "Timestamps", "TokenCrypto"]),
         .target(
             name: "LoadTest",
             dependencies: [
-                "EventLoop", "Files", "HTTPClient", "MediaToken", "ReferenceCrypto", "TextEncodings", "Threading",
+                "EventLoops", "Files", "HTTPCalling", "MediaToken", "ReferenceCrypto", "TextEncodings", "Threading",
                 "Timestamps", "TokenCrypto", "TokenIssuer",
             ]),
         .executableTarget(
             name: "media-token",
             dependencies: [
-                "CArgp", "EventLoop", "Files", "HTTPClient", "HTTPServer", "LoadTest", "MediaToken", "MediaTokenGate",
+                "CArgp", "EventLoops", "Files", "HTTPCalling", "HTTPServing", "LoadTest", "MediaToken",
+                "MediaTokenGate",
                 "PlaybackGrants", "ReplayStores", "TextEncodings", "Timestamps", "TokenCrypto", "TokenIssuer",
             ]),
 
@@ -108,7 +109,7 @@ let package = Package(
         .target(
             name: "FuzzProperties",
             dependencies: [
-                "Files", "HTTPServer", "MediaToken", "MediaTokenGate", "PlaybackGrants", "ReferenceCrypto",
+                "Files", "HTTPServing", "MediaToken", "MediaTokenGate", "PlaybackGrants", "ReferenceCrypto",
                 "StreamPaths", "TestSupport", "TextEncodings", "Timestamps", "TokenCrypto", "TokenIssuer", "TokenXML",
             ],
             path: "Tests/Fuzzing/Properties"),
@@ -119,7 +120,7 @@ let package = Package(
         .testTarget(
             name: "VectorTests",
             dependencies: [
-                "HTTPServer", "MediaToken", "MediaTokenGate", "PlaybackGrants", "StreamPaths", "TestSupport",
+                "HTTPServing", "MediaToken", "MediaTokenGate", "PlaybackGrants", "StreamPaths", "TestSupport",
                 "TextEncodings", "Timestamps", "TokenCrypto", "TokenIssuer",
             ]),
         .testTarget(name: "StreamPathsTests", dependencies: ["StreamPaths"]),
@@ -134,7 +135,7 @@ let package = Package(
             path: "Tests/ReplayWorker"),
         .executableTarget(
             name: "replay-benchmark",
-            dependencies: ["EventLoop", "LoadTest", "MediaToken", "ReplayRedis", "ReplayStores", "Timestamps"],
+            dependencies: ["EventLoops", "LoadTest", "MediaToken", "ReplayRedis", "ReplayStores", "Timestamps"],
             path: "Tests/Benchmarks/ReplayBenchmark"),
         .executableTarget(
             name: "verify-workload",
@@ -142,18 +143,18 @@ let package = Package(
             path: "Tests/Benchmarks/VerifyWorkload"),
         .executableTarget(
             name: "gate-workload",
-            dependencies: ["HTTPServer", "MediaToken", "MediaTokenGate"],
+            dependencies: ["HTTPServing", "MediaToken", "MediaTokenGate"],
             path: "Tests/Benchmarks/GateWorkload"),
         .testTarget(
             name: "ReplayCacheTests",
             dependencies: [
-                "EventLoop", "MediaToken", "ReplayLMDB", "ReplayRedis", "ReplayStores", "TestSupport", "Timestamps",
+                "EventLoops", "MediaToken", "ReplayLMDB", "ReplayRedis", "ReplayStores", "TestSupport", "Timestamps",
                 "replay-worker",
             ]),
         .testTarget(
             name: "MediaTokenGateTests",
             dependencies: [
-                "HTTPServer", "MediaToken", "MediaTokenGate", "PlaybackGrants", "StreamPaths", "TestSupport",
+                "HTTPServing", "MediaToken", "MediaTokenGate", "PlaybackGrants", "StreamPaths", "TestSupport",
                 "TextEncodings", "Timestamps", "gate-workload",
             ]),
         .testTarget(

@@ -1,4 +1,4 @@
-internal import HTTPClient
+internal import HTTPCalling
 
 /// The results of a load test of a gate.
 package struct GateFigures: Sendable {

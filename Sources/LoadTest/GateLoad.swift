@@ -1,5 +1,5 @@
-internal import EventLoop
-internal import HTTPClient
+internal import EventLoops
+internal import HTTPCalling
 internal import TextEncodings
 internal import Threading
 

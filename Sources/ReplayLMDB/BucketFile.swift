@@ -118,7 +118,8 @@ final class BucketFile {
             var answers: [ReplayAnswer] = []
             answers.reserveCapacity(claims.count)
             for claim in claims {
-                let (code, present) = Self.put(claim, use: FingerprintedUse(claim, at: now), into: database, in: transaction)
+                let (code, present) = Self.put(
+                    claim, use: FingerprintedUse(claim, at: now), into: database, in: transaction)
                 if code != MDB_KEYEXIST { try StoreFault.check(code, "insert") }
                 answers.append(code != MDB_KEYEXIST ? .first : present?.answer(to: claim) ?? .alreadyUsed)
             }

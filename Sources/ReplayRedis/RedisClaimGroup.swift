@@ -1,4 +1,4 @@
-internal import EventLoop
+internal import EventLoops
 internal import MediaToken
 internal import Timestamps
 

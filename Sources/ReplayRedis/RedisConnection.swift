@@ -1,5 +1,5 @@
 internal import CHiredis
-internal import EventLoop
+internal import EventLoops
 internal import TextEncodings
 
 /// Words of one command, as they are sent.

@@ -1,4 +1,4 @@
-internal import EventLoop
+internal import EventLoops
 internal import MediaToken
 
 /// One server: a connection to it, made when it is needed and made again when it was lost.

@@ -1,4 +1,4 @@
-internal import EventLoop
+internal import EventLoops
 public import MediaToken
 internal import Threading
 public import Timestamps

@@ -1,4 +1,4 @@
-package import EventLoop
+package import EventLoops
 package import MediaToken
 package import Timestamps
 

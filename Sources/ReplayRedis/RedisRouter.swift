@@ -1,4 +1,4 @@
-internal import EventLoop
+internal import EventLoops
 internal import MediaToken
 
 /// Knows which server has which shard: the one server there is, or what a cluster says.

@@ -1,4 +1,4 @@
-import HTTPServer
+import HTTPServing
 import MediaToken
 import Testing
 import TextEncodings

@@ -1,4 +1,4 @@
-import HTTPServer
+import HTTPServing
 import MediaTokenGate
 import PlaybackGrants
 import StreamPaths

@@ -13,7 +13,7 @@ package struct ApprovedToken: Sendable {
 }
 
 extension VerificationPolicy {
-    /// Makes every check in order, and throws the error of the first that fails.
+    /// Makes the checks in order, and throws the error of the first that fails.
     package func approve(
         _ signed: SignedClaims, for expectation: Expectation, at now: Timestamp
     ) throws(PolicyError) -> ApprovedToken {
@@ -35,7 +35,8 @@ extension VerificationPolicy {
         }
     }
 
-    /// Checks `issueTime − skew ≤ now ≤ issueTime + ttl + skew`, to the millisecond.
+    /// Checks `issueTime − skew ≤ now ≤ issueTime + TTL + skew`, to the millisecond. The TTL is the signed `ttl`, limited
+    /// to ``maximumTTL``, or ``defaultTTL`` if the token has none.
     package func checkWindow(of claims: MediaTokenClaims, at now: Timestamp) throws(PolicyError) {
         let window = window(of: claims, at: now)
         if now < claims.issueTime.timestamp.advanced(byMilliseconds: -clockSkewMilliseconds) {
@@ -60,7 +61,8 @@ extension VerificationPolicy {
 
     /// Checks that the MVPD, and the proxy in front of it if there is one, are on the requestor's allow-list.
     ///
-    /// In Adobe's words, a token is valid only if "its issuer is among the allowed identity providers".
+    /// A requestor without an allow-list is not restricted. In Adobe's words, where the issuer is the MVPD, a token is
+    /// valid only if "its issuer is among the allowed identity providers".
     package func checkMVPD(of claims: MediaTokenClaims) throws(PolicyError) {
         guard let allowed = allowedMVPDs[claims.requestor] else { return }
         if !allowed.contains(claims.mvpd) {
@@ -78,6 +80,6 @@ extension VerificationPolicy {
 package enum PolicyCheck: CaseIterable, Sendable {
     case window, requestor, resource, mvpd
 
-    /// A stored copy of `allCases`, which builds a new array each time it is used.
+    /// The checks in order. `allCases` would build a new array for each token.
     package static let inOrder = allCases
 }

@@ -19,7 +19,7 @@ package struct AuthenticPayload: Sendable {
 }
 
 extension KeyRing {
-    /// Verifies the signature of each envelope of a group, over exactly the bytes that arrived, with the keys whose
+    /// Verifies the signature of each envelope of a group, over exactly its signed bytes, with the keys whose
     /// certificates are valid at `now`.
     ///
     /// - Returns: a result for each token, in order; `nil` if a token has no envelope.
@@ -47,7 +47,7 @@ extension KeyRing {
     }
 
     /// Finds the key that verifies a signature. Tokens do not name their key, so the key that verified last is tried
-    /// first, then the others in order; a key whose modulus is not as long as the signature fails at once.
+    /// first, then the others in order. A key of another length than the signature costs nothing.
     private func indexOfKey(
         verifying signature: [UInt8], over digest: SHA256Digest, at now: Timestamp,
         with workspace: SignatureWorkspace
@@ -60,8 +60,8 @@ extension KeyRing {
         return keys.indices.first { $0 != first && verifies($0) }
     }
 
-    /// Why no usable key verifies a signature. If a key that is outside its certificate's validity period verifies it,
-    /// the error names that key.
+    /// The error for a signature that no key with a valid certificate verifies. It names the key that would verify it
+    /// if its certificate were valid, if there is one.
     private func reason(
         against signature: [UInt8], over digest: SHA256Digest, at now: Timestamp, with workspace: SignatureWorkspace
     ) -> SignatureError {

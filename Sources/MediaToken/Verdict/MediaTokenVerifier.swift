@@ -33,8 +33,8 @@ public final class MediaTokenVerifier: Sendable {
     /// - Parameters:
     ///   - token: the token as it arrived.
     ///   - expectation: what the token must have been issued for.
-    ///   - now: the time of the check, normally ``Timestamp/now``. A key whose certificate is not valid then verifies
-    ///     nothing.
+    ///   - now: the time of the check, normally ``Timestamp/now``. A key verifies nothing if its certificate is not
+    ///     valid at that time.
     /// - Throws: ``VerificationError`` if there is no verdict; the caller must then reject the token. A rejection is
     ///   not an error but a verdict.
     public func verify(
@@ -45,8 +45,8 @@ public final class MediaTokenVerifier: Sendable {
 
     /// Verifies a group of tokens, in order, and returns a result for each.
     ///
-    /// Each verdict depends on its own token only, with one exception: a token that occurs twice is accepted once, the
-    /// first time. It is accepted twice only if both requests have the same ``RetryWindow`` secret.
+    /// Each verdict depends on its own token only, with one exception: a token that occurs twice is accepted the first
+    /// time only, unless both requests have the same ``RetryWindow`` secret.
     public func verify(_ group: [VerificationRequest], at now: Timestamp) -> [Result<Verdict, VerificationError>] {
         conclude(steps(of: group, at: now).approved, of: group, at: now)
     }
@@ -55,15 +55,15 @@ public final class MediaTokenVerifier: Sendable {
     ///
     /// - Parameters:
     ///   - pipeline: the replay store to use in place of the verifier's own.
-    ///   - completion: called once, with a result for each request. It is called before this method returns if no token
-    ///     of the group gets as far as the store.
+    ///   - completion: called once, with a result for each request: when the store has answered or, if no token of the
+    ///     group gets as far as the store, before this method returns.
     package func verify(
         _ group: [VerificationRequest], at now: Timestamp, claimingIn pipeline: any PipelinedReplayCache,
         _ completion: @escaping ([Result<Verdict, VerificationError>]) -> Void
     ) {
-        let undecided = UndecidedGroup(steps(of: group, at: now).approved, of: group, at: now)
-        guard !undecided.claims.isEmpty else { return completion(undecided.verdicts(for: [])) }
-        pipeline.claim(undecided.claims, at: now) { completion(undecided.verdicts(for: $0)) }
+        let pending = PendingGroup(steps(of: group, at: now).approved, of: group, at: now)
+        guard !pending.claims.isEmpty else { return completion(pending.verdicts(for: [])) }
+        pipeline.claim(pending.claims, at: now) { completion(pending.verdicts(for: $0)) }
     }
 
     /// Takes every step of a group up to the replay store.
@@ -71,6 +71,7 @@ public final class MediaTokenVerifier: Sendable {
         do {
             return try paths.withPath { $0.steps(of: group, at: now) }
         } catch {
+            // Without contexts no signature can be verified. An examination still shows what the envelopes hold.
             return GroupSteps(
                 envelopes: group.map { TokenPath.open($0.token, for: $0.expectation.resource) },
                 payloads: group.map { _ in .failure(.outOfResources("\(error)")) },
@@ -83,13 +84,13 @@ public final class MediaTokenVerifier: Sendable {
         try paths.withPath(body)
     }
 
-    /// Takes the last step of approved tokens: asks the replay store, and gives verdicts.
+    /// Asks the replay store about the approved tokens of a group, and turns all results into verdicts.
     package func conclude(
         _ approved: [StageResult<ApprovedToken>], of group: [VerificationRequest], at now: Timestamp
     ) -> [Result<Verdict, VerificationError>] {
-        let undecided = UndecidedGroup(approved, of: group, at: now)
-        guard !undecided.claims.isEmpty else { return undecided.verdicts(for: []) }
-        return undecided.verdicts(for: replays.claim(undecided.claims, at: now))
+        let pending = PendingGroup(approved, of: group, at: now)
+        guard !pending.claims.isEmpty else { return pending.verdicts(for: []) }
+        return pending.verdicts(for: replays.claim(pending.claims, at: now))
     }
 }
 

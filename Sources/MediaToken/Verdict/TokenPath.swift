@@ -5,11 +5,8 @@ package import PolicyStage
 package import SignatureStage
 internal import Timestamps
 
-/// The path of a token from the bytes that arrived to a policy's approval. Each step takes what only the step before it
-/// makes, so no step can be left out.
-///
-/// A verifier stops at a token's first failure, an examination goes on and reports every check, and a load test times
-/// each step.
+/// The path of a token from the bytes that arrived to a policy's approval. Each step takes a type that only the step
+/// before it makes, so no step can be left out.
 ///
 /// A path keeps the contexts of libcrypto and libxml2 from group to group. It is not thread-safe: a ``PathPool`` gives
 /// it to one caller at a time.
@@ -39,8 +36,8 @@ package final class TokenPath {
 
     /// Unwraps a token and splits it into signature and signed bytes.
     ///
-    /// - Parameter resource: the rule that chooses, byte for byte, among the decisions of a REST v2 answer that has
-    ///   several.
+    /// - Parameter resource: the expected resource. If the token is in a REST v2 answer that has several decisions, the
+    ///   one with the same bytes is taken; with `nil`, such an answer is refused.
     package static func open(_ token: RawToken, for resource: ResourceRule?) -> Result<TokenEnvelope, EnvelopeError> {
         do {
             return .success(try TokenEnvelope(opening: token) { resource?.names($0) ?? false })
@@ -49,7 +46,7 @@ package final class TokenPath {
         }
     }
 
-    /// Verifies the signatures of a group. This is the one step that handles several tokens together.
+    /// Verifies the signatures of a group.
     package func authenticate(
         _ envelopes: [Result<TokenEnvelope, EnvelopeError>], at now: Timestamp
     ) -> [Result<AuthenticPayload, SignatureError>?] {
@@ -85,7 +82,7 @@ package final class TokenPath {
 /// The results of the steps of a group, one for each token.
 struct GroupSteps {
     let envelopes: [Result<TokenEnvelope, EnvelopeError>]
-    /// The results of verifying the signatures; `nil` for a token whose signature was not verified.
+    /// The results of verifying the signatures; `nil` for a token that has no envelope.
     let payloads: [Result<AuthenticPayload, SignatureError>?]
     let approved: [StageResult<ApprovedToken>]
 }

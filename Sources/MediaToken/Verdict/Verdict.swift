@@ -56,8 +56,8 @@ public enum VerificationError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// A group whose members have passed every check but the replay claim, or have failed.
-struct UndecidedGroup: Sendable {
+/// A group that waits for the replay store's answers: its members have passed every other check, or have failed.
+struct PendingGroup: Sendable {
     /// The replay claims of the members that have not failed, in order.
     let claims: [ReplayClaim]
     private let members: [StageResult<ApprovedToken>]

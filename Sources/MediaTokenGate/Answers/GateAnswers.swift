@@ -1,4 +1,4 @@
-internal import HTTPServer
+internal import HTTPServing
 package import MediaToken
 internal import TextEncodings
 internal import Timestamps

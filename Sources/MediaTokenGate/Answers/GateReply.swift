@@ -1,4 +1,4 @@
-package import HTTPServer
+package import HTTPServing
 
 /// An answer of the gate, and the status under which the log and the metrics count it.
 package struct GateReply: Sendable {

@@ -1,5 +1,5 @@
 internal import MediaToken
-package import HTTPServer
+package import HTTPServing
 package import Timestamps
 
 /// Warns, at most once a day, if the gate's own certificate has expired or is about to expire.

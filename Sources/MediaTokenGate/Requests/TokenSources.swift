@@ -1,4 +1,4 @@
-internal import HTTPServer
+internal import HTTPServing
 internal import TextEncodings
 
 /// The places where a client's request, as described by a proxy, may carry its token.

@@ -1,4 +1,4 @@
-internal import HTTPServer
+internal import HTTPServing
 internal import TextEncodings
 
 /// The content of a request's body, read according to its media type.

@@ -1,4 +1,4 @@
-package import HTTPServer
+package import HTTPServing
 internal import MediaToken
 internal import StreamPaths
 package import Timestamps

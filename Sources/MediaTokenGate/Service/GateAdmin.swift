@@ -1,4 +1,4 @@
-package import HTTPServer
+package import HTTPServing
 internal import MediaToken
 package import ReplayStores
 internal import Synchronization

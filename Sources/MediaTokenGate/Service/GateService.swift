@@ -1,5 +1,5 @@
-package import EventLoop
-package import HTTPServer
+package import EventLoops
+package import HTTPServing
 package import MediaToken
 internal import PlaybackGrants
 internal import ReplayRedis

@@ -1,5 +1,5 @@
 package import MediaToken
-package import HTTPServer
+package import HTTPServing
 package import ReplayStores
 
 /// The settings of a gate, named like the options of `media-token serve` and of its configuration file.

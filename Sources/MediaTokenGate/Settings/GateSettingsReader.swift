@@ -1,5 +1,5 @@
 internal import MediaToken
-internal import HTTPServer
+internal import HTTPServing
 internal import ReplayStores
 internal import StreamPaths
 package import TextEncodings

@@ -1,7 +1,7 @@
-internal import EventLoop
+internal import EventLoops
 internal import Glibc
-internal import HTTPClient
-internal import HTTPServer
+internal import HTTPCalling
+internal import HTTPServing
 internal import MediaToken
 internal import MediaTokenGate
 internal import ReplayStores
@@ -119,8 +119,12 @@ enum DemoCommand {
         let stops = [
             DemoStop.path("An open route, without a token", "/trailers/1.m3u8", expecting: 200, "TOKEN_NOT_REQUIRED"),
             .path("A protected route, without a token", "/live/index.m3u8", expecting: 401, "TOKEN_MISSING"),
-            .path("The same with a fresh token: the stream opens", "/live/index.m3u8", token: fresh, expecting: 200, "VALID_TOKEN"),
-            .path("The same token again: it stays shut", "/live/index.m3u8", token: fresh, expecting: 403, "TOKEN_ALREADY_USED"),
+            .path(
+                "The same with a fresh token: the stream opens", "/live/index.m3u8", token: fresh, expecting: 200,
+                "VALID_TOKEN"),
+            .path(
+                "The same token again: it stays shut", "/live/index.m3u8", token: fresh, expecting: 403,
+                "TOKEN_ALREADY_USED"),
             .path("A path that no route names", "/elsewhere", expecting: 403, "ROUTE_UNKNOWN"),
             .verify(
                 "A forged token: another resource than was signed. Now as a backend asks",

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import HTTPClient
+internal import HTTPCalling
 
 /// One request of the demo's tour, and the answer that it must get.
 struct DemoStop {

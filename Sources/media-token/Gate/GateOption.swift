@@ -1,5 +1,5 @@
 internal import Files
-internal import HTTPServer
+internal import HTTPServing
 internal import ReplayStores
 internal import TextEncodings
 

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import HTTPServer
+internal import HTTPServing
 internal import MediaTokenGate
 internal import TextEncodings
 internal import Timestamps

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPServer
+internal import HTTPServing
 internal import MediaToken
 internal import MediaTokenGate
 internal import PlaybackGrants

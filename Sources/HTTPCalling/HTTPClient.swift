@@ -1,5 +1,5 @@
 internal import CLibEventHTTP
-package import EventLoop
+package import EventLoops
 
 /// A connection to an HTTP server on this machine. It sends one request after the other, and stays open between them.
 ///

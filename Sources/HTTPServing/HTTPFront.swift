@@ -1,5 +1,5 @@
 internal import CLibEventHTTP
-internal import EventLoop
+internal import EventLoops
 package import Synchronization
 
 /// A socket that a worker accepts on.

@@ -1,5 +1,5 @@
 internal import CLibEventHTTP
-internal import EventLoop
+internal import EventLoops
 package import Synchronization
 
 /// The connections of one worker: how many there are, from whom, and how long each has been at what it does.

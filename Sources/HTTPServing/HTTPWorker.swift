@@ -1,5 +1,5 @@
 internal import CLibEventHTTP
-internal import EventLoop
+internal import EventLoops
 internal import TextEncodings
 
 /// One thread's share of a server: its loop, its sockets, its connections.

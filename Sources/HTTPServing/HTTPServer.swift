@@ -1,4 +1,4 @@
-package import EventLoop
+package import EventLoops
 internal import Glibc
 internal import Threading
 
