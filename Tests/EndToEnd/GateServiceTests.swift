@@ -224,7 +224,9 @@ extension EndToEnd {
                 try gate.wait { try gate.logged().contains(said) }
             }
             #expect(status("/a/x") == 200 && status("/b/x") == 403)
-            try reload("{\"routes\": [{\"path\": \"/b\", \"open\": true}, {\"path\": 1}]}", until: "reload failed, configuration unchanged")
+            try reload(
+                "{\"routes\": [{\"path\": \"/b\", \"open\": true}, {\"path\": 1}]}",
+                until: "reload failed, configuration unchanged")
             #expect(status("/a/x") == 200 && status("/b/x") == 403)
             try reload("{\"routes\": [{\"path\": \"/b\", \"open\": true}]}", until: "reloaded: 1 keys, 1 routes")
             #expect(status("/a/x") == 403 && status("/b/x") == 200)

@@ -121,8 +121,17 @@ struct GateTests {
 
     @Test("a store that cannot tell is 503, to backends and to proxies, and no yes")
     func cannotTell() {
-        for format in [AnswerFormat.document, .subrequest] {
-            let answer = format.undecided("\(VerificationError.replayStore(.unavailable("gone")))").answer
+        let proxied = [(name: "X-Forwarded-Uri", value: "/live/tnt/1"), (name: "X-Media-Token", value: token)]
+        let requests = [
+            verify(token), HTTPRequest(method: "GET", path: "/v1/authz/forward-auth", headers: proxied),
+        ]
+        for request in requests {
+            guard case .verify(let task) = gate.task(request, at: Fixtures.realTokenTime) else {
+                Issue.record("no token is verified for \(request.path)")
+                continue
+            }
+            let failure = VerificationError.replayStore(.unavailable("gone"))
+            let answer = task.reply(to: .failure(failure), at: Fixtures.realTokenTime).answer
             #expect(answer.status == 503)
             #expect(header("X-Media-Token-Status", of: answer) == "ERROR_UNKNOWN")
         }

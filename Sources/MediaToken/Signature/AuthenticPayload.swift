@@ -2,7 +2,7 @@ package import EnvelopeStage
 package import Timestamps
 package import TokenCrypto
 
-/// Bytes that one of the loaded keys has signed. Only a ``KeyRing`` makes one.
+/// Bytes that one of the loaded keys has signed. Only a ``SignatureWorkspace`` makes one.
 package struct AuthenticPayload: Sendable {
     private let envelope: TokenEnvelope
     /// The SHA-256 digest of the signed bytes. The signature is made over it, and it identifies the token in a replay
@@ -18,44 +18,39 @@ package struct AuthenticPayload: Sendable {
     }
 }
 
-extension KeyRing {
+extension SignatureWorkspace {
     /// Verifies the signature of each envelope of a group, over exactly its signed bytes, with the keys whose
     /// certificates are valid at `now`.
     ///
     /// - Returns: a result for each token, in order; `nil` if a token has no envelope.
     package func authenticate(
-        _ group: [Result<TokenEnvelope, EnvelopeError>], at now: Timestamp, with workspace: SignatureWorkspace
+        _ group: [Result<TokenEnvelope, EnvelopeError>], at now: Timestamp
     ) -> [Result<AuthenticPayload, SignatureError>?] {
         group.indices.map { index in
             guard case .success(let envelope) = group[index] else { return nil }
-            return authenticate(envelope, at: now, with: workspace)
+            return authenticate(envelope, at: now)
         }
     }
 
     private func authenticate(
-        _ envelope: TokenEnvelope, at now: Timestamp, with workspace: SignatureWorkspace
+        _ envelope: TokenEnvelope, at now: Timestamp
     ) -> Result<AuthenticPayload, SignatureError> {
         let digest: SHA256Digest
-        do { digest = try workspace.hasher.digest(envelope.payload) } catch {
-            return .failure(.outOfResources("\(error)"))
+        do { digest = try hasher.digest(envelope.payload) } catch { return .failure(.outOfResources("\(error)")) }
+        guard let index = indexOfKey(verifying: envelope.signature, over: digest, at: now) else {
+            return .failure(reason(against: envelope.signature, over: digest, at: now))
         }
-        guard let index = indexOfKey(verifying: envelope.signature, over: digest, at: now, with: workspace) else {
-            return .failure(reason(against: envelope.signature, over: digest, at: now, with: workspace))
-        }
-        workspace.mostRecent = index
+        mostRecent = index
         return .success(AuthenticPayload(of: envelope, digest: digest, key: keys[index]))
     }
 
     /// Finds the key that verifies a signature. Tokens do not name their key, so the key that verified last is tried
     /// first, then the others in order. A key of another length than the signature costs nothing.
-    private func indexOfKey(
-        verifying signature: [UInt8], over digest: SHA256Digest, at now: Timestamp,
-        with workspace: SignatureWorkspace
-    ) -> Int? {
-        let verifies = { (index: Int) in
-            self.keys[index].isUsable(at: now) && workspace.verifiers[index].isValid(signature, over: digest)
+    private func indexOfKey(verifying signature: [UInt8], over digest: SHA256Digest, at now: Timestamp) -> Int? {
+        let verifies = { [keys, verifiers] (index: Int) in
+            keys[index].isUsable(at: now) && verifiers[index].isValid(signature, over: digest)
         }
-        let first = workspace.mostRecent
+        let first = mostRecent
         if verifies(first) { return first }
         return keys.indices.first { $0 != first && verifies($0) }
     }
@@ -63,10 +58,10 @@ extension KeyRing {
     /// The error for a signature that no key with a valid certificate verifies. It names the key that would verify it
     /// if its certificate were valid, if there is one.
     private func reason(
-        against signature: [UInt8], over digest: SHA256Digest, at now: Timestamp, with workspace: SignatureWorkspace
+        against signature: [UInt8], over digest: SHA256Digest, at now: Timestamp
     ) -> SignatureError {
         let unusable = keys.indices.first {
-            !keys[$0].isUsable(at: now) && workspace.verifiers[$0].isValid(signature, over: digest)
+            !keys[$0].isUsable(at: now) && verifiers[$0].isValid(signature, over: digest)
         }
         if let key = unusable.map({ keys[$0] }), let validity = key.validity {
             return .keyOutsideValidity(name: key.name, validity, now: now)

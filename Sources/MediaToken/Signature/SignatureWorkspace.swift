@@ -5,6 +5,7 @@ internal import TokenCrypto
 ///
 /// It is not thread-safe: it serves one caller at a time.
 package final class SignatureWorkspace {
+    let keys: [VerificationKey]
     let hasher: SHA256Hasher
     /// The verifiers of the keys, in the key ring's order.
     let verifiers: [SignatureVerifier]
@@ -12,6 +13,7 @@ package final class SignatureWorkspace {
     var mostRecent = 0
 
     package init(keys: KeyRing) throws(SignatureError) {
+        self.keys = keys.keys
         do {
             hasher = try SHA256Hasher()
             verifiers = try keys.keys.map { (key) throws(CryptoError) in try SignatureVerifier(key: key.publicKey) }

@@ -51,6 +51,8 @@ public struct CheckReport: Sendable {
         CheckReport(check: check, outcome: .notChecked, detail: detail, advice: nil, status: nil)
     }
 
+    static func unread(_ check: Check) -> CheckReport { notChecked(check, "the token could not be read") }
+
     static func failed(_ rejection: Rejection) -> CheckReport {
         failed(rejection.check, rejection.message, advice: rejection.advice, status: rejection.status)
     }

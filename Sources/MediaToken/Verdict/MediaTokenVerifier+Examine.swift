@@ -31,10 +31,10 @@ extension MediaTokenVerifier {
     private func examinations(
         of steps: GroupSteps, _ group: [VerificationRequest], at now: Timestamp, replay: (Int) -> CheckReport
     ) -> [Examination] {
-        let checks = PolicyCheck.allCases.map(\.check) + [.replay]
-        return group.indices.map { index in
+        group.indices.map { index in
+            let unread = PolicyCheck.allCases.map { CheckReport.unread($0.check) } + [replay(index)]
             let examiner = TokenExaminer(
-                envelope: steps.envelopes[index], payload: steps.payloads[index], checks: checks)
+                envelope: steps.envelopes[index], payload: steps.payloads[index], unread: unread)
             return examiner.examination { (elements) throws(ClaimsError) in
                 let claims = try MediaTokenClaims(elements)
                 let reports = PolicyCheck.allCases.map {

@@ -7,21 +7,20 @@ struct TokenExaminer {
     let envelope: Result<TokenEnvelope, EnvelopeError>
     /// The result of verifying the signature; `nil` if it was not verified.
     let payload: Result<AuthenticPayload, SignatureError>?
-    /// The checks that cannot be made if the token cannot be read.
-    let checks: [Check]
+    /// The reports on the other checks if the token cannot be read.
+    let unread: [CheckReport]
 
     /// The reports on a token that could be read, and its issue time if it has one.
     typealias Findings = (checks: [CheckReport], issueTime: TokenDate?)
 
     /// Reads the token, signed or not, and has `look` report on its claims.
     func examination(_ look: (TokenElements) throws(ClaimsError) -> Findings) -> Examination {
-        let unread = checks.map { CheckReport.notChecked($0, "the token could not be read") }
         let opened: TokenEnvelope
         switch envelope {
         case .success(let envelope): opened = envelope
         case .failure(let error):
             let reports =
-                [.failed(.format, StageFailure(error)), .notChecked(.signature, "the token could not be read")] + unread
+                [.failed(.format, StageFailure(error)), .unread(.signature)] + unread
             return Examination(reports: reports, key: nil, kind: nil, fields: [], issueTime: nil)
         }
         let (signature, key) = signatureReport

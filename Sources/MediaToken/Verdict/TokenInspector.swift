@@ -42,7 +42,7 @@ public struct TokenInspector: Sendable {
         let envelope = TokenPath.open(token, for: questions.resource)
         let examiner = TokenExaminer(
             envelope: envelope, payload: keys.flatMap { authenticate(envelope, with: $0, at: questions.time ?? .now) },
-            checks: [.window, .requestor, .resource, .mvpd, .device])
+            unread: [.window, .requestor, .resource, .mvpd, .device].map(CheckReport.unread))
         return examiner.examination { (elements) throws(ClaimsError) in
             let claims = try InspectedClaims(elements)
             return (checks: claims.answers(to: questions), issueTime: claims.media?.issueTime)

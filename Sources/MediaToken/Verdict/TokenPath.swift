@@ -11,13 +11,12 @@ internal import Timestamps
 /// A path keeps the contexts of libcrypto and libxml2 from group to group. It is not thread-safe: a ``PathPool`` gives
 /// it to one caller at a time.
 package final class TokenPath {
-    private let keys: KeyRing
     private let policy: VerificationPolicy
     private let signatures: SignatureWorkspace
     private let reader: StrictXMLReader
 
     init(keys: KeyRing, policy: VerificationPolicy) throws(VerificationError) {
-        (self.keys, self.policy) = (keys, policy)
+        self.policy = policy
         do { signatures = try SignatureWorkspace(keys: keys) } catch { throw .outOfResources(error.message) }
         do { reader = try StrictXMLReader() } catch {
             throw .outOfResources("cannot make an XML context: out of memory")
@@ -50,7 +49,7 @@ package final class TokenPath {
     package func authenticate(
         _ envelopes: [Result<TokenEnvelope, EnvelopeError>], at now: Timestamp
     ) -> [Result<AuthenticPayload, SignatureError>?] {
-        keys.authenticate(envelopes, at: now, with: signatures)
+        signatures.authenticate(envelopes, at: now)
     }
 
     /// Reads the claims, from signed bytes only, or passes on the failure of an earlier step.

@@ -23,11 +23,15 @@ struct CATRouteGrants: VerifiableGrants {
     private let terms: CATTerms?
     var opensPrefix: Bool { true }
 
-    init(tokens: CommonAccessToken, claims: CATClaims, hosts: [StreamHost]) {
+    init(tokens: CommonAccessToken, _ route: GrantRoute, _ values: GrantValues) throws(GrantProblem) {
+        var claims = CATClaims()
+        (claims.issuer, claims.methods) = (values["issuer"], values.has("methods") ? values.all("methods") : nil)
+        claims.renewal = try values["renew"].map { (text) throws(GrantProblem) in try CATRenewal(text: text) }
+        claims.scope.pathPrefix = route.prefix
         (self.tokens, issuer) = (tokens, claims.issuer)
-        terms = hosts.isEmpty ? CATTerms(claims) : nil
-        var (claims, termsByHost) = (claims, [String: CATTerms]())
-        for host in hosts {
+        terms = route.hosts.isEmpty ? CATTerms(claims) : nil
+        var termsByHost: [String: CATTerms] = [:]
+        for host in route.hosts {
             claims.scope.host = host.name
             termsByHost[host.name] = CATTerms(claims)
         }

@@ -68,10 +68,6 @@ extension CommonAccessToken: GrantScheme {
     }
 
     package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantProblem) -> any RouteGrants {
-        var claims = CATClaims()
-        (claims.issuer, claims.methods) = (values["issuer"], values.has("methods") ? values.all("methods") : nil)
-        claims.renewal = try values["renew"].map { (text) throws(GrantProblem) in try CATRenewal(text: text) }
-        claims.scope.pathPrefix = route.prefix
-        return CATRouteGrants(tokens: self, claims: claims, hosts: route.hosts)
+        try CATRouteGrants(tokens: self, route, values)
     }
 }

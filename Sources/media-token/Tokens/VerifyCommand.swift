@@ -66,9 +66,12 @@ enum VerifyCommand {
         try invocation.input.forEachGroup { tokens in
             let now = invocation.time.time ?? .now
             let requests = tokens.map { VerificationRequest(token: $0, expectation: expectation) }
+            guard !invocation.output.isQuiet else {
+                for outcome in verifier.verify(requests, at: now) { status = max(status, outcome.exitStatus) }
+                return
+            }
             for (outcome, examination) in verifier.verifyAndExamine(requests, at: now) {
                 status = max(status, outcome.exitStatus)
-                guard !invocation.output.isQuiet else { continue }
                 invocation.output.show(examination, status: outcome.status.rawValue, code: outcome.status.number)
             }
             Console.flush()
