@@ -53,6 +53,8 @@ struct GateProperty: FuzzProperty {
             var maker = GrantSettings(kind)
             maker.keyEnvironment = kind.name == "cloudfront" ? "FUZZED_GRANT_PEM" : "FUZZED_GRANT_KEY"
             maker.values["key-pair-id"] = "FUZZ"
+            maker.values.set("methods", to: ["GET", "HEAD"])
+            maker.values["renew"] = "cookie:60"
             var grant = RouteGrantSettings(maker, scope: "/\(kind.name)")
             grant.origins = ["https://cdn.example", "https://cdn.example:8443"].compactMap { StreamOrigin($0) }
             grant.retryWindow = .seconds(30)
