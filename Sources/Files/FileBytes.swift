@@ -2,18 +2,13 @@ internal import Glibc
 
 /// Reads and writes whole files.
 package enum FileBytes {
-    /// The reason why a file could not be read. It completes a line that begins with the file's name.
-    package struct Problem: Error, CustomStringConvertible {
-        package let description: String
-    }
-
     /// Reads all bytes of a file, a pipe or a device.
     ///
     /// - Parameter limit: The maximum number of bytes. If the file is longer, `read` throws instead of truncating it.
-    package static func read(_ path: String, limit: Int) throws(Problem) -> [UInt8] {
+    package static func read(_ path: String, limit: Int) throws(FileError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw Problem(description: "cannot be opened: \(String(cString: strerror(errno)))")
+            throw FileError(description: "cannot be opened: \(String(cString: strerror(errno)))")
         }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
@@ -21,10 +16,12 @@ package enum FileBytes {
         while true {
             let count = Glibc.read(descriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw Problem(description: "cannot be read: \(String(cString: strerror(errno)))") }
+            guard count >= 0 else {
+                throw FileError(description: "cannot be read: \(String(cString: strerror(errno)))")
+            }
             if count == 0 { return bytes }
             bytes += chunk[..<count]
-            guard bytes.count <= limit else { throw Problem(description: "is longer than \(limit) bytes") }
+            guard bytes.count <= limit else { throw FileError(description: "is longer than \(limit) bytes") }
         }
     }
 
@@ -46,4 +43,9 @@ package enum FileBytes {
         }
         return true
     }
+}
+
+/// The reason why a file could not be read. It completes a line that begins with the file's name.
+package struct FileError: Error, CustomStringConvertible {
+    package let description: String
 }

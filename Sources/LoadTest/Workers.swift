@@ -5,14 +5,14 @@ internal import Threading
 /// Runs the same work on several threads.
 package enum Workers {
     /// The error if a thread could not be started.
-    package struct NoThread: Error, CustomStringConvertible {
+    package struct ThreadError: Error, CustomStringConvertible {
         package var description: String { "the process may have no more threads" }
     }
 
     /// Runs `work` once on each of `count` threads, and returns the results in order.
     ///
     /// - Parameter progress: Called some fifty times per second on the caller's thread, and once at the end.
-    /// - Throws: The errors of `work`, and ``NoThread``.
+    /// - Throws: The errors of `work`, and ``ThreadError``.
     package static func run<Made: Sendable>(
         _ count: Int, progress: () -> Void = {}, _ work: @escaping @Sendable (Int) throws -> Made
     ) throws -> [Made] {
@@ -26,7 +26,7 @@ package enum Workers {
         }
         for thread in threads { thread?.join() }
         progress()
-        guard !threads.contains(where: { $0 == nil }) else { throw NoThread() }
+        guard !threads.contains(where: { $0 == nil }) else { throw ThreadError() }
         return try slots.compactMap { try $0.result?.get() }
     }
 

@@ -40,14 +40,14 @@ final class BucketFile {
     private var last: Int
 
     /// Opens an existing file.
-    convenience init(opening path: String, _ watermark: Horizon.Watermark) throws(StoreFault) {
+    convenience init(opening path: String, _ watermark: Horizon.Watermark) throws(LMDBError) {
         // Checked before LMDB opens the file, because LMDB would extend a truncated file to its full length again.
         try Self.checkLength(of: path)
         try self.init(making: path, watermark)
     }
 
     /// Opens the file, which is created if absent. A process that is killed on the way leaves an incomplete file.
-    init(making path: String, _ watermark: Horizon.Watermark) throws(StoreFault) {
+    init(making path: String, _ watermark: Horizon.Watermark) throws(LMDBError) {
         self.watermark = watermark
         // Read before the count that it is compared with, because another process may raise the watermark meanwhile.
         let known = watermark.value
@@ -67,15 +67,15 @@ final class BucketFile {
         mdb_env_close(environment)
     }
 
-    private static func open(_ path: String) throws(StoreFault) -> OpaquePointer {
+    private static func open(_ path: String) throws(LMDBError) -> OpaquePointer {
         try setAsideLockFile(path + "-lock")
         var pointer: OpaquePointer?
-        try StoreFault.check(mdb_env_create(&pointer), "make an environment")
-        guard let pointer else { throw StoreFault(code: ENOMEM, action: "make an environment") }
+        try LMDBError.check(mdb_env_create(&pointer), "make an environment")
+        guard let pointer else { throw LMDBError(code: ENOMEM, action: "make an environment") }
         do {
-            try StoreFault.check(mdb_env_set_mapsize(pointer, mapSize), "set the size of the map")
-            try StoreFault.check(mdb_env_set_maxreaders(pointer, readers), "set the number of readers")
-            try StoreFault.check(mdb_env_open(pointer, path, flags, 0o600), "open \(name(path))")
+            try LMDBError.check(mdb_env_set_mapsize(pointer, mapSize), "set the size of the map")
+            try LMDBError.check(mdb_env_set_maxreaders(pointer, readers), "set the number of readers")
+            try LMDBError.check(mdb_env_open(pointer, path, flags, 0o600), "open \(name(path))")
         } catch {
             mdb_env_close(pointer)
             throw error
@@ -85,18 +85,18 @@ final class BucketFile {
 
     /// Sets disk aside for LMDB's lock file, which LMDB maps too. Closing a descriptor of the lock file releases this
     /// process's locks on it, but there are none yet: no process opens a bucket twice.
-    private static func setAsideLockFile(_ path: String) throws(StoreFault) {
+    private static func setAsideLockFile(_ path: String) throws(LMDBError) {
         let file = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw StoreFault(code: errno, action: "open \(name(path))") }
+        guard file >= 0 else { throw LMDBError(code: errno, action: "open \(name(path))") }
         defer { close(file) }
-        try StoreFault.check(posix_fallocate(file, 0, lockFileSize), "set disk aside for \(name(path))")
+        try LMDBError.check(posix_fallocate(file, 0, lockFileSize), "set disk aside for \(name(path))")
     }
 
-    private static func checkLength(of path: String) throws(StoreFault) {
+    private static func checkLength(of path: String) throws(LMDBError) {
         var status = Glibc.stat()
-        guard stat(path, &status) == 0 else { throw StoreFault(code: errno, action: "open \(name(path))") }
+        guard stat(path, &status) == 0 else { throw LMDBError(code: errno, action: "open \(name(path))") }
         guard Int(status.st_size) == mapSize else {
-            throw StoreFault(code: MDB_CORRUPTED, action: "read \(name(path))")
+            throw LMDBError(code: MDB_CORRUPTED, action: "read \(name(path))")
         }
     }
 
@@ -112,15 +112,15 @@ final class BucketFile {
     /// - Throws: the fault of LMDB or of the store; nothing has then been recorded.
     func insert(
         _ claims: [ReplayClaim], at now: Timestamp, mayGrow: (Int) -> Bool
-    ) throws(StoreFault) -> [ReplayAnswer] {
-        try write { (transaction, database, pages) throws(StoreFault) in
+    ) throws(LMDBError) -> [ReplayAnswer] {
+        try write { (transaction, database, pages) throws(LMDBError) in
             try self.setAsidePages(for: claims.count, beyond: pages, mayGrow)
             var answers: [ReplayAnswer] = []
             answers.reserveCapacity(claims.count)
             for claim in claims {
                 let (code, present) = Self.put(
                     claim, use: FingerprintedUse(claim, at: now), into: database, in: transaction)
-                if code != MDB_KEYEXIST { try StoreFault.check(code, "insert") }
+                if code != MDB_KEYEXIST { try LMDBError.check(code, "insert") }
                 answers.append(code != MDB_KEYEXIST ? .first : present?.answer(to: claim) ?? .alreadyUsed)
             }
             return answers
@@ -128,17 +128,17 @@ final class BucketFile {
     }
 
     /// Sets disk aside for every page that the current transaction may add. No other process adds pages meanwhile.
-    private func setAsidePages(for keys: Int, beyond used: Int, _ mayGrow: (Int) -> Bool) throws(StoreFault) {
+    private func setAsidePages(for keys: Int, beyond used: Int, _ mayGrow: (Int) -> Bool) throws(LMDBError) {
         // Each key copies at most one page of each of at most five levels; the rest is for LMDB's own lists.
         let pages = used + keys * 5 + 32
         let needed = (pages * pageSize + Self.step - 1) / Self.step * Self.step
         guard needed > setAside else { return }
         guard needed <= Self.mapSize, mayGrow(needed - setAside) else {
-            throw StoreFault(code: MDB_MAP_FULL, action: "grow")
+            throw LMDBError(code: MDB_MAP_FULL, action: "grow")
         }
         var descriptor: Int32 = -1
-        try StoreFault.check(mdb_env_get_fd(environment, &descriptor), "find the file")
-        try StoreFault.check(posix_fallocate(descriptor, 0, off_t(needed)), "set \(needed >> 10) KiB of disk aside")
+        try LMDBError.check(mdb_env_get_fd(environment, &descriptor), "find the file")
+        try LMDBError.check(posix_fallocate(descriptor, 0, off_t(needed)), "set \(needed >> 10) KiB of disk aside")
         setAside = needed
     }
 
@@ -167,42 +167,42 @@ final class BucketFile {
     }
 
     /// The number of keys.
-    func count() throws(StoreFault) -> Int {
-        try write { (transaction, database, _) throws(StoreFault) in
+    func count() throws(LMDBError) -> Int {
+        try write { (transaction, database, _) throws(LMDBError) in
             var stat = MDB_stat()
-            try StoreFault.check(mdb_stat(transaction, database, &stat), "count entries")
+            try LMDBError.check(mdb_stat(transaction, database, &stat), "count entries")
             return Int(stat.ms_entries)
         }
     }
 
     /// Runs `body` in a transaction, with the number of pages in use.
     private func write<Value>(
-        _ body: (OpaquePointer, MDB_dbi, _ pages: Int) throws(StoreFault) -> Value
-    ) throws(StoreFault) -> Value {
+        _ body: (OpaquePointer, MDB_dbi, _ pages: Int) throws(LMDBError) -> Value
+    ) throws(LMDBError) -> Value {
         var pointer: OpaquePointer?
-        try StoreFault.check(mdb_txn_begin(environment, nil, 0, &pointer), "begin a transaction")
-        guard let transaction = pointer else { throw StoreFault(code: ENOMEM, action: "begin a transaction") }
+        try LMDBError.check(mdb_txn_begin(environment, nil, 0, &pointer), "begin a transaction")
+        guard let transaction = pointer else { throw LMDBError(code: ENOMEM, action: "begin a transaction") }
         let result: Value
-        do throws(StoreFault) {
+        do throws(LMDBError) {
             var info = MDB_envinfo()
-            try StoreFault.check(mdb_env_info(environment, &info), "read the header")
-            guard info.me_last_txnid >= max(last, watermark.value) else { throw StoreFault.lost }
+            try LMDBError.check(mdb_env_info(environment, &info), "read the header")
+            guard info.me_last_txnid >= max(last, watermark.value) else { throw LMDBError.lost }
             var database: MDB_dbi = 0
-            try StoreFault.check(mdb_dbi_open(transaction, nil, 0, &database), "open the database")
+            try LMDBError.check(mdb_dbi_open(transaction, nil, 0, &database), "open the database")
             result = try body(transaction, database, Int(info.me_last_pgno) + 1)
         } catch {
             mdb_txn_abort(transaction)
             throw error
         }
-        try StoreFault.check(mdb_txn_commit(transaction), "commit")
+        try LMDBError.check(mdb_txn_commit(transaction), "commit")
         try remember()
         return result
     }
 
     /// Records the count of the last transaction, which may be another process's by now.
-    private func remember() throws(StoreFault) {
+    private func remember() throws(LMDBError) {
         var info = MDB_envinfo()
-        try StoreFault.check(mdb_env_info(environment, &info), "read the header")
+        try LMDBError.check(mdb_env_info(environment, &info), "read the header")
         last = max(last, info.me_last_txnid)
         watermark.raise(to: last)
     }

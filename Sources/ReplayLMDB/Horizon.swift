@@ -20,14 +20,14 @@ final class Horizon {
     private let numbers: Numbers
 
     /// Maps the file, which is created if absent. Its numbers are then zeros: the first minute of 1970, and record 0.
-    init(_ path: String) throws(StoreFault) {
+    init(_ path: String) throws(LMDBError) {
         let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw StoreFault("has a file 'horizon' that cannot be opened: \(lastError())") }
+        guard file >= 0 else { throw LMDBError("has a file 'horizon' that cannot be opened: \(lastError())") }
         defer { close(file) }
         let code = posix_fallocate(file, 0, off_t(Self.size))
-        guard code == 0 else { throw StoreFault("cannot set disk aside: \(String(cString: strerror(code)))") }
+        guard code == 0 else { throw LMDBError("cannot set disk aside: \(String(cString: strerror(code)))") }
         guard let map = mmap(nil, Self.size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0), map != MAP_FAILED
-        else { throw StoreFault("has a file 'horizon' that cannot be mapped: \(lastError())") }
+        else { throw LMDBError("has a file 'horizon' that cannot be mapped: \(lastError())") }
         numbers = map.assumingMemoryBound(to: Atomic<Int64>.self)
     }
 

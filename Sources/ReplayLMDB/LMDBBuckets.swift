@@ -20,10 +20,10 @@ final class LMDBBuckets {
     private var horizon: Horizon { catalog.horizon }
 
     /// Opens every listed file, so that damage is found when the store is opened. The caller holds the directory lock.
-    init(_ catalog: StoreCatalog, sizeLimit: Int) throws(StoreFault) {
+    init(_ catalog: StoreCatalog, sizeLimit: Int) throws(LMDBError) {
         (self.catalog, self.sizeLimit) = (catalog, sizeLimit)
         for bucket in catalog.buckets {
-            do throws(StoreFault) { files[bucket] = try catalog.openListed(bucket) } catch {
+            do throws(LMDBError) { files[bucket] = try catalog.openListed(bucket) } catch {
                 // Another process may have deleted the bucket as expired since it was listed.
                 guard bucket <= horizon.dropped else { throw error }
             }
@@ -36,14 +36,14 @@ final class LMDBBuckets {
     }
 
     /// Whether the replay claims that this process has made are in the store that the path leads to now.
-    func stand() throws(StoreFault) -> Bool {
+    func stand() throws(LMDBError) -> Bool {
         isLost ? false : try catalog.stands()
     }
 
     /// Ends this process's use of the store; the last user marks the store as closed cleanly.
-    func close() throws(StoreFault) {
+    func close() throws(LMDBError) {
         files = [:]
-        try catalog.directory.alone { () throws(StoreFault) in
+        try catalog.directory.alone { () throws(LMDBError) in
             // Leaves within the directory lock: a process that waits for that lock can then join at once.
             defer { catalog.directory.leave() }
             try catalog.close()
@@ -54,12 +54,12 @@ final class LMDBBuckets {
     /// more than ``transactionLimit`` keys).
     func claim(
         _ group: [ReplayClaim], fence: Timestamp, at now: Timestamp
-    ) -> [Result<ReplayAnswer, StoreFault>] {
+    ) -> [Result<ReplayAnswer, LMDBError>] {
         // Checked before a file is created or deleted, because that erases the trace of a moved directory.
         if catalog.directory.lastChange == nil { isLost = true }
         sweep(at: now)
         let dropped = horizon.dropped
-        var answers = [Result<ReplayAnswer, StoreFault>](
+        var answers = [Result<ReplayAnswer, LMDBError>](
             repeating: .success(.predatesStore(since: fence)), count: group.count)
         var pending: [(bucket: ReplayBucket, positions: [Int])] = []
         for (position, claim) in group.enumerated() where claim.issued > fence {
@@ -74,7 +74,7 @@ final class LMDBBuckets {
                 pending.append((bucket, [position]))
             }
         }
-        var held: StoreFault?
+        var held: LMDBError?
         for (bucket, positions) in pending {
             // If another process holds the store, a group waits for it only once.
             let isWaitedFor = held != nil && files[bucket] == nil
@@ -95,8 +95,8 @@ final class LMDBBuckets {
 
     private func insert(
         _ claims: [ReplayClaim], into bucket: ReplayBucket, at now: Timestamp
-    ) -> Result<[ReplayAnswer], StoreFault> {
-        do throws(StoreFault) {
+    ) -> Result<[ReplayAnswer], LMDBError> {
+        do throws(LMDBError) {
             return .success(try file(of: bucket).insert(claims, at: now) { bytes + $0 <= sizeLimit })
         } catch {
             // A missing bucket is no loss if another process has just deleted it as expired.
@@ -105,7 +105,7 @@ final class LMDBBuckets {
         }
     }
 
-    private func file(of bucket: ReplayBucket) throws(StoreFault) -> BucketFile {
+    private func file(of bucket: ReplayBucket) throws(LMDBError) -> BucketFile {
         if let file = files[bucket] { return file }
         let file = try catalog.open(bucket)
         files[bucket] = file
@@ -123,10 +123,10 @@ final class LMDBBuckets {
     }
 
     /// The number of tokens in each bucket.
-    func counts() throws(StoreFault) -> [(bucket: ReplayBucket, entries: Int)] {
+    func counts() throws(LMDBError) -> [(bucket: ReplayBucket, entries: Int)] {
         var counts: [(ReplayBucket, Int)] = []
         for bucket in catalog.buckets {
-            do throws(StoreFault) { counts.append((bucket, try file(of: bucket).count())) } catch {
+            do throws(LMDBError) { counts.append((bucket, try file(of: bucket).count())) } catch {
                 // Another process may have deleted the bucket as expired meanwhile.
                 guard bucket <= horizon.dropped else { throw error }
             }

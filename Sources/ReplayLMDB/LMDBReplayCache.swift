@@ -63,7 +63,7 @@ public final class LMDBReplayCache: ReplayCache {
         throws(ReplayCacheError)
     {
         (self.path, self.configuration, latest) = (path, configuration, now)
-        do throws(StoreFault) {
+        do throws(LMDBError) {
             let buckets = try LMDBSession.open(path, configuration, at: now, lost: nil)
             (self.buckets, lastFence) = (buckets, buckets.catalog.fence)
         } catch {
@@ -76,7 +76,7 @@ public final class LMDBReplayCache: ReplayCache {
     /// If the store's files were removed or replaced while it was open, the store starts again with a new fence.
     public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>] {
         lock.withLock {
-            do throws(StoreFault) {
+            do throws(LMDBError) {
                 let (answers, fence) = (try ask(group, at: now), lastFence)
                 let stands = try takeUpChanges(at: now)
                 if stands, lastFence == fence { return answers }
@@ -94,14 +94,14 @@ public final class LMDBReplayCache: ReplayCache {
     ///
     /// - Throws: ``ReplayCacheError``.
     public func sweep(at now: Timestamp) throws(ReplayCacheError) {
-        try withBuckets(at: now) { (buckets) throws(StoreFault) in buckets.sweep(at: now) }
+        try withBuckets(at: now) { (buckets) throws(LMDBError) in buckets.sweep(at: now) }
     }
 
     /// The store's contents: live tokens by expiry bucket, disk use and fence.
     ///
     /// - Throws: ``ReplayCacheError``.
     public func status() throws(ReplayCacheError) -> ReplayStoreStatus {
-        try withBuckets(at: .now) { (buckets) throws(StoreFault) in
+        try withBuckets(at: .now) { (buckets) throws(LMDBError) in
             ReplayStoreStatus(buckets: try buckets.counts(), bytes: buckets.bytes, fence: lastFence)
         }
     }
@@ -115,17 +115,17 @@ public final class LMDBReplayCache: ReplayCache {
         let outcome = lock.withLock { () -> Result<Void, ReplayCacheError> in
             isClosed = true
             defer { buckets = nil }
-            do throws(StoreFault) { try buckets?.close() } catch { return .failure(describe(error)) }
+            do throws(LMDBError) { try buckets?.close() } catch { return .failure(describe(error)) }
             return .success(())
         }
         try outcome.get()
     }
 
     private func withBuckets<Value>(
-        at now: Timestamp, _ body: (LMDBBuckets) throws(StoreFault) -> Value
+        at now: Timestamp, _ body: (LMDBBuckets) throws(LMDBError) -> Value
     ) throws(ReplayCacheError) -> Value {
         let outcome = lock.withLock { () -> Result<Value, ReplayCacheError> in
-            do throws(StoreFault) {
+            do throws(LMDBError) {
                 _ = try takeUpChanges(at: now)
                 return .success(try body(openBuckets(at: now)))
             } catch {
@@ -138,13 +138,13 @@ public final class LMDBReplayCache: ReplayCache {
     /// Decides the claims of a group. Called under the lock, as are the functions below.
     private func ask(
         _ group: [ReplayClaim], at now: Timestamp
-    ) throws(StoreFault) -> [Result<ReplayAnswer, ReplayCacheError>] {
+    ) throws(LMDBError) -> [Result<ReplayAnswer, ReplayCacheError>] {
         try openBuckets(at: now).claim(group, fence: lastFence, at: now).map { $0.mapError(describe) }
     }
 
     /// Whether the open store still is the one at its path, once this process has read what others changed. If it is
     /// not, the store is opened again.
-    private func takeUpChanges(at now: Timestamp) throws(StoreFault) -> Bool {
+    private func takeUpChanges(at now: Timestamp) throws(LMDBError) -> Bool {
         if let buckets, try buckets.stand() {
             lastFence = buckets.catalog.fence
             return true
@@ -154,16 +154,16 @@ public final class LMDBReplayCache: ReplayCache {
         return false
     }
 
-    private func openBuckets(at now: Timestamp) throws(StoreFault) -> LMDBBuckets {
+    private func openBuckets(at now: Timestamp) throws(LMDBError) -> LMDBBuckets {
         latest = max(latest, now)
         if let buckets { return buckets }
-        guard !isClosed else { throw StoreFault("is closed") }
+        guard !isClosed else { throw LMDBError("is closed") }
         let opened = try LMDBSession.open(path, configuration, at: latest, lost: lastFence)
         (buckets, lastFence) = (opened, opened.catalog.fence)
         return opened
     }
 
-    private func describe(_ fault: StoreFault) -> ReplayCacheError {
+    private func describe(_ fault: LMDBError) -> ReplayCacheError {
         fault.isFull ? .full("\(path) has reached its limit of disk space") : .unavailable("\(path) \(fault.what)")
     }
 }

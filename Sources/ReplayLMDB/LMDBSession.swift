@@ -9,12 +9,12 @@ enum LMDBSession {
     ///   tokens that no file records, so the fence then moves to now plus the clock skew.
     static func open(
         _ path: String, _ configuration: LMDBReplayCache.Configuration, at now: Timestamp, lost: Timestamp?
-    ) throws(StoreFault) -> LMDBBuckets {
+    ) throws(LMDBError) -> LMDBBuckets {
         let boot = try currentBoot(configuration.bootIDFile)
         let directory = try StoreDirectory(path, makesNew: configuration.makesNew)
         try directory.enter()
         let (begin, skew) = (ContinuousClock.now, configuration.clockSkew.clampedMilliseconds)
-        return try directory.alone { () throws(StoreFault) in
+        return try directory.alone { () throws(LMDBError) in
             try directory.share()
             let old = try directory.read()
             // Computed when used: a store of this boot may be in use, and accept tokens until it is discarded.
@@ -41,11 +41,11 @@ enum LMDBSession {
     /// Opens the store's files; `nil` if data may be missing: the machine crashed, or files were removed or replaced.
     private static func believe(
         _ file: RecordFile?, in directory: StoreDirectory, _ boot: String, _ sizeLimit: Int
-    ) throws(StoreFault) -> LMDBBuckets? {
+    ) throws(LMDBError) -> LMDBBuckets? {
         guard let file, file.record.boot == boot || file.record.isClosed,
             let catalog = try StoreCatalog(of: directory, file)
         else { return nil }
-        do throws(StoreFault) {
+        do throws(LMDBError) {
             return try LMDBBuckets(catalog, sizeLimit: sizeLimit)
         } catch {
             guard error.isLost else { throw error }
@@ -53,13 +53,13 @@ enum LMDBSession {
         }
     }
 
-    private static func currentBoot(_ file: String) throws(StoreFault) -> String {
+    private static func currentBoot(_ file: String) throws(LMDBError) -> String {
         let bytes: [UInt8]
         do { bytes = try FileBytes.read(file, limit: 128) } catch {
-            throw StoreFault("cannot tell a restart of the machine: \(file) \(error)")
+            throw LMDBError("cannot tell a restart of the machine: \(file) \(error)")
         }
         let boot = String(decoding: bytes.prefix { !$0.isASCIIWhiteSpace }, as: UTF8.self)
-        guard !boot.isEmpty else { throw StoreFault("cannot tell a restart of the machine: \(file) is empty") }
+        guard !boot.isEmpty else { throw LMDBError("cannot tell a restart of the machine: \(file) is empty") }
         return boot
     }
 }

@@ -22,7 +22,7 @@ final class StoreCatalog {
 
     /// Opens the store that `file` lists. `nil` if the directory was moved, if a listed file is missing or was
     /// replaced, or if the record or the low-water marks are an older copy. The caller holds the directory lock.
-    init?(of directory: StoreDirectory, _ file: RecordFile) throws(StoreFault) {
+    init?(of directory: StoreDirectory, _ file: RecordFile) throws(LMDBError) {
         (self.directory, self.file) = (directory, file)
         // Checked before any file is created in the directory.
         let wasMoved = directory.lastChange == nil
@@ -35,7 +35,7 @@ final class StoreCatalog {
     }
 
     /// Creates a store in an emptied directory. The caller holds the directory lock.
-    init(beginningIn directory: StoreDirectory, boot: String, fence: Int64) throws(StoreFault) {
+    init(beginningIn directory: StoreDirectory, boot: String, fence: Int64) throws(LMDBError) {
         self.directory = directory
         horizon = try Horizon(directory.place(StoreDirectory.horizonName))
         var record = StoreRecord(boot: boot, fence: fence)
@@ -58,7 +58,7 @@ final class StoreCatalog {
 
     /// Whether the path still leads to this store and every listed file exists. Reads the record again if another
     /// process has replaced it.
-    func stands() throws(StoreFault) -> Bool {
+    func stands() throws(LMDBError) -> Bool {
         let path = directory.path + "/" + StoreRecord.name
         guard let change = directory.lastChange else { return false }
         repeat {
@@ -76,7 +76,7 @@ final class StoreCatalog {
 
     /// Takes over a later record that another process has written. `false` if there is none, or if it does not continue
     /// the current one: same boot, not closed, no earlier fence, and all files still listed that are not deleted.
-    private func refresh() throws(StoreFault) -> Bool {
+    private func refresh() throws(LMDBError) -> Bool {
         guard let newer = try directory.read(), newer.record.number > record.number, newer.record.boot == record.boot,
             !newer.record.isClosed,
             newer.record.fence >= record.fence
@@ -89,7 +89,7 @@ final class StoreCatalog {
     }
 
     /// Writes a new record if `change` modifies the current one. The caller holds the directory lock.
-    func change(isSynced: Bool, _ change: (inout StoreRecord) -> Void) throws(StoreFault) {
+    func change(isSynced: Bool, _ change: (inout StoreRecord) -> Void) throws(LMDBError) {
         var next = record
         change(&next)
         guard next != record else { return }
@@ -106,8 +106,8 @@ final class StoreCatalog {
     }
 
     /// Opens a bucket's file, which is created if there is none.
-    func open(_ bucket: ReplayBucket) throws(StoreFault) -> BucketFile {
-        try directory.alone(within: StoreDirectory.claimPatience) { () throws(StoreFault) in
+    func open(_ bucket: ReplayBucket) throws(LMDBError) -> BucketFile {
+        try directory.alone(within: StoreDirectory.claimPatience) { () throws(LMDBError) in
             // Checked before another record is written, because that erases the trace of a moved directory.
             guard try stands() else { throw .lost }
             if let file = try openListed(bucket) { return file }
@@ -116,7 +116,7 @@ final class StoreCatalog {
     }
 
     /// Opens the file of a listed bucket; `nil` for a bucket that is not listed. The caller holds the directory lock.
-    func openListed(_ bucket: ReplayBucket) throws(StoreFault) -> BucketFile? {
+    func openListed(_ bucket: ReplayBucket) throws(LMDBError) -> BucketFile? {
         let names = StoreDirectory.files(of: bucket)
         guard names.contains(where: { record.files[$0] != nil }) else { return nil }
         for name in names {
@@ -125,7 +125,7 @@ final class StoreCatalog {
         return try BucketFile(opening: directory.place(names[0]), .init(of: bucket, in: horizon))
     }
 
-    private func make(_ bucket: ReplayBucket) throws(StoreFault) -> BucketFile {
+    private func make(_ bucket: ReplayBucket) throws(LMDBError) -> BucketFile {
         let names = StoreDirectory.files(of: bucket)
         // A process that was killed while it created these files may have left some of them.
         names.forEach(directory.remove)
@@ -158,7 +158,7 @@ final class StoreCatalog {
 
     /// Marks the store as closed cleanly if this process is its last user; everything that any process claimed is on
     /// disk then. The caller holds the directory lock and has no bucket open.
-    func close() throws(StoreFault) {
+    func close() throws(LMDBError) {
         guard try stands(), directory.isLastUser() else { return }
         try directory.sync(record.files.keys)
         try change(isSynced: true) { $0.isClosed = true }

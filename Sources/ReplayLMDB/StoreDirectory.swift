@@ -27,15 +27,15 @@ final class StoreDirectory {
     /// Opens the directory.
     ///
     /// - Parameter makesNew: whether to create a missing directory (mode 0700); if `false`, a store must exist.
-    init(_ path: String, makesNew: Bool) throws(StoreFault) {
+    init(_ path: String, makesNew: Bool) throws(LMDBError) {
         self.path = path
         guard makesNew || access(path + "/" + StoreRecord.name, F_OK) == 0 else {
-            throw StoreFault("is no replay store")
+            throw LMDBError("is no replay store")
         }
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw StoreFault("cannot be made: \(lastError())") }
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw LMDBError("cannot be made: \(lastError())") }
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw StoreFault("cannot be opened: \(lastError())") }
-        do throws(StoreFault) { users = try Self.openUsers(in: descriptor) } catch {
+        guard descriptor >= 0 else { throw LMDBError("cannot be opened: \(lastError())") }
+        do throws(LMDBError) { users = try Self.openUsers(in: descriptor) } catch {
             close(descriptor)
             throw error
         }
@@ -47,26 +47,26 @@ final class StoreDirectory {
         close(descriptor)
     }
 
-    private static func openUsers(in directory: Int32) throws(StoreFault) -> Int32 {
+    private static func openUsers(in directory: Int32) throws(LMDBError) -> Int32 {
         let names = try Self.names(in: directory)
         guard names.contains(StoreRecord.name) || names.allSatisfy(isOurs) else {
-            throw StoreFault("holds something that is no replay store; name another directory, or an empty one")
+            throw LMDBError("holds something that is no replay store; name another directory, or an empty one")
         }
         let users = openat(directory, usersName, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard users >= 0 else { throw StoreFault("cannot be opened: \(lastError())") }
+        guard users >= 0 else { throw LMDBError("cannot be opened: \(lastError())") }
         guard FileIdentity(usersName, in: directory) != nil else {
             close(users)
-            throw StoreFault("is on a file system without file birth times; use ext4, XFS or tmpfs")
+            throw LMDBError("is on a file system without file birth times; use ext4, XFS or tmpfs")
         }
         return users
     }
 
     /// Registers the directory as open in this process until this object is freed.
-    func enter() throws(StoreFault) {
-        guard let identity = FileIdentity(in: descriptor) else { throw StoreFault("cannot be read: \(lastError())") }
+    func enter() throws(LMDBError) {
+        guard let identity = FileIdentity(in: descriptor) else { throw LMDBError("cannot be read: \(lastError())") }
         let place = "\(identity.device):\(identity.inode)"
         guard OpenStores.enter(place) else {
-            throw StoreFault("is open in this process already; share the one store")
+            throw LMDBError("is open in this process already; share the one store")
         }
         registered = place
     }
@@ -80,23 +80,23 @@ final class StoreDirectory {
     ///
     /// - Parameter patience: how long to wait for another process that holds the lock.
     func alone<Value>(
-        within patience: Duration = patience, _ body: () throws(StoreFault) -> Value
-    ) throws(StoreFault) -> Value {
+        within patience: Duration = patience, _ body: () throws(LMDBError) -> Value
+    ) throws(LMDBError) -> Value {
         let end = ContinuousClock.now + patience
         repeat {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
                 defer { flock(descriptor, LOCK_UN) }
                 return try body()
             }
-            guard errno == EINTR || errno == EWOULDBLOCK else { throw StoreFault("cannot be locked: \(lastError())") }
+            guard errno == EINTR || errno == EWOULDBLOCK else { throw LMDBError("cannot be locked: \(lastError())") }
             usleep(1000)
         } while ContinuousClock.now < end
         throw .held(for: patience)
     }
 
     /// Takes the shared lock on `users`, which makes this process a user of the store.
-    func share() throws(StoreFault) {
-        guard flock(users, LOCK_SH | LOCK_NB) == 0 else { throw StoreFault("cannot be locked: \(lastError())") }
+    func share() throws(LMDBError) {
+        guard flock(users, LOCK_SH | LOCK_NB) == 0 else { throw LMDBError("cannot be locked: \(lastError())") }
     }
 
     /// Whether no other process uses the store. If `false`, this process's own shared lock is released too.
@@ -132,16 +132,16 @@ final class StoreDirectory {
     }
 
     /// The store's record; `nil` if there is none.
-    func read() throws(StoreFault) -> RecordFile? {
+    func read() throws(LMDBError) -> RecordFile? {
         let file = openat(descriptor, StoreRecord.name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 || errno != ENOENT else { return nil }
-        guard file >= 0 else { throw StoreFault("file '\(StoreRecord.name)' cannot be opened: \(lastError())") }
+        guard file >= 0 else { throw LMDBError("file '\(StoreRecord.name)' cannot be opened: \(lastError())") }
         do {
             let bytes = try FileBytes.read("/proc/self/fd/\(file)", limit: 1 << 20)
             return RecordFile(try StoreRecord(String(decoding: bytes, as: UTF8.self)), in: file)
         } catch {
             close(file)
-            throw (error as? StoreFault) ?? StoreFault("file '\(StoreRecord.name)' \(error)")
+            throw (error as? LMDBError) ?? LMDBError("file '\(StoreRecord.name)' \(error)")
         }
     }
 
@@ -153,63 +153,63 @@ final class StoreDirectory {
     /// - Parameters:
     ///   - horizon: the low-water marks, which count the record.
     ///   - isSynced: whether the record must be on disk when this function returns.
-    func write(_ record: StoreRecord, _ horizon: Horizon, isSynced: Bool) throws(StoreFault) -> RecordFile {
+    func write(_ record: StoreRecord, _ horizon: Horizon, isSynced: Bool) throws(LMDBError) -> RecordFile {
         unlinkat(descriptor, Self.draftName, 0)
         let draft = openat(descriptor, Self.draftName, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard draft >= 0 else { throw StoreFault("cannot be written: \(lastError())") }
+        guard draft >= 0 else { throw LMDBError("cannot be written: \(lastError())") }
         var record = record
         record.files[StoreRecord.name] = identity(of: Self.draftName)
         guard FileBytes.write(Array(record.text.utf8), to: draft), !isSynced || fsync(draft) == 0 else {
             defer { close(draft) }
-            throw StoreFault("cannot be written: \(lastError())")
+            throw LMDBError("cannot be written: \(lastError())")
         }
         horizon.count(record: record.number)
         guard renameat(descriptor, Self.draftName, descriptor, StoreRecord.name) == 0,
             !isSynced || fsync(descriptor) == 0
         else {
             defer { close(draft) }
-            throw StoreFault("cannot be written: \(lastError())")
+            throw LMDBError("cannot be written: \(lastError())")
         }
         return RecordFile(record, in: draft)
     }
 
     /// Deletes everything that the store holds. The record is deleted first: without it, no process trusts the
     /// remaining files.
-    func discard() throws(StoreFault) {
+    func discard() throws(LMDBError) {
         for name in try [StoreRecord.name] + names().filter({ Self.isOurs($0) && $0 != Self.usersName }) {
             guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else {
-                throw StoreFault("cannot be emptied: \(lastError())")
+                throw LMDBError("cannot be emptied: \(lastError())")
             }
         }
         // Changes the identity of `users`, so that no earlier record is valid any more.
-        guard futimens(users, nil) == 0 else { throw StoreFault("cannot be written: \(lastError())") }
+        guard futimens(users, nil) == 0 else { throw LMDBError("cannot be written: \(lastError())") }
     }
 
     /// Syncs the named files and the directory to disk.
     ///
     /// - Parameter names: the files, without lock files of open buckets: closing one would release its locks.
-    func sync(_ names: some Sequence<String>) throws(StoreFault) {
+    func sync(_ names: some Sequence<String>) throws(LMDBError) {
         for name in names {
             // A file that is deleted meanwhile needs no sync.
             let file = openat(descriptor, name, O_RDONLY | O_CLOEXEC)
             guard file >= 0 else { continue }
             defer { close(file) }
-            guard fsync(file) == 0 else { throw StoreFault("cannot be written: \(lastError())") }
+            guard fsync(file) == 0 else { throw LMDBError("cannot be written: \(lastError())") }
         }
-        guard fsync(descriptor) == 0 else { throw StoreFault("cannot be written: \(lastError())") }
+        guard fsync(descriptor) == 0 else { throw LMDBError("cannot be written: \(lastError())") }
     }
 
     func remove(_ name: String) { unlinkat(descriptor, name, 0) }
 
-    func names() throws(StoreFault) -> [String] { try Self.names(in: descriptor) }
+    func names() throws(LMDBError) -> [String] { try Self.names(in: descriptor) }
 
     private static func isOurs(_ name: String) -> Bool {
         [usersName, horizonName, StoreRecord.name, draftName].contains(name) || bucket(of: name) != nil
     }
 
-    private static func names(in directory: Int32) throws(StoreFault) -> [String] {
+    private static func names(in directory: Int32) throws(LMDBError) -> [String] {
         guard let directory = opendir("/proc/self/fd/\(directory)") else {
-            throw StoreFault("cannot be opened: \(lastError())")
+            throw LMDBError("cannot be opened: \(lastError())")
         }
         defer { closedir(directory) }
         var names: [String] = []

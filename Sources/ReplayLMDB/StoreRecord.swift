@@ -20,10 +20,10 @@ struct StoreRecord: Equatable {
     }
 
     /// Parses what ``text`` returns.
-    init(_ text: String) throws(StoreFault) {
+    init(_ text: String) throws(LMDBError) {
         let lines = text.split(separator: "\n")
         guard lines.first == Self.format[...] else {
-            throw StoreFault(
+            throw LMDBError(
                 "is of another format than '\(Self.format)'; use the version that made it, or another directory")
         }
         var values: [Substring: Substring] = [:]
@@ -35,7 +35,7 @@ struct StoreRecord: Equatable {
         guard let boot = values["boot"], let fence = values["fence"].flatMap({ Int64($0) }),
             let number = values["number"].flatMap({ Int64($0) }), let state = values["state"],
             ["open", "closed"].contains(state), Self.essential.allSatisfy(files.keys.contains)
-        else { throw StoreFault("has a damaged file '\(Self.name)'; move the directory away, and a new store begins") }
+        else { throw LMDBError("has a damaged file '\(Self.name)'; move the directory away, and a new store begins") }
         (self.boot, self.fence, self.number, self.files) = (String(boot), fence, number, files)
         isClosed = state == "closed"
     }

@@ -13,14 +13,8 @@ public enum ReplayStoreLocation: Sendable, Equatable {
     /// The accepted forms of the URL, for help texts and error messages.
     public static let forms = "memory, lmdb:PATH, redis://HOST"
 
-    /// The error for a URL that names no replay store.
-    public struct UnknownURL: Error, CustomStringConvertible {
-        /// The problem in one line, without anything that could be a password.
-        public let description: String
-    }
-
     /// Parses `url` without opening the store.
-    public init(_ url: String) throws(UnknownURL) {
+    public init(_ url: String) throws(ReplayStoreURLError) {
         if url == "memory" {
             self = .memory
         } else if url.hasPrefix("lmdb:"), url.count > 5 {
@@ -29,12 +23,19 @@ public enum ReplayStoreLocation: Sendable, Equatable {
             do {
                 self = .redis(try RedisConfiguration(url: url))
             } catch {
-                throw UnknownURL(description: "the URL of the redis store \(error)")
+                throw ReplayStoreURLError(description: "the URL of the redis store \(error)")
             }
         } else {
             // The message shows only the URL's scheme, because the rest may contain a password.
             let kind = printable(String(url.prefix { $0 != ":" }))
-            throw UnknownURL(description: "no replay store of the kind '\(kind)'; expected one of \(Self.forms)")
+            throw ReplayStoreURLError(
+                description: "no replay store of the kind '\(kind)'; expected one of \(Self.forms)")
         }
     }
+}
+
+/// The error for a URL that names no replay store.
+public struct ReplayStoreURLError: Error, CustomStringConvertible {
+    /// The problem in one line, without anything that could be a password.
+    public let description: String
 }

@@ -22,17 +22,9 @@ package enum Base64 {
         case required, optional, forbidden
     }
 
-    package enum Problem: Error, Equatable, Sendable {
-        /// A byte outside of the alphabet, or padding before the end.
-        case strayByte(offset: Int)
-        case wrongLength(Int)
-        /// The last character has bits that belong to no byte and are not zero.
-        case nonZeroPadBits
-    }
-
     package static func decode(
         _ text: ArraySlice<UInt8>, alphabet: Base64Alphabet, padding: Padding
-    ) throws(Problem) -> [UInt8] {
+    ) throws(Base64Error) -> [UInt8] {
         let digits = try withoutPadding(text, pad: alphabet.pad, padding)
         var (stray, left) = (Int?.none, BitsLeft())
         let capacity = digits.count / 4 * 3 + 2 + bytesWrittenBeyond
@@ -99,7 +91,7 @@ package enum Base64 {
 
     private static func withoutPadding(
         _ text: ArraySlice<UInt8>, pad: UInt8, _ padding: Padding
-    ) throws(Problem) -> ArraySlice<UInt8> {
+    ) throws(Base64Error) -> ArraySlice<UInt8> {
         let pads = padding == .forbidden || text.last != pad ? 0 : text.dropLast().last != pad ? 1 : 2
         let digits = text.dropLast(pads)
         guard digits.count % 4 != 1, !(pads > 0 || padding == .required) || text.count % 4 == 0 else {
@@ -134,4 +126,13 @@ package struct Base64Alphabet: Sendable {
         self.values = values
         self.pad = UInt8(ascii: pad)
     }
+}
+
+/// Why a text is not Base64.
+package enum Base64Error: Error, Equatable, Sendable {
+    /// A byte outside of the alphabet, or padding before the end.
+    case strayByte(offset: Int)
+    case wrongLength(Int)
+    /// The last character has bits that belong to no byte and are not zero.
+    case nonZeroPadBits
 }

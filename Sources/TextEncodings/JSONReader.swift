@@ -10,7 +10,7 @@ struct JSONReader {
         (self.bytes, self.valueLimit) = (Array(bytes), valueLimit)
     }
 
-    mutating func readDocument() throws(StrictJSON.Problem) -> [JSONName: JSONValue] {
+    mutating func readDocument() throws(JSONError) -> [JSONName: JSONValue] {
         skipWhiteSpace()
         guard case .object(let members) = try readValue(expected: "an object") else { throw malformed("an object") }
         skipWhiteSpace()
@@ -18,14 +18,14 @@ struct JSONReader {
         return members
     }
 
-    private mutating func readValue(expected: String) throws(StrictJSON.Problem) -> JSONValue {
+    private mutating func readValue(expected: String) throws(JSONError) -> JSONValue {
         values += 1
         guard values <= valueLimit else { throw .tooManyValues(limit: valueLimit) }
         switch byte {
         case UInt8(ascii: "{"):
-            return .object(try nested { (reader) throws(StrictJSON.Problem) in try reader.readMembers() })
+            return .object(try nested { (reader) throws(JSONError) in try reader.readMembers() })
         case UInt8(ascii: "["):
-            return .list(try nested { (reader) throws(StrictJSON.Problem) in try reader.readItems() })
+            return .list(try nested { (reader) throws(JSONError) in try reader.readItems() })
         case UInt8(ascii: "\""): return .text(try readText())
         case let byte? where byte == UInt8(ascii: "-") || byte.isDigit: return .number(try readNumber())
         case _ where take("true"): return .boolean(true)
@@ -37,8 +37,8 @@ struct JSONReader {
 
     /// Reads what is inside a pair of brackets. The next byte must be the opening one.
     private mutating func nested<Value>(
-        _ read: (inout Self) throws(StrictJSON.Problem) -> Value
-    ) throws(StrictJSON.Problem) -> Value {
+        _ read: (inout Self) throws(JSONError) -> Value
+    ) throws(JSONError) -> Value {
         depth += 1
         guard depth <= StrictJSON.depthLimit else { throw .tooDeep }
         next += 1
@@ -47,7 +47,7 @@ struct JSONReader {
         return value
     }
 
-    private mutating func readMembers() throws(StrictJSON.Problem) -> [JSONName: JSONValue] {
+    private mutating func readMembers() throws(JSONError) -> [JSONName: JSONValue] {
         var members: [JSONName: JSONValue] = [:]
         skipWhiteSpace()
         if take("}") { return members }
@@ -69,7 +69,7 @@ struct JSONReader {
         return members
     }
 
-    private mutating func readItems() throws(StrictJSON.Problem) -> [JSONValue] {
+    private mutating func readItems() throws(JSONError) -> [JSONValue] {
         var items: [JSONValue] = []
         skipWhiteSpace()
         if take("]") { return items }
@@ -83,7 +83,7 @@ struct JSONReader {
     }
 
     /// Reads a string. A string without escapes, as tokens are, is copied in one piece.
-    private mutating func readText() throws(StrictJSON.Problem) -> String {
+    private mutating func readText() throws(JSONError) -> String {
         next += 1
         guard let end = bytes[next...].position(of: UInt8(ascii: "\"")) else {
             next = bytes.count
@@ -97,7 +97,7 @@ struct JSONReader {
         return String(decoding: plain, as: UTF8.self)
     }
 
-    private mutating func readEscapedText() throws(StrictJSON.Problem) -> String {
+    private mutating func readEscapedText() throws(JSONError) -> String {
         var text: [UInt8] = []
         while let byte, byte >= 0x20 {
             next += 1
@@ -111,7 +111,7 @@ struct JSONReader {
     }
 
     /// Reads an escape, whose backslash has already been read, and adds its character to `text`.
-    private mutating func readEscape(into text: inout [UInt8]) throws(StrictJSON.Problem) {
+    private mutating func readEscape(into text: inout [UInt8]) throws(JSONError) {
         let letter = byte
         next += 1
         switch letter {
@@ -129,7 +129,7 @@ struct JSONReader {
     }
 
     /// Reads the four hex digits of a `\u` escape, and the second escape of a surrogate pair.
-    private mutating func readScalar() throws(StrictJSON.Problem) -> Unicode.Scalar {
+    private mutating func readScalar() throws(JSONError) -> Unicode.Scalar {
         var value = try readHexadecimal()
         if (0xD800...0xDBFF).contains(value), take("\\u") {
             let low = try readHexadecimal()
@@ -144,7 +144,7 @@ struct JSONReader {
         return scalar
     }
 
-    private mutating func readHexadecimal() throws(StrictJSON.Problem) -> UInt32 {
+    private mutating func readHexadecimal() throws(JSONError) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<4 {
             guard let digit = byte.flatMap(Hexadecimal.value(of:)) else { throw malformed("four hex digits") }
@@ -155,7 +155,7 @@ struct JSONReader {
     }
 
     /// Reads a number (RFC 8259, 6).
-    private mutating func readNumber() throws(StrictJSON.Problem) -> Double {
+    private mutating func readNumber() throws(JSONError) -> Double {
         let begin = next
         _ = take("-")
         if !take("0") { try readDigits() }
@@ -171,7 +171,7 @@ struct JSONReader {
         return number
     }
 
-    private mutating func readDigits() throws(StrictJSON.Problem) {
+    private mutating func readDigits() throws(JSONError) {
         let begin = next
         while let byte, byte.isDigit { next += 1 }
         guard next > begin else { throw malformed("a digit") }
@@ -192,5 +192,5 @@ struct JSONReader {
         while let byte, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { next += 1 }
     }
 
-    private func malformed(_ expected: String) -> StrictJSON.Problem { .malformed(offset: next, expected: expected) }
+    private func malformed(_ expected: String) -> JSONError { .malformed(offset: next, expected: expected) }
 }

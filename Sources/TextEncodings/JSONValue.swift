@@ -44,19 +44,19 @@ package struct JSONObject: Sendable {
     }
 
     /// The string in the member `name`; `nil` if there is no such member.
-    package func text(_ name: String) throws(StrictJSON.Problem) -> String? {
+    package func text(_ name: String) throws(JSONError) -> String? {
         try member(name, "a string") { if case .text(let text) = $0 { text } else { nil } }
     }
 
-    package func flag(_ name: String) throws(StrictJSON.Problem) -> Bool? {
+    package func flag(_ name: String) throws(JSONError) -> Bool? {
         try member(name, "true or false") { if case .boolean(let flag) = $0 { flag } else { nil } }
     }
 
-    package func object(_ name: String) throws(StrictJSON.Problem) -> JSONObject? {
+    package func object(_ name: String) throws(JSONError) -> JSONObject? {
         try member(name, "an object") { Self($0, at: below(name)) }
     }
 
-    package func objects(_ name: String) throws(StrictJSON.Problem) -> [JSONObject]? {
+    package func objects(_ name: String) throws(JSONError) -> [JSONObject]? {
         try member(name, "an array of objects") { value in
             guard case .list(let list) = value else { return nil }
             let objects = list.enumerated().compactMap { Self($1, at: "\(below(name))[\($0)]") }
@@ -64,12 +64,12 @@ package struct JSONObject: Sendable {
         }
     }
 
-    package func requiredText(_ name: String) throws(StrictJSON.Problem) -> String {
+    package func requiredText(_ name: String) throws(JSONError) -> String {
         guard let text = try text(name) else { throw .missing(place: below(name)) }
         return text
     }
 
-    package func requiredFlag(_ name: String) throws(StrictJSON.Problem) -> Bool {
+    package func requiredFlag(_ name: String) throws(JSONError) -> Bool {
         guard let flag = try flag(name) else { throw .missing(place: below(name)) }
         return flag
     }
@@ -83,7 +83,7 @@ package struct JSONObject: Sendable {
 
     private func member<Value>(
         _ name: String, _ expected: String, _ read: (JSONValue) -> Value?
-    ) throws(StrictJSON.Problem) -> Value? {
+    ) throws(JSONError) -> Value? {
         guard let value = members[JSONName(name)], value != .null else { return nil }
         guard let read = read(value) else { throw .otherType(place: below(name), expected: expected) }
         return read

@@ -24,20 +24,14 @@ package enum PercentEncoding {
     ///   not. If it may not, a `+` is always a plus sign.
     package static func decode(
         _ text: ArraySlice<UInt8>, holdsSpaces: Bool
-    ) throws(BrokenEscape) -> ArraySlice<UInt8> {
+    ) throws(PercentEncodingError) -> ArraySlice<UInt8> {
         try decode(text, plus: holdsSpaces && spaceIsPlus(in: text) ? UInt8(ascii: " ") : UInt8(ascii: "+"))
-    }
-
-    /// A `%` that is not followed by two hexadecimal digits.
-    package struct BrokenEscape: Error {
-        /// The position of the `%`, in bytes.
-        package let offset: Int
     }
 
     /// Decodes every escape, and `+` to `plus`.
     package static func decode(
         _ text: ArraySlice<UInt8>, plus: UInt8 = UInt8(ascii: "+")
-    ) throws(BrokenEscape) -> ArraySlice<UInt8> {
+    ) throws(PercentEncodingError) -> ArraySlice<UInt8> {
         // All empty arrays share one object, and decoding would write to it.
         guard !text.isEmpty else { return text }
         var broken: Int?
@@ -60,7 +54,7 @@ package enum PercentEncoding {
                 decodedCount = count
             }
         }
-        if let broken { throw BrokenEscape(offset: broken) }
+        if let broken { throw PercentEncodingError(offset: broken) }
         return decoded[...]
     }
 
@@ -85,4 +79,10 @@ package enum PercentEncoding {
         else { return nil }
         return high << 4 | low
     }
+}
+
+/// A `%` that is not followed by two hexadecimal digits.
+package struct PercentEncodingError: Error {
+    /// The position of the `%`, in bytes.
+    package let offset: Int
 }

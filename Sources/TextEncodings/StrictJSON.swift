@@ -11,38 +11,39 @@ package enum StrictJSON {
     /// The maximum length of a number in bytes.
     static let numberLimit = 32
 
-    package enum Problem: Error, Equatable, Sendable {
-        case notUTF8
-        case tooDeep
-        case tooManyValues(limit: Int)
-        /// The text is not JSON at this offset, in bytes from 0, where `expected` should have been.
-        case malformed(offset: Int, expected: String)
-        case duplicate(name: String, offset: Int)
-        case missing(place: String)
-        case otherType(place: String, expected: String)
-
-        /// What is wrong, as the end of a line that begins with the name of the document.
-        package var reason: String {
-            switch self {
-            case .notUTF8: "it is not UTF-8"
-            case .tooDeep: "it is nested deeper than \(depthLimit) levels"
-            case .tooManyValues(let limit): "it has more than \(limit) values"
-            case .malformed(let offset, let expected): "it is malformed at byte \(offset): expected \(expected)"
-            case .duplicate(let name, let offset): "'\(printable(name))' is given twice, again at byte \(offset)"
-            case .missing(let place): "'\(printable(place))' is missing"
-            case .otherType(let place, let expected):
-                "'\(printable(place))' has another type than expected: \(expected)"
-            }
-        }
-    }
-
     /// Reads a document that consists of one object; only white space may surround it.
     package static func readObject(
         _ text: ArraySlice<UInt8>, valueLimit: Int = valueLimit
-    ) throws(Problem) -> JSONObject {
+    ) throws(JSONError) -> JSONObject {
         let isUTF8 = text.withUnsafeBufferPointer { (try? UTF8Span(validating: $0.span)) != nil }
         guard isUTF8 else { throw .notUTF8 }
         var reader = JSONReader(text, valueLimit: valueLimit)
         return JSONObject(try reader.readDocument(), at: "")
+    }
+}
+
+/// Why a document is refused, or a member of it is not as expected.
+package enum JSONError: Error, Equatable, Sendable {
+    case notUTF8
+    case tooDeep
+    case tooManyValues(limit: Int)
+    /// The text is not JSON at this offset, in bytes from 0, where `expected` should have been.
+    case malformed(offset: Int, expected: String)
+    case duplicate(name: String, offset: Int)
+    case missing(place: String)
+    case otherType(place: String, expected: String)
+
+    /// What is wrong, as the end of a line that begins with the name of the document.
+    package var reason: String {
+        switch self {
+        case .notUTF8: "it is not UTF-8"
+        case .tooDeep: "it is nested deeper than \(StrictJSON.depthLimit) levels"
+        case .tooManyValues(let limit): "it has more than \(limit) values"
+        case .malformed(let offset, let expected): "it is malformed at byte \(offset): expected \(expected)"
+        case .duplicate(let name, let offset): "'\(printable(name))' is given twice, again at byte \(offset)"
+        case .missing(let place): "'\(printable(place))' is missing"
+        case .otherType(let place, let expected):
+            "'\(printable(place))' has another type than expected: \(expected)"
+        }
     }
 }

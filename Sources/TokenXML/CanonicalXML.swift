@@ -13,7 +13,7 @@ package enum CanonicalXML {
     private static let workLimit = 2048
 
     /// Returns the canonical form's bytes. The work is bounded, since the document may come from anybody.
-    package static func form(of bytes: UnsafeBufferPointer<UInt8>) throws(XMLRefusal) -> [UInt8] {
+    package static func form(of bytes: UnsafeBufferPointer<UInt8>) throws(XMLError) -> [UInt8] {
         guard bytes.count <= sizeLimit else { throw .tooLong(limit: sizeLimit) }
         let elements = try StrictXMLReader().read(bytes).list.count
         let declarations = bytes.indices.count { bytes[$0...].starts(with: "xmlns".utf8) }

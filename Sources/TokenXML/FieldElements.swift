@@ -4,8 +4,8 @@ package struct FieldElements: Sendable {
 
     package init(
         reading bytes: ArraySlice<UInt8>, with reader: StrictXMLReader, allowsDeclaration: Bool = false
-    ) throws(XMLRefusal) {
-        elements = try bytes.withUnsafeBufferPointer { (buffer) throws(XMLRefusal) in
+    ) throws(XMLError) {
+        elements = try bytes.withUnsafeBufferPointer { (buffer) throws(XMLError) in
             try reader.read(buffer, allowsDeclaration: allowsDeclaration)
         }
     }
@@ -20,7 +20,7 @@ package struct FieldElements: Sendable {
     /// `nil` if there is no such element.
     ///
     /// Elements deeper down never count, so an extra element cannot smuggle a field in.
-    package func text(_ name: StaticString, child: StaticString? = nil) throws(XMLFieldRefusal) -> String? {
+    package func text(_ name: StaticString, child: StaticString? = nil) throws(XMLFieldError) -> String? {
         var found: XMLElement?
         var isInParent = false
         for element in elements.list {
@@ -30,7 +30,7 @@ package struct FieldElements: Sendable {
                     element.depth == 1 && isInParent
                 }
             guard matches else { continue }
-            guard found == nil else { throw XMLFieldRefusal(child ?? name, .duplicate) }
+            guard found == nil else { throw XMLFieldError(child ?? name, .duplicate) }
             found = element
         }
         guard let found else { return nil }
@@ -39,16 +39,16 @@ package struct FieldElements: Sendable {
     }
 
     /// The text of a field that the document must have.
-    package func requiredText(_ name: StaticString) throws(XMLFieldRefusal) -> String {
-        guard let text = try text(name) else { throw XMLFieldRefusal(name, .missing) }
+    package func requiredText(_ name: StaticString) throws(XMLFieldError) -> String {
+        guard let text = try text(name) else { throw XMLFieldError(name, .missing) }
         return text
     }
 
     /// Checks that an element holds text and nothing else.
-    package func check(_ element: XMLElement, named name: StaticString) throws(XMLFieldRefusal) {
-        guard !element.isDecorated else { throw XMLFieldRefusal(name, .decorated) }
-        guard !element.hasChildren else { throw XMLFieldRefusal(name, .nested) }
-        guard !element.isEmpty else { throw XMLFieldRefusal(name, .empty) }
+    package func check(_ element: XMLElement, named name: StaticString) throws(XMLFieldError) {
+        guard !element.isDecorated else { throw XMLFieldError(name, .decorated) }
+        guard !element.hasChildren else { throw XMLFieldError(name, .nested) }
+        guard !element.isEmpty else { throw XMLFieldError(name, .empty) }
     }
 
     /// The path below the root and the text of every element without children, for display. Elements directly below the
@@ -70,7 +70,7 @@ package struct FieldElements: Sendable {
 }
 
 /// Why a field of a document is not accepted.
-package struct XMLFieldRefusal: Error, Equatable, Sendable {
+package struct XMLFieldError: Error, Equatable, Sendable {
     package enum Reason: Equatable, Sendable {
         case missing, empty, duplicate, nested, decorated
     }

@@ -24,7 +24,7 @@ package final class StrictXMLReader {
     private let context: xmlParserCtxtPtr
     private var events: XMLEvents
 
-    package init() throws(XMLRefusal) {
+    package init() throws(XMLError) {
         XMLLibrary.initialize()
         guard let context = xmlNewParserCtxt() else { throw .outOfMemory }
         self.context = context
@@ -42,17 +42,17 @@ package final class StrictXMLReader {
     ///   must be UTF-8, or the document is rejected.
     package func read(
         _ bytes: UnsafeBufferPointer<UInt8>, allowsDeclaration: Bool = false
-    ) throws(XMLRefusal) -> XMLElements {
+    ) throws(XMLError) -> XMLElements {
         try DocumentBytes.check(bytes, allowsDeclaration: allowsDeclaration)
         guard DocumentBytes.hold(DocumentBytes.carriageReturn, bytes) else { return try readLines(bytes) }
         return try DocumentBytes.withLineFeeds(bytes).withUnsafeBufferPointer {
-            (bytes) throws(XMLRefusal) in
+            (bytes) throws(XMLError) in
             try readLines(bytes)
         }
     }
 
-    private func readLines(_ bytes: UnsafeBufferPointer<UInt8>) throws(XMLRefusal) -> XMLElements {
-        try withUnsafeMutablePointer(to: &events) { (events) throws(XMLRefusal) in
+    private func readLines(_ bytes: UnsafeBufferPointer<UInt8>) throws(XMLError) -> XMLElements {
+        try withUnsafeMutablePointer(to: &events) { (events) throws(XMLError) in
             events.pointee.reset()
             context.pointee.userData = UnsafeMutableRawPointer(events)
             defer { context.pointee.userData = nil }
@@ -68,7 +68,7 @@ package final class StrictXMLReader {
     /// pull parser, which does not look ahead and so stops at the fault itself.
     private func fault(
         in bytes: UnsafeBufferPointer<UInt8>, _ events: UnsafeMutablePointer<XMLEvents>
-    ) -> XMLRefusal {
+    ) -> XMLError {
         let first = events.pointee.malformed
         events.pointee.reset()
         bytes.withMemoryRebound(to: CChar.self) { bytes in
@@ -80,7 +80,7 @@ package final class StrictXMLReader {
 
     /// Pushes the whole document to libxml2 at once. The parser then takes half the instructions of its pull mode,
     /// which near the end asks for more input at each character, and it checks a CDATA section in one go.
-    private func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(XMLRefusal) {
+    private func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(XMLError) {
         guard xmlCtxtResetPush(context, nil, 0, nil, nil) == 0 else { throw .outOfMemory }
         xmlCtxtUseOptions(context, Self.options)
         let isLast: Int32 = 1
@@ -112,7 +112,7 @@ enum DocumentBytes {
     static let carriageReturn: UInt8 = 0x0D
     private static let lineFeed: UInt8 = 0x0A
 
-    static func check(_ bytes: UnsafeBufferPointer<UInt8>, allowsDeclaration: Bool) throws(XMLRefusal) {
+    static func check(_ bytes: UnsafeBufferPointer<UInt8>, allowsDeclaration: Bool) throws(XMLError) {
         guard !hold(0, bytes) else { throw .holdsNUL }
         guard isUTF8(bytes) else { throw .notUTF8 }
         guard bytes.count >= 2, bytes[0] == UInt8(ascii: "<") else { throw .doesNotBeginWithTag }

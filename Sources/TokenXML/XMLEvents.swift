@@ -5,13 +5,13 @@ internal import CLibXML2
 struct XMLEvents {
     private let context: xmlParserCtxtPtr
     private(set) var elements = XMLElements()
-    private(set) var refusal: XMLRefusal?
+    private(set) var refusal: XMLError?
     private(set) var malformed = Self.noComplaint
     private var open: [Int] = []
     private var attributes = 0
     private var namespaces = 0
 
-    private static let noComplaint = XMLRefusal.malformed(code: 0, line: 0, column: 0)
+    private static let noComplaint = XMLError.malformed(code: 0, line: 0, column: 0)
 
     init(context: xmlParserCtxtPtr) {
         self.context = context
@@ -57,7 +57,7 @@ struct XMLEvents {
         elements.append(text, at: innermost)
     }
 
-    mutating func refuse(_ refusal: XMLRefusal) {
+    mutating func refuse(_ refusal: XMLError) {
         if self.refusal == nil { self.refusal = refusal }
         stop()
     }

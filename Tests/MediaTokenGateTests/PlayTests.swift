@@ -346,7 +346,7 @@ struct PlayTests {
             maker.keyFile = file
             let route = try #require(
                 GateRoute(path: "/live", access: .open, grant: RouteGrantSettings(maker, scope: scope)))
-            do throws(GrantProblem) {
+            do throws(GrantError) {
                 _ = try route.withGrant(among: [])
                 Issue.record("\(scope) is taken")
             } catch {
@@ -372,7 +372,7 @@ struct PlayTests {
             let token = GateRoute.Access.token(Expectation(requestor: "A", resource: .unsafeAnyResource))
             let paths = ["/live", other, "/livestock"]
             let routes = paths.compactMap { GateRoute(path: $0, access: token, grant: settings) }
-            do throws(GrantProblem) {
+            do throws(GrantError) {
                 _ = try routes[0].withGrant(among: routes)
                 return nil
             } catch {

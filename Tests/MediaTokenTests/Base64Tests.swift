@@ -20,7 +20,7 @@ struct Base64Tests {
             #expect(try decode(text.utf8) == bytes)
             #expect(try decode(text.utf8.filter { $0 != UInt8(ascii: "=") }, .optional) == bytes)
             guard text.hasSuffix("==") else { continue }
-            #expect(throws: Base64.Problem.wrongLength(text.utf8.count - 1), "half of the padding is none") {
+            #expect(throws: Base64Error.wrongLength(text.utf8.count - 1), "half of the padding is none") {
                 try decode(text.utf8.dropLast(), .optional)
             }
         }
@@ -41,7 +41,7 @@ struct Base64Tests {
                         #expect(taken != bytes && Data(taken) == Data(base64Encoded: Data(changed)))
                     } else if Data(base64Encoded: Data([other, 65, 65, 65])) == nil, other != UInt8(ascii: "=") {
                         let isTold = text[place] == UInt8(ascii: "=")
-                        #expect(isTold || (result.failure as? Base64.Problem) == .strayByte(offset: place))
+                        #expect(isTold || (result.failure as? Base64Error) == .strayByte(offset: place))
                     }
                 }
             }

@@ -65,7 +65,7 @@ struct CommonAccessTokenTests {
         let tokens = try CommonAccessToken(key: GrantSecret(hexadecimal: Self.digits), keyID: "akamai_key_hs256")
         let token =
             "2D3RhEOhAQWhBFBha2FtYWlfa2V5X2hzMjU2V6MDgmNvbmVjdHdvBhpn12R8BRpn12R8WCAdnSbUN4KbIvaHLn-q4f4YRpfq6ERYotByjbIyZ-EkfQ"
-        #expect(throws: CATRefusal.unknownClaim(3)) { try tokens.authenticClaims(of: token) }
+        #expect(throws: CATError.unknownClaim(3)) { try tokens.authenticClaims(of: token) }
     }
 
     /// Python's cbor2 and hmac.
@@ -98,15 +98,15 @@ struct CommonAccessTokenTests {
         for position in token.indices {
             for letter in letters where letter != token[position] {
                 let other = token.replacingCharacters(in: position...position, with: String(letter))
-                #expect(throws: CATRefusal.self, "\(position)") { try tokens.authenticClaims(of: other) }
+                #expect(throws: CATError.self, "\(position)") { try tokens.authenticClaims(of: other) }
             }
-            #expect(throws: CATRefusal.self) { try tokens.authenticClaims(of: String(token[..<position])) }
+            #expect(throws: CATError.self) { try tokens.authenticClaims(of: String(token[..<position])) }
         }
         for other in [token + "=", token + "A", " " + token, token + "\n"] {
-            #expect(throws: CATRefusal.self) { try tokens.authenticClaims(of: other) }
+            #expect(throws: CATError.self) { try tokens.authenticClaims(of: other) }
         }
         let stranger = try CommonAccessToken(key: GrantSecret(Array(repeating: 7, count: 32)), keyID: "gate-1")
-        #expect(throws: CATRefusal.otherKey) { try stranger.authenticClaims(of: token) }
+        #expect(throws: CATError.otherKey) { try stranger.authenticClaims(of: token) }
     }
 
     /// Put together by hand (RFC 9052, 6.2 and 6.3), so that the MAC is right in all of them.
@@ -164,13 +164,13 @@ struct CommonAccessTokenTests {
             (312, [0xA1, 3, 0xA1, 0, 1]), (312, [0xA1, 0, 0xA1, 1] + path), (312, [0xA1, 2, 0xA1, 0] + path),
             (313, [0x82, 0x63, 0x47, 0x45, 0x54, 1]), (313, [0x63, 0x47, 0x45, 0x54]), (314, [1]),
         ] as [(UInt16, [UInt8])] {
-            #expect(throws: CATRefusal.unknownClaim(Int64(label)), "\(label): \(value)") {
+            #expect(throws: CATError.unknownClaim(Int64(label)), "\(label): \(value)") {
                 try claims(one(label, value))
             }
         }
         #expect(try claims(one(310, [1])) == CATClaims())
         for payload in [one(310, [1]) + [0], [0xA2, 1, 0x61, 0x61, 1, 0x61, 0x61]] {
-            #expect(throws: CATRefusal.malformed("its claims are not valid CBOR")) { try claims(payload) }
+            #expect(throws: CATError.malformed("its claims are not valid CBOR")) { try claims(payload) }
         }
         var request = CATRequest(method: nil, path: "/a")
         exact.expires = 1_800_000_600
@@ -189,7 +189,7 @@ struct CommonAccessTokenTests {
         let request = CATRequest(method: "GET", scheme: "https", host: "cdn.example", path: "/live/tnt/1.ts")
         func refusal(
             _ now: Int64 = 1_800_000_000, issuer: String? = "mvpd-gate", _ change: (inout CATRequest) -> Void = { _ in }
-        ) -> CATRefusal? {
+        ) -> CATError? {
             var request = request
             change(&request)
             return Self.full.refusal(of: request, issuer: issuer, at: Timestamp(milliseconds: now * 1000))
@@ -209,8 +209,8 @@ struct CommonAccessTokenTests {
 
     @Test("what is hostile in it is refused before anything is made of it")
     func hostile() throws {
-        func refusal(_ bytes: [UInt8]) -> CATRefusal? {
-            do throws(CATRefusal) {
+        func refusal(_ bytes: [UInt8]) -> CATError? {
+            do throws(CATError) {
                 _ = try tokens.authenticClaims(of: bytes.letters)
                 return nil
             } catch {
@@ -243,7 +243,7 @@ struct CommonAccessTokenTests {
             #expect(
                 refusal(bytes).map { "\($0)".contains(part) } == true, "\(part): \(String(describing: refusal(bytes)))")
         }
-        #expect(throws: CATRefusal.malformed("it is longer than 4096 bytes")) {
+        #expect(throws: CATError.malformed("it is longer than 4096 bytes")) {
             try tokens.authenticClaims(of: String(repeating: "A", count: 4097))
         }
     }

@@ -4,12 +4,12 @@ import TestSupport
 
 /// Parts that know nothing of this project's code.
 enum Part {
-    /// The message of a ``GrantProblem``; `nil` where there is none.
+    /// The message of a ``GrantError``; `nil` where there is none.
     static func problem(_ body: () throws -> Void) -> String? {
         do {
             try body()
             return nil
-        } catch let problem as GrantProblem {
+        } catch let problem as GrantError {
             return "\(problem)"
         } catch {
             return "another error: \(error)"

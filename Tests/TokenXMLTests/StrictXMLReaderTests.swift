@@ -65,14 +65,14 @@ struct StrictXMLReaderTests {
     @Test(
         "what is not elements and text is refused by name",
         arguments: [
-            ("<a><!-- --></a>", XMLRefusal.comment), ("<a/><!-- -->", .comment),
+            ("<a><!-- --></a>", XMLError.comment), ("<a/><!-- -->", .comment),
             ("<a><?x?></a>", .processingInstruction), ("<!DOCTYPE a><a/>", .documentType),
             ("<!DOCTYPE a [<!ENTITY x 'y'>]><a>&x;</a>", .documentType), ("<?xml version='1.0'?><a/>", .declaration),
             (" <a/>", .doesNotBeginWithTag), ("\u{FEFF}<a/>", .doesNotBeginWithTag), ("", .doesNotBeginWithTag),
             ("<", .doesNotBeginWithTag),
             ("<a>\0</a>", .holdsNUL),
         ])
-    func refused(text: String, refusal: XMLRefusal) {
+    func refused(text: String, refusal: XMLError) {
         #expect(throws: refusal) { try read(text) }
     }
 
@@ -84,7 +84,7 @@ struct StrictXMLReaderTests {
             "<a>\u{FFFE}</a>",
         ])
     func malformed(text: String) {
-        let error = #expect(throws: XMLRefusal.self) { try read(text) }
+        let error = #expect(throws: XMLError.self) { try read(text) }
         guard case .malformed(let code, _, _) = error else {
             Issue.record("\(String(describing: error))")
             return
@@ -96,7 +96,7 @@ struct StrictXMLReaderTests {
         "bytes that are not UTF-8 are refused",
         arguments: [[0xC1, 0x81], [0x80], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80]])
     func encoding(bytes: [UInt8]) {
-        #expect(throws: XMLRefusal.notUTF8) { try read(Array("<a>".utf8) + bytes + Array("</a>".utf8)) }
+        #expect(throws: XMLError.notUTF8) { try read(Array("<a>".utf8) + bytes + Array("</a>".utf8)) }
     }
 
     @Test("an encoding that is declared is not believed")
@@ -111,19 +111,19 @@ struct StrictXMLReaderTests {
             String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)
         }
         #expect(try read(nested(StrictXMLReader.depthLimit)).list.count == StrictXMLReader.depthLimit)
-        #expect(throws: XMLRefusal.tooDeep(limit: StrictXMLReader.depthLimit)) {
+        #expect(throws: XMLError.tooDeep(limit: StrictXMLReader.depthLimit)) {
             try read(nested(StrictXMLReader.depthLimit + 1))
         }
         let many = "<a>" + String(repeating: "<b/>", count: StrictXMLReader.elementLimit) + "</a>"
-        #expect(throws: XMLRefusal.tooManyElements(limit: StrictXMLReader.elementLimit)) { try read(many) }
+        #expect(throws: XMLError.tooManyElements(limit: StrictXMLReader.elementLimit)) { try read(many) }
         func attributes(_ count: Int) -> String { (0..<count).map { " a\($0)=''" }.joined() }
         #expect(try read("<a\(attributes(StrictXMLReader.attributeLimit))/>").list.count == 1)
-        #expect(throws: XMLRefusal.tooManyAttributes(limit: StrictXMLReader.attributeLimit)) {
+        #expect(throws: XMLError.tooManyAttributes(limit: StrictXMLReader.attributeLimit)) {
             try read("<a\(attributes(StrictXMLReader.attributeLimit))><b c=''/></a>")
         }
         func namespaces(_ count: Int) -> String { (0..<count).map { " xmlns:a\($0)='urn:x'" }.joined() }
         #expect(try read("<a\(namespaces(StrictXMLReader.namespaceLimit))/>").list.count == 1)
-        #expect(throws: XMLRefusal.tooManyNamespaces(limit: StrictXMLReader.namespaceLimit)) {
+        #expect(throws: XMLError.tooManyNamespaces(limit: StrictXMLReader.namespaceLimit)) {
             try read("<a\(namespaces(StrictXMLReader.namespaceLimit))><b xmlns='urn:x'/></a>")
         }
     }
@@ -131,7 +131,7 @@ struct StrictXMLReaderTests {
     @Test("a reader that has refused reads the next document as if nothing had been")
     func reuse() throws {
         for refused in ["<a><b>", "<!DOCTYPE a><a/>", "<a>&x;</a>", "<a><!-- --></a>", "<a/>x", ""] {
-            #expect(throws: XMLRefusal.self) { try read(refused) }
+            #expect(throws: XMLError.self) { try read(refused) }
             #expect(try texts("<a><b>1</b></a>") == ["", "1"])
         }
     }
@@ -168,11 +168,11 @@ struct CanonicalXMLTests {
 
     @Test("a relative namespace name has none")
     func relativeNamespace() {
-        #expect(throws: XMLRefusal.relativeNamespace) { try form("<a xmlns:x='y'/>") }
+        #expect(throws: XMLError.relativeNamespace) { try form("<a xmlns:x='y'/>") }
     }
 
     @Test("comments and processing instructions have none", arguments: ["<a>1<!-- -->2</a>", "<a>1<?x?>2</a>"])
     func refused(text: String) {
-        #expect(throws: XMLRefusal.self) { try form(text) }
+        #expect(throws: XMLError.self) { try form(text) }
     }
 }

@@ -3,12 +3,12 @@ package import TokenXML
 
 /// Why the signed XML is not that of a media token.
 package enum ClaimsError: Error, Equatable, Sendable {
-    case xml(XMLRefusal)
+    case xml(XMLError)
     case unknownRoot(String)
     case decoratedRoot
     case strayText
     case otherKind(TokenKind)
-    case field(XMLFieldRefusal)
+    case field(XMLFieldError)
     case otherCase(field: String)
     case timeToLive
     case date(field: String, form: String)

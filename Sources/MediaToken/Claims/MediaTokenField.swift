@@ -52,7 +52,7 @@ struct MediaTokenFieldPlaces {
         switch places[field.rawValue] {
         case .missing: nil
         case .once(let element): element
-        case .several: throw .field(XMLFieldRefusal(field.name, .duplicate))
+        case .several: throw .field(XMLFieldError(field.name, .duplicate))
         }
     }
 }
@@ -67,7 +67,7 @@ extension FieldElements {
 
     /// The text of `field`, which the token must have.
     func required(_ field: MediaTokenField, _ places: MediaTokenFieldPlaces) throws(ClaimsError) -> String {
-        guard let text = try optional(field, places) else { throw .field(XMLFieldRefusal(field.name, .missing)) }
+        guard let text = try optional(field, places) else { throw .field(XMLFieldError(field.name, .missing)) }
         return text
     }
 
@@ -75,7 +75,7 @@ extension FieldElements {
     func requiredDate(
         _ field: MediaTokenField, _ places: MediaTokenFieldPlaces, form: TokenDate.Form
     ) throws(ClaimsError) -> TokenDate {
-        guard let element = try places.element(field) else { throw .field(XMLFieldRefusal(field.name, .missing)) }
+        guard let element = try places.element(field) else { throw .field(XMLFieldError(field.name, .missing)) }
         do { try check(element, named: field.name) } catch { throw .field(error) }
         guard let date = elements.withText(of: element, { TokenDate($0, form: form) }) else {
             throw .date(field: "\(field.name)", form: form.rawValue)

@@ -52,7 +52,7 @@ enum EntitlementAnswer {
         private let token: String?
         private let errorCode: String?
 
-        init(_ object: JSONObject) throws(StrictJSON.Problem) {
+        init(_ object: JSONObject) throws(JSONError) {
             resource = try object.text("resource")
             isAuthorized = try object.requiredFlag("authorized")
             token = try object.object("token")?.requiredText("serializedToken")

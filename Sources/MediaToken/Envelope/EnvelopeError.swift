@@ -9,8 +9,8 @@ package import TokenXML
 /// The enum is indirect, so that a result is no larger than a reference: most envelopes open.
 package indirect enum EnvelopeError: Error, Equatable, Sendable {
     package enum DocumentError: Error, Equatable, Sendable {
-        case xml(XMLRefusal)
-        case json(StrictJSON.Problem)
+        case xml(XMLError)
+        case json(JSONError)
         case unexpected(String)
     }
 
@@ -19,13 +19,13 @@ package indirect enum EnvelopeError: Error, Equatable, Sendable {
     case unrecognised(firstBytes: [UInt8])
     case wrappedTwice(WrappingLayer)
     case percentEncoding(offset: Int)
-    case wrapperBase64(Base64.Problem)
+    case wrapperBase64(Base64Error)
     case document(String, DocumentError)
-    case documentField(XMLFieldRefusal)
+    case documentField(XMLFieldError)
     /// Adobe's answer denies authorization and carries no token.
     case denied(code: String?)
     case noSecondTag, noPayload, noSignature, secondSignature
-    case signatureBase64(Base64.Problem)
+    case signatureBase64(Base64Error)
 }
 
 extension EnvelopeError {
@@ -77,7 +77,7 @@ extension EnvelopeError.DocumentError {
     }
 }
 
-extension Base64.Problem {
+extension Base64Error {
     fileprivate var message: String {
         switch self {
         case .strayByte(let offset):

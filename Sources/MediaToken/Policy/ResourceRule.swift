@@ -77,7 +77,7 @@ extension ResourceID {
     /// The bytes of the canonical form; `nil` if the resource is not XML that has one.
     var canonicalForm: [UInt8]? {
         guard text.utf8.first == UInt8(ascii: "<") else { return nil }
-        return try? Array(text.utf8).withUnsafeBufferPointer { (bytes) throws(XMLRefusal) in
+        return try? Array(text.utf8).withUnsafeBufferPointer { (bytes) throws(XMLError) in
             try CanonicalXML.form(of: bytes)
         }
     }

@@ -65,7 +65,7 @@ public struct CheckReport: Sendable {
         failed(check, error.description, advice: "reject the token for now, and try again", status: .errorUnknown)
     }
 
-    static func failed(_ check: Check, _ failure: StageFailure) -> CheckReport {
+    static func failed(_ check: Check, _ failure: StageError) -> CheckReport {
         switch failure {
         case .rejected(let rejection): .failed(rejection)
         case .undecided(let error): .undecided(check, error)

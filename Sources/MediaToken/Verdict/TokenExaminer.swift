@@ -20,7 +20,7 @@ struct TokenExaminer {
         case .success(let envelope): opened = envelope
         case .failure(let error):
             let reports =
-                [.failed(.format, StageFailure(error)), .unread(.signature)] + unread
+                [.failed(.format, StageError(error)), .unread(.signature)] + unread
             return Examination(reports: reports, key: nil, kind: nil, fields: [], issueTime: nil)
         }
         let (signature, key) = signatureReport
@@ -34,7 +34,7 @@ struct TokenExaminer {
                 reports: [format, signature] + findings.checks, key: key, kind: read.kind,
                 fields: read.fields.fields(), issueTime: findings.issueTime)
         } catch {
-            let format = CheckReport.failed(.format, StageFailure(error))
+            let format = CheckReport.failed(.format, StageError(error))
             // A verification reads signed bytes only, so a bad signature is reported before malformed XML.
             let reports = signature.outcome == .failed ? [signature, format] : [format, signature]
             return Examination(
@@ -49,7 +49,7 @@ struct TokenExaminer {
         case .success(let payload)?:
             let detail = "verified by \(payload.key.name) (RSA with \(payload.key.bits) bits, SHA-256)"
             return (.passed(.signature, detail), payload.key.name)
-        case .failure(let error)?: return (.failed(.signature, StageFailure(error)), nil)
+        case .failure(let error)?: return (.failed(.signature, StageError(error)), nil)
         }
     }
 }

@@ -59,10 +59,10 @@ package final class TokenPath {
         switch payload {
         case .success(let payload)?:
             do { return .success(try SignedClaims(reading: payload, with: reader)) } catch {
-                return .failure(StageFailure(error))
+                return .failure(StageError(error))
             }
-        case .failure(let error)?: return .failure(StageFailure(error))
-        case nil: return .failure(StageFailure(unopened: envelope))
+        case .failure(let error)?: return .failure(StageError(error))
+        case nil: return .failure(StageError(unopened: envelope))
         }
     }
 
@@ -73,7 +73,7 @@ package final class TokenPath {
         do {
             return .success(try policy.approve(claims, for: expectation, at: now))
         } catch {
-            return .failure(StageFailure(error))
+            return .failure(StageError(error))
         }
     }
 }

@@ -74,7 +74,7 @@ struct PendingGroup: Sendable {
             do {
                 claims.append(try ReplayClaim(of: approved, retries: request.retries))
             } catch {
-                members[index] = .failure(StageFailure(error))
+                members[index] = .failure(StageError(error))
             }
         }
         (self.claims, self.members) = (claims, members)

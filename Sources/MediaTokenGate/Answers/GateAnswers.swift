@@ -37,7 +37,7 @@ enum GateHeader {
 }
 
 /// An answer without a verdict, as problem details (RFC 9457).
-struct GateProblem: Error {
+struct RequestError: Error {
     let code: Int
     let status: GateStatus
     let detail: String

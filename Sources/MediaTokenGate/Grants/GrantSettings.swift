@@ -27,28 +27,28 @@ package struct GrantSettings: Sendable, Equatable {
     }
 
     /// Reads the grant key and the other secrets.
-    package func load() throws(GrantProblem) -> any GrantScheme {
+    package func load() throws(GrantError) -> any GrantScheme {
         var values = values
         values.key = try key()
         for (name, path) in otherSecrets { values.setSecret(name, to: try Self.line(ofFile: path, name)) }
         return try kind.scheme.init(values)
     }
 
-    private func key() throws(GrantProblem) -> [UInt8] {
+    private func key() throws(GrantError) -> [UInt8] {
         if let keyFile { return try Self.line(ofFile: keyFile, "key-file") }
         let name = keyEnvironment ?? ""
-        guard let value = getenv(name) else { throw GrantProblem("key-env", "'\(printable(name))' is not set") }
+        guard let value = getenv(name) else { throw GrantError("key-env", "'\(printable(name))' is not set") }
         return UnsafeBufferPointer(start: value, count: strlen(value)).map(UInt8.init(bitPattern:))
     }
 
     /// The content of a file, without the final line break that editors add.
-    private static func line(ofFile path: String, _ field: String) throws(GrantProblem) -> [UInt8] {
+    private static func line(ofFile path: String, _ field: String) throws(GrantError) -> [UInt8] {
         do {
             var bytes = try FileBytes.read(path == "-" ? "/dev/stdin" : path, limit: 65_536)
             if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
             return bytes
         } catch {
-            throw GrantProblem(field, "\(path) \(error)")
+            throw GrantError(field, "\(path) \(error)")
         }
     }
 }

@@ -36,11 +36,11 @@ package final class RouteGrant: Sendable {
     /// Reads the grant key.
     ///
     /// - Parameter hosts: The virtual hosts of the route; empty if it names none.
-    /// - Throws: ``GrantProblem``, also if the path prefix could be read in two ways.
-    package init(_ settings: RouteGrantSettings, hosts: [StreamHost]) throws(GrantProblem) {
+    /// - Throws: ``GrantError``, also if the path prefix could be read in two ways.
+    package init(_ settings: RouteGrantSettings, hosts: [StreamHost]) throws(GrantError) {
         // CDNs differ in which spelling of an escape they compare. `*` and `?` are wildcards; `;` ends a cookie's path.
         guard let path = StreamPath(settings.scope), !settings.scope.utf8.contains(where: "%*?;".utf8.contains) else {
-            throw GrantProblem(
+            throw GrantError(
                 "scope",
                 "is '\(printable(settings.scope))'; expected a path from / on, without escapes, *, ?, ;, . or ..")
         }
@@ -51,12 +51,12 @@ package final class RouteGrant: Sendable {
         (self.settings, scopePath, lenientScope) = (settings, path, LenientPath(path))
         let origin = settings.origins.first?.text ?? "https://\(hosts.first?.name ?? "host")"
         guard let sample = StreamURL(origin + prefix + "sample") else {
-            throw GrantProblem("scope", "is '\(printable(settings.scope))', and no URL lies below it")
+            throw GrantError("scope", "is '\(printable(settings.scope))', and no URL lies below it")
         }
         _ = try grant(for: sample, identifier: nil, at: .now)
     }
 
-    package static let originsMissing = GrantProblem(
+    package static let originsMissing = GrantError(
         "origins",
         "is missing; expected the origins of the distribution, such as https://cdn.example, as CloudFront signs whole URLs"
     )
@@ -81,23 +81,23 @@ package final class RouteGrant: Sendable {
     package var verifier: GrantVerifier? { (grants as? any VerifiableGrants)?.verifier }
 
     /// The order for a grant for `url`. If anything rules the grant out, this throws, before the token is consumed.
-    package func order(for url: StreamURL, at now: Timestamp) throws(GrantProblem) -> GrantOrder {
+    package func order(for url: StreamURL, at now: Timestamp) throws(GrantError) -> GrantOrder {
         guard settings.origins.isEmpty || url.origin.map(settings.origins.contains) ?? false else {
-            throw GrantProblem(
+            throw GrantError(
                 "url",
                 "is '\(printable(url.text))'; expected an absolute URL on \(printableList(settings.origins.map(\.text)))"
             )
         }
         let depth = url.path.names.count - scopePath.names.count
         guard url.path.isWithin(scopePath), depth > 0 || !grants.opensPrefix else {
-            throw GrantProblem(
+            throw GrantError(
                 "url", "is '\(printable(url.text))'; expected one below \(printable(settings.scope))")
         }
         try grants.demandGrantable(url, GrantPeriod(from: now, seconds: settings.validity))
         return GrantOrder(grant: self, url: url)
     }
 
-    fileprivate func grant(for url: StreamURL, identifier: [UInt8]?, at now: Timestamp) throws(GrantProblem) -> Grant {
+    fileprivate func grant(for url: StreamURL, identifier: [UInt8]?, at now: Timestamp) throws(GrantError) -> Grant {
         let period = try GrantPeriod(from: now, seconds: settings.validity)
         return try grants.grant(for: url, period, issuedAt: now.milliseconds / 1000, identifier: identifier)
     }
@@ -109,7 +109,7 @@ package struct GrantOrder: Sendable {
     fileprivate let url: StreamURL
 
     /// Makes the grant. A client that retries gets the same one, because its lifetime starts at the token's first use.
-    package func fulfil(for token: VerifiedToken, at now: Timestamp) throws(GrantProblem) -> Play {
+    package func fulfil(for token: VerifiedToken, at now: Timestamp) throws(GrantError) -> Play {
         let made = try grant.grant(for: url, identifier: token.replayKey.identifier, at: token.firstUse)
         let expires = made.expires.milliseconds / 1000
         switch grant.settings.delivery {

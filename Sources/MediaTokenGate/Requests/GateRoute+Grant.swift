@@ -40,8 +40,8 @@ extension GateRoute {
     /// - Parameter ownPrefix: The path prefix of the route's own grants, which is known to lie within the route.
     private func refusal(
         of token: String, to request: CATRequest, _ verifier: GrantVerifier, ownPrefix: String, at now: Timestamp
-    ) -> CATRefusal? {
-        do throws(CATRefusal) {
+    ) -> CATError? {
+        do throws(CATError) {
             let claims = try verifier.tokens.authenticClaims(of: token)
             guard let prefix = claims.scope.pathPrefix,
                 prefix.hasSameBytes(as: ownPrefix) || StreamPath(prefix)?.isWithin(path) ?? false

@@ -12,7 +12,7 @@ struct PlayRequestReader {
     let comparesCanonically: Bool
 
     func task(_ request: HTTPRequest, at now: Timestamp) -> GateTask {
-        do throws(GateProblem) {
+        do throws(RequestError) {
             let sent = try VerifyRequestFields(request)
             let text = try sent.one("url", or: "path")
             guard let url = StreamURL(text) else {
@@ -25,7 +25,7 @@ struct PlayRequestReader {
                     "the url is '\(printable(text))'; expected one with a host, since routes name their hosts")
             }
             guard let route = routes.route(to: url.path, on: url.origin?.host) else {
-                throw GateProblem(
+                throw RequestError(
                     403, .routeUnknown,
                     "no route names '\(printable(text))', or a server might take it for a path of another")
             }
@@ -35,7 +35,7 @@ struct PlayRequestReader {
             let verification = VerificationRequest(
                 token: RawToken(sent.body.token), expectation: try narrowed(expectation, sent),
                 retries: try retries(request, of: url, within: grant.settings.retryWindow))
-            do throws(GrantProblem) {
+            do throws(GrantError) {
                 return .verify(VerificationTask(verification, .document, order: try grant.order(for: url, at: now)))
             } catch {
                 throw .invalid("the grant cannot be made: \(error)")
@@ -51,7 +51,7 @@ struct PlayRequestReader {
 
     private func retries(
         _ request: HTTPRequest, of url: StreamURL, within window: Duration?
-    ) throws(GateProblem) -> RetryWindow? {
+    ) throws(RequestError) -> RetryWindow? {
         guard let window else { return nil }
         let keys = request.values(of: "Idempotency-Key")
         guard let key = keys.first else { return nil }
@@ -67,7 +67,7 @@ struct PlayRequestReader {
     }
 
     /// The caller's expectation, which must be within the route's. Anything left out is taken from the route.
-    private func narrowed(_ route: Expectation, _ sent: VerifyRequestFields) throws(GateProblem) -> Expectation {
+    private func narrowed(_ route: Expectation, _ sent: VerifyRequestFields) throws(RequestError) -> Expectation {
         var (requestors, resource) = (route.requestors, route.resource)
         if let given = try sent.requestor().map({ RequestorID($0) }) {
             guard requestors.contains(given) else {

@@ -15,7 +15,7 @@ struct VerifyRequestBody {
     private static let answerFields = (token: "serializedToken", decisions: "decisions")
     private static let mediaTypeLimit = 256
 
-    init(_ request: HTTPRequest) throws(GateProblem) {
+    init(_ request: HTTPRequest) throws(RequestError) {
         token = request.body
         switch try Self.mediaType(request) {
         case "application/x-www-form-urlencoded": try readForm(request.body)
@@ -23,7 +23,7 @@ struct VerifyRequestBody {
         // The body is the token itself or a whole REST v1 or v2 answer; the library detects which.
         case nil, "text/plain", "application/xml", "text/xml", "application/octet-stream": break
         case let other?:
-            throw GateProblem(
+            throw RequestError(
                 415, .requestInvalid, "the body is \(printable(other)); expected text/plain, a form, JSON or XML")
         }
         guard !token.isEmpty else { throw .invalid("no token is given") }
@@ -35,10 +35,10 @@ struct VerifyRequestBody {
     }
 
     /// The media type in lower case. The body must be plain UTF-8: in other encodings, the bytes may be another token.
-    private static func mediaType(_ request: HTTPRequest) throws(GateProblem) -> String? {
+    private static func mediaType(_ request: HTTPRequest) throws(RequestError) -> String? {
         let codings = request.values(of: "Content-Encoding")
         if let coding = codings.first(where: { !$0.isSame(ignoringCaseOf: "identity") }) {
-            throw GateProblem(
+            throw RequestError(
                 415, .requestInvalid,
                 "the body has Content-Encoding \(printable(coding)), which is not supported; expected none")
         }
@@ -51,14 +51,14 @@ struct VerifyRequestBody {
             !part.utf8.starts(with: "charset".utf8) || utf8Names.contains { $0.hasSameBytes(as: part) }
         }
         guard isUTF8, value.utf8.allSatisfy({ $0 < 0x80 }) else {
-            throw GateProblem(415, .requestInvalid, "the body is \(printable(value)); expected UTF-8")
+            throw RequestError(415, .requestInvalid, "the body is \(printable(value)); expected UTF-8")
         }
         return parts[0]
     }
 
     private static let utf8Names = ["utf-8", "\"utf-8\"", "us-ascii"].map { "charset=" + $0 }
 
-    private mutating func readForm(_ bytes: [UInt8]) throws(GateProblem) {
+    private mutating func readForm(_ bytes: [UInt8]) throws(RequestError) {
         guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalid("the form is not UTF-8") }
         let form = FormFields(text)
         guard form.isWhole else {
@@ -71,10 +71,10 @@ struct VerifyRequestBody {
     /// The gate's own object holds the token under one of ``tokenFields``. Any other object is an answer from Adobe,
     /// which the library reads. Its requestor and resource are not used as the caller's expectation, since the client
     /// may have written them.
-    private mutating func readJSON(_ bytes: [UInt8]) throws(GateProblem) {
+    private mutating func readJSON(_ bytes: [UInt8]) throws(RequestError) {
         var tokens: [String?] = []
         let decisions: [JSONObject]?
-        do throws(StrictJSON.Problem) {
+        do throws(JSONError) {
             let object = try StrictJSON.readObject(bytes[...])
             for name in Self.tokenFields { tokens.append(try object.text(name)) }
             guard tokens.contains(where: { $0 != nil }) else { return }
@@ -90,7 +90,7 @@ struct VerifyRequestBody {
         token = try Self.one(of: tokens.compactMap(\.self))
     }
 
-    private static func one(of tokens: [String]) throws(GateProblem) -> [UInt8] {
+    private static func one(of tokens: [String]) throws(RequestError) -> [UInt8] {
         guard let first = tokens.first, tokens.allSatisfy({ $0.hasSameBytes(as: first) }) else {
             throw .invalid(
                 "the body has \(tokens.isEmpty ? "no token" : "several tokens that differ"); expected one, as "

@@ -7,7 +7,7 @@ struct VerifyRequestReader {
     let comparesCanonically: Bool
 
     func task(_ request: HTTPRequest, explains: Bool) -> GateTask {
-        do throws(GateProblem) {
+        do throws(RequestError) {
             let sent = try VerifyRequestFields(request)
             guard let requestor = try sent.requestor() else { throw .missing("requestor") }
             guard let resource = try sent.resource().map({ ResourceID($0) }) else { throw .missing("resource") }
@@ -27,7 +27,7 @@ struct VerifyRequestFields {
     private let query: FormFields
     private let request: HTTPRequest
 
-    init(_ request: HTTPRequest) throws(GateProblem) {
+    init(_ request: HTTPRequest) throws(RequestError) {
         query = FormFields(request.query ?? "")
         guard query.isWhole else {
             throw .invalid("a field name of the query cannot be decoded, or there are more than 256 fields")
@@ -36,12 +36,12 @@ struct VerifyRequestFields {
         self.request = request
     }
 
-    func requestor() throws(GateProblem) -> String? { try one("requestor", request.values(of: "X-Requestor-Id")) }
+    func requestor() throws(RequestError) -> String? { try one("requestor", request.values(of: "X-Requestor-Id")) }
 
-    func resource() throws(GateProblem) -> String? { try one("resource", request.values(of: "X-Resource-Id")) }
+    func resource() throws(RequestError) -> String? { try one("resource", request.values(of: "X-Resource-Id")) }
 
     /// The value of either `name` or `other`, exactly one of which must be given.
-    func one(_ name: String, or other: String) throws(GateProblem) -> String {
+    func one(_ name: String, or other: String) throws(RequestError) -> String {
         let (first, second) = (try one(name, []), try one(other, []))
         guard let value = first ?? second else {
             throw .invalid("no \(name) is given; expected it, or a \(other), in the body or the query")
@@ -53,7 +53,7 @@ struct VerifyRequestFields {
     }
 
     /// The value on which body, query and headers agree; `nil` if none of them has it.
-    private func one(_ name: String, _ headers: [String]) throws(GateProblem) -> String? {
+    private func one(_ name: String, _ headers: [String]) throws(RequestError) -> String? {
         var agreed: String?
         for value in body.values(of: name) { try Self.agree(on: value, of: name, &agreed) }
         for value in query.decoded(name) { try Self.agree(on: value, of: name, &agreed) }
@@ -62,7 +62,7 @@ struct VerifyRequestFields {
         return agreed
     }
 
-    private static func agree(on value: String?, of name: String, _ agreed: inout String?) throws(GateProblem) {
+    private static func agree(on value: String?, of name: String, _ agreed: inout String?) throws(RequestError) {
         guard let value else { throw .invalid("the \(name) cannot be decoded; expected percent-encoded UTF-8") }
         guard let first = agreed else { return agreed = value }
         guard value.hasSameBytes(as: first) else {
@@ -72,7 +72,7 @@ struct VerifyRequestFields {
     }
 }
 
-extension GateProblem {
+extension RequestError {
     fileprivate static func missing(_ name: String) -> Self {
         .invalid("no \(name) is given; expected it in the body, the query or a header")
     }

@@ -63,16 +63,16 @@ package final class GateRoute: Sendable {
     /// The route with its grant's key loaded, or the route itself if it has no grant.
     ///
     /// - Parameter routes: All routes. The grant must not open a path of another route at its CDN.
-    package func withGrant(among routes: [GateRoute]) throws(GrantProblem) -> GateRoute {
+    package func withGrant(among routes: [GateRoute]) throws(GrantError) -> GateRoute {
         guard let grantSettings else { return self }
         let loaded = try RouteGrant(grantSettings, hosts: hosts)
         guard loaded.isWithin(path) else {
-            throw GrantProblem(
+            throw GrantError(
                 "scope", "is '\(printable(grantSettings.scope))'; expected a path at or below \(printable(path.text))")
         }
         let others = routes.filter { $0 !== self && $0.sharesHost(with: self) }
         if let other = others.first(where: { loaded.reaches(beyond: lenientPath, into: $0.lenientPath) }) {
-            throw GrantProblem(
+            throw GrantError(
                 "scope",
                 "is '\(printable(grantSettings.scope))', and so opens \(printable(other.path.text)) too, which has a route of its own; "
                     + "expected a scope that leaves it out")

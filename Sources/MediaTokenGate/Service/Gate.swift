@@ -103,7 +103,7 @@ extension GateTask {
     }
 
     fileprivate static func methodNotAllowed(_ allowed: String) -> GateTask {
-        let problem = GateProblem(405, .requestInvalid, "expected \(allowed)")
+        let problem = RequestError(405, .requestInvalid, "expected \(allowed)")
         var answer = problem.answer
         answer.headers.append(("Allow", allowed))
         return .settled(GateReply(answer, status: GateStatus.requestInvalid.rawValue))
@@ -111,7 +111,7 @@ extension GateTask {
 
     fileprivate static var notFound: GateTask {
         .settled(
-            GateProblem(
+            RequestError(
                 404, .requestInvalid,
                 "nothing is here; expected /v1/verify, /v1/play, /v1/explain or one of /v1/authz/…"
             )

@@ -149,7 +149,7 @@ extension VerificationTask {
     package func reply(to outcome: Result<Verdict, VerificationError>, at now: Timestamp) -> GateReply {
         switch outcome {
         case .success(.accepted(let token)):
-            do throws(GrantProblem) {
+            do throws(GrantError) {
                 return format.accept(token, try order?.fulfil(for: token, at: now))
             } catch {
                 return format.undecided("the token is consumed, and its grant cannot be made: \(error)")

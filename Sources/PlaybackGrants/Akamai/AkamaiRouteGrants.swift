@@ -8,7 +8,7 @@ struct AkamaiRouteGrants: RouteGrants {
 
     func grant(
         for url: StreamURL, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?
-    ) throws(GrantProblem) -> Grant {
+    ) throws(GrantError) -> Grant {
         try tokens.grant(.acl([prefix + "*"]), period)
     }
 }

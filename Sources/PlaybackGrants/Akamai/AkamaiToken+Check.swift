@@ -5,8 +5,8 @@ extension AkamaiToken {
     /// Checks a token, with or without its name in front, as the edge would. Paths are compared as written, without
     /// decoding.
     ///
-    /// - Throws: ``GrantProblem`` if the question cannot be asked; never for a fault of the token.
-    public func check(_ token: String, _ question: GrantQuestion) throws(GrantProblem) -> [GrantCheck] {
+    /// - Throws: ``GrantError`` if the question cannot be asked; never for a fault of the token.
+    public func check(_ token: String, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck] {
         guard let fields = Fields(token.withoutName(name)) else {
             return [
                 GrantCheck(

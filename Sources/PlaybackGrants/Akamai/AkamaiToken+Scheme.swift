@@ -22,13 +22,13 @@ extension AkamaiToken: GrantScheme {
         GrantSetting("data", .text("TEXT"), .form, "payload", in: .command),
     ]
 
-    package init(_ values: GrantValues) throws(GrantProblem) {
+    package init(_ values: GrantValues) throws(GrantError) {
         let digest = values["digest"].flatMap(Digest.init) ?? .sha256
         try self.init(
             key: GrantSecret(hexadecimal: String(decoding: values.key, as: UTF8.self)), digest: digest)
         if let name = values["name"] { self.name = name }
         if let salt = values.secret("salt-file") {
-            guard !salt.isEmpty else { throw GrantProblem("salt-file", "is empty; expected a salt") }
+            guard !salt.isEmpty else { throw GrantError("salt-file", "is empty; expected a salt") }
             self.salt = try GrantSecret(salt)
         }
         (ip, id, data) = (values["ip"], values["id"], values["data"])
@@ -39,15 +39,15 @@ extension AkamaiToken: GrantScheme {
 
     package func grant(
         _ values: GrantValues, _ period: GrantPeriod, at now: Timestamp
-    ) throws(GrantProblem) -> Grant {
+    ) throws(GrantError) -> Grant {
         let paths = values.all("acl")
         guard paths.isEmpty != (values["url"] == nil) else {
-            throw GrantProblem("acl", "expected one of --acl and --url")
+            throw GrantError("acl", "expected one of --acl and --url")
         }
         return try grant(values["url"].map { .url($0) } ?? .acl(paths), period)
     }
 
-    package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantProblem) -> any RouteGrants {
+    package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantError) -> any RouteGrants {
         AkamaiRouteGrants(tokens: self, prefix: route.prefix)
     }
 }

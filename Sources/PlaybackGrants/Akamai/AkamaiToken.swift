@@ -41,15 +41,15 @@ public struct AkamaiToken: Sendable {
     public var escapesEarly = false
 
     /// - Parameter key: The property's key or its transition key.
-    /// - Throws: ``GrantProblem`` if libcrypto rejects the key.
-    public init(key: GrantSecret, digest: Digest = .sha256) throws(GrantProblem) {
+    /// - Throws: ``GrantError`` if libcrypto rejects the key.
+    public init(key: GrantSecret, digest: Digest = .sha256) throws(GrantError) {
         (self.key, self.digest) = (try key.mac(digest.algorithm), digest)
     }
 
     /// Makes the token.
     ///
-    /// - Throws: ``GrantProblem`` for a field that cannot be part of a token.
-    public func grant(_ scope: Scope, _ period: GrantPeriod) throws(GrantProblem) -> Grant {
+    /// - Throws: ``GrantError`` for a field that cannot be part of a token.
+    public func grant(_ scope: Scope, _ period: GrantPeriod) throws(GrantError) -> Grant {
         var sent: [String] = []
         if let ip { sent.append("ip=" + (try field("ip", ip))) }
         if let begin = period.begin { sent.append("st=\(begin)") }
@@ -60,7 +60,7 @@ public struct AkamaiToken: Sendable {
 
         var signed = sent
         if case .url(let url) = scope {
-            guard !url.isEmpty else { throw GrantProblem("url", "is empty; expected a path or a URL") }
+            guard !url.isEmpty else { throw GrantError("url", "is empty; expected a path or a URL") }
             signed.append("url=" + (try field("url", url)))
         }
         var message = Array(signed.joined(separator: "~").utf8)
@@ -69,22 +69,22 @@ public struct AkamaiToken: Sendable {
         return Grant(name, (sent + ["hmac=" + code.hexadecimal]).joined(separator: "~"), expires: period.expires)
     }
 
-    private static func joined(_ paths: [String]) throws(GrantProblem) -> String {
-        guard !paths.isEmpty else { throw GrantProblem("acl", "names no path; expected at least one") }
+    private static func joined(_ paths: [String]) throws(GrantError) -> String {
+        guard !paths.isEmpty else { throw GrantError("acl", "names no path; expected at least one") }
         for path in paths {
             guard path.utf8.first == UInt8(ascii: "/"), path.isSendable, !path.utf8.contains(where: "!~".utf8.contains)
             else {
-                throw GrantProblem(
+                throw GrantError(
                     "acl", "is '\(printable(path))'; expected a path from / on, without ! ~ ; , quotes or spaces")
             }
         }
         return paths.joined(separator: "!")
     }
 
-    func field(_ name: String, _ text: String) throws(GrantProblem) -> String {
+    func field(_ name: String, _ text: String) throws(GrantError) -> String {
         let text = escapesEarly ? Self.escaped(text) : text
         guard text.isSendable, !text.utf8.contains(UInt8(ascii: "~")) else {
-            throw GrantProblem(
+            throw GrantError(
                 name, "is '\(printable(text))'; expected visible ASCII without ~ ; , or quotes (or escape-early)")
         }
         return text

@@ -7,7 +7,7 @@ extension CloudFrontGrant {
     ///
     /// - Parameter question: The request that the grant is checked for. Its URL is the one that was signed, without the
     ///   fields that signing added.
-    public func check(_ query: String, _ question: GrantQuestion) throws(GrantProblem) -> [GrantCheck] {
+    public func check(_ query: String, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck] {
         let fields = QueryFields(query)
         func field(_ name: String) -> String? { fields[name] ?? fields["CloudFront-" + name] }
         guard let signature = field("Signature"), let pair = field("Key-Pair-Id"),
@@ -50,7 +50,7 @@ extension CloudFrontGrant {
     /// or, in a grant without a policy, the expiry is.
     private func policy(
         _ letters: String?, _ expires: String?, _ question: GrantQuestion
-    ) throws(GrantProblem) -> (text: String?, end: Int64?)? {
+    ) throws(GrantError) -> (text: String?, end: Int64?)? {
         if let letters {
             let bytes = try? Base64.decode(Array(letters.utf8)[...], alphabet: .cloudFront, padding: .required)
             return bytes.flatMap { String(validating: $0, as: UTF8.self) }.map { ($0, nil) }

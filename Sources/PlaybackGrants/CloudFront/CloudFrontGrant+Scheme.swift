@@ -14,7 +14,7 @@ extension CloudFrontGrant: GrantScheme {
         GrantSetting("digest", .word(Digest.allCases.map(\.rawValue)), .form, "sha256 or sha1 (default sha256)"),
     ]
 
-    package init(_ values: GrantValues) throws(GrantProblem) {
+    package init(_ values: GrantValues) throws(GrantError) {
         let keyPairID = try values.required("key-pair-id", "the ID that CloudFront gave to the public key")
         try self.init(key: values.key, keyPairID: keyPairID)
         digest = values["digest"].flatMap(Digest.init) ?? digest
@@ -25,11 +25,11 @@ extension CloudFrontGrant: GrantScheme {
 
     package func grant(
         _ values: GrantValues, _ period: GrantPeriod, at now: Timestamp
-    ) throws(GrantProblem) -> Grant {
+    ) throws(GrantError) -> Grant {
         try grant(url: values.required("url", "--url for cloudfront"), period)
     }
 
-    package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantProblem) -> any RouteGrants {
+    package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantError) -> any RouteGrants {
         CloudFrontRouteGrants(grants: self, route: route)
     }
 }

@@ -19,15 +19,15 @@ public struct CloudFrontGrant: Sendable {
     /// - Parameters:
     ///   - key: An RSA private key in PEM, without a password.
     ///   - keyPairID: The ID that CloudFront gave to the public key.
-    /// - Throws: ``GrantProblem`` for the field `key` or `key-pair-id`.
-    public init(key pem: [UInt8], keyPairID: String) throws(GrantProblem) {
+    /// - Throws: ``GrantError`` for the field `key` or `key-pair-id`.
+    public init(key pem: [UInt8], keyPairID: String) throws(GrantError) {
         do {
             key = try RSASigningKey(pem: pem)
         } catch {
-            throw GrantProblem("key", "\(error)")
+            throw GrantError("key", "\(error)")
         }
         guard !keyPairID.isEmpty, keyPairID.utf8.allSatisfy(\.isLetterOrDigit) else {
-            throw GrantProblem("key-pair-id", "is '\(printable(keyPairID))'; expected letters and digits")
+            throw GrantError("key-pair-id", "is '\(printable(keyPairID))'; expected letters and digits")
         }
         self.keyPairID = keyPairID
     }
@@ -37,8 +37,8 @@ public struct CloudFrontGrant: Sendable {
     /// The policy is a canned one if it only limits one URL to an expiry. CloudFront rebuilds that policy from the
     /// request. Any other policy is a custom one, which is part of the grant.
     ///
-    /// - Throws: ``GrantProblem`` for a field that cannot be part of a policy.
-    public func grant(url: String, _ period: GrantPeriod) throws(GrantProblem) -> Grant {
+    /// - Throws: ``GrantError`` for a field that cannot be part of a policy.
+    public func grant(url: String, _ period: GrantPeriod) throws(GrantError) -> Grant {
         let policy = try policy(for: url, period)
         let signature = try sign(policy, digest)
         let isCustom = period.begin != nil || ip != nil || url.utf8.contains(UInt8(ascii: "*"))
@@ -53,16 +53,16 @@ public struct CloudFrontGrant: Sendable {
     }
 
     /// The policy to sign, as JSON without spaces.
-    public func policy(for url: String, _ period: GrantPeriod) throws(GrantProblem) -> String {
+    public func policy(for url: String, _ period: GrantPeriod) throws(GrantError) -> String {
         let isPlain = url.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"\"\\".utf8.contains($0) }
         let schemes = ["https://", "http://", "http*://"]
         guard isPlain, schemes.contains(where: { url.utf8.starts(with: $0.utf8) }) else {
-            throw GrantProblem("url", "is '\(printable(url))'; expected an absolute URL, percent-encoded")
+            throw GrantError("url", "is '\(printable(url))'; expected an absolute URL, percent-encoded")
         }
         var conditions: [String] = []
         if let ip {
             guard !ip.isEmpty, ip.utf8.allSatisfy({ $0.isLetterOrDigit || ".:/".utf8.contains($0) }) else {
-                throw GrantProblem("ip", "is '\(printable(ip))'; expected an address, or several as 192.0.2.0/24")
+                throw GrantError("ip", "is '\(printable(ip))'; expected an address, or several as 192.0.2.0/24")
             }
             conditions.append("\"IpAddress\":{\"AWS:SourceIp\":\"\(ip)\"}")
         }
@@ -72,12 +72,12 @@ public struct CloudFrontGrant: Sendable {
         return "{\"Statement\":[{\"Resource\":\"\(url)\",\"Condition\":{\(condition)}}]}"
     }
 
-    func sign(_ policy: String, _ digest: Digest) throws(GrantProblem) -> String {
+    func sign(_ policy: String, _ digest: Digest) throws(GrantError) -> String {
         do {
             let signature = try key.sign(Array(policy.utf8), digest == .sha1 ? .sha1 : .sha256)
             return Base64.encode(signature, alphabet: .cloudFront)
         } catch {
-            throw GrantProblem("key", "cannot sign (\(error))")
+            throw GrantError("key", "cannot sign (\(error))")
         }
     }
 }

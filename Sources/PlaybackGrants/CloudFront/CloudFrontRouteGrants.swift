@@ -9,26 +9,26 @@ struct CloudFrontRouteGrants: RouteGrants {
     var opensPrefix: Bool { route.delivery == .cookie }
 
     /// Throws for a URL that cannot be part of a policy.
-    func demandGrantable(_ url: StreamURL, _ period: GrantPeriod) throws(GrantProblem) {
+    func demandGrantable(_ url: StreamURL, _ period: GrantPeriod) throws(GrantError) {
         _ = try grants.policy(for: signedURL(url), period)
     }
 
     func grant(
         for url: StreamURL, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?
-    ) throws(GrantProblem) -> Grant {
+    ) throws(GrantError) -> Grant {
         try grants.grant(url: signedURL(url), period)
     }
 
     /// The URL itself, or, for cookies, a pattern for all URLs below the prefix.
-    private func signedURL(_ url: StreamURL) throws(GrantProblem) -> String {
+    private func signedURL(_ url: StreamURL) throws(GrantError) -> String {
         guard let origin = url.origin else {
-            throw GrantProblem("url", "is '\(printable(url.text))'; expected an absolute URL, which CloudFront signs")
+            throw GrantError("url", "is '\(printable(url.text))'; expected an absolute URL, which CloudFront signs")
         }
         guard route.delivery == .query else { return origin.text + route.prefix + "*" }
         // In a policy, `?` matches any character, so the grant would also open other files, including those of other
         // routes.
         guard !url.text.utf8.contains(UInt8(ascii: "?")) else {
-            throw GrantProblem("url", "is '\(printable(url.text))'; expected one without a query, for CloudFront")
+            throw GrantError("url", "is '\(printable(url.text))'; expected one without a query, for CloudFront")
         }
         return url.text
     }

@@ -73,8 +73,8 @@ enum CATLabel {
 }
 
 extension CATClaims {
-    /// Reads all claims. If one is not understood, it throws ``CATRefusal/unknownClaim(_:)``.
-    init(_ value: CBORValue) throws(CATRefusal) {
+    /// Reads all claims. If one is not understood, it throws ``CATError/unknownClaim(_:)``.
+    init(_ value: CBORValue) throws(CATError) {
         guard let claims = value.labels else { throw .malformed("its claims are not a map with numbers as keys") }
         self.init()
         for (label, value) in claims {

@@ -7,15 +7,15 @@ extension CATRenewal {
 
     /// Reads a renewal as written on the command line and in the configuration: `cookie:300` or `cookie:300:60`.
     ///
-    /// - Throws: ``GrantProblem`` for the field `renew`.
-    init(text: String) throws(GrantProblem) {
+    /// - Throws: ``GrantError`` for the field `renew`.
+    init(text: String) throws(GrantError) {
         let parts = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
             .map { String(Substring($0)) }
         let numbers = parts.dropFirst().compactMap { Int64($0) }
         guard let kind = Self.kinds.first(where: { $0.name.hasSameBytes(as: parts[0]) })?.kind,
             (1...2).contains(numbers.count), numbers.count == parts.count - 1, numbers.allSatisfy({ $0 > 0 })
         else {
-            throw GrantProblem(
+            throw GrantError(
                 "renew",
                 "is '\(printable(text))'; expected a kind of \(Self.kinds.map(\.name).joined(separator: ", ")), "
                     + "seconds, and maybe seconds before the end: cookie:300:60")

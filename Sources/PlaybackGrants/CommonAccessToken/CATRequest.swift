@@ -26,7 +26,7 @@ extension CATClaims {
     ///
     /// - Parameter issuer: The issuer that the claims must name; `nil` if any holder of the key may have made the
     ///   token.
-    public func refusal(of request: CATRequest, issuer: String?, at now: Timestamp) -> CATRefusal? {
+    public func refusal(of request: CATRequest, issuer: String?, at now: Timestamp) -> CATError? {
         for check in Self.checks {
             if let refusal = refusal(check, of: request, issuer: issuer, at: now) { return refusal }
         }
@@ -36,7 +36,7 @@ extension CATClaims {
     /// The reason why the claims do not allow the request, by one check; `nil` if that check passes.
     func refusal(
         _ check: GrantCheck.Subject, of request: CATRequest, issuer expected: String?, at now: Timestamp
-    ) -> CATRefusal? {
+    ) -> CATError? {
         let seconds = now.milliseconds / 1000
         switch check {
         case .begin: return notBefore.flatMap { seconds < $0 ? .notYetValid(from: $0, now: seconds) : nil }

@@ -23,10 +23,10 @@ struct CATRouteGrants: VerifiableGrants {
     private let terms: CATTerms?
     var opensPrefix: Bool { true }
 
-    init(tokens: CommonAccessToken, _ route: GrantRoute, _ values: GrantValues) throws(GrantProblem) {
+    init(tokens: CommonAccessToken, _ route: GrantRoute, _ values: GrantValues) throws(GrantError) {
         var claims = CATClaims()
         (claims.issuer, claims.methods) = (values["issuer"], values.has("methods") ? values.all("methods") : nil)
-        claims.renewal = try values["renew"].map { (text) throws(GrantProblem) in try CATRenewal(text: text) }
+        claims.renewal = try values["renew"].map { (text) throws(GrantError) in try CATRenewal(text: text) }
         claims.scope.pathPrefix = route.prefix
         (self.tokens, issuer) = (tokens, claims.issuer)
         terms = route.hosts.isEmpty ? CATTerms(claims) : nil
@@ -42,9 +42,9 @@ struct CATRouteGrants: VerifiableGrants {
 
     func grant(
         for url: StreamURL, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?
-    ) throws(GrantProblem) -> Grant {
+    ) throws(GrantError) -> Grant {
         guard let terms = terms ?? url.origin.flatMap({ termsByHost[$0.host.name] }) else {
-            throw GrantProblem("url", "is '\(printable(url.text))'; expected one on a host of its route")
+            throw GrantError("url", "is '\(printable(url.text))'; expected one on a host of its route")
         }
         return try tokens.grant(terms, period, issuedAt: issuedAt, identifier: identifier)
     }

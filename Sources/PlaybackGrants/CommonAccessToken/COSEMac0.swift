@@ -21,7 +21,7 @@ struct COSEMac0 {
     /// exactly; any changed byte in a message then causes a rejection.
     ///
     /// - Parameter head: The bytes before the claims in messages made with the key.
-    init(_ bytes: [UInt8], head: [UInt8]) throws(CATRefusal) {
+    init(_ bytes: [UInt8], head: [UInt8]) throws(CATError) {
         guard bytes.starts(with: Self.tags) else {
             throw .malformed("it is no CWT in a COSE_Mac0; expected the tags 61 and 17")
         }
@@ -53,7 +53,7 @@ struct COSEMac0 {
     }
 
     /// Makes a message.
-    static func bytes(head: [UInt8], payload: [UInt8], key: HMACKey) throws(GrantProblem) -> [UInt8] {
+    static func bytes(head: [UInt8], payload: [UInt8], key: HMACKey) throws(GrantError) -> [UInt8] {
         bytes(head: head, payload: payload, tag: try code(payload, key))
     }
 
@@ -65,12 +65,12 @@ struct COSEMac0 {
     }
 
     /// Whether a holder of `key` has made the message.
-    func isAuthentic(_ key: HMACKey) throws(GrantProblem) -> Bool {
+    func isAuthentic(_ key: HMACKey) throws(GrantError) -> Bool {
         try Self.code(payload, key).isSame(inConstantTime: tag)
     }
 
     /// The MAC over the MAC_structure (RFC 9052, 6.3).
-    private static func code(_ payload: [UInt8], _ key: HMACKey) throws(GrantProblem) -> [UInt8] {
+    private static func code(_ payload: [UInt8], _ key: HMACKey) throws(GrantError) -> [UInt8] {
         let structure = CBORWriter.bytes { structure in
             structure.addArray(of: 4)
             structure.add("MAC0")

@@ -7,7 +7,7 @@ extension CommonAccessToken {
     ///   in the token is not compared.
     public func check(_ token: String, _ question: GrantQuestion) -> [GrantCheck] {
         let claims: CATClaims
-        do throws(CATRefusal) {
+        do throws(CATError) {
             claims = try authenticClaims(of: token.withoutName(Self.name))
         } catch {
             let subject: GrantCheck.Subject = error == .otherKey ? .key : .format

@@ -19,7 +19,7 @@ extension CommonAccessToken: GrantScheme {
         GrantSetting("digest", .word(["sha256"]), .form, "sha256", in: .file),
         GrantSetting("cti", .text("HEX"), .form, "the token's own ID", in: .command),
         GrantSetting("renew", .text("KIND:S[:S]"), .form, "renewal as cookie, header, redirect or automatic") { text in
-            do throws(GrantProblem) { _ = try CATRenewal(text: text) } catch { return error.reason }
+            do throws(GrantError) { _ = try CATRenewal(text: text) } catch { return error.reason }
             return nil
         },
     ]
@@ -30,7 +30,7 @@ extension CommonAccessToken: GrantScheme {
         return isMethod ? nil : "is '\(printable(method))'; expected GET, HEAD, …"
     }
 
-    package init(_ values: GrantValues) throws(GrantProblem) {
+    package init(_ values: GrantValues) throws(GrantError) {
         let secret = try GrantSecret(hexadecimal: String(decoding: values.key, as: UTF8.self))
         try self.init(key: secret, keyID: values["key-id"] ?? "media-token")
     }
@@ -39,35 +39,35 @@ extension CommonAccessToken: GrantScheme {
 
     package func grant(
         _ values: GrantValues, _ period: GrantPeriod, at now: Timestamp
-    ) throws(GrantProblem) -> Grant {
+    ) throws(GrantError) -> Grant {
         var claims = CATClaims()
         (claims.issuer, claims.expires, claims.notBefore) = (values["issuer"], period.end, period.begin)
         claims.issuedAt = now.milliseconds / 1000
         (claims.scope.scheme, claims.scope.host) = (values["scheme"], values["host"])
         (claims.scope.path, claims.scope.pathPrefix) = (values["path"], values["path-prefix"])
         let methods = values.all("method")
-        if let problem = methods.compactMap(Self.methodProblem).first { throw GrantProblem("method", problem) }
+        if let problem = methods.compactMap(Self.methodProblem).first { throw GrantError("method", problem) }
         claims.methods = methods.isEmpty ? nil : methods
         for (name, path) in [("path", claims.scope.path), ("path-prefix", claims.scope.pathPrefix)] {
             guard let path, path.utf8.first != UInt8(ascii: "/") else { continue }
-            throw GrantProblem(name, "is '\(printable(path))'; expected a path from / on")
+            throw GrantError(name, "is '\(printable(path))'; expected a path from / on")
         }
         if let digits = values["cti"] {
-            do throws(GrantProblem) {
+            do throws(GrantError) {
                 claims.identifier = try GrantSecret.bytes(hexadecimal: digits)
             } catch {
-                throw GrantProblem("cti", error.reason)
+                throw GrantError("cti", error.reason)
             }
         }
-        claims.renewal = try values["renew"].map { (text) throws(GrantProblem) in try CATRenewal(text: text) }
+        claims.renewal = try values["renew"].map { (text) throws(GrantError) in try CATRenewal(text: text) }
         guard !claims.scope.isEmpty else {
-            throw GrantProblem(
+            throw GrantError(
                 "path-prefix", "is missing; expected --path-prefix (/ for every path), --path, --host or --scheme")
         }
         return try grant(claims)
     }
 
-    package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantProblem) -> any RouteGrants {
+    package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantError) -> any RouteGrants {
         try CATRouteGrants(tokens: self, route, values)
     }
 }

@@ -17,19 +17,19 @@ public struct CommonAccessToken: Sendable {
     /// - Parameters:
     ///   - key: The secret key, of 32 bytes or more.
     ///   - keyID: The ID that names the key in each token. A token that names another one is rejected.
-    public init(key: GrantSecret, keyID: String) throws(GrantProblem) {
+    public init(key: GrantSecret, keyID: String) throws(GrantError) {
         guard key.bytes.count >= Self.shortestKey else {
-            throw GrantProblem("key", "has \(key.bytes.count) bytes; expected at least \(Self.shortestKey)")
+            throw GrantError("key", "has \(key.bytes.count) bytes; expected at least \(Self.shortestKey)")
         }
         guard !keyID.isEmpty, keyID.utf8.count <= 64 else {
-            throw GrantProblem("key-id", "has \(keyID.utf8.count) bytes; expected 1 to 64")
+            throw GrantError("key-id", "has \(keyID.utf8.count) bytes; expected 1 to 64")
         }
         (self.key, head) = (try key.mac(.sha256), COSEMac0.head(keyIdentifier: Array(keyID.utf8)))
     }
 
     /// Makes a token of these claims, which must have an expiry.
-    public func grant(_ claims: CATClaims) throws(GrantProblem) -> Grant {
-        guard let end = claims.expires else { throw GrantProblem("expires", "is missing; expected an end") }
+    public func grant(_ claims: CATClaims) throws(GrantError) -> Grant {
+        guard let end = claims.expires else { throw GrantError("expires", "is missing; expected an end") }
         return try grant(claims.payload, try GrantPeriod(from: claims.notBefore, to: end))
     }
 
@@ -40,17 +40,17 @@ public struct CommonAccessToken: Sendable {
     ///   - identifier: The token's own ID; `nil` to omit it.
     public func grant(
         _ terms: CATTerms, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?
-    ) throws(GrantProblem) -> Grant {
+    ) throws(GrantError) -> Grant {
         let payload = terms.payload(
             expires: period.end, notBefore: period.begin, issuedAt: issuedAt, identifier: identifier)
         return try grant(payload, period)
     }
 
-    private func grant(_ payload: [UInt8], _ period: GrantPeriod) throws(GrantProblem) -> Grant {
+    private func grant(_ payload: [UInt8], _ period: GrantPeriod) throws(GrantError) -> Grant {
         let message = try COSEMac0.bytes(head: head, payload: payload, key: key)
         let size = (message.count * 4 + 2) / 3
         guard size <= Self.sizeLimit else {
-            throw GrantProblem("claims", "make a token of \(size) bytes; expected at most \(Self.sizeLimit)")
+            throw GrantError("claims", "make a token of \(size) bytes; expected at most \(Self.sizeLimit)")
         }
         return Grant(Self.name, Base64.encode(message, alphabet: .urlSafe, isPadded: false), expires: period.expires)
     }
@@ -58,17 +58,17 @@ public struct CommonAccessToken: Sendable {
     /// The claims of a token that a holder of the key has made. The claims themselves are not checked, so the token may
     /// have expired.
     ///
-    /// - Throws: ``CATRefusal`` if no holder of the key has made the token, or if it has a claim that is not
+    /// - Throws: ``CATError`` if no holder of the key has made the token, or if it has a claim that is not
     ///   understood.
-    public func authenticClaims(of token: String) throws(CATRefusal) -> CATClaims {
+    public func authenticClaims(of token: String) throws(CATError) -> CATClaims {
         guard token.utf8.count <= Self.sizeLimit else { throw .malformed("it is longer than \(Self.sizeLimit) bytes") }
         guard let bytes = try? Base64.decode(Array(token.utf8)[...], alphabet: .urlSafe, padding: .forbidden) else {
             throw .malformed("it is not valid Base64 for URLs without padding")
         }
         let message = try COSEMac0(bytes, head: head)
         do {
-            guard try message.isAuthentic(key) else { throw CATRefusal.otherKey }
-        } catch let refusal as CATRefusal {
+            guard try message.isAuthentic(key) else { throw CATError.otherKey }
+        } catch let refusal as CATError {
             throw refusal
         } catch {
             throw .cannotTell("\(error)")
@@ -81,7 +81,7 @@ public struct CommonAccessToken: Sendable {
 }
 
 /// The reason why a Common Access Token is rejected.
-public enum CATRefusal: Error, Equatable, Sendable {
+public enum CATError: Error, Equatable, Sendable {
     /// The text is not a Common Access Token in the form that is understood here.
     case malformed(String)
     /// The MAC does not match: the token was made with another key, or was changed.
@@ -102,7 +102,7 @@ public enum CATRefusal: Error, Equatable, Sendable {
     case cannotTell(String)
 }
 
-extension CATRefusal: CustomStringConvertible {
+extension CATError: CustomStringConvertible {
     /// One line that never contains a token or a key.
     public var description: String {
         switch self {

@@ -66,7 +66,7 @@ public struct Grant: Sendable, Equatable {
 }
 
 /// A value that rules out a grant, or that a grant cannot be read from: the field, and what was expected there.
-public struct GrantProblem: Error, Equatable, Sendable, CustomStringConvertible {
+public struct GrantError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The name of the field in the configuration and on the command line.
     public let field: String
     /// What is wrong, and what was expected. It never contains a secret.

@@ -11,28 +11,28 @@ public struct GrantPeriod: Sendable, Equatable {
     /// The first second of the year 10000. An expiry must be before it.
     private static let latest: Int64 = 253_402_300_800
 
-    /// - Throws: ``GrantProblem`` for the field `expires` or `starts` if the expiry is before the start, or if a time
+    /// - Throws: ``GrantError`` for the field `expires` or `starts` if the expiry is before the start, or if a time
     ///   is outside the years 1970 to 9999.
-    public init(from begin: Int64? = nil, to end: Int64) throws(GrantProblem) {
+    public init(from begin: Int64? = nil, to end: Int64) throws(GrantError) {
         guard (1..<Self.latest).contains(end) else {
-            throw GrantProblem("expires", "is \(end); expected seconds since 1970, before the year 10000")
+            throw GrantError("expires", "is \(end); expected seconds since 1970, before the year 10000")
         }
         guard begin.map({ (0...end).contains($0) }) ?? true else {
-            throw GrantProblem("starts", "is \(begin ?? 0), and expires is \(end); expected a time before that")
+            throw GrantError("starts", "is \(begin ?? 0), and expires is \(end); expected a time before that")
         }
         (self.begin, self.end) = (begin, end)
     }
 
     /// Creates a period of `seconds` from `now`, rounded down. The period has no start.
     ///
-    /// - Throws: ``GrantProblem`` for the field `validity` or `clock`.
-    public init(from now: Timestamp, seconds: Int64) throws(GrantProblem) {
+    /// - Throws: ``GrantError`` for the field `validity` or `clock`.
+    public init(from now: Timestamp, seconds: Int64) throws(GrantError) {
         guard (1...Self.longestSeconds).contains(seconds) else {
-            throw GrantProblem("validity", "is \(seconds) s; expected 1 to \(Self.longestSeconds)")
+            throw GrantError("validity", "is \(seconds) s; expected 1 to \(Self.longestSeconds)")
         }
         let begin = now.milliseconds / 1000
         guard (0..<Self.latest - Self.longestSeconds).contains(begin) else {
-            throw GrantProblem("clock", "is \(begin) s since 1970; expected a year from 1970 to 9998")
+            throw GrantError("clock", "is \(begin) s since 1970; expected a year from 1970 to 9998")
         }
         try self.init(from: nil, to: begin + seconds)
     }

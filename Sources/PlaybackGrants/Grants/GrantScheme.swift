@@ -16,10 +16,10 @@ package protocol GrantScheme: Sendable {
     static var needsOrigins: Bool { get }
 
     /// - Parameter values: The settings, including the key.
-    init(_ values: GrantValues) throws(GrantProblem)
+    init(_ values: GrantValues) throws(GrantError)
 
     /// Makes a grant from the options of the command line.
-    func grant(_ values: GrantValues, _ period: GrantPeriod, at now: Timestamp) throws(GrantProblem) -> Grant
+    func grant(_ values: GrantValues, _ period: GrantPeriod, at now: Timestamp) throws(GrantError) -> Grant
 
     /// The name of the only field of a grant; `nil` if grants have several fields.
     var fieldName: String? { get }
@@ -29,13 +29,13 @@ package protocol GrantScheme: Sendable {
     /// - Parameters:
     ///   - grant: The value of the field ``fieldName``, or all fields as a query.
     ///   - question: The request that the grant is checked for.
-    /// - Throws: ``GrantProblem`` if the question cannot be asked; never for a fault of the grant.
-    func check(_ grant: String, _ question: GrantQuestion) throws(GrantProblem) -> [GrantCheck]
+    /// - Throws: ``GrantError`` if the question cannot be asked; never for a fault of the grant.
+    func check(_ grant: String, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck]
 
     /// Makes grants for one route of the gate.
     ///
     /// - Parameter values: The settings of the route's grant.
-    func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantProblem) -> any RouteGrants
+    func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantError) -> any RouteGrants
 }
 
 extension GrantScheme {
@@ -70,7 +70,7 @@ package protocol RouteGrants: Sendable {
     var opensPrefix: Bool { get }
 
     /// Throws if no grant can be made for `url`, so that this is known before a token is consumed.
-    func demandGrantable(_ url: StreamURL, _ period: GrantPeriod) throws(GrantProblem)
+    func demandGrantable(_ url: StreamURL, _ period: GrantPeriod) throws(GrantError)
 
     /// Makes a grant.
     ///
@@ -79,9 +79,9 @@ package protocol RouteGrants: Sendable {
     ///   - identifier: An ID of the media token that was exchanged for the grant; `nil` if the grant gets none.
     func grant(
         for url: StreamURL, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?
-    ) throws(GrantProblem) -> Grant
+    ) throws(GrantError) -> Grant
 }
 
 extension RouteGrants {
-    package func demandGrantable(_ url: StreamURL, _ period: GrantPeriod) throws(GrantProblem) {}
+    package func demandGrantable(_ url: StreamURL, _ period: GrantPeriod) throws(GrantError) {}
 }

@@ -4,25 +4,25 @@ internal import TextEncodings
 public struct GrantSecret: Sendable, CustomStringConvertible, CustomReflectable {
     let bytes: [UInt8]
 
-    /// - Throws: ``GrantProblem`` for the field `key` if there are no bytes.
-    public init(_ bytes: [UInt8]) throws(GrantProblem) {
-        guard !bytes.isEmpty else { throw GrantProblem("key", "has 0 bytes; expected at least 1") }
+    /// - Throws: ``GrantError`` for the field `key` if there are no bytes.
+    public init(_ bytes: [UInt8]) throws(GrantError) {
+        guard !bytes.isEmpty else { throw GrantError("key", "has 0 bytes; expected at least 1") }
         self.bytes = bytes
     }
 
     /// Creates a secret from hexadecimal digits, two per byte, the form in which Akamai issues keys.
-    public init(hexadecimal text: String) throws(GrantProblem) {
+    public init(hexadecimal text: String) throws(GrantError) {
         try self.init(Self.bytes(hexadecimal: text))
     }
 
-    package static func bytes(hexadecimal text: String) throws(GrantProblem) -> [UInt8] {
+    package static func bytes(hexadecimal text: String) throws(GrantError) -> [UInt8] {
         let digits = text.utf8.map { Hexadecimal.value(of: $0) }
         guard digits.count.isMultiple(of: 2) else {
-            throw GrantProblem("key", "has \(digits.count) digits; expected hexadecimal digits, two a byte")
+            throw GrantError("key", "has \(digits.count) digits; expected hexadecimal digits, two a byte")
         }
         let known = digits.prefix { $0 != nil }.compactMap(\.self)
         guard known.count == digits.count else {
-            throw GrantProblem("key", "has something else at position \(known.count + 1); expected hexadecimal digits")
+            throw GrantError("key", "has something else at position \(known.count + 1); expected hexadecimal digits")
         }
         return stride(from: 0, to: known.count, by: 2).map { known[$0] << 4 | known[$0 + 1] }
     }

@@ -76,8 +76,8 @@ package struct GrantValues: Sendable, Equatable, CustomStringConvertible, Custom
     package func has(_ name: String) -> Bool { texts[name] != nil }
 
     /// The text of a setting that must be given.
-    package func required(_ name: String, _ expected: String) throws(GrantProblem) -> String {
-        guard let value = self[name] else { throw GrantProblem(name, "is missing; expected \(expected)") }
+    package func required(_ name: String, _ expected: String) throws(GrantError) -> String {
+        guard let value = self[name] else { throw GrantError(name, "is missing; expected \(expected)") }
         return value
     }
 

@@ -5,7 +5,7 @@ extension SecureLink {
     /// Checks the query or cookies of a secure link as nginx would.
     ///
     /// - Parameter question: The request that the link is checked for. Its path is nginx's `$uri`.
-    public func check(_ query: String, _ question: GrantQuestion) throws(GrantProblem) -> [GrantCheck] {
+    public func check(_ query: String, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck] {
         let fields = QueryFields(query)
         guard let digest = fields[names.digest], let end = fields[names.expires].flatMap(\.plainNumber)
         else {

@@ -12,7 +12,7 @@ extension SecureLink: GrantScheme {
             "as in secure_link_md5, with $secret in it (default \(usualExpression))"),
     ]
 
-    package init(_ values: GrantValues) throws(GrantProblem) {
+    package init(_ values: GrantValues) throws(GrantError) {
         try self.init(secret: GrantSecret(values.key), expression: values["expression"] ?? Self.usualExpression)
         ip = values["ip"]
     }
@@ -21,14 +21,14 @@ extension SecureLink: GrantScheme {
 
     package func grant(
         _ values: GrantValues, _ period: GrantPeriod, at now: Timestamp
-    ) throws(GrantProblem) -> Grant {
+    ) throws(GrantError) -> Grant {
         guard !values.has("ip") || namesAddress else {
-            throw GrantProblem("ip", "is given, and the expression has no $remote_addr; expected both or neither")
+            throw GrantError("ip", "is given, and the expression has no $remote_addr; expected both or neither")
         }
         return try grant(uri: values.required("path", "--path for secure-link"), period)
     }
 
-    package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantProblem) -> any RouteGrants {
+    package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantError) -> any RouteGrants {
         try SecureLinkRouteGrants(links: self, route)
     }
 }

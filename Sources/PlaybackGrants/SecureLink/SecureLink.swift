@@ -40,22 +40,22 @@ public struct SecureLink: Sendable {
 
     /// - Parameter expression: The expression as in `secure_link_md5`, with `$secure_link_expires`, `$uri`,
     ///   `$remote_addr`, and `$secret` in place of the secret. Each variable may be written with braces.
-    /// - Throws: ``GrantProblem`` for the field `expression` if the expression has another variable, lacks the expiry
+    /// - Throws: ``GrantError`` for the field `expression` if the expression has another variable, lacks the expiry
     ///   or the secret, or has `$uri` before the expiry without a non-digit directly after `$uri`.
-    public init(secret: GrantSecret, expression: String = usualExpression) throws(GrantProblem) {
+    public init(secret: GrantSecret, expression: String = usualExpression) throws(GrantError) {
         self.secret = secret
         pieces = try Self.pieces(of: expression)
         for (name, isThere) in [
             ("$secure_link_expires", pieces.contains(where: \.isTime)),
             ("$secret", pieces.contains { if case .secret = $0 { true } else { false } }),
         ] where !isThere {
-            throw GrantProblem("expression", "is '\(printable(expression))'; expected \(name) in it")
+            throw GrantError("expression", "is '\(printable(expression))'; expected \(name) in it")
         }
         // Otherwise a client could move digits between the end of the URI and the start of the expiry, both of which it
         // sends, without changing the digest.
         let behind = pieces.drop { !$0.isURI }.dropFirst()
         if behind.contains(where: \.isTime), behind.first?.beginsWithDigit ?? false {
-            throw GrantProblem(
+            throw GrantError(
                 "expression", "is '\(printable(expression))'; expected something else than digits behind $uri")
         }
     }
@@ -66,7 +66,7 @@ public struct SecureLink: Sendable {
     /// Whether the expression contains the URI. Without it, a link opens everything that the expression guards.
     package var namesURI: Bool { pieces.contains(where: \.isURI) }
 
-    private static func pieces(of expression: String) throws(GrantProblem) -> [Piece] {
+    private static func pieces(of expression: String) throws(GrantError) -> [Piece] {
         var pieces: [Piece] = []
         var rest = expression.utf8[...]
         while let mark = rest.firstIndex(of: UInt8(ascii: "$")) {
@@ -78,7 +78,7 @@ public struct SecureLink: Sendable {
             rest = rest.dropFirst(name.count)
             let isClosed = !hasBraces || rest.popFirst() == UInt8(ascii: "}")
             guard isClosed, let variable = variables.first(where: { $0.name.utf8.elementsEqual(name) }) else {
-                throw GrantProblem(
+                throw GrantError(
                     "expression",
                     "has $\(printable(String(Substring(name)))); expected "
                         + variables.map { "$" + $0.name }.joined(separator: ", "))
@@ -90,9 +90,9 @@ public struct SecureLink: Sendable {
     }
 
     /// - Parameter uri: The decoded path without its query, which nginx calls `$uri`.
-    public func grant(uri: String, _ period: GrantPeriod) throws(GrantProblem) -> Grant {
+    public func grant(uri: String, _ period: GrantPeriod) throws(GrantError) -> Grant {
         guard uri.utf8.first == UInt8(ascii: "/") else {
-            throw GrantProblem("path", "is '\(printable(uri))'; expected a path from / on")
+            throw GrantError("path", "is '\(printable(uri))'; expected a path from / on")
         }
         var message: [UInt8] = []
         for piece in pieces {
@@ -102,7 +102,7 @@ public struct SecureLink: Sendable {
             case .uri: message += uri.utf8
             case .secret: message += secret.bytes
             case .address:
-                guard let ip else { throw GrantProblem("ip", "is missing; the expression has $remote_addr") }
+                guard let ip else { throw GrantError("ip", "is missing; the expression has $remote_addr") }
                 message += ip.utf8
             }
         }
@@ -116,7 +116,7 @@ public struct SecureLink: Sendable {
                     Grant.Field(parameter: names.expires, cookie: names.expires, value: String(period.end)),
                 ], expires: period.expires)
         } catch {
-            throw GrantProblem("expression", "cannot be digested (\(error))")
+            throw GrantError("expression", "cannot be digested (\(error))")
         }
     }
 }

@@ -5,20 +5,20 @@ struct SecureLinkRouteGrants: RouteGrants {
     private let links: SecureLink
     var opensPrefix: Bool { false }
 
-    init(links: SecureLink, _ route: GrantRoute) throws(GrantProblem) {
+    init(links: SecureLink, _ route: GrantRoute) throws(GrantError) {
         // Without `$uri` in the expression, the link would open everything that the expression guards.
         guard links.namesURI else {
-            throw GrantProblem("expression", "has no $uri; expected it, so that a link is for one")
+            throw GrantError("expression", "has no $uri; expected it, so that a link is for one")
         }
         guard route.delivery == .query else {
-            throw GrantProblem("delivery", "is cookie; expected query, as a secure_link is for one URI")
+            throw GrantError("delivery", "is cookie; expected query, as a secure_link is for one URI")
         }
         self.links = links
     }
 
     func grant(
         for url: StreamURL, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?
-    ) throws(GrantProblem) -> Grant {
+    ) throws(GrantError) -> Grant {
         try links.grant(uri: url.path.uri, period)
     }
 }

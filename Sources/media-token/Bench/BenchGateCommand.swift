@@ -66,10 +66,10 @@ enum BenchGateCommand {
 
     static func run(_ arguments: [String]) -> ExitStatus {
         let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
-        return CommandFailure.report { () throws(CommandFailure) in try measure(invocation) }
+        return CommandError.report { () throws(CommandError) in try measure(invocation) }
     }
 
-    private static func measure(_ invocation: Invocation) throws(CommandFailure) -> ExitStatus {
+    private static func measure(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
         let corpus: TokenCorpus
         if let captured = try invocation.corpus.captured() {
             corpus = captured
@@ -81,14 +81,14 @@ enum BenchGateCommand {
         settings.address = try HostAddress.look(up: invocation.load.address)
         let load: GateLoad
         do { load = try GateLoad(corpus, settings) } catch {
-            throw CommandFailure("no file descriptors left; raise the limit (ulimit -n)")
+            throw CommandError("no file descriptors left; raise the limit (ulimit -n)")
         }
         Interruption.note()
         var progress = ProgressBar("asking", total: 100)
         let figures = load.run(
             isCancelled: { Interruption.isRequested }, progress: { progress.update(Int($0 * 100)) })
         guard figures.answers > 0 else {
-            throw CommandFailure("\(invocation.url): no answer; is a gate listening there?")
+            throw CommandError("\(invocation.url): no answer; is a gate listening there?")
         }
         try invocation.output.show(GateReport(figures, of: invocation, corpus: corpus))
         let isAsExpected = figures.statuses.keys.allSatisfy { $0 == invocation.expected.rawValue }

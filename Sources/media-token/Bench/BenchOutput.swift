@@ -29,7 +29,7 @@ struct BenchOutput {
         file = try given.one("report")
     }
 
-    func show(_ report: some BenchReport) throws(CommandFailure) {
+    func show(_ report: some BenchReport) throws(CommandError) {
         if isJSON {
             Console.print(JSONLine.encode(report.object))
         } else {
@@ -40,11 +40,11 @@ struct BenchOutput {
     }
 
     /// Writes a file, replacing an existing one, because users repeat a report after each change.
-    private static func write(_ text: String, to path: String) throws(CommandFailure) {
+    private static func write(_ text: String, to path: String) throws(CommandError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         defer { if descriptor >= 0 { close(descriptor) } }
         guard descriptor >= 0, FileBytes.write(Array(text.utf8), to: descriptor) else {
-            throw CommandFailure("\(path): \(String(cString: strerror(errno)))")
+            throw CommandError("\(path): \(String(cString: strerror(errno)))")
         }
     }
 }

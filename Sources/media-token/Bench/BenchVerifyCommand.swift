@@ -73,10 +73,10 @@ enum BenchVerifyCommand {
 
     static func run(_ arguments: [String]) -> ExitStatus {
         let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
-        return CommandFailure.report { () throws(CommandFailure) in try measure(invocation) }
+        return CommandError.report { () throws(CommandError) in try measure(invocation) }
     }
 
-    private static func measure(_ invocation: Invocation) throws(CommandFailure) -> ExitStatus {
+    private static func measure(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
         // The store is opened before the tokens are signed: tokens issued earlier would predate the store.
         let store = try invocation.replays.openToBeFilled()
         let corpus: TokenCorpus
@@ -90,7 +90,7 @@ enum BenchVerifyCommand {
         }
         let needed = (invocation.load.threads - 1) * invocation.load.group + 1
         guard corpus.items.count >= needed else {
-            throw CommandFailure(
+            throw CommandError(
                 "\(corpus.items.count) tokens for \(invocation.load.threads) threads in groups of \(invocation.load.group); "
                     + "expected at least \(needed), so that none is idle")
         }
@@ -106,8 +106,8 @@ enum BenchVerifyCommand {
                 isCancelled: { Interruption.isRequested }, progress: { progress.update(Int($0 * 100)) })
             status = try store.status()
             try store.close()
-        } catch { throw CommandFailure("\(error)") }
-        guard figures.verifications > 0 else { throw CommandFailure("interrupted before anything was measured") }
+        } catch { throw CommandError("\(error)") }
+        guard figures.verifications > 0 else { throw CommandError("interrupted before anything was measured") }
         let report = VerifyReport(figures, of: invocation, corpus: corpus, keys: keys, status: status)
         try invocation.output.show(report)
         return figures.statuses.keys.allSatisfy { $0 == invocation.expected } ? .success : .rejected

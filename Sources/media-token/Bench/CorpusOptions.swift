@@ -47,28 +47,28 @@ struct CorpusOptions {
     var namesSigningKey: Bool { signingKey != nil }
 
     /// The key to sign with: the one that the options name, or else a new one.
-    func key(generating bits: Int) throws(CommandFailure) -> RSASigningKey {
+    func key(generating bits: Int) throws(CommandError) -> RSASigningKey {
         do {
             guard let signingKey else { return try RSASigningKey.generate(bits: bits) }
             return try RSASigningKey(pem: FileBytes.read(signingKey, limit: KeyFile.sizeLimit))
         } catch {
-            throw CommandFailure("\(signingKey.map { $0 + ": " } ?? "")\(error)")
+            throw CommandError("\(signingKey.map { $0 + ": " } ?? "")\(error)")
         }
     }
 
     /// The captured tokens; `nil` if no file is named.
-    func captured() throws(CommandFailure) -> TokenCorpus? {
+    func captured() throws(CommandError) -> TokenCorpus? {
         guard let file else { return nil }
         var tokens: [RawToken] = []
         try TokenInput(file: file == "-" ? nil : file).forEachGroup { tokens += $0 }
         guard tokens.contains(where: { !$0.bytes.isEmpty }) else {
-            throw CommandFailure("\(file == "-" ? "standard input" : printable(file)): no tokens in it")
+            throw CommandError("\(file == "-" ? "standard input" : printable(file)): no tokens in it")
         }
         return TokenCorpus(captured: tokens)
     }
 
     /// Signs tokens with `key`. They are issued in the next second, after the fence of a store created just before.
-    func sign(with key: RSASigningKey, threads: Int) throws(CommandFailure) -> TokenCorpus {
+    func sign(with key: RSASigningKey, threads: Int) throws(CommandError) -> TokenCorpus {
         let second = Timestamp.now.milliseconds / 1000 + 1
         var recipe = TokenRecipe(issued: TokenDate(Timestamp(milliseconds: second * 1000)))
         recipe.timeToLive = 900_000
@@ -82,6 +82,6 @@ struct CorpusOptions {
             // Waits for the issue time, so that no clock skew has to be allowed for.
             while Timestamp.now.milliseconds < second * 1000 { usleep(10_000) }
             return corpus
-        } catch { throw CommandFailure("\(error)") }
+        } catch { throw CommandError("\(error)") }
     }
 }

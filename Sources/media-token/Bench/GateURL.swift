@@ -28,19 +28,19 @@ struct GateURL {
 
 /// Looks up a host's name. That may take long, so a command does it before it measures anything.
 enum HostAddress {
-    static func look(up host: String) throws(CommandFailure) -> String {
+    static func look(up host: String) throws(CommandError) -> String {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var found: UnsafeMutablePointer<addrinfo>?
         let outcome = getaddrinfo(host, nil, &hints, &found)
         defer { if let found { freeaddrinfo(found) } }
         guard outcome == 0, let first = found?.pointee else {
-            throw CommandFailure("\(printable(host)): \(String(cString: gai_strerror(outcome)))")
+            throw CommandError("\(printable(host)): \(String(cString: gai_strerror(outcome)))")
         }
         var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
         guard getnameinfo(first.ai_addr, first.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
         else {
-            throw CommandFailure("\(printable(host)): its address cannot be written down")
+            throw CommandError("\(printable(host)): its address cannot be written down")
         }
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

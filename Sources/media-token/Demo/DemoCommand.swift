@@ -38,7 +38,7 @@ enum DemoCommand {
             return (endsAfterTour: given.has("once"), port: UInt16(try given.number("port", in: 1...65_535) ?? 0))
         }
         let process = ServiceProcess()
-        return CommandFailure.report { () throws(CommandFailure) in
+        return CommandError.report { () throws(CommandError) in
             let folder = try DemoFolder()
             let isRealRight = try verifyRealToken(folder)
             let gate = try RunningGate(settings(folder, port: task.port))
@@ -79,7 +79,7 @@ enum DemoCommand {
     }
 
     /// Verifies a real token with the library alone, offline, as of a time at which the token was valid.
-    private static func verifyRealToken(_ folder: DemoFolder) throws(CommandFailure) -> Bool {
+    private static func verifyRealToken(_ folder: DemoFolder) throws(CommandError) -> Bool {
         let key = try folder.write(RealToken.publicKey, to: "adobe-pass-2015-2021.pem")
         let file = try folder.write(RealToken.clearText, to: "real-2016.token")
         Console.print(Style.strong("1. A token that Adobe Pass issued in 2016, offline, at its own time"))
@@ -101,11 +101,11 @@ enum DemoCommand {
             Console.print("   \(Style.good("✓")) \(verdict.status.rawValue), MVPD \(token.claims.mvpd)")
             return true
         } catch {
-            throw CommandFailure("\(error)")
+            throw CommandError("\(error)")
         }
     }
 
-    private static func tour(_ folder: DemoFolder, _ client: HTTPClient, _ address: String) throws(CommandFailure)
+    private static func tour(_ folder: DemoFolder, _ client: HTTPClient, _ address: String) throws(CommandError)
         -> Bool
     {
         Console.print(
@@ -144,18 +144,18 @@ enum DemoCommand {
         return stops.enumerated().map { $1.visit(number: $0 + 2, with: client, at: address) }.allSatisfy { $0 }
     }
 
-    private static func connect(to gate: RunningGate) throws(CommandFailure) -> (HTTPClient, address: String) {
+    private static func connect(to gate: RunningGate) throws(CommandError) -> (HTTPClient, address: String) {
         guard case .tcp(_, let port)? = gate.listeners.first?.place else {
-            throw CommandFailure("the gate listens nowhere")
+            throw CommandError("the gate listens nowhere")
         }
         do {
             return (HTTPClient(try EventLoop(), port: port), "127.0.0.1:\(port)")
         } catch {
-            throw CommandFailure("no file descriptors left")
+            throw CommandError("no file descriptors left")
         }
     }
 
-    private static func invite(_ folder: DemoFolder, _ gate: RunningGate, _ address: String) throws(CommandFailure) {
+    private static func invite(_ folder: DemoFolder, _ gate: RunningGate, _ address: String) throws(CommandError) {
         let unused = try folder.token("unused", issued: Timestamp.now)
         let stop = DemoStop.path("", "/live/index.m3u8", token: unused, expecting: 200, "VALID_TOKEN")
         Console.print(

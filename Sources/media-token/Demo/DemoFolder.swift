@@ -18,10 +18,10 @@ final class DemoFolder {
     static let requestor = "MML"
     static let resource = "TNT"
 
-    init() throws(CommandFailure) {
+    init() throws(CommandError) {
         var template = Array((Self.parent + "/media-token-demo-XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else {
-            throw CommandFailure("\(Self.parent): cannot make a folder: \(String(cString: strerror(errno)))")
+            throw CommandError("\(Self.parent): cannot make a folder: \(String(cString: strerror(errno)))")
         }
         path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
         Self.made = path
@@ -33,7 +33,7 @@ final class DemoFolder {
             (privateText, publicText) = (try key.pemText(), try key.publicKey.pemText())
             signer = TokenSigner(key: key)
         } catch {
-            throw CommandFailure("\(error)")
+            throw CommandError("\(error)")
         }
         try NewFile.write(publicText, to: publicKey, mode: 0o644)
         try NewFile.write(privateText, to: signingKey, mode: 0o600)
@@ -54,7 +54,7 @@ final class DemoFolder {
     /// Writes a file into this folder.
     ///
     /// - Returns: the path of the file.
-    func write(_ text: String, to name: String) throws(CommandFailure) -> String {
+    func write(_ text: String, to name: String) throws(CommandError) -> String {
         try NewFile.write(text, to: "\(path)/\(name)", mode: 0o600)
         return "\(path)/\(name)"
     }
@@ -65,13 +65,13 @@ final class DemoFolder {
     func token(
         _ name: String, issued: Timestamp, _ change: (inout TokenRecipe) -> Void = { _ in },
         forging forge: (String) -> String = { $0 }
-    ) throws(CommandFailure) -> DemoToken {
+    ) throws(CommandError) -> DemoToken {
         var recipe = TokenRecipe(issued: TokenDate(issued))
         (recipe.requestor, recipe.resource) = (Self.requestor, Self.resource)
         recipe.sessionGUID = TokenRecipe.freshSessionGUID()
         change(&recipe)
         let clearText: String
-        do { clearText = try signer.sign(recipe.payload) } catch { throw CommandFailure("\(error)") }
+        do { clearText = try signer.sign(recipe.payload) } catch { throw CommandError("\(error)") }
         let text = TokenWrapping.base64.wrap(forge(clearText), recipe)
         return DemoToken(text: text, file: try write(text, to: "\(name).token"))
     }

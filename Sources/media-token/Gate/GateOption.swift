@@ -111,13 +111,13 @@ struct GateOption {
     private static let valueLimit = 100_000
 
     /// Reads a configuration file.
-    static func read(file: String) throws(CommandFailure) -> [JSONName: JSONValue] {
+    static func read(file: String) throws(CommandError) -> [JSONName: JSONValue] {
         let bytes: [UInt8]
-        do { bytes = try FileBytes.read(file, limit: 1 << 20) } catch { throw CommandFailure("\(file): \(error)") }
+        do { bytes = try FileBytes.read(file, limit: 1 << 20) } catch { throw CommandError("\(file): \(error)") }
         do {
             return try StrictJSON.readObject(bytes[...], valueLimit: valueLimit).members
         } catch {
-            throw CommandFailure("\(file): \(error.reason)")
+            throw CommandError("\(file): \(error.reason)")
         }
     }
 }

@@ -25,7 +25,7 @@ final class RunningGate {
     var tls: TLSContext? { server.tls }
 
     /// Loads the keys, opens the store, and starts to serve.
-    init(_ settings: GateSettings) throws(CommandFailure) {
+    init(_ settings: GateSettings) throws(CommandError) {
         let files = try GateFiles(settings)
         do {
             store = try ReplayStore(at: settings.replays, isService: true, clockSkew: settings.clockSkew)
@@ -49,17 +49,17 @@ final class RunningGate {
             }
             (self.settings, self.service, self.server) = (settings, service, server)
         } catch {
-            throw CommandFailure("\(error)")
+            throw CommandError("\(error)")
         }
     }
 
     /// Applies `settings` and the files that they name, all at once. The listeners, limits and store stay as they are.
     ///
     /// - Throws: what is wrong with any of the files; nothing has then changed.
-    func apply(_ settings: GateSettings) throws(CommandFailure) -> GateFiles {
+    func apply(_ settings: GateSettings) throws(CommandError) -> GateFiles {
         let files = try GateFiles(settings)
         guard files.tls != nil || !(listeners + adminListeners).contains(where: \.isTLS) else {
-            throw CommandFailure("tls-certificate: is gone, and a listener of this process speaks TLS; restart it")
+            throw CommandError("tls-certificate: is gone, and a listener of this process speaks TLS; restart it")
         }
         service.apply(files.loaded(settings), keys: files.keys)
         server.replace(files.tls)
@@ -68,12 +68,12 @@ final class RunningGate {
     }
 
     /// Accepts no more connections, answers the requests in flight, writes the log's last line and closes the store.
-    func stop() throws(CommandFailure) {
+    func stop() throws(CommandError) {
         let end = ContinuousClock.now + .milliseconds(settings.stopMilliseconds)
         server.stop(withinMilliseconds: settings.stopMilliseconds)
         adminServer.stop(withinMilliseconds: 0)
         log.close(withinMilliseconds: max(0, Int((end - .now) / .milliseconds(1))))
-        do { try store.close() } catch { throw CommandFailure("\(error)") }
+        do { try store.close() } catch { throw CommandError("\(error)") }
     }
 }
 
@@ -86,10 +86,10 @@ struct GateFiles {
 
     var keyCount: Int { keys.keys.count }
 
-    init(_ settings: GateSettings) throws(CommandFailure) {
+    init(_ settings: GateSettings) throws(CommandError) {
         keys = try KeyOptions.load(settings)
         tls = try Self.loadTLS(settings)
-        routes = try settings.routes.enumerated().map { (number, route) throws(CommandFailure) in
+        routes = try settings.routes.enumerated().map { (number, route) throws(CommandError) in
             try Self.loaded(route, number, settings)
         }
     }
@@ -103,29 +103,29 @@ struct GateFiles {
 
     private static func loaded(
         _ route: GateRoute, _ number: Int, _ settings: GateSettings
-    ) throws(CommandFailure) -> GateRoute {
-        do throws(GrantProblem) { return try route.withGrant(among: settings.routes) } catch {
-            throw CommandFailure("routes[\(number)].grant.\(error)")
+    ) throws(CommandError) -> GateRoute {
+        do throws(GrantError) { return try route.withGrant(among: settings.routes) } catch {
+            throw CommandError("routes[\(number)].grant.\(error)")
         }
     }
 
     /// Every problem with the files that `settings` name.
     static func problems(_ settings: GateSettings) -> [String] {
         var problems: [String] = []
-        do throws(CommandFailure) { _ = try KeyOptions.load(settings) } catch { problems.append(error.message) }
-        do throws(CommandFailure) { _ = try loadTLS(settings) } catch { problems.append(error.message) }
+        do throws(CommandError) { _ = try KeyOptions.load(settings) } catch { problems.append(error.message) }
+        do throws(CommandError) { _ = try loadTLS(settings) } catch { problems.append(error.message) }
         for (number, route) in settings.routes.enumerated() {
-            do throws(CommandFailure) { _ = try loaded(route, number, settings) } catch {
+            do throws(CommandError) { _ = try loaded(route, number, settings) } catch {
                 problems.append(error.message)
             }
         }
         return problems
     }
 
-    private static func loadTLS(_ settings: GateSettings) throws(CommandFailure) -> TLSContext? {
+    private static func loadTLS(_ settings: GateSettings) throws(CommandError) -> TLSContext? {
         guard let files = settings.tls else { return nil }
         let tls: TLSContext
-        do { tls = try TLSContext(files) } catch { throw CommandFailure("\(error)") }
+        do { tls = try TLSContext(files) } catch { throw CommandError("\(error)") }
         if !tls.isValidNow {
             Console.printError("warning: \(files.certificate): is not valid today; clients will refuse it")
         }

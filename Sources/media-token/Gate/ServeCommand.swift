@@ -56,8 +56,8 @@ enum ServeCommand {
         }
 
         /// The settings of file and command line together; `nil` if they have problems, which are printed.
-        func readSettings() throws(CommandFailure) -> GateSettings? {
-            var values = try file.map { (file) throws(CommandFailure) in try GateOption.read(file: file) } ?? [:]
+        func readSettings() throws(CommandError) -> GateSettings? {
+            var values = try file.map { (file) throws(CommandError) in try GateOption.read(file: file) } ?? [:]
             values.merge(given) { $1 }
             let reader = GateSettingsReader(values)
             for problem in reader.problems { Console.printError("\(file ?? "serve"): \(problem)") }
@@ -67,7 +67,7 @@ enum ServeCommand {
 
     @Sendable static func run(_ arguments: [String]) -> ExitStatus {
         let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
-        return CommandFailure.report { () throws(CommandFailure) in
+        return CommandError.report { () throws(CommandError) in
             guard let settings = try invocation.readSettings() else { return .usage }
             return invocation.checks ? check(settings, invocation) : try serve(settings, invocation)
         }
@@ -82,7 +82,7 @@ enum ServeCommand {
         return problems.isEmpty ? .success : .usage
     }
 
-    private static func serve(_ settings: GateSettings, _ invocation: Invocation) throws(CommandFailure) -> ExitStatus {
+    private static func serve(_ settings: GateSettings, _ invocation: Invocation) throws(CommandError) -> ExitStatus {
         let process = ServiceProcess()
         warnOfModes(settings, invocation)
         warn(settings, descriptors: ServiceProcess.raiseDescriptorLimit())
@@ -138,7 +138,7 @@ enum ServeCommand {
     private static func reload(_ gate: RunningGate, _ invocation: Invocation) {
         ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")
         defer { ServiceManager.notify("READY=1") }
-        do throws(CommandFailure) {
+        do throws(CommandError) {
             guard let settings = try invocation.readSettings() else {
                 return Console.printError("reload failed, configuration unchanged: the settings have problems")
             }

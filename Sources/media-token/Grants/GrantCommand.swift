@@ -31,9 +31,9 @@ enum GrantCommand {
 
     static func run(_ arguments: [String]) -> ExitStatus {
         let options = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try GrantOptions(given) }
-        return CommandFailure.report { () throws(CommandFailure) in
-            let grant = try options.grant.map { (text) throws(CommandFailure) in try read(text) }
-            do throws(GrantProblem) {
+        return CommandError.report { () throws(CommandError) in
+            let grant = try options.grant.map { (text) throws(CommandError) in try read(text) }
+            do throws(GrantError) {
                 let scheme = try options.settings.load()
                 guard let grant else {
                     return show(try scheme.grant(options.values, options.period(), at: options.now), options)
@@ -41,20 +41,20 @@ enum GrantCommand {
                 let captured = CapturedGrant.query(grant, named: scheme.fieldName)
                 return show(try scheme.check(captured, options.question), options)
             } catch {
-                throw CommandFailure("\(error)")
+                throw CommandError("\(error)")
             }
         }
     }
 
     /// Reads the operand: `GRANT`, `@FILE`, or `-` for standard input.
-    private static func read(_ operand: String) throws(CommandFailure) -> String {
+    private static func read(_ operand: String) throws(CommandError) -> String {
         guard operand == "-" || operand.hasPrefix("@") else { return operand }
         let path = operand == "-" ? "/dev/stdin" : String(operand.dropFirst())
         do {
             let bytes = try FileBytes.read(path, limit: 65_536)
             return String(decoding: bytes, as: UTF8.self)
         } catch {
-            throw CommandFailure("\(operand): \(error)")
+            throw CommandError("\(operand): \(error)")
         }
     }
 

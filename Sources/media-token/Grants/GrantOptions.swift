@@ -115,7 +115,7 @@ struct GrantOptions {
 
     func has(_ option: String) -> Bool { given.has(option) }
 
-    func period() throws(GrantProblem) -> GrantPeriod {
+    func period() throws(GrantError) -> GrantPeriod {
         let begin = starts.map { $0.milliseconds / 1000 }
         if let expires { return try GrantPeriod(from: begin, to: expires.milliseconds / 1000) }
         return try GrantPeriod(from: begin, to: GrantPeriod(from: starts ?? now, seconds: validity).end)

@@ -30,7 +30,7 @@ enum KeysGenerateCommand {
             guard let directory = try given.one("to") else { throw UsageError("no --to given") }
             return (bits: Int(try given.number("bits", in: 1024...8192) ?? 2048), directory: directory)
         }
-        return CommandFailure.report { () throws(CommandFailure) in
+        return CommandError.report { () throws(CommandError) in
             let (privateText, publicText): (String, String)
             let fingerprint: String
             do {
@@ -39,7 +39,7 @@ enum KeysGenerateCommand {
                 publicText = try key.publicKey.pemText()
                 fingerprint = key.publicKey.fingerprint.hexadecimal
             } catch {
-                throw CommandFailure("\(error)")
+                throw CommandError("\(error)")
             }
             // The public key is written first: a private key left behind by a failure would block the next attempt.
             try NewFile.write(publicText, to: "\(task.directory)/development.pem", mode: 0o644)

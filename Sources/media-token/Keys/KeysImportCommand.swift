@@ -42,19 +42,19 @@ enum KeysImportCommand {
 
     static func run(_ arguments: [String]) -> ExitStatus {
         let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
-        return CommandFailure.report { () throws(CommandFailure) in try importKeys(invocation) }
+        return CommandError.report { () throws(CommandError) in try importKeys(invocation) }
     }
 
-    private static func importKeys(_ invocation: Invocation) throws(CommandFailure) -> ExitStatus {
+    private static func importKeys(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
         let file: KeyFile
         let password = try invocation.keys.readPassword()
         do {
             file = try KeyFile(reading: FileBytes.read(invocation.file, limit: KeyFile.sizeLimit), password: password)
         } catch {
-            throw CommandFailure("\(invocation.file): \(error)")
+            throw CommandError("\(invocation.file): \(error)")
         }
         guard !file.entries.isEmpty else {
-            throw CommandFailure("\(invocation.file): holds no public key or certificate")
+            throw CommandError("\(invocation.file): holds no public key or certificate")
         }
         if file.holdsPrivateKey {
             Console.printError("warning: \(invocation.file) holds a private key, which was not imported")
@@ -72,11 +72,11 @@ enum KeysImportCommand {
         return .success
     }
 
-    private static func pem(_ text: () throws(CryptoError) -> String) throws(CommandFailure) -> String {
-        do { return try text() } catch { throw CommandFailure("\(error)") }
+    private static func pem(_ text: () throws(CryptoError) -> String) throws(CommandError) -> String {
+        do { return try text() } catch { throw CommandError("\(error)") }
     }
 
-    private static func write(_ key: RSAPublicKey, _ text: String, to path: String) throws(CommandFailure) {
+    private static func write(_ key: RSAPublicKey, _ text: String, to path: String) throws(CommandError) {
         try NewFile.write(text, to: path, mode: 0o644)
         Console.print("\(path)  \(key.bits) bits  sha256 \(key.fingerprint.hexadecimal)")
     }

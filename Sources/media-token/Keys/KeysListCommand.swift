@@ -24,7 +24,7 @@ enum KeysListCommand {
             guard !keys.paths.isEmpty else { throw UsageError("no key given; expected a file or a directory") }
             return (keys: keys, isJSON: given.has("json"))
         }
-        return CommandFailure.report { () throws(CommandFailure) in
+        return CommandError.report { () throws(CommandError) in
             let ring = try task.keys.load()
             for key in ring.keys { Console.print(task.isJSON ? JSONLine.encode(KeyObject(key)) : text(key)) }
             return .success

@@ -38,7 +38,7 @@ struct ExpectationOptions {
     var namesResource: Bool { isAnyResource || !(resources + resourceFiles).isEmpty }
 
     /// The resource rule of the command line; `nil` if no resource is named.
-    func resourceRule() throws(CommandFailure) -> ResourceRule? {
+    func resourceRule() throws(CommandError) -> ResourceRule? {
         guard namesResource else { return nil }
         guard !isAnyResource else { return .unsafeAnyResource }
         var named = resources
@@ -57,13 +57,13 @@ struct ExpectationOptions {
 /// A resource in a file, as an MRSS document usually is.
 enum ResourceFile {
     /// Reads the resource, without one line break at the end, which editors add.
-    static func read(_ path: String) throws(CommandFailure) -> String {
+    static func read(_ path: String) throws(CommandError) -> String {
         let bytes: [UInt8]
         do { bytes = try FileBytes.read(path, limit: RawToken.sizeLimit) } catch {
-            throw CommandFailure("\(path): \(error)")
+            throw CommandError("\(path): \(error)")
         }
         guard var text = String(validating: bytes, as: UTF8.self) else {
-            throw CommandFailure("\(path): is not UTF-8; expected a resource ID")
+            throw CommandError("\(path): is not UTF-8; expected a resource ID")
         }
         if text.hasSuffix("\r\n") || text.hasSuffix("\n") { text.removeLast() }
         return text

@@ -40,20 +40,20 @@ struct KeyOptions {
     /// Loads the keys, and prints a warning on standard error for each refused key of a directory.
     ///
     /// - Parameter own: a key of this process, which is trusted too, and need not meet any requirement.
-    func load(unsafelyTrusting own: RSAPublicKey? = nil) throws(CommandFailure) -> KeyRing {
+    func load(unsafelyTrusting own: RSAPublicKey? = nil) throws(CommandError) -> KeyRing {
         let password = try readPassword()
         let keys: KeyRing
         do {
             keys = try KeyRing(loading: paths, unsafelyTrusting: own, password: password, requirements: requirements)
         } catch {
-            throw CommandFailure("\(error)")
+            throw CommandError("\(error)")
         }
         for key in keys.refused { Console.printError("warning: \(key)") }
         return keys
     }
 
     /// Loads the verification keys of a gate.
-    static func load(_ settings: GateSettings) throws(CommandFailure) -> KeyRing {
+    static func load(_ settings: GateSettings) throws(CommandError) -> KeyRing {
         try KeyOptions(settings).load()
     }
 
@@ -62,14 +62,14 @@ struct KeyOptions {
         requirements = KeyRequirements(minimumRSABits: settings.minimumRSABits, unsafeIgnoringCertificateDates: false)
     }
 
-    func readPassword() throws(CommandFailure) -> String? {
+    func readPassword() throws(CommandError) -> String? {
         guard let passwordFile else { return password }
         do {
             let bytes = try FileBytes.read(passwordFile, limit: Self.passwordFileLimit)
             let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
             return String(decoding: line, as: UTF8.self)
         } catch {
-            throw CommandFailure("\(passwordFile): \(error)")
+            throw CommandError("\(passwordFile): \(error)")
         }
     }
 }

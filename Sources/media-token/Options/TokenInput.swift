@@ -22,25 +22,25 @@ struct TokenInput {
     /// slow pipe are answered at once.
     ///
     /// An input without any token counts as one empty token.
-    func forEachGroup(_ body: ([RawToken]) -> Void) throws(CommandFailure) {
+    func forEachGroup(_ body: ([RawToken]) -> Void) throws(CommandError) {
         guard let operand else { return try forEachGroup(of: STDIN_FILENO, "standard input", body) }
         guard operand.hasPrefix("@") else { return body([RawToken(operand)]) }
         let path = String(operand.dropFirst())
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw CommandFailure("\(path): \(String(cString: strerror(errno)))") }
+        guard descriptor >= 0 else { throw CommandError("\(path): \(String(cString: strerror(errno)))") }
         defer { close(descriptor) }
         try forEachGroup(of: descriptor, path, body)
     }
 
     private func forEachGroup(
         of descriptor: Int32, _ name: String, _ body: ([RawToken]) -> Void
-    ) throws(CommandFailure) {
+    ) throws(CommandError) {
         var splitter = TokenSplitter()
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         while true {
             let count = read(descriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw CommandFailure("\(name): \(String(cString: strerror(errno)))") }
+            guard count >= 0 else { throw CommandError("\(name): \(String(cString: strerror(errno)))") }
             let tokens = count > 0 ? splitter.append(chunk[..<count]) : splitter.finish()
             if !tokens.isEmpty { body(tokens) }
             guard count > 0 else { break }

@@ -4,7 +4,7 @@ internal import Glibc
 /// Creates files that did not exist before.
 enum NewFile {
     /// Writes `text` to a new file with exactly `mode`. Follows no link, replaces nothing, and leaves no partial file.
-    static func write(_ text: String, to path: String, mode: mode_t) throws(CommandFailure) {
+    static func write(_ text: String, to path: String, mode: mode_t) throws(CommandError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw failure(path) }
         defer { close(descriptor) }
@@ -16,13 +16,13 @@ enum NewFile {
         }
     }
 
-    private static func failure(_ path: String) -> CommandFailure {
+    private static func failure(_ path: String) -> CommandError {
         let reason =
             switch errno {
             case EEXIST: "already exists; move it away first"
             case ENOENT: "its directory does not exist; make that first"
             default: String(cString: strerror(errno))
             }
-        return CommandFailure("\(path): \(reason)")
+        return CommandError("\(path): \(reason)")
     }
 }

@@ -44,7 +44,7 @@ enum InspectCommand {
             guard expectation.requestors.count <= 1 else { throw UsageError("--requestor is given more than once") }
         }
 
-        func questions() throws(CommandFailure) -> TokenInspector.Questions {
+        func questions() throws(CommandError) -> TokenInspector.Questions {
             var questions = TokenInspector.Questions()
             questions.requestor = expectation.requestors.first
             questions.resource = try expectation.resourceRule()
@@ -58,10 +58,10 @@ enum InspectCommand {
 
     static func run(_ arguments: [String]) -> ExitStatus {
         let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
-        return CommandFailure.report { () throws(CommandFailure) in try inspect(invocation) }
+        return CommandError.report { () throws(CommandError) in try inspect(invocation) }
     }
 
-    private static func inspect(_ invocation: Invocation) throws(CommandFailure) -> ExitStatus {
+    private static func inspect(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
         let keys = invocation.keys.paths.isEmpty ? nil : try invocation.keys.load()
         let inspector = TokenInspector(keys: keys)
         let questions = try invocation.questions()

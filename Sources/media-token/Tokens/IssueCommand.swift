@@ -87,10 +87,10 @@ enum IssueCommand {
 
     static func run(_ arguments: [String]) -> ExitStatus {
         let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
-        return CommandFailure.report { () throws(CommandFailure) in try issue(invocation) }
+        return CommandError.report { () throws(CommandError) in try issue(invocation) }
     }
 
-    private static func issue(_ invocation: Invocation) throws(CommandFailure) -> ExitStatus {
+    private static func issue(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
         var recipe = invocation.recipe
         if let file = invocation.resourceFile { recipe.resource = try ResourceFile.read(file) }
         var progress = ProgressBar("signing", total: invocation.count)
@@ -103,11 +103,11 @@ enum IssueCommand {
                 progress.update(number)
             }
         } catch let error as KeyFileError {
-            throw CommandFailure("\(invocation.signingKey): \(error)")
-        } catch let error as FileBytes.Problem {
-            throw CommandFailure("\(invocation.signingKey): \(error)")
+            throw CommandError("\(invocation.signingKey): \(error)")
+        } catch let error as FileError {
+            throw CommandError("\(invocation.signingKey): \(error)")
         } catch {
-            throw CommandFailure("\(error)")
+            throw CommandError("\(error)")
         }
         return .success
     }

@@ -38,7 +38,7 @@ enum ReplaysCommand {
 
     @Sendable static func run(_ arguments: [String]) -> ExitStatus {
         let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
-        return CommandFailure.report { () throws(CommandFailure) in
+        return CommandError.report { () throws(CommandError) in
             let store = try ReplayOptions.openExisting(invocation.url)
             do throws(ReplayCacheError) {
                 if invocation.sweeps { try store.sweep(at: .now) }
@@ -46,7 +46,7 @@ enum ReplaysCommand {
                 try store.close()
                 show(status, asJSON: invocation.isJSON)
             } catch {
-                throw CommandFailure("\(error)")
+                throw CommandError("\(error)")
             }
             return .success
         }

@@ -49,12 +49,12 @@ enum VerifyCommand {
 
     static func run(_ arguments: [String]) -> ExitStatus {
         let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
-        return CommandFailure.report { () throws(CommandFailure) in try verify(invocation) }
+        return CommandError.report { () throws(CommandError) in try verify(invocation) }
     }
 
-    private static func verify(_ invocation: Invocation) throws(CommandFailure) -> ExitStatus {
+    private static func verify(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
         guard let resource = try invocation.expectation.resourceRule() else {
-            throw CommandFailure("no resource given")
+            throw CommandError("no resource given")
         }
         let keys = try invocation.keys.load()
         let store = try invocation.replays.open(clockSkew: invocation.time.policy().clockSkew)
@@ -76,7 +76,7 @@ enum VerifyCommand {
             }
             Console.flush()
         }
-        do { try store.close() } catch { throw CommandFailure("\(error)") }
+        do { try store.close() } catch { throw CommandError("\(error)") }
         return status
     }
 }

@@ -155,7 +155,7 @@ struct GrantProperty: FuzzProperty {
         let text = Self.base64(message)
         for question in questions { try check(tokens.check(text, question)) { true } }
         let read: CATClaims
-        do throws(CATRefusal) {
+        do throws(CATError) {
             read = try tokens.authenticClaims(of: text)
         } catch {
             try demand(error != .otherKey, "what is signed is taken for another's")

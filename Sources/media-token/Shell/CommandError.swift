@@ -24,13 +24,13 @@ enum ExitStatus: Int32, Comparable {
 }
 
 /// A failure other than a usage error, such as a file or key that cannot be read. It ends the command with status 2.
-struct CommandFailure: Error {
+struct CommandError: Error {
     let message: String
 
     init(_ message: String) { self.message = message }
 
     /// Runs `work`, and prints its failure on standard error.
-    static func report(_ work: () throws(CommandFailure) -> ExitStatus) -> ExitStatus {
+    static func report(_ work: () throws(CommandError) -> ExitStatus) -> ExitStatus {
         do {
             return try work()
         } catch {

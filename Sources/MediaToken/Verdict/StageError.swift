@@ -8,7 +8,7 @@ internal import TokenXML
 /// Why a token gets no further. A failure of one token never affects the others of its group.
 ///
 /// The enum is indirect, so that the result of a stage that succeeds is no larger than what the stage made.
-package indirect enum StageFailure: Error, Sendable {
+package indirect enum StageError: Error, Sendable {
     /// The token is rejected.
     case rejected(Rejection)
     /// There is no verdict on the token.
@@ -65,4 +65,4 @@ package indirect enum StageFailure: Error, Sendable {
 }
 
 /// The result of one stage for a token: what the stage made, or why the token gets no further.
-package typealias StageResult<Made> = Result<Made, StageFailure>
+package typealias StageResult<Made> = Result<Made, StageError>

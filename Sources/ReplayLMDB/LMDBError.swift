@@ -2,7 +2,7 @@ internal import CLMDB
 internal import Glibc
 
 /// What is wrong with a store. The text completes a line that begins with the path of the store's directory.
-struct StoreFault: Error {
+struct LMDBError: Error {
     let what: String
     /// Whether the store's size limit, or the map of a bucket's file, leaves no room for more pages.
     private(set) var isFull = false
@@ -19,22 +19,22 @@ struct StoreFault: Error {
         isFull = code == MDB_MAP_FULL
     }
 
-    static func check(_ code: Int32, _ action: @autoclosure () -> String) throws(StoreFault) {
-        guard code == MDB_SUCCESS else { throw StoreFault(code: code, action: action()) }
+    static func check(_ code: Int32, _ action: @autoclosure () -> String) throws(LMDBError) {
+        guard code == MDB_SUCCESS else { throw LMDBError(code: code, action: action()) }
     }
 
     /// Whether another process holds the store, so that a retry may succeed.
     private(set) var isHeld = false
 
     /// The fault of a store that another process opens, closes or extends for longer than this process waits.
-    static func held(for patience: Duration) -> StoreFault {
-        var fault = StoreFault("is held by a process that has been opening or closing it for \(patience)")
+    static func held(for patience: Duration) -> LMDBError {
+        var fault = LMDBError("is held by a process that has been opening or closing it for \(patience)")
         fault.isHeld = true
         return fault
     }
 
-    static var lost: StoreFault {
-        var fault = StoreFault("had its files removed or replaced while it was in use")
+    static var lost: LMDBError {
+        var fault = LMDBError("had its files removed or replaced while it was in use")
         fault.isLost = true
         return fault
     }

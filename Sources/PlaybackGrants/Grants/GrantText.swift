@@ -22,17 +22,17 @@ extension String {
 
 extension GrantSecret {
     /// The secret as a key for HMAC.
-    func mac(_ digest: DigestAlgorithm) throws(GrantProblem) -> HMACKey {
+    func mac(_ digest: DigestAlgorithm) throws(GrantError) -> HMACKey {
         do { return try HMACKey(digest, key: bytes) } catch { throw .cannotUse(error) }
     }
 }
 
 extension HMACKey {
-    func code(for message: [UInt8]) throws(GrantProblem) -> [UInt8] {
+    func code(for message: [UInt8]) throws(GrantError) -> [UInt8] {
         do { return try code(of: message) } catch { throw .cannotUse(error) }
     }
 }
 
-extension GrantProblem {
+extension GrantError {
     fileprivate static func cannotUse(_ error: CryptoError) -> Self { Self("key", "cannot be used (\(error))") }
 }

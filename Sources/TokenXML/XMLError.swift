@@ -1,5 +1,5 @@
 /// Why a document was rejected. It names the reason and, from libxml2, the place, and never quotes the document.
-package enum XMLRefusal: Error, Equatable, Sendable {
+package enum XMLError: Error, Equatable, Sendable {
     case notUTF8
     /// The document has a NUL byte, which a C parser may take for the document's end.
     case holdsNUL
@@ -23,7 +23,7 @@ package enum XMLRefusal: Error, Equatable, Sendable {
     case outOfMemory
 }
 
-extension XMLRefusal {
+extension XMLError {
     /// The reason as a predicate; the document is the subject of the sentence.
     package var message: String {
         switch self {
