@@ -24,7 +24,7 @@ enum LMDBSession {
                 return max(now.advanced(byMilliseconds: elapsed).advanced(byMilliseconds: skew), lost ?? now)
                     .milliseconds
             }
-            if let buckets = try believe(old, in: directory, boot, configuration.sizeLimit) {
+            if let buckets = try believe(old, in: directory, boot: boot, sizeLimit: configuration.sizeLimit) {
                 try buckets.catalog.change(isSynced: true) {
                     ($0.boot, $0.isClosed) = (boot, false)
                     if lost != nil { $0.fence = max($0.fence, fence()) }
@@ -40,7 +40,7 @@ enum LMDBSession {
 
     /// Opens the store's files; `nil` if data may be missing: the machine crashed, or files were removed or replaced.
     private static func believe(
-        _ file: RecordFile?, in directory: StoreDirectory, _ boot: String, _ sizeLimit: Int
+        _ file: RecordFile?, in directory: StoreDirectory, boot: String, sizeLimit: Int
     ) throws(LMDBError) -> LMDBBuckets? {
         guard let file, file.record.boot == boot || file.record.isClosed,
             let catalog = try StoreCatalog(of: directory, file)

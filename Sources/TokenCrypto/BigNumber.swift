@@ -68,7 +68,7 @@ final class ModularMultiplier {
 
     /// Sets `result` to the product of two numbers below the modulus. The product has Montgomery form if both numbers
     /// have it, and is a plain number if only one has it. `false` if that fails.
-    func multiply(_ result: BigNumber, _ left: BigNumber, _ right: BigNumber) -> Bool {
+    func multiply(_ left: BigNumber, by right: BigNumber, into result: BigNumber) -> Bool {
         BN_mod_mul_montgomery(result.pointer, left.pointer, right.pointer, montgomery, scratch) == 1
     }
 }

@@ -58,10 +58,10 @@ package final class SignatureVerifier {
         var reached = base
         let highest = UInt64.bitWidth - 1 - exponent.leadingZeroBitCount
         for bit in (0..<highest).reversed() {
-            guard multiplier.multiply(power, reached, reached) else { return false }
+            guard multiplier.multiply(reached, by: reached, into: power) else { return false }
             reached = power
             guard exponent >> bit & 1 == 1 else { continue }
-            guard multiplier.multiply(power, power, bit == 0 ? signature : base) else { return false }
+            guard multiplier.multiply(power, by: bit == 0 ? signature : base, into: power) else { return false }
         }
         return true
     }

@@ -12,7 +12,7 @@ extension CloudFrontGrant {
         func field(_ name: String) -> String? { fields[name] ?? fields["CloudFront-" + name] }
         guard let signature = field("Signature"), let pair = field("Key-Pair-Id"),
             let digest = Self.digest(field("Hash-Algorithm")),
-            let (policy, end) = try policy(field("Policy"), field("Expires"), question)
+            let (policy, end) = try policy(field("Policy"), expires: field("Expires"), question)
         else {
             return [
                 GrantCheck(
@@ -49,7 +49,7 @@ extension CloudFrontGrant {
     /// if the canned policy is needed but the URL is not known. The result is `nil` if the policy is invalid
     /// or, in a grant without a policy, the expiry is.
     private func policy(
-        _ letters: String?, _ expires: String?, _ question: GrantQuestion
+        _ letters: String?, expires: String?, _ question: GrantQuestion
     ) throws(GrantError) -> (text: String?, end: Int64?)? {
         if let letters {
             let bytes = try? Base64.decode(Array(letters.utf8)[...], alphabet: .cloudFront, padding: .required)

@@ -17,5 +17,5 @@ enum BenchCommand {
             """,
         groups: [], stopsAtOperand: true)
 
-    static func run(_ arguments: [String]) -> ExitStatus { Subcommands.run(commands, syntax, arguments) }
+    static func run(_ arguments: [String]) -> ExitStatus { Subcommands.run(commands, of: syntax, with: arguments) }
 }

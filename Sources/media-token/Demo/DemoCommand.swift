@@ -33,7 +33,7 @@ enum DemoCommand {
         ])
 
     @Sendable static func run(_ arguments: [String]) -> ExitStatus {
-        let task = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
+        let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
             guard given.operands.isEmpty else { throw UsageError("expected options only") }
             return (endsAfterTour: given.has("once"), port: UInt16(try given.number("port", in: 1...65_535) ?? 0))
         }
@@ -41,17 +41,17 @@ enum DemoCommand {
         return CommandError.report { () throws(CommandError) in
             let folder = try DemoFolder()
             let isRealRight = try verifyRealToken(folder)
-            let gate = try RunningGate(settings(folder, port: task.port))
+            let gate = try RunningGate(settings(folder, port: invocation.port))
             let (client, address) = try connect(to: gate)
-            let isTourRight = try tour(folder, client, address)
+            let isTourRight = try tour(of: address, by: client, with: folder)
             let isRight = isRealRight && isTourRight
             Console.print("")
             Console.print(
                 isRight
                     ? "One token, one play. \(Style.good("Every answer was the right one."))"
                     : Style.bad("At least one answer was not the right one."))
-            if !task.endsAfterTour {
-                try invite(folder, gate, address)
+            if !invocation.endsAfterTour {
+                try invite(to: gate, at: address, with: folder)
                 while process.nextSignal(withinSeconds: 3600) == nil {}
             }
             try gate.stop()
@@ -105,7 +105,7 @@ enum DemoCommand {
         }
     }
 
-    private static func tour(_ folder: DemoFolder, _ client: HTTPClient, _ address: String) throws(CommandError)
+    private static func tour(of address: String, by client: HTTPClient, with folder: DemoFolder) throws(CommandError)
         -> Bool
     {
         Console.print(
@@ -155,7 +155,7 @@ enum DemoCommand {
         }
     }
 
-    private static func invite(_ folder: DemoFolder, _ gate: RunningGate, _ address: String) throws(CommandError) {
+    private static func invite(to gate: RunningGate, at address: String, with folder: DemoFolder) throws(CommandError) {
         let unused = try folder.token("unused", issued: Timestamp.now)
         let stop = DemoStop.path("", "/live/index.m3u8", token: unused, expecting: 200, "VALID_TOKEN")
         Console.print(

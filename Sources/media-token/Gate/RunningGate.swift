@@ -90,7 +90,7 @@ struct GateFiles {
         keys = try KeyOptions.load(settings)
         tls = try Self.loadTLS(settings)
         routes = try settings.routes.enumerated().map { (number, route) throws(CommandError) in
-            try Self.loaded(route, number, settings)
+            try Self.loaded(route, at: number, of: settings)
         }
     }
 
@@ -102,7 +102,7 @@ struct GateFiles {
     }
 
     private static func loaded(
-        _ route: GateRoute, _ number: Int, _ settings: GateSettings
+        _ route: GateRoute, at number: Int, of settings: GateSettings
     ) throws(CommandError) -> GateRoute {
         do throws(GrantError) { return try route.withGrant(among: settings.routes) } catch {
             throw CommandError("routes[\(number)].grant.\(error)")

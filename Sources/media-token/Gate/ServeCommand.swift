@@ -91,7 +91,7 @@ enum ServeCommand {
         for listener in gate.adminListeners { Console.printError("administered on \(listener)") }
         ServiceManager.notify("READY=1")
         for listener in gate.exposedListeners { warn(exposed: listener) }
-        waitForEnd(process, gate, invocation)
+        waitForEnd(of: gate, in: process, invocation)
         ServiceManager.notify("STOPPING=1")
         process.endAtNextSignal()
         Console.printError("stopping: waiting up to \(settings.stopMilliseconds / 1000) s for in-flight requests")
@@ -100,7 +100,7 @@ enum ServeCommand {
     }
 
     /// Reloads on SIGHUP, and checks the certificate at least once an hour, until the process is told to stop.
-    private static func waitForEnd(_ process: ServiceProcess, _ gate: RunningGate, _ invocation: Invocation) {
+    private static func waitForEnd(of gate: RunningGate, in process: ServiceProcess, _ invocation: Invocation) {
         var (watch, signal) = (CertificateWatch(), Int32?.none)
         repeat {
             if let warning = watch.warning(gate.tls, at: .now) { Console.printError(warning) }

@@ -20,5 +20,5 @@ enum KeysCommand {
             """,
         groups: [], stopsAtOperand: true)
 
-    static func run(_ arguments: [String]) -> ExitStatus { Subcommands.run(commands, syntax, arguments) }
+    static func run(_ arguments: [String]) -> ExitStatus { Subcommands.run(commands, of: syntax, with: arguments) }
 }

@@ -3,7 +3,9 @@ typealias Subcommand = (name: String, run: @Sendable ([String]) -> ExitStatus)
 
 /// Runs the subcommands of a command.
 enum Subcommands {
-    static func run(_ commands: [Subcommand], _ syntax: CommandSyntax, _ arguments: [String]) -> ExitStatus {
+    static func run(
+        _ commands: [Subcommand], of syntax: CommandSyntax, with arguments: [String]
+    ) -> ExitStatus {
         ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
             guard let command = commands.first(where: { $0.name == given.operands.first }) else {
                 throw UsageError("expected one of \(commands.map(\.name).joined(separator: ", "))")
