@@ -115,7 +115,7 @@ struct GateFiles {
         do throws(CommandError) { _ = try KeyOptions.load(settings) } catch { problems.append(error.message) }
         do throws(CommandError) { _ = try loadTLS(settings) } catch { problems.append(error.message) }
         for (number, route) in settings.routes.enumerated() {
-            do throws(CommandError) { _ = try loaded(route, number, settings) } catch {
+            do throws(CommandError) { _ = try loaded(route, at: number, of: settings) } catch {
                 problems.append(error.message)
             }
         }
