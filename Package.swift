@@ -80,7 +80,7 @@ let package = Package(
             dependencies: ["CCBOR", "StreamPaths", "TextEncodings", "Timestamps", "TokenCrypto"]),
         .target(
             name: "ReplayStores",
-            dependencies: ["MediaToken", "ReplayLMDB", "ReplayRedis", "TextEncodings", "Timestamps"]),
+            dependencies: ["MediaToken", "ReplayLMDB", "ReplayRedis", "TextEncodings"]),
         .target(
             name: "MediaTokenGate",
             dependencies: [
@@ -92,14 +92,14 @@ let package = Package(
             name: "LoadTest",
             dependencies: [
                 "EventLoops", "Files", "HTTPCalling", "MediaToken", "ReferenceCrypto", "TextEncodings", "Threading",
-                "Timestamps", "TokenCrypto", "TokenIssuer",
+                "TokenCrypto", "TokenIssuer",
             ]),
         .executableTarget(
             name: "media-token",
             dependencies: [
                 "CArgp", "EventLoops", "Files", "HTTPCalling", "HTTPServing", "LoadTest", "MediaToken",
-                "MediaTokenGate",
-                "PlaybackGrants", "ReplayStores", "TextEncodings", "Timestamps", "TokenCrypto", "TokenIssuer",
+                "MediaTokenGate", "PlaybackGrants", "ReplayStores", "TextEncodings", "Timestamps", "TokenCrypto",
+                "TokenIssuer",
             ]),
 
         .target(
@@ -121,25 +121,25 @@ let package = Package(
             name: "VectorTests",
             dependencies: [
                 "HTTPServing", "MediaToken", "MediaTokenGate", "PlaybackGrants", "StreamPaths", "TestSupport",
-                "TextEncodings", "Timestamps", "TokenCrypto", "TokenIssuer",
+                "TextEncodings", "TokenCrypto", "TokenIssuer",
             ]),
         .testTarget(name: "StreamPathsTests", dependencies: ["StreamPaths"]),
         .testTarget(name: "TokenCryptoTests", dependencies: ["ReferenceCrypto", "TestSupport", "TokenCrypto"]),
         .testTarget(name: "TokenXMLTests", dependencies: ["TokenXML"]),
         .testTarget(
             name: "MediaTokenTests",
-            dependencies: ["MediaToken", "TestSupport", "TextEncodings", "Timestamps", "TokenCrypto", "TokenIssuer"]),
+            dependencies: ["MediaToken", "TestSupport", "TextEncodings", "TokenCrypto", "TokenIssuer"]),
         .executableTarget(
             name: "replay-worker",
-            dependencies: ["MediaToken", "ReplayStores", "TestSupport", "Timestamps"],
+            dependencies: ["MediaToken", "ReplayStores", "TestSupport"],
             path: "Tests/ReplayWorker"),
         .executableTarget(
             name: "replay-benchmark",
-            dependencies: ["EventLoops", "LoadTest", "MediaToken", "ReplayRedis", "ReplayStores", "Timestamps"],
+            dependencies: ["EventLoops", "LoadTest", "MediaToken", "ReplayRedis", "ReplayStores"],
             path: "Tests/Benchmarks/ReplayBenchmark"),
         .executableTarget(
             name: "verify-workload",
-            dependencies: ["Files", "LoadTest", "MediaToken", "Timestamps"],
+            dependencies: ["Files", "LoadTest", "MediaToken"],
             path: "Tests/Benchmarks/VerifyWorkload"),
         .executableTarget(
             name: "gate-workload",
@@ -159,13 +159,13 @@ let package = Package(
             ]),
         .testTarget(
             name: "PlaybackGrantsTests",
-            dependencies: ["PlaybackGrants", "TestSupport", "Timestamps", "TokenCrypto"]),
+            dependencies: ["PlaybackGrants", "TestSupport", "TokenCrypto"]),
         .testTarget(
             name: "LoadTestTests",
             dependencies: ["LoadTest", "MediaToken", "TestSupport", "TokenIssuer"]),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["MediaToken", "TestSupport", "Timestamps", "TokenCrypto", "TokenIssuer", "media-token"],
+            dependencies: ["MediaToken", "TestSupport", "TokenCrypto", "TokenIssuer", "media-token"],
             path: "Tests/EndToEnd"),
         .testTarget(
             name: "CommandLineTests",

@@ -1,5 +1,4 @@
 internal import MediaToken
-internal import Timestamps
 
 /// A replay store to which each pass over a corpus has new tokens, so that a few thousand tokens act as millions.
 struct PassReplays: ReplayCache {

@@ -1,5 +1,4 @@
 package import MediaToken
-package import Timestamps
 
 /// Fills a replay store, so that it is as large as it would be on a busy evening.
 package enum ReplayFilling {

@@ -1,6 +1,5 @@
 package import MediaToken
 internal import Threading
-package import Timestamps
 
 /// Verifies a corpus repeatedly on several threads, alternating with the bare RSA operations alone.
 ///

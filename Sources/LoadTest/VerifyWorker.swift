@@ -1,7 +1,6 @@
 internal import MediaToken
 internal import ReferenceCrypto
 internal import Threading
-internal import Timestamps
 
 /// One thread of a load test of the verification.
 struct VerifyWorker {

@@ -1,7 +1,6 @@
 internal import CLMDB
 internal import Glibc
 internal import MediaToken
-internal import Timestamps
 
 /// The tokens of one expiry bucket: an LMDB environment in one memory-mapped file, which the processes of a host share,
 /// with one writer at a time.

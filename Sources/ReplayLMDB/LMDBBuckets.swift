@@ -1,6 +1,5 @@
 internal import Glibc
 internal import MediaToken
-internal import Timestamps
 
 /// The expiry buckets of a store: one file for each minute of expiry times for which the store has a token.
 ///

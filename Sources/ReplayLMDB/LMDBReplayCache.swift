@@ -1,7 +1,6 @@
 internal import Glibc
 public import MediaToken
 internal import Threading
-public import Timestamps
 
 /// A replay store in a directory of this host, shared by all processes of the host. It survives the death of any of
 /// them at any instant, `kill -9` included.

@@ -1,6 +1,5 @@
 internal import Glibc
 internal import MediaToken
-internal import Timestamps
 
 /// The files of an open store, and whether they still are the store that its path leads to.
 ///

@@ -1,6 +1,5 @@
 internal import EventLoops
 internal import MediaToken
-internal import Timestamps
 
 /// A group of claims on its way.
 ///

@@ -1,5 +1,4 @@
 internal import MediaToken
-internal import Timestamps
 
 /// What one node is asked in one round of a group.
 final class RedisClaimPart {

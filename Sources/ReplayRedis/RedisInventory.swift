@@ -1,5 +1,4 @@
 internal import MediaToken
-internal import Timestamps
 
 /// Goes through all that a store holds, for people who run it.
 struct RedisInventory {

@@ -1,6 +1,5 @@
 internal import MediaToken
 internal import TextEncodings
-internal import Timestamps
 
 /// A part of all keys that a cluster keeps in one place: its keys have the same hash tag, and so the same hash slot.
 struct RedisShard: Hashable {

@@ -1,5 +1,4 @@
 internal import MediaToken
-internal import Timestamps
 
 /// The marker that lies beside the keys of a shard and is lost with them: since when they are remembered, by which run of a
 /// server, and what that run had lost by then.

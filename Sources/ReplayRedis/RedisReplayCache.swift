@@ -1,7 +1,6 @@
 internal import EventLoops
 public import MediaToken
 internal import Threading
-public import Timestamps
 
 /// A replay store for a fleet: a Redis or Valkey server of version 7.0 or newer, or a Redis Cluster of them.
 ///

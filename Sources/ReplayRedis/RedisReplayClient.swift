@@ -1,6 +1,5 @@
 package import EventLoops
 package import MediaToken
-package import Timestamps
 
 /// A Redis store as an event loop uses it: one connection to each server, any number of claims in flight.
 ///

@@ -1,7 +1,6 @@
 public import ReplayLMDB
 public import ReplayRedis
 public import MediaToken
-public import Timestamps
 
 /// A replay store, opened by its URL: `memory`, `lmdb:PATH`, or `redis://HOST`.
 public enum ReplayStore: Sendable {

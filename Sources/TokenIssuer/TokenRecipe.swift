@@ -1,5 +1,4 @@
 package import MediaToken
-internal import Timestamps
 
 /// The fields of a token to be signed, in the structure of the tokens that Adobe Pass issues.
 package struct TokenRecipe: Sendable {

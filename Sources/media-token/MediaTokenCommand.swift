@@ -30,7 +30,7 @@ enum MediaTokenCommand {
             Exit status: 0 all valid, 1 at least one rejected, 2 undecided (keys or store), 64 usage.
 
             Example:
-              media-token verify --keys Keys --requestor MML --resource TNT @token.txt
+              media-token verify --keys adobe.pem --requestor MML --resource TNT @token.txt
             """,
         groups: [OptionGroup(heading: "Options:", options: [CommandOption("version", nil, "Print the version")])],
         stopsAtOperand: true)

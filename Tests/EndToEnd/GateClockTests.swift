@@ -2,7 +2,6 @@ import Foundation
 import MediaToken
 import TestSupport
 import Testing
-import Timestamps
 import TokenIssuer
 
 extension EndToEnd {

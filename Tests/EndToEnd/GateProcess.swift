@@ -1,7 +1,6 @@
 import Foundation
 import MediaToken
 import TestSupport
-import Timestamps
 import TokenCrypto
 import TokenIssuer
 

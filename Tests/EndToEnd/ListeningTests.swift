@@ -2,7 +2,6 @@ import Foundation
 import MediaToken
 import TestSupport
 import Testing
-import Timestamps
 
 extension EndToEnd {
     @Suite("Where the gate listens")

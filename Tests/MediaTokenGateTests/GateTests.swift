@@ -3,7 +3,6 @@ import HTTPServing
 import MediaToken
 import TestSupport
 import Testing
-import Timestamps
 
 @testable import MediaTokenGate
 

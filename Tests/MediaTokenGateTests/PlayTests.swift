@@ -6,7 +6,6 @@ import StreamPaths
 import TestSupport
 import Testing
 import TextEncodings
-import Timestamps
 
 @testable import MediaTokenGate
 

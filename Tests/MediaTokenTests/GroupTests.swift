@@ -3,7 +3,6 @@ import MediaToken
 import Synchronization
 import TestSupport
 import Testing
-import Timestamps
 import TokenIssuer
 
 @Suite("Groups and threads")

@@ -2,7 +2,6 @@ import Foundation
 import MediaToken
 import TestSupport
 import Testing
-import Timestamps
 import TokenCrypto
 import TokenIssuer
 

@@ -1,7 +1,6 @@
 import MediaToken
 import TestSupport
 import Testing
-import Timestamps
 import TokenIssuer
 
 @Suite("Policy")

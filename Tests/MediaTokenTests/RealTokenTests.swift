@@ -1,7 +1,6 @@
 import MediaToken
 import TestSupport
 import Testing
-import Timestamps
 
 @Suite("The token that Adobe Pass issued in 2016")
 struct RealTokenTests {

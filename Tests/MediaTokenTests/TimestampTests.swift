@@ -1,7 +1,6 @@
 import MediaToken
 import Foundation
 import Testing
-import Timestamps
 
 @Suite("Times")
 struct TimestampTests {

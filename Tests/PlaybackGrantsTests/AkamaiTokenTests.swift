@@ -1,6 +1,5 @@
 import PlaybackGrants
 import Testing
-import Timestamps
 
 @Suite("Akamai tokens")
 struct AkamaiTokenTests {

@@ -2,7 +2,6 @@ import Foundation
 import PlaybackGrants
 import TestSupport
 import Testing
-import Timestamps
 import TokenCrypto
 
 @Suite("Common Access Tokens")

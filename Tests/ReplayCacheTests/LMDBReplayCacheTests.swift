@@ -3,7 +3,6 @@ import Glibc
 import MediaToken
 import TestSupport
 import Testing
-import Timestamps
 
 @testable import ReplayLMDB
 

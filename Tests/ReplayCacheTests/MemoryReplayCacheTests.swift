@@ -1,7 +1,6 @@
 import MediaToken
 import TestSupport
 import Testing
-import Timestamps
 
 extension ReplayCacheTests {
     @Suite("Memory replay store")

@@ -4,7 +4,6 @@ import MediaToken
 import ReplayRedis
 import TestSupport
 import Testing
-import Timestamps
 
 extension ReplayCacheTests {
     @Suite("Redis replay store, when its server fails")

@@ -3,7 +3,6 @@ import MediaToken
 import ReplayStores
 import TestSupport
 import Testing
-import Timestamps
 
 @testable import ReplayRedis
 

@@ -4,7 +4,6 @@ import MediaToken
 import ReplayRedis
 import TestSupport
 import Testing
-import Timestamps
 
 /// A test's own time, and what it claims by it.
 ///

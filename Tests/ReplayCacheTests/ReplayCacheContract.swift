@@ -3,7 +3,6 @@ import MediaToken
 import ReplayStores
 import TestSupport
 import Testing
-import Timestamps
 
 extension ReplayCacheTests {
     /// What every replay store must do; see `ReplayCache`.

@@ -12,7 +12,6 @@ internal import Foundation
 internal import MediaToken
 internal import ReplayStores
 internal import TestSupport
-internal import Timestamps
 
 let arguments = CommandLine.arguments
 let now = Timestamp(milliseconds: Int64(arguments[1]) ?? 0)

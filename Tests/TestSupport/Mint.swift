@@ -1,6 +1,5 @@
 package import MediaToken
 internal import TextEncodings
-package import Timestamps
 package import TokenCrypto
 package import TokenIssuer
 

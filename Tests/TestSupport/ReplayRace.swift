@@ -1,7 +1,6 @@
 import Foundation
 package import MediaToken
 import Synchronization
-package import Timestamps
 
 /// Many threads that throw the same claims at one store.
 package enum ReplayRace {

@@ -2,7 +2,6 @@ import Foundation
 import MediaToken
 import TestSupport
 import Testing
-import Timestamps
 import TokenCrypto
 
 /// Files that are given as keys. The status is `LOADED` or `REFUSED`.

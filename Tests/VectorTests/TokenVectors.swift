@@ -1,7 +1,6 @@
 import MediaToken
 import TestSupport
 import Testing
-import Timestamps
 
 /// Cases that end in a verdict.
 enum TokenVectors {

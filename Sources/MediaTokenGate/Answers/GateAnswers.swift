@@ -1,7 +1,6 @@
 internal import HTTPServing
 package import MediaToken
 internal import TextEncodings
-internal import Timestamps
 
 /// The names and values of the gate's own headers.
 enum GateHeader {

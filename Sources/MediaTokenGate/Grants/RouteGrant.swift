@@ -2,7 +2,6 @@ package import MediaToken
 package import PlaybackGrants
 package import StreamPaths
 internal import TextEncodings
-package import Timestamps
 
 /// The configured settings of the playback grant that a route's media tokens are exchanged for.
 package struct RouteGrantSettings: Sendable, Equatable {

@@ -2,7 +2,6 @@ internal import HTTPServing
 internal import PlaybackGrants
 internal import StreamPaths
 internal import TextEncodings
-internal import Timestamps
 
 /// The result of checking the playback grants in a request.
 enum GrantAnswer {

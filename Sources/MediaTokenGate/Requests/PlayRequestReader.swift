@@ -3,7 +3,6 @@ internal import MediaToken
 internal import PlaybackGrants
 internal import StreamPaths
 internal import TextEncodings
-internal import Timestamps
 
 /// Reads a request to `POST /v1/play`: the fields of `/v1/verify`, and the stream's URL or path. The route of that path
 /// determines what the token must be for and which grant it is exchanged for.

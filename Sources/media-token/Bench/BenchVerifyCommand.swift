@@ -2,7 +2,6 @@ internal import LoadTest
 internal import MediaToken
 internal import ReplayStores
 internal import TextEncodings
-internal import Timestamps
 internal import TokenCrypto
 
 /// `media-token bench verify`: measures verifications per second on this machine, compared with bare RSA operations.

@@ -3,7 +3,6 @@ internal import Files
 internal import Glibc
 internal import LoadTest
 internal import TextEncodings
-internal import Timestamps
 internal import TokenCrypto
 internal import TokenIssuer
 

@@ -5,7 +5,6 @@ internal import HTTPServing
 internal import MediaToken
 internal import MediaTokenGate
 internal import ReplayStores
-internal import Timestamps
 internal import TokenIssuer
 
 /// `media-token demo`: starts a gate on this machine, and shows how it answers requests.

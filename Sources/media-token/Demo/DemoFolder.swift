@@ -1,7 +1,6 @@
 internal import MediaToken
 internal import FoundationEssentials
 internal import Glibc
-internal import Timestamps
 internal import TokenCrypto
 internal import TokenIssuer
 

@@ -38,7 +38,9 @@ struct GateOption {
         GateOption("keys", "PATH", .texts, "Key file, or a directory of them (repeatable)"),
         GateOption("password-file", "FILE", .text, "Password of a PKCS#12 or JKS, on the file's first line"),
         GateOption("min-rsa-bits", "N", .number, "Accept keys from N bits up (default 2048, lowest 1024)"),
-        GateOption("replays", "URL", .text, "Where used tokens are remembered: \(ReplayStoreLocation.forms)"),
+        GateOption(
+            "replays", "URL", .text,
+            "Replay store: \(ReplayStoreLocation.forms) (default lmdb:/var/lib/media-token/replays)"),
         GateOption("skew", "S", .number, "Seconds that clocks may be apart (default 30, highest 300)"),
         GateOption("max-ttl", "S", .number, "Longest life of a token in seconds (default 900)"),
         GateOption("canonical-resource", nil, .flag, "/v1/verify compares MRSS by its canonical XML"),

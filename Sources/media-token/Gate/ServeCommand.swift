@@ -26,7 +26,7 @@ enum ServeCommand {
             Exit status: 0 stopped, or checked and right; 2 cannot serve; 64 usage, or problems found by --check.
 
             Example:
-              media-token serve --keys Keys --replays lmdb:/var/lib/media-token/replays --listen 127.0.0.1:8080
+              media-token serve --keys adobe.pem --listen 127.0.0.1:8080
             """,
         groups: [
             OptionGroup(

@@ -1,6 +1,5 @@
 internal import MediaTokenGate
 internal import PlaybackGrants
-internal import Timestamps
 
 /// The form in which a grant is printed.
 enum GrantForm: String, CaseIterable {

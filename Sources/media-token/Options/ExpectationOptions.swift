@@ -1,6 +1,5 @@
 internal import Files
 internal import MediaToken
-internal import Timestamps
 
 /// The options that say what a token must be for: requestor, resource and MVPD.
 struct ExpectationOptions {

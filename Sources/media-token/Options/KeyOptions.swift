@@ -8,7 +8,7 @@ struct KeyOptions {
     static let group = OptionGroup(
         heading: "Keys:",
         options: [
-            CommandOption("keys", "DIR", "Load the key files of a directory (repeatable)"),
+            CommandOption("keys", "PATH", "Load a key file, or those of a directory (repeatable)"),
             CommandOption("key", "FILE", "Load PEM, DER, a certificate, PKCS#12 or JKS (repeatable)"),
             CommandOption("password", "P", "Password of a PKCS#12 or JKS; others on this machine can see it"),
             CommandOption("password-file", "F", "Read the password from the first line of a file"),

@@ -16,7 +16,7 @@ enum VerifyCommand {
             Exit status: 0 all valid, 1 at least one rejected, 2 undecided (keys or store), 64 usage.
 
             Examples:
-              media-token verify --keys Keys --requestor MML --resource TNT @token.txt
+              media-token verify --keys adobe.pem --requestor MML --resource TNT @token.txt
               media-token verify --key pub.pem --requestor MML --resource TNT \\
                 --at '2016-03-17 15:02:00 -0700' --json - < tokens.txt
             """,

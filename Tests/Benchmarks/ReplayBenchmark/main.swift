@@ -11,7 +11,6 @@ internal import LoadTest
 internal import ReplayRedis
 internal import MediaToken
 internal import ReplayStores
-internal import Timestamps
 
 /// Issued at the same moment, with lives that end in one of eight minutes, as those of seven-minute tokens do.
 struct Workload {

@@ -7,7 +7,6 @@
 internal import MediaToken
 internal import Files
 internal import LoadTest
-internal import Timestamps
 
 struct Failure: Error {
     let message: String

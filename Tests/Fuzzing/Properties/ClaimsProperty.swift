@@ -1,7 +1,6 @@
 internal import MediaToken
 internal import ReferenceCrypto
 internal import TextEncodings
-internal import Timestamps
 internal import TokenCrypto
 internal import TokenIssuer
 

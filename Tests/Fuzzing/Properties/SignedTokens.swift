@@ -2,7 +2,6 @@ internal import Files
 internal import Foundation
 internal import MediaToken
 internal import TestSupport
-internal import Timestamps
 internal import TokenCrypto
 
 /// Tokens of Adobe's and of ours, of two keys whose private halves are not to be had: whatever else these verify is forged.
