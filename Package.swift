@@ -178,7 +178,7 @@ if Context.environment["FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
             name: "fuzz",
-            dependencies: ["FuzzProperties", "MediaToken"],
+            dependencies: ["Files", "FuzzProperties"],
             path: "Tests/Fuzzing/Driver", swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
 }
 
