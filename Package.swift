@@ -87,7 +87,7 @@ let package = Package(
                 "EventLoops", "Files", "HTTPServing", "MediaToken", "PlaybackGrants", "ReplayRedis", "ReplayStores",
                 "StreamPaths", "TextEncodings", "Threading", "Timestamps",
             ]),
-        .target(name: "TokenIssuer", dependencies: ["MediaToken", "TextEncodings", "Timestamps", "TokenCrypto"]),
+        .target(name: "TokenIssuer", dependencies: ["MediaToken", "TextEncodings", "TokenCrypto"]),
         .target(
             name: "LoadTest",
             dependencies: [

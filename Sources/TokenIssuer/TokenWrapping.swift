@@ -1,6 +1,5 @@
 internal import FoundationEssentials
 internal import TextEncodings
-internal import Timestamps
 
 /// The forms in which tokens reach a backend.
 package enum TokenWrapping: String, CaseIterable, Sendable {

@@ -26,6 +26,8 @@ package struct RouteGrantSettings: Sendable, Equatable {
 /// A route's playback grants, with the loaded grant key.
 package final class RouteGrant: Sendable {
     private let grants: any RouteGrants
+    /// Checks the route's grants in place of media tokens; `nil` if only a CDN can check them.
+    package let verifier: GrantVerifier?
     package let settings: RouteGrantSettings
     /// The path prefix with a slash at its end. Every path below it begins with this text.
     package let prefix: String
@@ -46,6 +48,7 @@ package final class RouteGrant: Sendable {
         prefix = settings.scope.utf8.last == UInt8(ascii: "/") ? settings.scope : settings.scope + "/"
         let route = GrantRoute(prefix: prefix, hosts: hosts, delivery: settings.delivery)
         grants = try settings.maker.load().grants(for: route, settings.maker.values)
+        verifier = (grants as? any VerifiableGrants)?.verifier
         if settings.maker.kind.scheme.needsOrigins, settings.origins.isEmpty { throw Self.originsMissing }
         (self.settings, scopePath, lenientScope) = (settings, path, LenientPath(path))
         let origin = settings.origins.first?.text ?? "https://\(hosts.first?.name ?? "host")"
@@ -75,9 +78,6 @@ package final class RouteGrant: Sendable {
         if verifier != nil { return false }
         return grants.opensPrefix && other.lies(within: lenientScope)
     }
-
-    /// Checks the route's grants in place of media tokens; `nil` if only a CDN can check them.
-    package var verifier: GrantVerifier? { (grants as? any VerifiableGrants)?.verifier }
 
     /// The order for a grant for `url`. If anything rules the grant out, this throws, before the token is consumed.
     package func order(for url: StreamURL, at now: Timestamp) throws(GrantError) -> GrantOrder {

@@ -133,14 +133,13 @@ private struct VerdictFacts {
     init(
         _ outcome: Result<Verdict, VerificationError>, of request: VerificationRequest, known: Set<RequestorID>
     ) {
-        requestor = request.expectation.requestors.first { known.contains($0) }?.description ?? "other"
-        switch outcome {
-        case .success(.accepted(let token)):
+        if case .success(.accepted(let token)) = outcome {
             (requestor, mvpd) = (token.claims.requestor.description, token.claims.mvpd.description)
             (key, firstUse) = (token.key, token.isRetry ? token.firstUse : nil)
-        case .failure(.replayStore): isStoreError = true
-        case .failure, .success(.rejected): break
+            return
         }
+        requestor = request.expectation.requestors.first { known.contains($0) }?.description ?? "other"
+        if case .failure(.replayStore) = outcome { isStoreError = true }
     }
 }
 

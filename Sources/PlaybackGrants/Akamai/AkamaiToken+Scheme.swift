@@ -1,4 +1,3 @@
-internal import StreamPaths
 internal import TextEncodings
 package import Timestamps
 
@@ -9,8 +8,8 @@ extension AkamaiToken: GrantScheme {
         GrantSetting("salt-file", .secretFile, .key, "file with the salt"),
         GrantSetting("url", .text("URL"), .scope, "one URL", in: .command, isQuestion: true),
         GrantSetting("acl", .list("PATH"), .scope, "path, with * for anything (repeatable)", in: .command),
-        GrantSetting("ip", .text("ADDRESS"), .scope, "from this address alone", in: .command),
-        GrantSetting("starts", .text("TIME"), .time, "not before (default: at once)", in: .command),
+        .ip,
+        .starts,
         GrantSetting("name", .text("NAME"), .form, "of the parameter, cookie or header (default hdnts)") { name in
             let isName = !name.isEmpty && name.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "_") }
             return isName ? nil : "is '\(printable(name))'; expected letters and digits"

@@ -1,5 +1,3 @@
-internal import StreamPaths
-internal import TextEncodings
 package import Timestamps
 
 extension CloudFrontGrant: GrantScheme {
@@ -9,8 +7,8 @@ extension CloudFrontGrant: GrantScheme {
     package static let settings = [
         GrantSetting("key-pair-id", .text("ID"), .key, "ID of the public key there", isRequired: true),
         GrantSetting("url", .text("URL"), .scope, "one URL; * in it for anything", in: .command, isQuestion: true),
-        GrantSetting("ip", .text("ADDRESS"), .scope, "from this address alone", in: .command),
-        GrantSetting("starts", .text("TIME"), .time, "not before (default: at once)", in: .command),
+        .ip,
+        .starts,
         GrantSetting("digest", .word(Digest.allCases.map(\.rawValue)), .form, "sha256 or sha1 (default sha256)"),
     ]
 

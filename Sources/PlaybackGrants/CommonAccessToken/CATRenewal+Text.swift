@@ -22,4 +22,12 @@ extension CATRenewal {
         }
         self.init(kind: kind, seconds: numbers[0], deadline: numbers.count > 1 ? numbers[1] : nil)
     }
+
+    /// Reads the setting `renew`; `nil` if it is not given.
+    ///
+    /// - Throws: ``GrantError`` for the field `renew`.
+    init?(in values: GrantValues) throws(GrantError) {
+        guard let text = values["renew"] else { return nil }
+        try self.init(text: text)
+    }
 }

@@ -26,7 +26,7 @@ struct CATRouteGrants: VerifiableGrants {
     init(tokens: CommonAccessToken, _ route: GrantRoute, _ values: GrantValues) throws(GrantError) {
         var claims = CATClaims()
         (claims.issuer, claims.methods) = (values["issuer"], values.has("methods") ? values.all("methods") : nil)
-        claims.renewal = try values["renew"].map { (text) throws(GrantError) in try CATRenewal(text: text) }
+        claims.renewal = try CATRenewal(in: values)
         claims.scope.pathPrefix = route.prefix
         (self.tokens, issuer) = (tokens, claims.issuer)
         terms = route.hosts.isEmpty ? CATTerms(claims) : nil

@@ -1,4 +1,3 @@
-internal import StreamPaths
 internal import TextEncodings
 package import Timestamps
 
@@ -14,7 +13,7 @@ extension CommonAccessToken: GrantScheme {
         GrantSetting("host", .text("NAME"), .scope, "exactly this host", in: .command),
         GrantSetting("method", .list("NAME"), .scope, "with this method (repeatable)", in: .command),
         GrantSetting("methods", .list("NAME"), .scope, "with these methods", in: .file) { methodProblem($0) },
-        GrantSetting("starts", .text("TIME"), .time, "not before (default: at once)", in: .command),
+        .starts,
         GrantSetting("issuer", .text("ID"), .form, "who makes it"),
         GrantSetting("digest", .word(["sha256"]), .form, "sha256", in: .file),
         GrantSetting("cti", .text("HEX"), .form, "the token's own ID", in: .command),
@@ -59,7 +58,7 @@ extension CommonAccessToken: GrantScheme {
                 throw GrantError("cti", error.reason)
             }
         }
-        claims.renewal = try values["renew"].map { (text) throws(GrantError) in try CATRenewal(text: text) }
+        claims.renewal = try CATRenewal(in: values)
         guard !claims.scope.isEmpty else {
             throw GrantError(
                 "path-prefix", "is missing; expected --path-prefix (/ for every path), --path, --host or --scheme")

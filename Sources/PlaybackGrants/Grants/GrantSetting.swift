@@ -1,5 +1,3 @@
-internal import TextEncodings
-
 /// A setting of one kind of playback grant: an option of `media-token grant`, a name in a route's configuration, or
 /// both.
 package struct GrantSetting: Sendable {
@@ -49,6 +47,12 @@ package struct GrantSetting: Sendable {
         (self.name, self.value, self.topic, self.help) = (name, value, topic, help)
         (self.place, self.isRequired, self.isQuestion, self.problem) = (place, isRequired, isQuestion, problem)
     }
+
+    /// The address that alone may use the grant.
+    static let ip = GrantSetting("ip", .text("ADDRESS"), .scope, "from this address alone", in: .command)
+    /// The start of the grant's validity period.
+    static let starts = GrantSetting(
+        "starts", .text("TIME"), .time, "not before (default: at once)", in: .command)
 
     package var isOption: Bool { place != .file }
     package var isInFile: Bool { place != .command }

@@ -1,4 +1,3 @@
-internal import StreamPaths
 package import Timestamps
 
 extension SecureLink: GrantScheme {
@@ -6,7 +5,7 @@ extension SecureLink: GrantScheme {
     package static let summary = "nginx's secure_link; --path"
     package static let settings = [
         GrantSetting("path", .text("PATH"), .scope, "nginx's $uri", in: .command, isQuestion: true),
-        GrantSetting("ip", .text("ADDRESS"), .scope, "from this address alone", in: .command),
+        .ip,
         GrantSetting(
             "expression", .text("TEXT"), .form,
             "as in secure_link_md5, with $secret in it (default \(usualExpression))"),
