@@ -66,10 +66,12 @@ let package = Package(
         .target(
             name: "ReplayLMDB",
             dependencies: ["CLMDB", "Files", "MediaToken", "TextEncodings", "Threading", "Timestamps"]),
-        .target(name: "EventLoops", dependencies: ["CLibEvent"]),
+        .target(name: "EventLoops", dependencies: ["CLibEvent", "CLibEventTLS"]),
         .target(
             name: "ReplayRedis",
-            dependencies: ["CHiredis", "EventLoops", "MediaToken", "TextEncodings", "Threading", "Timestamps"]),
+            dependencies: [
+                "CHiredis", "EventLoops", "Files", "MediaToken", "TextEncodings", "Threading", "Timestamps",
+            ]),
         .target(
             name: "HTTPServing",
             dependencies: ["CLibEventHTTP", "CLibEventTLS", "EventLoops", "TextEncodings", "Threading"]),
@@ -80,12 +82,12 @@ let package = Package(
             dependencies: ["CCBOR", "StreamPaths", "TextEncodings", "Timestamps", "TokenCrypto"]),
         .target(
             name: "ReplayStores",
-            dependencies: ["MediaToken", "ReplayLMDB", "ReplayRedis", "TextEncodings"]),
+            dependencies: ["EventLoops", "MediaToken", "ReplayLMDB", "ReplayRedis", "TextEncodings"]),
         .target(
             name: "MediaTokenGate",
             dependencies: [
-                "EventLoops", "Files", "HTTPServing", "MediaToken", "PlaybackGrants", "ReplayRedis", "ReplayStores",
-                "StreamPaths", "TextEncodings", "Threading", "Timestamps",
+                "EventLoops", "Files", "HTTPServing", "MediaToken", "PlaybackGrants", "ReplayStores", "StreamPaths",
+                "TextEncodings", "Threading", "Timestamps",
             ]),
         .target(name: "TokenIssuer", dependencies: ["MediaToken", "TextEncodings", "TokenCrypto"]),
         .target(

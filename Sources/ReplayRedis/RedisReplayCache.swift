@@ -1,6 +1,4 @@
-internal import EventLoops
 public import MediaToken
-internal import Threading
 
 /// A replay store for a fleet: a Redis or Valkey server of version 7.0 or newer, or a Redis Cluster of them.
 ///
@@ -18,7 +16,7 @@ internal import Threading
 public final class RedisReplayCache: ReplayCache {
     /// Where it is, and how it is asked.
     public let configuration: RedisConfiguration
-    private let idle = IdleSessions()
+    private let idle = IdleRedisSessions()
 
     /// A store that is reached when it is first asked.
     public init(_ configuration: RedisConfiguration) {
@@ -38,7 +36,9 @@ public final class RedisReplayCache: ReplayCache {
     /// Decides the claims of a group, in one flush to each server; see ``ReplayCache``.
     public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>] {
         do throws(ReplayCacheError) {
-            return try withSession { (session) throws(ReplayCacheError) in session.claim(group, at: now) }
+            return try withSession { (session) throws(ReplayCacheError) in
+                try session.wait { done in session.client.claim(group, at: now) { done(.success($0)) } }
+            }
         } catch {
             return group.map { _ in .failure(error) }
         }
@@ -57,61 +57,5 @@ public final class RedisReplayCache: ReplayCache {
         let session = if let kept = idle.take() { kept } else { try RedisSession(configuration) }
         defer { idle.give(session) }
         return try body(session)
-    }
-}
-
-/// A client with a loop of its own, which runs while somebody waits for it.
-///
-/// `@unchecked Sendable`: it is used by the one thread that took it out of the idle ones, until that puts it back.
-final class RedisSession: @unchecked Sendable {
-    let client: RedisReplayClient
-    private let loop: EventLoop
-
-    init(_ configuration: RedisConfiguration) throws(ReplayCacheError) {
-        do { loop = try EventLoop() } catch {
-            throw .unavailable("no event loop for \(configuration.address): out of file descriptors or memory")
-        }
-        client = RedisReplayClient(configuration, on: loop)
-    }
-
-    func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>] {
-        // A connection that was closed while nobody looked is found out before something is sent on it.
-        loop.runPending()
-        var answers: [Result<ReplayAnswer, ReplayCacheError>]?
-        client.claim(group, at: now) { answers = $0 }
-        loop.run { answers != nil }
-        return answers
-            ?? group.map { _ in .failure(.unavailable("the event loop ended before the claims were answered")) }
-    }
-
-    /// Runs the loop until what `body` begins is done.
-    func wait<Value>(
-        _ body: (@escaping (Result<Value, ReplayCacheError>) -> Void) -> Void
-    ) throws(ReplayCacheError) -> Value {
-        let address = client.configuration.address
-        let patience = client.configuration.timeoutMilliseconds
-        loop.runPending()
-        var outcome: Result<Value, ReplayCacheError>?
-        let timer = loop.timer(afterMilliseconds: patience) {
-            outcome = outcome ?? .failure(.unavailable("\(address) did not answer within \(patience) ms"))
-        }
-        body { outcome = outcome ?? $0 }
-        withExtendedLifetime(timer) { loop.run { outcome != nil } }
-        guard let outcome else { throw .unavailable("the event loop ended before \(address) answered") }
-        return try outcome.get()
-    }
-}
-
-/// Sessions that nobody uses at the moment.
-private final class IdleSessions: Sendable {
-    private let lock = Lock()
-    private nonisolated(unsafe) var sessions: [RedisSession] = []
-
-    func take() -> RedisSession? {
-        lock.withLock { sessions.popLast() }
-    }
-
-    func give(_ session: RedisSession) {
-        lock.withLock { sessions.append(session) }
     }
 }

@@ -1,8 +1,9 @@
+package import EventLoops
+public import MediaToken
 public import ReplayLMDB
 public import ReplayRedis
-public import MediaToken
 
-/// A replay store, opened by its URL: `memory`, `lmdb:PATH`, or `redis://HOST`.
+/// A replay store, opened by its URL: `memory`, `lmdb:PATH`, `redis://HOST`, or `rediss://HOST`.
 public enum ReplayStore: Sendable {
     /// A store in the memory of this process.
     case memory(MemoryReplayCache)
@@ -56,6 +57,31 @@ public enum ReplayStore: Sendable {
         case .memory(let cache): cache
         case .lmdb(let cache): cache
         case .redis(let cache): cache
+        }
+    }
+
+    /// Creates a session of the store for one event loop, which answers on that loop without blocking it; `nil` for a
+    /// store whose answers are there at once, by ``cache``.
+    package func session(on loop: EventLoop) -> (any PipelinedReplayCache)? {
+        switch self {
+        case .memory, .lmdb: nil
+        case .redis(let cache): RedisReplayClient(cache.configuration, on: loop)
+        }
+    }
+
+    /// The number of live tokens; `nil` if the store cannot tell, or only by going through all of them.
+    package var entries: Int? {
+        switch self {
+        case .memory, .lmdb: try? status().entries
+        case .redis: nil
+        }
+    }
+
+    /// What the operator states about the store, as its URL has it: the store cannot check it and relies on it.
+    package var statements: [String] {
+        switch self {
+        case .memory, .lmdb: []
+        case .redis(let cache): cache.configuration.statements
         }
     }
 

@@ -1,7 +1,8 @@
 public import ReplayRedis
 internal import TextEncodings
 
-/// The location of a replay store, given by its URL: `memory`, `lmdb:PATH`, or `redis://HOST`.
+/// The location of a replay store, given by its URL: `memory`, `lmdb:PATH`, `redis://HOST`, or
+/// `rediss://HOST`.
 public enum ReplayStoreLocation: Sendable, Equatable {
     /// The memory of this process.
     case memory
@@ -11,7 +12,7 @@ public enum ReplayStoreLocation: Sendable, Equatable {
     case redis(RedisConfiguration)
 
     /// The accepted forms of the URL, for help texts and error messages.
-    public static let forms = "memory, lmdb:PATH, redis://HOST"
+    public static let forms = "memory, lmdb:PATH, redis://HOST, rediss://HOST"
 
     /// Parses `url` without opening the store.
     public init(_ url: String) throws(ReplayStoreURLError) {
@@ -19,7 +20,7 @@ public enum ReplayStoreLocation: Sendable, Equatable {
             self = .memory
         } else if url.hasPrefix("lmdb:"), url.count > 5 {
             self = .lmdb(path: String(url.dropFirst(5)))
-        } else if url.hasPrefix("redis:") {
+        } else if url.hasPrefix("redis:") || url.hasPrefix("rediss:") {
             do {
                 self = .redis(try RedisConfiguration(url: url))
             } catch {

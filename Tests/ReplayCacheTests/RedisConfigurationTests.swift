@@ -35,8 +35,8 @@ struct RedisConfigurationTests {
     @Test(
         "what cannot be meant is refused, without showing a password",
         arguments: [
-            ("redis://", "expected redis://"), ("redis:host", "expected redis://"),
-            ("rediss://:secret@host", "expected redis://"), ("redis://user@host", "user without a password"),
+            ("redis://", "expected redis[s]://"), ("redis:host", "expected redis[s]://"),
+            ("rediss://:secret@host", "expected redis[s]://"), ("redis://user@host", "user without a password"),
             ("redis://:secret@host:0", "port is 0"), ("redis://:secret@host:70000", "port is 70000"),
             ("redis://:secret@host/x", "database is 'x'"), ("redis://:secret@host/-1", "database is '-1'"),
             ("redis://:secret@host?cluster=yes", "true or false"), ("redis://:secret@host?prefix=", "printable ASCII"),
@@ -48,7 +48,7 @@ struct RedisConfigurationTests {
             ("redis://gate:12/secret@host", "%2F"), ("redis://gate:12?secret@host", "%3F"),
         ])
     func refused(url: String, expected: String) {
-        let error = #expect(throws: RedisConfiguration.Problem.self) { try RedisConfiguration(url: url) }
+        let error = #expect(throws: RedisConfiguration.URLError.self) { try RedisConfiguration(url: url) }
         let text = error?.description ?? ""
         #expect(text.contains(expected) && !text.contains("secret"), "\(url): \(text)")
         let opened = #expect(throws: (any Error).self) { try ReplayStore(opening: url) }

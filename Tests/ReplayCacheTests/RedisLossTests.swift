@@ -298,7 +298,8 @@ extension ReplayCacheTests {
                     Self.told + "total_commands_processed:\(processed)\r\n"
                     + "server_time_usec:\(clock.later(30_000).milliseconds * 1000)\r\n"
                 let replies = [.text(info), .array([])] + (trace.map { [RedisReply.text($0)] } ?? [])
-                return try #require(RedisServerFacts(replies[...], askedAt: askedAt, after: last, configuration))
+                return try #require(
+                    RedisServerFacts(replies[...], askedAt: askedAt, at: .now, after: last, configuration))
             }
             let other = "cmdstat_get:calls=1,usec=3,usec_per_call=3.00\r\n"
             let reset =
@@ -309,8 +310,8 @@ extension ReplayCacheTests {
             #expect(try facts(10, trace: other + reset).losses?.reset == "53")
             #expect(try facts(10, trace: other + denied).losses?.reset == "-")
             let (few, many) = (try facts(1000, trace: other), try facts(1_000_000_000, trace: other))
-            #expect(few.commandsAgain.count == 3)
-            #expect(many.commandsAgain.count == 2)
+            #expect(few.commandsAgain(at: .now).count == 3)
+            #expect(many.commandsAgain(at: .now).count == 2)
             #expect(try facts(2000, trace: nil, after: few).losses == nil)
             #expect(try facts(1_000_000_001, trace: nil, after: many).losses == many.losses)
             #expect(try facts(999_999_999, trace: nil, after: many).losses == nil)
@@ -326,7 +327,7 @@ extension ReplayCacheTests {
             let renewed = try #require(marker.renewed(by: again, fence: clock.later(60_000), waits: false))
             #expect(renewed.since == clock.later(60_000) && renewed.isOf(again))
             let old = try facts(1_000_000_000, trace: other, askedAt: .now - .seconds(101))
-            #expect(old.commandsAgain.count == 3)
+            #expect(old.commandsAgain(at: .now).count == 3)
             #expect(try facts(1_000_000_001, trace: nil, after: old).losses == nil)
         }
 
@@ -348,7 +349,8 @@ extension ReplayCacheTests {
             for (setting, expected) in [("", expected), ("?eviction=none", stated)] {
                 let configuration = try RedisConfiguration(url: "redis://host" + setting)
                 let facts = try #require(
-                    RedisServerFacts([.text(info), .array([]), .text("")], askedAt: .now, configuration))
+                    RedisServerFacts(
+                        [.text(info), .array([]), .text("")], askedAt: .now, at: .now, after: nil, configuration))
                 if let expected {
                     #expect(facts.problem?.contains(expected) == true, "\(facts.problem ?? "no problem")")
                 } else {

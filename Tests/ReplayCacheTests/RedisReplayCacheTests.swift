@@ -171,7 +171,8 @@ extension ReplayCacheTests {
             #expect(try clock.open("redis://gate:right@\(host)").claim(clock.claim(1), at: clock.now) == .first)
             #expect(try clock.open("redis://:secret@\(host)").claim(clock.claim(1), at: clock.now) == .alreadyUsed)
             for (login, expected) in [
-                ("", "NOAUTH"), ("gate:wrong@", "set the user and password in its URL right"), (":wrong@", "WRONGPASS"),
+                ("", "NOAUTH"), ("gate:wrong@", "set the user and password in its URL, or its password-file, right"),
+                (":wrong@", "WRONGPASS"),
                 ("reader:right@", "NOPERM"),
             ] {
                 let store = RedisReplayCache(try RedisConfiguration(url: "redis://\(login)\(host)"))

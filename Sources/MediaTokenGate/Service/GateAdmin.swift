@@ -65,12 +65,16 @@ package struct GateAdmin: Sendable {
             family.add(tls.end)
             families.append(family)
         }
-        if case .redis = store {
-            // Redis entries would have to be counted over the network, key by key.
-        } else if let status = try? store.status() {
+        if let entries = store.entries {
             families.append(
-                MetricFamily(
-                    "media_token_replay_entries", .gauge, "Live tokens in the replay store.", status.entries))
+                MetricFamily("media_token_replay_entries", .gauge, "Live tokens in the replay store.", entries))
+        }
+        if !store.statements.isEmpty {
+            var family = MetricFamily(
+                "media_token_replay_statement", .gauge,
+                "Always 1: what the operator states about the replay store, which the store relies on.")
+            for statement in store.statements { family.add(1, ["statement": statement]) }
+            families.append(family)
         }
         var build = MetricFamily("media_token_build_info", .gauge, "Always 1.")
         build.add(1, ["version": version])

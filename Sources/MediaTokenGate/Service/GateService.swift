@@ -2,7 +2,6 @@ package import EventLoops
 package import HTTPServing
 package import MediaToken
 internal import PlaybackGrants
-internal import ReplayRedis
 package import ReplayStores
 internal import Threading
 
@@ -48,14 +47,13 @@ package final class GateService: Sendable {
 
     private var rules: Rules { currentRules.withLock { $0 } }
 
-    /// Creates the handler of one event loop. It queries a Redis store on that loop, without blocking it.
+    /// Creates the handler of one event loop. It queries the store without blocking that loop.
     package func handler(on loop: EventLoop) -> HTTPHandler {
-        let pipeline: RedisReplayClient? =
-            if case .redis(let cache) = store { RedisReplayClient(cache.configuration, on: loop) } else { nil }
-        return { [self] exchanges in handle(exchanges, pipeline) }
+        let session = store.session(on: loop)
+        return { [self] exchanges in handle(exchanges, session) }
     }
 
-    private func handle(_ exchanges: [HTTPExchange], _ pipeline: RedisReplayClient?) {
+    private func handle(_ exchanges: [HTTPExchange], _ session: (any PipelinedReplayCache)?) {
         let (start, rules) = (ContinuousClock.now, rules)
         var pending: [PendingExchange] = []
         for exchange in exchanges {
@@ -69,12 +67,12 @@ package final class GateService: Sendable {
         }
         for begin in stride(from: 0, to: pending.count, by: Self.largestGroup) {
             let group = Array(pending[begin...].prefix(Self.largestGroup))
-            verify(group, by: rules, claimingIn: pipeline, since: start)
+            verify(group, by: rules, claimingIn: session, since: start)
         }
     }
 
     private func verify(
-        _ group: [PendingExchange], by rules: Rules, claimingIn pipeline: RedisReplayClient?,
+        _ group: [PendingExchange], by rules: Rules, claimingIn session: (any PipelinedReplayCache)?,
         since start: ContinuousClock.Instant
     ) {
         let requests = group.map(\.task.request)
@@ -85,8 +83,8 @@ package final class GateService: Sendable {
                 finish(pending.exchange, with: reply, facts: facts, since: start)
             }
         }
-        if let pipeline {
-            rules.verifier.verify(requests, at: .now, claimingIn: pipeline, conclude)
+        if let session {
+            rules.verifier.verify(requests, at: .now, claimingIn: session, conclude)
         } else {
             conclude(rules.verifier.verify(requests, at: .now))
         }

@@ -2,21 +2,22 @@ internal import MediaToken
 internal import TextEncodings
 
 extension RedisErrorReply {
-    /// The error for whoever runs the store: what the server at `address` said, and what to do about it.
-    func fault(of address: RedisAddress) -> ReplayCacheError {
+    /// The error for the store's operator: what the server at `address` replied, and what to do about it.
+    func storeError(at address: RedisAddress) -> ReplayCacheError {
         guard code != "OOM" else { return .full("\(address) has reached its maxmemory") }
         return .unavailable("\(address) answers '\(printable(line))'" + (advice.map { "; " + $0 } ?? ""))
     }
 
-    /// The same for the reply to a login. Some servers repeat the command in it, password included.
-    func loginFault(of address: RedisAddress) -> ReplayCacheError {
+    /// The error for the reply to `AUTH`. It shows only the reply's first word, because some servers repeat the command
+    /// in the reply, password included.
+    func loginError(at address: RedisAddress) -> ReplayCacheError {
         .unavailable("\(address) refuses the login with \(printable(String(code)))" + (advice.map { "; " + $0 } ?? ""))
     }
 
     private var advice: String? {
         switch code {
-        case "NOAUTH": "give user:password@ or :password@ in its URL"
-        case "WRONGPASS": "set the user and password in its URL right"
+        case "NOAUTH": "give user:password@ or :password@ in its URL, or password-file"
+        case "WRONGPASS": "set the user and password in its URL, or its password-file, right"
         case "NOPERM":
             "its user needs the keys, +set +get +info +time +config|get +select, in a cluster +asking +cluster, "
                 + "to wait +wait, for stat +scan +pexpiretime"
@@ -24,7 +25,7 @@ extension RedisErrorReply {
         case "LOADING": "it serves once it has loaded its data"
         case "CLUSTERDOWN": "it serves once a primary is there for each slot"
         case "MISCONF": "it cannot write to its disk"
-        default: line.contains("cluster support disabled") ? "it is no cluster: leave out cluster=true" : nil
+        default: line.contains("cluster support disabled") ? "it is not a cluster: leave out cluster=true" : nil
         }
     }
 }

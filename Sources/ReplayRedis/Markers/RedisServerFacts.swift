@@ -3,25 +3,29 @@ internal import Timestamps
 
 /// What a server reports about itself. It is read again in each round of claims.
 ///
-/// A marker vouches for its keys only while these facts are as they were when the marker was set. Each round asks for them
-/// after its claims and its markers, on the same connection, so a loss before a claim shows in the round of that claim.
+/// A marker vouches for its keys only while these facts are as they were when the marker was set. Each round asks for
+/// them after its claims and its markers, on the same connection, so a loss before a claim shows in the round of that
+/// claim.
 struct RedisServerFacts {
-    /// Names this run of this server: another run may have another memory.
+    /// The name of this run of this server: another run may have another memory.
     let runID: String
-    /// Counts of this run that change when keys are lost or replaced; `nil` if they may have been set back since they were last
-    /// read, and this round did not ask for the trace of that.
+    /// Counts of this run that change when keys are lost or replaced; `nil` if they may have been set back since they
+    /// were last read, and this round did not ask for the trace of that.
     let losses: RedisLosses?
     /// Whether the server appends to its file (`appendonly`).
     let appends: Bool
-    /// Whether all that this run acknowledges will be there in the next.
+    /// Whether all that this run acknowledges will be there in the next run.
     ///
-    /// `appendonly yes` alone is not enough: under `appendfsync everysec` Redis answers before it has written, for up to two
-    /// seconds while a sync is under way, so that even a killed process, let alone a crashed machine, loses claims. Nor does
-    /// a run keep its claims that may evict them.
+    /// `appendonly yes` alone is not enough: under `appendfsync everysec` Redis answers before it has written, for up to
+    /// two seconds while a sync is under way, so that even a killed process, let alone a crashed machine, loses claims.
+    /// Nor does a run that may evict claims keep them.
     let keepsThroughRestart: Bool
-    /// Whether this run began with all that the one before wrote, rather than with a snapshot or nothing. Turning `appendonly`
-    /// on later rewrites the file.
+    /// Whether this run began with all that the run before it wrote, rather than with a snapshot or nothing. Turning
+    /// `appendonly` on later rewrites the file.
     let beganWithAll: Bool
+    /// Whether the operator's statement `durable=server` holds for this server: it lets nobody read the settings that
+    /// would decide otherwise.
+    let isStatedDurable: Bool
     /// Why the server cannot serve this store, so that nothing may be written to it; `nil` if it can.
     let misfit: String?
     /// Why the server may drop live keys to make room; `nil` if it never does.
@@ -32,7 +36,9 @@ struct RedisServerFacts {
     let leastFence: Timestamp?
     /// The number of commands that this run has carried out. It only grows, unless `CONFIG RESETSTAT` sets it back.
     private let processed: Int
-    private let askedAt: ContinuousClock.Instant
+    private let askedAt: Instant
+
+    typealias Instant = ContinuousClock.Instant
 
     /// Why no claim may be accepted on the server; `nil` if claims may be.
     var problem: String? { misfit ?? eviction }
@@ -44,31 +50,32 @@ struct RedisServerFacts {
     static let commands: [RedisCommand] = [
         ["INFO", "server", "memory", "stats", "persistence", "cluster", "replication"], settings, trace,
     ]
-    /// The same commands for the greeting, in a form that a server which is too old for this store understands.
+    /// The commands that ask for all facts in a form that a server which is too old for this store understands too.
     static let greeting = [["INFO"], settings, trace]
     /// More commands than a server can carry out in a millisecond.
     private static let mostProcessedInAMillisecond = 10_000
 
     /// The commands that ask for the facts again. The trace costs as much as all other facts, and is left out if the count of
     /// commands shows a reset as well. If the reply then comes too late for that, the marker is looked at with the trace.
-    var commandsAgain: [RedisCommand] {
-        wouldFall(inMilliseconds: 50) ? Self.commands.dropLast() : Self.commands
+    func commandsAgain(at now: Instant) -> [RedisCommand] {
+        wouldFall(by: now, plusMilliseconds: 50) ? Self.commands.dropLast() : Self.commands
     }
 
-    /// Whether the count of commands must be lower than it was if it was set back since: the server cannot have carried out
-    /// so many commands again in the time that has passed.
-    private func wouldFall(inMilliseconds more: Int) -> Bool {
-        let span = (ContinuousClock.now - askedAt).clampedMilliseconds + Int64(more)
+    /// Whether the count of commands must be lower than it was if it was set back since: the server cannot have carried
+    /// out so many commands again in the time that has passed.
+    private func wouldFall(by now: Instant, plusMilliseconds more: Int64) -> Bool {
+        let span = (now - askedAt).clampedMilliseconds + more
         return processed / Self.mostProcessedInAMillisecond > span
     }
 
-    /// Reads the replies to ``commands``, with the trace or without; `nil` where they are not Redis'.
+    /// Reads the replies to ``commands``, with the trace or without; `nil` if Redis would not reply so.
     ///
     /// - Parameters:
-    ///   - askedAt: a moment before the commands were sent.
-    ///   - last: what was known of the same server before.
+    ///   - askedAt: a time before the commands were sent.
+    ///   - moment: when the replies came.
+    ///   - last: the facts that the server reported before.
     init?(
-        _ replies: ArraySlice<RedisReply>, askedAt: ContinuousClock.Instant, after last: RedisServerFacts? = nil,
+        _ replies: ArraySlice<RedisReply>, askedAt: Instant, at moment: RedisMoment, after last: RedisServerFacts?,
         _ configuration: RedisConfiguration
     ) {
         guard let text = replies.first?.text else { return nil }
@@ -78,25 +85,28 @@ struct RedisServerFacts {
         let rest = replies.dropFirst()
         // Name, value, name, value.
         let settings = rest.first?.array?.compactMap(\.text) ?? []
+        isStatedDurable = configuration.assumesDurability && settings.count != 4 && rest.first != .lost
         let always = ["appendfsync", "always", "no-appendfsync-on-rewrite", "no"]
         misfit = Self.misfit(info, configuration)
         eviction = Self.eviction(info, configuration)
-        appends = info["aof_enabled"] == "1"
-        keepsThroughRestart = eviction == nil && appends && settings.count == 4 && Set(settings) == Set(always)
-        beganWithAll = info["aof_rewrites"] == "0" && info["aof_rewrite_in_progress"] == "0"
+        appends = isStatedDurable || info["aof_enabled"] == "1"
+        keepsThroughRestart =
+            eviction == nil && appends && (isStatedDurable || settings.count == 4 && Set(settings) == Set(always))
+        beganWithAll = isStatedDurable || info["aof_rewrites"] == "0" && info["aof_rewrite_in_progress"] == "0"
         let processed = info["total_commands_processed"].flatMap(Int.init) ?? 0
         (self.processed, self.askedAt) = (processed, askedAt)
         let last = last?.runID == runID ? last : nil
         // The last question was a command too, so the count has grown. A server that does not report it has the trace alone.
         let hasFallen = last.map { processed > 0 && processed <= $0.processed } ?? false
-        let time = info["server_time_usec"].flatMap(Int64.init).map { Timestamp(milliseconds: $0 / 1000) } ?? .now
+        let time =
+            info["server_time_usec"].flatMap(Int64.init).map { Timestamp(milliseconds: $0 / 1000) } ?? moment.time
         leastFence =
             hasFallen
             ? time.advanced(byMilliseconds: configuration.clockSkew.clampedMilliseconds) : last?.leastFence
         let reset: String?
         if let trace = rest.dropFirst().first {
             reset = RedisLosses.reset(trace)
-        } else if let last, last.wouldFall(inMilliseconds: 0), !hasFallen {
+        } else if let last, last.wouldFall(by: moment.instant, plusMilliseconds: 0), !hasFallen {
             reset = last.losses?.reset
         } else {
             reset = nil

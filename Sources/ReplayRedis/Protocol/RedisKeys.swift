@@ -72,6 +72,17 @@ struct RedisKeys {
     private func begin(of shard: RedisShard) -> String { prefix + ":{" + shard.tag + "}:" }
 }
 
+/// What all rounds of a store go by. It is shared rather than copied.
+final class RedisTerms: Sendable {
+    let configuration: RedisConfiguration
+    let keys: RedisKeys
+
+    init(_ configuration: RedisConfiguration) {
+        self.configuration = configuration
+        keys = RedisKeys(configuration)
+    }
+}
+
 /// What the store needs of the server's clock, which decides when a key is forgotten.
 enum RedisClock {
     private static let largestSkew = VerificationPolicy.largestClockSkew.clampedMilliseconds
@@ -96,16 +107,10 @@ enum RedisClock {
     }
 }
 
-/// A moment that goes on: the caller's time when it asked, and what has passed since.
-///
-/// A fence is set by it, since a server may have begun anew while the caller waited.
-struct RunningTime {
-    private let begin: Timestamp
-    private let start = ContinuousClock.now
+/// One moment by two clocks: the monotonic one, by which deadlines go, and the host's time of day.
+struct RedisMoment {
+    let instant: ContinuousClock.Instant
+    let time: Timestamp
 
-    init(_ begin: Timestamp) {
-        self.begin = begin
-    }
-
-    var now: Timestamp { begin.advanced(byMilliseconds: (ContinuousClock.now - start).clampedMilliseconds) }
+    static var now: RedisMoment { RedisMoment(instant: .now, time: .now) }
 }

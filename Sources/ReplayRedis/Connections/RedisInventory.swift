@@ -1,6 +1,6 @@
 internal import MediaToken
 
-/// Goes through all that a store holds, for people who run it.
+/// Goes through all that a store holds, for its operator.
 struct RedisInventory {
     private let session: RedisSession
     private let client: RedisReplayClient
@@ -11,13 +11,12 @@ struct RedisInventory {
     }
 
     func status() throws(ReplayCacheError) -> ReplayStoreStatus {
-        try session.wait { client.router.refresh($0) }
+        _ = try session.wait { client.learnSlots($0) }
         var counts: [ReplayBucket: Int] = [:]
         var bytes = 0
         var fence: Timestamp?
-        for (node, shards) in client.router.shardsByNode {
-            _ = try session.wait { node.whenConnected($0) }
-            let markers = try ask(node, shards.map { ["GET", client.keys.marker(of: $0)] })
+        for node in client.servers.owning {
+            let markers = try ask(node, client.servers.shards(of: node).map { ["GET", client.keys.marker(of: $0)] })
             let since = markers.compactMap { RedisMarker($0)?.since }
             fence = (since + [fence].compactMap(\.self)).max()
             counts.merge(try self.counts(on: node), uniquingKeysWith: +)
@@ -30,14 +29,14 @@ struct RedisInventory {
         return ReplayStoreStatus(buckets: counts.map { ($0.key, $0.value) }, bytes: bytes, fence: fence)
     }
 
-    private func counts(on node: RedisNode) throws(ReplayCacheError) -> [ReplayBucket: Int] {
+    private func counts(on node: Int) throws(ReplayCacheError) -> [ReplayBucket: Int] {
         var counts: [ReplayBucket: Int] = [:]
         var cursor = "0"
         repeat {
             let page = try ask(node, [["SCAN", cursor, "MATCH", client.keys.pattern, "COUNT", "1000"]])
             guard let parts = page[0].array, parts.count == 2, let next = parts[0].text, let keys = parts[1].array
             else {
-                throw .unavailable("\(node.address) does not answer SCAN as Redis does")
+                throw .unavailable("\(client.servers.nodes[node].address) does not answer SCAN as Redis does")
             }
             cursor = next
             guard !keys.isEmpty else { continue }
@@ -50,17 +49,14 @@ struct RedisInventory {
         return counts
     }
 
-    /// Bytes of memory that the server takes, for whatever else it holds too.
-    private func memory(of node: RedisNode) throws(ReplayCacheError) -> Int {
+    /// The memory in bytes that the server takes, including what other programs keep on it.
+    private func memory(of node: Int) throws(ReplayCacheError) -> Int {
         let lines = try ask(node, [["INFO", "memory"]])[0].text?.split(whereSeparator: \.isNewline) ?? []
         return lines.firstNonNil { $0.hasPrefix("used_memory:") ? Int($0.dropFirst(12)) : nil } ?? 0
     }
 
-    private func ask(_ node: RedisNode, _ commands: [RedisCommand]) throws(ReplayCacheError) -> [RedisReply] {
-        let replies: [RedisReply] = try session.wait { done in node.send(commands) { done(.success($0)) } }
-        for case .error(let error) in replies where error.redirection == nil { throw error.fault(of: node.address) }
-        if replies.contains(.lost) { throw .unavailable(node.lossReason) }
-        return replies
+    private func ask(_ node: Int, _ commands: [RedisCommand]) throws(ReplayCacheError) -> [RedisReply] {
+        try session.wait { client.ask(commands, of: node, $0) }
     }
 }
 

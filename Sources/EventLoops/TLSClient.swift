@@ -1,0 +1,137 @@
+internal import CLibEventTLS
+internal import Glibc
+
+/// A client's side of TLS 1.3, or of TLS 1.2 with forward secrecy and authenticated encryption: whom it trusts, and what
+/// it shows. A connection exists only if the server's certificate was accepted.
+///
+/// The files are read when a connection is made, and again when one of them has changed since. An instance belongs to one
+/// thread.
+package final class TLSClient {
+    package struct Settings: Sendable, Equatable {
+        /// A file of authorities as PEM; `nil` for those that the host trusts.
+        package var authorities: String?
+        /// A file with the client's certificate as PEM, followed by those that lead to its authority; `nil` for none.
+        package var certificate: String?
+        /// A file with the certificate's private key as PEM, without a password.
+        package var key: String?
+        /// The name that the server's certificate must have; `nil` for the host that is connected to.
+        package var name: String?
+
+        package init() {}
+    }
+
+    private let settings: Settings
+    private var context: OpaquePointer?
+    /// Identity, size and times of the files that the context was made from.
+    private var version: [String] = []
+
+    package init(_ settings: Settings) {
+        self.settings = settings
+    }
+
+    deinit {
+        if let context { SSL_CTX_free(context) }
+    }
+
+    /// A new TLS session with a host; the caller owns it.
+    func session(for host: String) throws(StreamConnection.Ending) -> OpaquePointer {
+        let version = [settings.authorities, settings.certificate, settings.key].map(Self.version)
+        if context == nil || version != self.version { try load(version) }
+        let name = settings.name ?? host
+        ERR_clear_error()
+        guard let session = SSL_new(context) else { throw Self.failure("TLS", "cannot be set up") }
+        guard Self.demand(name, of: session) else {
+            SSL_free(session)
+            throw Self.failure("the name '\(name)'", "cannot be demanded of a certificate")
+        }
+        return session
+    }
+
+    /// Makes the certificate's name part of its check. An address is compared with the addresses in the certificate, and
+    /// is not sent as the name of the server (RFC 6066, section 3).
+    private static func demand(_ name: String, of session: OpaquePointer) -> Bool {
+        let parameters = SSL_get0_param(session)
+        if X509_VERIFY_PARAM_set1_ip_asc(parameters, name) == 1 { return true }
+        X509_VERIFY_PARAM_set_hostflags(parameters, noPartialWildcards)
+        // A macro that the importer does not see: SSL_set_tlsext_host_name.
+        let hostName = Array(name.utf8CString)
+        let isSet = hostName.withUnsafeBytes {
+            SSL_ctrl(
+                session, SSL_CTRL_SET_TLSEXT_HOSTNAME, Int(TLSEXT_NAMETYPE_host_name),
+                UnsafeMutableRawPointer(mutating: $0.baseAddress))
+        }
+        return isSet == 1 && SSL_set1_host(session, name) == 1
+    }
+
+    private func load(_ version: [String]) throws(StreamConnection.Ending) {
+        ERR_clear_error()
+        guard let made = SSL_CTX_new(TLS_client_method()) else { throw Self.failure("TLS", "cannot be set up") }
+        do throws(StreamConnection.Ending) { try Self.configure(made, settings) } catch {
+            SSL_CTX_free(made)
+            throw error
+        }
+        if let context { SSL_CTX_free(context) }
+        (context, self.version) = (made, version)
+    }
+
+    private static func configure(_ context: OpaquePointer, _ settings: Settings) throws(StreamConnection.Ending) {
+        let lowest = SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
+        guard lowest == 1, SSL_CTX_set_cipher_list(context, ciphers) == 1 else {
+            throw failure("TLS", "version 1.2 with ECDHE and AEAD cannot be demanded")
+        }
+        // A key with a password would otherwise be asked for on the terminal.
+        SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in -1 }
+        SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
+        if let authorities = settings.authorities {
+            guard SSL_CTX_load_verify_file(context, authorities) == 1 else {
+                throw failure(authorities, "expected certificates of authorities as PEM")
+            }
+        } else if SSL_CTX_set_default_verify_paths(context) != 1 {
+            throw failure("the host's authorities", "cannot be read")
+        }
+        guard let certificate = settings.certificate else { return }
+        let key = settings.key ?? certificate
+        guard SSL_CTX_use_certificate_chain_file(context, certificate) == 1 else {
+            throw failure(certificate, "expected a certificate as PEM")
+        }
+        guard SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) == 1,
+            SSL_CTX_check_private_key(context) == 1
+        else { throw failure(key, "expected the key of \(certificate) as PEM, without a password") }
+    }
+
+    /// Why one side of a connection refused the other's TLS; `nil` if neither did.
+    func refusal(on buffer: OpaquePointer) -> String? {
+        let code = UInt(bufferevent_get_openssl_error(buffer))
+        defer { ERR_clear_error() }
+        guard let session = bufferevent_openssl_get_ssl(buffer) else { return nil }
+        let verdict = SSL_get_verify_result(session)
+        if verdict != Int(X509_V_OK) {
+            let wanted = settings.name.map { "; its name must be \($0)" } ?? ""
+            return
+                "has a certificate that is not accepted: \(String(cString: X509_verify_cert_error_string(verdict)))\(wanted)"
+        }
+        guard code != 0 else { return nil }
+        let reason = ERR_reason_error_string(code).map { String(cString: $0) } ?? "error \(code)"
+        // SSL_R_WRONG_VERSION_NUMBER: what came is no TLS record.
+        if code & 0x7F_FFFF == 267 { return "does not speak TLS" }
+        return "refuses TLS: \(reason)"
+    }
+
+    /// The cipher suites for TLS 1.2. All suites of TLS 1.3 have these properties.
+    private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
+    /// X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS.
+    private static let noPartialWildcards: UInt32 = 4
+
+    /// Tells one state of a file from another.
+    private static func version(of file: String?) -> String {
+        var found = stat()
+        guard let file, stat(file, &found) == 0 else { return "" }
+        return "\(found.st_dev) \(found.st_ino) \(found.st_size) \(found.st_mtim.tv_sec) \(found.st_mtim.tv_nsec)"
+    }
+
+    private static func failure(_ place: String, _ expected: String) -> StreamConnection.Ending {
+        let reason = ERR_reason_error_string(ERR_peek_last_error()).map { " (libssl: \(String(cString: $0)))" } ?? ""
+        ERR_clear_error()
+        return StreamConnection.Ending(description: "cannot be reached: \(place): \(expected)\(reason)")
+    }
+}

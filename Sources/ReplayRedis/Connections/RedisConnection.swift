@@ -1,0 +1,89 @@
+internal import EventLoops
+internal import Files
+internal import MediaToken
+
+/// A connection to a server, logged in: commands go out and replies come in, in the same order.
+final class RedisConnection {
+    private let address: RedisAddress
+    private let replyReader = RedisReplyReader()
+    private let received: ([RedisReply]) -> Void
+    private let ended: (ReplayCacheError) -> Void
+    private var stream: StreamConnection?
+    /// Whether the first reply will be that to the login.
+    private var awaitsLogin: Bool
+
+    /// Begins to connect and to log in. Commands can be sent at once.
+    ///
+    /// - Parameters:
+    ///   - tls: what this side shows and demands; `nil` for a store without TLS.
+    ///   - received: called with the replies to commands.
+    ///   - ended: called once when the connection could not be made or has ended, unless it was closed before.
+    init(
+        to address: RedisAddress, _ configuration: RedisConfiguration, tls: TLSClient?, on loop: EventLoop,
+        received: @escaping ([RedisReply]) -> Void, ended: @escaping (ReplayCacheError) -> Void
+    ) throws(ReplayCacheError) {
+        self.address = address
+        self.received = received
+        self.ended = ended
+        let password = try Self.password(configuration, for: address)
+        awaitsLogin = password != nil
+        do throws(StreamConnection.Ending) {
+            stream = try StreamConnection(
+                to: address.host, port: UInt16(truncatingIfNeeded: address.port), tls: tls, on: loop,
+                received: { [unowned self] in self.receive($0) },
+                ended: { [unowned self] in self.end(.unavailable("\(address) \($0)")) })
+        } catch {
+            throw .unavailable("\(address) \(error)")
+        }
+        if let password { send([["AUTH"] + (configuration.user.map { [$0] } ?? []) + [password]]) }
+    }
+
+    /// The password, which is read from its file for each connection, so that it can be changed while the store is open.
+    private static func password(
+        _ configuration: RedisConfiguration, for address: RedisAddress
+    ) throws(ReplayCacheError) -> String? {
+        guard let file = configuration.passwordFile else { return configuration.password }
+        do {
+            let bytes = try FileBytes.read(file, limit: 4096)
+            let line = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
+            guard !line.isEmpty else { throw ReplayCacheError.unavailable("the password file \(file) is empty") }
+            return String(decoding: line, as: UTF8.self)
+        } catch let error as ReplayCacheError {
+            throw error
+        } catch {
+            throw .unavailable("no login at \(address): the password file \(file) \(error)")
+        }
+    }
+
+    /// Sends commands in one piece.
+    func send(_ commands: [RedisCommand]) {
+        stream?.send(RedisCommandWriter.bytes(of: commands))
+    }
+
+    /// Ends the connection. No callback is called afterwards.
+    func close() {
+        stream?.close()
+        stream = nil
+    }
+
+    private func receive(_ bytes: UnsafeRawBufferPointer) {
+        replyReader.feed(bytes)
+        var replies: [RedisReply] = []
+        do throws(RedisReplyReader.ProtocolError) {
+            while let reply = try replyReader.next() { replies.append(reply) }
+        } catch {
+            return end(.unavailable("\(address) does not speak Redis' protocol"))
+        }
+        if awaitsLogin, let login = replies.first {
+            awaitsLogin = false
+            if case .error(let error) = login { return end(error.loginError(at: address)) }
+            replies.removeFirst()
+        }
+        if !replies.isEmpty { received(replies) }
+    }
+
+    private func end(_ error: ReplayCacheError) {
+        close()
+        ended(error)
+    }
+}

@@ -1,0 +1,111 @@
+package import EventLoops
+package import MediaToken
+
+/// A Redis store as an event loop uses it: one connection to each server, any number of claims in flight.
+///
+/// It carries out what ``RedisRounds`` decides. It belongs to the loop's thread.
+package final class RedisReplayClient: PipelinedReplayCache {
+    let configuration: RedisConfiguration
+    let keys: RedisKeys
+    private let loop: EventLoop
+    private let tls: TLSClient?
+    private var rounds: RedisRounds
+    private var connections: [RedisLink: RedisConnection] = [:]
+    private var callers: [Int: ([Result<ReplayAnswer, ReplayCacheError>]) -> Void] = [:]
+    private var errands: [Int: (Result<[RedisReply], ReplayCacheError>) -> Void] = [:]
+    private var timer: LoopTimer?
+    private var timerEnd: ContinuousClock.Instant?
+
+    package init(_ configuration: RedisConfiguration, on loop: EventLoop) {
+        self.configuration = configuration
+        self.loop = loop
+        keys = RedisKeys(configuration)
+        tls = configuration.tls.map { tls in
+            var settings = TLSClient.Settings()
+            settings.authorities = tls.authorities
+            settings.certificate = tls.certificate
+            settings.key = tls.key
+            settings.name = tls.name
+            return TLSClient(settings)
+        }
+        rounds = RedisRounds(configuration)
+    }
+
+    /// Decides the claims of a group, in order; see `ReplayCache`. Calls `completion` once, with an answer for each,
+    /// within the deadline of the configuration; it may be before this returns.
+    package func claim(
+        _ group: [ReplayClaim], at now: Timestamp,
+        _ completion: @escaping ([Result<ReplayAnswer, ReplayCacheError>]) -> Void
+    ) {
+        callers[rounds.claim(group, at: now, .now)] = completion
+        carryOut()
+    }
+
+    /// Connects to every server, checks that claims may be accepted on it now, and sees to it that each shard has a
+    /// marker, so that the store remembers from now on.
+    package func open(at now: Timestamp, _ completion: @escaping (Result<Void, ReplayCacheError>) -> Void) {
+        errands[rounds.open(at: now, .now)] = { completion($0.map { _ in }) }
+        carryOut()
+    }
+
+    /// The servers of the store, and the shards of each, as far as they are known.
+    var servers: RedisServers { rounds.servers }
+
+    /// Learns the owners of a cluster's slots.
+    func learnSlots(_ completion: @escaping (Result<[RedisReply], ReplayCacheError>) -> Void) {
+        errands[rounds.learnSlots(.now)] = completion
+        carryOut()
+    }
+
+    /// Sends commands to the server with a number.
+    func ask(
+        _ commands: [RedisCommand], of node: Int,
+        _ completion: @escaping (Result<[RedisReply], ReplayCacheError>) -> Void
+    ) {
+        errands[rounds.ask(commands, of: node, .now)] = completion
+        carryOut()
+    }
+
+    /// Carries out what was decided. A caller that is answered may ask again before this returns.
+    private func carryOut() {
+        while let action = rounds.nextAction() { carryOut(action) }
+        guard rounds.alarm != timerEnd else { return }
+        timerEnd = rounds.alarm
+        timer = rounds.alarm.map { alarm in
+            let milliseconds = max(0, (alarm - .now).clampedMilliseconds) + 1
+            return loop.timer(afterMilliseconds: Int(milliseconds)) { [unowned self] in
+                timerEnd = nil
+                rounds.elapsed(.now)
+                carryOut()
+            }
+        }
+    }
+
+    private func carryOut(_ action: RedisRounds.Action) {
+        switch action {
+        case .connect(let link): connect(link)
+        case .send(let commands, let link): connections[link]?.send(commands)
+        case .close(let link): connections.removeValue(forKey: link)?.close()
+        case .answer(let group, let answers): callers.removeValue(forKey: group)?(answers)
+        case .conclude(let errand, let outcome): errands.removeValue(forKey: errand)?(outcome)
+        }
+    }
+
+    private func connect(_ link: RedisLink) {
+        do throws(ReplayCacheError) {
+            connections[link] = try RedisConnection(
+                to: link.address, configuration, tls: tls, on: loop,
+                received: { [unowned self] replies in
+                    rounds.received(replies, on: link, .now)
+                    carryOut()
+                },
+                ended: { [unowned self] error in
+                    connections[link] = nil
+                    rounds.ended(link, error, .now)
+                    carryOut()
+                })
+        } catch {
+            rounds.ended(link, error, .now)
+        }
+    }
+}

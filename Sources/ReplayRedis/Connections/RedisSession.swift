@@ -1,0 +1,45 @@
+internal import EventLoops
+internal import MediaToken
+internal import Threading
+
+/// A client with an event loop of its own, which runs while its thread waits for an answer.
+///
+/// `@unchecked Sendable`: it is used by the one thread that took it out of ``IdleRedisSessions``, until that thread puts
+/// it back.
+final class RedisSession: @unchecked Sendable {
+    let client: RedisReplayClient
+    private let loop: EventLoop
+
+    init(_ configuration: RedisConfiguration) throws(ReplayCacheError) {
+        do { loop = try EventLoop() } catch {
+            throw .unavailable("no event loop for \(configuration.address): out of file descriptors or memory")
+        }
+        client = RedisReplayClient(configuration, on: loop)
+    }
+
+    /// Runs the loop until what `body` begins is done. The client sees to it that it is done by the deadline.
+    func wait<Value>(
+        _ body: (@escaping (Result<Value, ReplayCacheError>) -> Void) -> Void
+    ) throws(ReplayCacheError) -> Value {
+        // Finds out about a connection that ended while the session was idle, before something is sent on it.
+        loop.runPending()
+        var outcome: Result<Value, ReplayCacheError>?
+        body { outcome = $0 }
+        loop.run { outcome != nil }
+        guard let outcome else { throw .unavailable("the event loop ended before the store answered") }
+        return try outcome.get()
+    }
+}
+
+/// The sessions of a store that no thread uses at the moment.
+final class IdleRedisSessions: Sendable {
+    private let sessions = Guarded<[RedisSession]>([])
+
+    func take() -> RedisSession? {
+        sessions.withLock { $0.popLast() }
+    }
+
+    func give(_ session: RedisSession) {
+        sessions.withLock { $0.append(session) }
+    }
+}

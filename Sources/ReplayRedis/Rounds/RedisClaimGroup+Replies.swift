@@ -1,0 +1,218 @@
+internal import MediaToken
+
+/// What a server's replies mean for claims and for markers.
+extension RedisClaimGroup {
+    /// Records what the replies to a part with claims mean for each of its claims.
+    ///
+    /// - Returns: whether markers are to be looked at before the claims go on.
+    mutating func judge(_ replies: RedisPartReplies, to part: RedisPart, _ servers: inout RedisServers) -> Bool {
+        let reader = Reader(part: part, replies: replies, isCluster: configuration.isCluster)
+        let markers = Dictionary(
+            uniqueKeysWithValues: zip(part.shards, replies.keys.dropFirst(part.claimed.count)))
+        let doubt =
+            (part.claimed.isEmpty ? nil : clockDoubt(replies) ?? replicaDoubt(replies)) ?? reader.serverDoubt
+        let server = try? replies.facts.get()
+        // A loss is recorded by the first round that sees it, even if no claim depends on it: a restart would hide it.
+        var needsMarking =
+            server.map { server in
+                markers.values.lazy.compactMap { RedisMarker($0) }
+                    .contains { $0.runID == server.runID && !$0.isOf(server) }
+            } ?? false
+        for position in part.judged {
+            // The server that `ASK` named was asked; from now on it is the slot's owner, unless it says otherwise.
+            if case .claimed(_, let answer) = stages[position] { stages[position] = .claimed(nil, answer) }
+        }
+        for (position, reply) in zip(part.claimed, replies.keys) {
+            let claim = claims[position]
+            let marker = markers[keys.shard(of: claim.key)]
+            stages[position] = reader.stage(of: claim, after: reply, marker: marker, doubt, &servers)
+        }
+        for position in part.judged {
+            let claim = claims[position]
+            guard case .claimed(_, let answer) = stages[position], let marker = markers[keys.shard(of: claim.key)]
+            else { continue }
+            if let stage = reader.stage(of: claim, answered: answer, marker: marker, server, doubt, &servers) {
+                stages[position] = stage
+            } else {
+                needsMarking = true
+            }
+        }
+        return needsMarking
+    }
+
+    private func clockDoubt(_ replies: RedisPartReplies) -> ReplayCacheError? {
+        switch replies.rest.first {
+        case .error(let error): return error.storeError(at: replies.address)
+        case .lost, nil: return replies.lostAnswer
+        case .some(let reply):
+            guard let time = RedisClock.time(reply) else {
+                return .unavailable("\(replies.address) does not answer TIME as Redis does")
+            }
+            return RedisClock.problem(server: time, now: now).map { .unavailable("\(replies.address) \($0)") }
+        }
+    }
+
+    private func replicaDoubt(_ replies: RedisPartReplies) -> ReplayCacheError? {
+        let wanted = configuration.replicas
+        guard wanted > 0 else { return nil }
+        switch replies.rest.dropFirst().first {
+        case .integer(let count) where count >= wanted: return nil
+        case .integer(let count):
+            return .unavailable("\(replies.address): \(count) of \(wanted) replicas confirmed the claim in time")
+        case .error(let error): return error.storeError(at: replies.address)
+        default: return replies.lostAnswer
+        }
+    }
+
+    /// The part that writes the markers that are missing or do not hold; `nil` if there are none. It is a failure if no
+    /// claim may be accepted on the server.
+    func renewal(
+        after replies: RedisPartReplies, to part: RedisPart, at instant: Instant
+    ) -> Result<RedisPart?, ReplayCacheError> {
+        if let error = replies.firstError { return .failure(error) }
+        do throws(ReplayCacheError) {
+            let server = try replies.facts.get()
+            let fence = try fence(replies, at: instant)
+            let markers = zip(part.shards, replies.keys)
+            let commands = markers.compactMap { command(for: $0, $1, server, fence) }
+            let problem = (server.problem ?? markers.lazy.compactMap { RedisMarker($1)?.problem(on: server) }.first)
+                .map { ReplayCacheError.unavailable("\(replies.address) \($0)") }
+            if commands.isEmpty, let problem { throw problem }
+            return .success(commands.isEmpty ? nil : RedisPart(marking: commands, after: part, problem: problem))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// The fence of a shard that begins now: tokens issued later can be decided.
+    ///
+    /// It goes by the later of two clocks, so that a client whose clock is slow does not vouch for a time that it knows
+    /// nothing of. It is taken after the markers and the server's facts were read: what was lost was lost before.
+    private func fence(_ replies: RedisPartReplies, at instant: Instant) throws(ReplayCacheError) -> Timestamp {
+        let time = time(at: instant)
+        guard let serverTime = replies.rest.first.flatMap(RedisClock.time) else {
+            throw .unavailable("\(replies.address) does not answer TIME as Redis does")
+        }
+        if let problem = RedisClock.problem(server: serverTime, now: time) {
+            throw .unavailable("\(replies.address) \(problem)")
+        }
+        return max(time, serverTime).advanced(byMilliseconds: configuration.clockSkew.clampedMilliseconds)
+    }
+
+    private func command(
+        for shard: RedisShard, _ reply: RedisReply, _ server: RedisServerFacts, _ fence: Timestamp
+    ) -> RedisCommand? {
+        // A shard that another server owns by now is looked at there. A marker set on a replica would be believed later.
+        if case .error = reply { return nil }
+        guard server.misfit == nil, let losses = server.losses else { return nil }
+        let key = keys.marker(of: shard)
+        if let marker = RedisMarker(reply) {
+            let waits = configuration.replicas > 0
+            // `XX`: if all was lost in between, the marker must not come back without its keys.
+            return marker.renewed(by: server, fence: fence, waits: waits).map { ["SET", key, $0.text, "XX"] }
+        }
+        let begun = RedisMarker(since: fence, runID: server.runID, isKept: server.keepsThroughRestart, losses: losses)
+        // The first client to set a missing marker decides, and the others read what it set.
+        return ["SET", key, begun.text, reply == .null ? "NX" : "XX"]
+    }
+}
+
+extension RedisPartReplies {
+    /// The first error among the replies about keys; `nil` if there is none. A redirection is none.
+    var firstError: ReplayCacheError? {
+        for case .error(let error) in keys where error.redirection == nil { return error.storeError(at: address) }
+        return keys.contains(.lost) ? loss : nil
+    }
+
+    /// The error for a claim whose answer was lost.
+    var lostAnswer: ReplayCacheError {
+        if case .unavailable(let reason) = loss {
+            .unavailable(reason + "; an answer is lost, so its token may count as used")
+        } else {
+            loss
+        }
+    }
+}
+
+/// Reads the replies of one server to the claims of a part.
+private struct Reader {
+    typealias Stage = RedisClaimGroup.Stage
+
+    let part: RedisPart
+    let replies: RedisPartReplies
+    let isCluster: Bool
+
+    /// The stage of a claim by the server's reply to the claim itself.
+    func stage(
+        of claim: ReplayClaim, after reply: RedisReply, marker: RedisReply?, _ doubt: ReplayCacheError?,
+        _ servers: inout RedisServers
+    ) -> Stage {
+        switch reply {
+        case .error(let error):
+            if let target = redirection(error, &servers) { return .unclaimed(target.isAsking ? target : nil) }
+            return .decided(.failure(error.storeError(at: replies.address)))
+        case .lost: return .decided(.failure(replies.lostAnswer))
+        default: break
+        }
+        guard let answer = RedisKeys.answer(reply, to: claim) else {
+            return .decided(.failure(.unavailable("\(replies.address) does not answer SET as Redis does")))
+        }
+        // "Already used" stands, whatever doubts there are about the server, its clock or its replicas.
+        guard answer == .alreadyUsed else { return doubt.map { .decided(.failure($0)) } ?? .claimed(nil, answer) }
+        // A token that was refused for being older than the store is refused for that again.
+        if let since = marker.flatMap(RedisMarker.init)?.since, claim.issued <= since {
+            return .decided(.success(.predatesStore(since: since)))
+        }
+        return .decided(.success(.alreadyUsed))
+    }
+
+    /// The stage of a claim that was carried out, by the marker of its shard; `nil` if the marker does not hold.
+    func stage(
+        of claim: ReplayClaim, answered answer: ReplayAnswer, marker: RedisReply, _ server: RedisServerFacts?,
+        _ doubt: ReplayCacheError?, _ servers: inout RedisServers
+    ) -> Stage? {
+        switch marker {
+        case .error(let error):
+            if let target = redirection(error, &servers) { return .claimed(target.isAsking ? target : nil, answer) }
+            return .decided(.failure(error.storeError(at: replies.address)))
+        case .lost: return .decided(.failure(replies.lostAnswer))
+        default: break
+        }
+        if let doubt { return .decided(.failure(doubt)) }
+        guard let server, let marker = RedisMarker(marker), marker.isOf(server) else { return nil }
+        if let problem = marker.problem(on: server) {
+            return .decided(.failure(.unavailable("\(replies.address) \(problem)")))
+        }
+        let isKnown = claim.issued > marker.since
+        return .decided(.success(isKnown ? answer : .predatesStore(since: marker.since)))
+    }
+
+    /// The server that a cluster names instead; `nil` for another error.
+    private func redirection(_ error: RedisErrorReply, _ servers: inout RedisServers) -> RedisTarget? {
+        guard isCluster, let redirection = error.redirection else { return nil }
+        let node = servers.number(of: redirection, from: part.target.node)
+        return RedisTarget(node: node, isAsking: redirection.isAsking)
+    }
+
+    /// Why the server cannot be relied on; `nil` if it can.
+    var serverDoubt: ReplayCacheError? {
+        switch replies.facts {
+        case .failure(let error): error
+        case .success(let server):
+            server.problem.map { .unavailable("\(replies.address) \($0)") }
+                ?? part.importDoubt(server, replies.address)
+        }
+    }
+}
+
+extension RedisPart {
+    /// Why a server that is only about to get a slot may take no claim for it; `nil` if it may, or owns the slot.
+    ///
+    /// While a slot is being moved, its marker tells of the server that it leaves, and nothing of the one that it comes
+    /// to. So the latter may take claims only if it loses nothing anyway.
+    func importDoubt(_ server: RedisServerFacts, _ address: RedisAddress) -> ReplayCacheError? {
+        let losesNothing = server.keepsThroughRestart && server.losses?.isWithoutEviction == true
+        guard target.isAsking, !losesNothing else { return nil }
+        return .unavailable("a slot is being moved to \(address), which could lose it; claims work once it is there")
+    }
+}

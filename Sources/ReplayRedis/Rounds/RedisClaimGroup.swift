@@ -1,0 +1,250 @@
+internal import MediaToken
+
+/// A group of claims on its way, as a value.
+///
+/// The group goes in rounds. In a round each server gets all that it is to be asked at once: the claims, then the markers
+/// of their shards, then the server's facts and clock and, if wanted, how many replicas have followed. A marker that is
+/// read after a claim was carried out, on the same connection, tells since when *that* memory lasts: had it been emptied
+/// before the claim, the marker would be gone too. Claims that a cluster sends elsewhere are made there in the next round.
+///
+/// A claim that was sent and not answered is not sent again. It may have been carried out, and would then be answered
+/// "already used" to the very client that used it. So its answer is that the store cannot decide, and the token is refused.
+struct RedisClaimGroup {
+    typealias Instant = ContinuousClock.Instant
+    typealias Answer = Result<ReplayAnswer, ReplayCacheError>
+
+    /// What has to happen before the group can go on.
+    enum Next {
+        /// The group's ``parts`` are to be sent and answered.
+        case ask
+        /// The owners of the cluster's slots are to be learned.
+        case learnSlots
+        /// Nothing: every claim is decided.
+        case finish
+    }
+
+    /// How far one claim has come.
+    enum Stage {
+        /// Not carried out anywhere. The target is the server that was named by `ASK`; `nil` for the owner of the slot.
+        case unclaimed(RedisTarget?)
+        /// Carried out, with this answer. It remains to be seen since when the store remembers.
+        case claimed(RedisTarget?, ReplayAnswer)
+        case decided(Answer)
+    }
+
+    let deadline: Instant
+    /// The parts of the current round.
+    var parts: [RedisPart] = []
+    /// The first error that concerned no claim alone; `nil` if there was none.
+    private(set) var failure: ReplayCacheError?
+
+    /// Whether the group checks every server and looks at the markers of all shards; it then has no claims.
+    let isOpening: Bool
+    let claims: [ReplayClaim]
+    let now: Timestamp
+    let terms: RedisTerms
+    var stages: [Stage]
+    private let begun: Instant
+    /// Parts that come before the next claims: markers to be looked at or written.
+    private var renewals: [RedisPart] = []
+    private var hasOpened = false
+    private var needsSlots: Bool
+    private var hasLearnedSlots = false
+    private var rounds = 0
+
+    /// More rounds than a slot that moves twice takes.
+    private static let mostRounds = 8
+
+    /// - Parameter now: the caller's time at `begun`.
+    init(
+        _ claims: [ReplayClaim], isOpening: Bool = false, at now: Timestamp, begun: Instant, _ terms: RedisTerms
+    ) {
+        self.claims = claims
+        self.now = now
+        self.begun = begun
+        self.isOpening = isOpening
+        self.terms = terms
+        deadline = begun + .milliseconds(terms.configuration.timeoutMilliseconds)
+        needsSlots = isOpening && terms.configuration.isCluster
+        let lastPassed = ReplayBucket(lastPassedAt: now)
+        stages = claims.map { claim in
+            let bucket = ReplayBucket(expiring: claim.until)
+            return bucket > lastPassed ? .unclaimed(nil) : .decided(.success(.predatesStore(since: bucket.end)))
+        }
+    }
+
+    var configuration: RedisConfiguration { terms.configuration }
+    var keys: RedisKeys { terms.keys }
+
+    var isRoundOver: Bool { parts.allSatisfy(\.isAnswered) }
+
+    /// The answers, one for each claim, once the group is finished.
+    var answers: [Answer] {
+        stages.map { if case .decided(let answer) = $0 { answer } else { .failure(.unavailable("undecided")) } }
+    }
+
+    /// The caller's time at `instant`.
+    ///
+    /// A fence goes by it, since a server may have begun anew while the caller waited.
+    func time(at instant: Instant) -> Timestamp {
+        now.advanced(byMilliseconds: (instant - begun).clampedMilliseconds)
+    }
+
+    // MARK: From round to round
+
+    /// Begins the next round.
+    mutating func next(_ servers: inout RedisServers) -> Next {
+        parts = renewals
+        renewals = []
+        guard parts.isEmpty else { return .ask }
+        if needsSlots {
+            (needsSlots, hasLearnedSlots) = (false, true)
+            return .learnSlots
+        }
+        return isOpening && !hasOpened ? open(servers) : plan(&servers)
+    }
+
+    /// Continues after the owners of the slots were asked for.
+    mutating func learnedSlots(_ outcome: Result<Void, ReplayCacheError>) {
+        guard case .failure(let error) = outcome else { return }
+        hasOpened = true
+        fail(stages.indices, error)
+    }
+
+    private mutating func open(_ servers: RedisServers) -> Next {
+        hasOpened = true
+        parts = servers.owning.map { RedisPart(lookAt: servers.shards(of: $0), RedisTarget(node: $0)) }
+        guard parts.isEmpty else { return .ask }
+        fail([], .unavailable("\(configuration.address) is of a cluster that has no slots yet"))
+        return .finish
+    }
+
+    /// Decides which server is asked about which claims.
+    private mutating func plan(_ servers: inout RedisServers) -> Next {
+        let undecided = stages.indices.filter { !stages[$0].isDecided }
+        guard !undecided.isEmpty else { return .finish }
+        rounds += 1
+        guard rounds <= Self.mostRounds else {
+            fail(undecided, .unavailable("\(configuration.address) and its cluster send claims from node to node"))
+            return .finish
+        }
+        var places: [RedisTarget: Int] = [:]
+        for position in undecided {
+            let shard = keys.shard(of: claims[position].key)
+            guard let target = stages[position].target ?? servers.owner(of: shard).map({ RedisTarget(node: $0) })
+            else {
+                guard hasLearnedSlots else {
+                    (parts, needsSlots) = ([], true)
+                    return next(&servers)
+                }
+                fail(
+                    [position],
+                    .unavailable("no node of the cluster at \(configuration.address) has slot \(shard.slot)"))
+                continue
+            }
+            let place = places[target] ?? parts.count
+            if places.updateValue(place, forKey: target) == nil { parts.append(RedisPart(claimsAt: target)) }
+            if case .unclaimed(let redirection) = stages[position] {
+                parts[place].claim(position, in: shard, readsMarker: redirection == nil)
+            } else {
+                parts[place].judge(position, in: shard)
+            }
+        }
+        return parts.isEmpty ? .finish : .ask
+    }
+
+    /// The commands of a part for a server with these facts, and where among their replies those about the facts are.
+    ///
+    /// The server's facts are asked for after claims and markers, so that a loss before a claim shows in the round of that
+    /// claim.
+    func commands(of part: RedisPart, _ server: RedisServerFacts, at instant: Instant)
+        -> (commands: [RedisCommand], facts: Range<Int>)
+    {
+        if case .mark(let commands, _) = part.work { return (commands, commands.count..<commands.count) }
+        var commands = part.claimed.map { keys.claim(claims[$0], at: now) }
+        commands += part.shards.map { ["GET", keys.marker(of: $0)] }
+        let begin = commands.count
+        // Looking at markers, the trace is always asked for: what is written depends on it.
+        if case .look = part.work {
+            commands += RedisServerFacts.commands
+        } else {
+            commands += server.commandsAgain(at: instant)
+        }
+        let facts = begin..<commands.count
+        if case .claims = part.work, part.claimed.isEmpty { return (commands, facts) }
+        commands.append(["TIME"])
+        if case .claims = part.work, configuration.replicas > 0 {
+            // Half of the deadline, so that an answer comes within it.
+            let patience = max(1, configuration.timeoutMilliseconds / 2)
+            commands.append(["WAIT", String(configuration.replicas), String(patience)])
+        }
+        return (commands, facts)
+    }
+
+    // MARK: Answers
+
+    /// Records that a part was not sent, because its server cannot be asked.
+    mutating func unreachable(_ part: Int, _ error: ReplayCacheError) {
+        parts[part].isAnswered = true
+        if configuration.isCluster, !hasLearnedSlots {
+            needsSlots = true
+        } else {
+            fail(parts[part].positions, error)
+        }
+    }
+
+    /// Records the replies to a part, and what they mean for its claims. If markers are missing or do not hold, they come
+    /// before the next claims.
+    mutating func receive(
+        _ replies: RedisPartReplies, to part: Int, at instant: Instant, _ servers: inout RedisServers
+    ) {
+        parts[part].isAnswered = true
+        let part = parts[part]
+        switch part.work {
+        case .claims:
+            guard judge(replies, to: part, &servers) else { return }
+            let node = part.target.node
+            // A server that has lost its memory has lost it for all of its shards.
+            let shards = part.target.isAsking ? part.shards : servers.shards(of: node)
+            renewals.append(RedisPart(lookAt: shards, part.target, after: part))
+        case .look:
+            switch renewal(after: replies, to: part, at: instant) {
+            case .success(let renewal): renewals += renewal.map { [$0] } ?? []
+            case .failure(let error): fail(part.positions, error)
+            }
+        case .mark(_, let problem):
+            if let error = problem ?? replies.firstError { fail(part.positions, error) }
+        }
+    }
+
+    /// Decides what is undecided when the deadline has passed; returns the servers that were asked and kept silent.
+    mutating func expire(_ servers: RedisServers) -> [Int] {
+        let silence = "did not answer within \(configuration.timeoutMilliseconds) ms"
+        let silent = parts.filter { $0.isSent && !$0.isAnswered }
+        for part in silent {
+            fail(part.positions, .unavailable("\(servers.nodes[part.target.node].address) \(silence)"))
+        }
+        fail(stages.indices, .unavailable("\(configuration.address) \(silence)"))
+        return silent.map(\.target.node)
+    }
+
+    /// Decides claims that are not decided yet.
+    private mutating func fail(_ positions: some Sequence<Int>, _ error: ReplayCacheError) {
+        failure = failure ?? error
+        for position in positions where !stages[position].isDecided { stages[position] = .decided(.failure(error)) }
+    }
+}
+
+extension RedisClaimGroup.Stage {
+    var isDecided: Bool {
+        if case .decided = self { true } else { false }
+    }
+
+    /// The server that was named by `ASK`; `nil` for the owner of the slot.
+    var target: RedisTarget? {
+        switch self {
+        case .unclaimed(let target), .claimed(let target, _): target
+        case .decided: nil
+        }
+    }
+}
