@@ -20,6 +20,30 @@ struct RedisConfigurationTests {
         #expect(configuration.assumesNoEviction)
     }
 
+    @Test("names what TLS shows and demands, a password's file, and what the operator states")
+    func tls() throws {
+        let url = "rediss://gate@host?password-file=/etc/p&durable=server&eviction=none&tls-ca=/a&tls-certificate=/c"
+        let configuration = try RedisConfiguration(url: url + "&tls-key=/k&tls-name=redis.internal")
+        #expect(configuration.user == "gate" && configuration.password == nil)
+        #expect(configuration.passwordFile == "/etc/p")
+        #expect(configuration.assumesDurability && configuration.statements == ["eviction=none", "durable=server"])
+        #expect(configuration.tls?.authorities == "/a" && configuration.tls?.certificate == "/c")
+        #expect(configuration.tls?.key == "/k" && configuration.tls?.name == "redis.internal")
+        #expect(try RedisConfiguration(url: "rediss://host").tls == RedisConfiguration.TLS())
+        #expect(try RedisConfiguration(url: "redis://host").tls == nil)
+        #expect(try RedisConfiguration(url: "redis://host").statements.isEmpty)
+    }
+
+    @Test("shows no password, however it is printed")
+    func withheld() throws {
+        let configuration = try RedisConfiguration(url: "redis://gate:secret@host")
+        var dumped = ""
+        dump(configuration, to: &dumped)
+        for text in ["\(configuration)", String(reflecting: configuration), dumped] {
+            #expect(!text.contains("secret") && !text.isEmpty)
+        }
+    }
+
     @Test("has a default for all but the host")
     func short() throws {
         let configuration = try RedisConfiguration(url: "redis://[::1]")
@@ -36,7 +60,13 @@ struct RedisConfigurationTests {
         "what cannot be meant is refused, without showing a password",
         arguments: [
             ("redis://", "expected redis[s]://"), ("redis:host", "expected redis[s]://"),
-            ("rediss://:secret@host", "expected redis[s]://"), ("redis://user@host", "user without a password"),
+            ("redist://:secret@host", "expected redis[s]://"), ("redis://user@host", "user without a password"),
+            ("rediss://:secret@host?password-file=f", "one of them"),
+            ("redis://:secret@host?password-file=", "path of a file"),
+            ("redis://:secret@host?durable=yes", "expected server"),
+            ("redis://:secret@host?tls-ca=ca.pem", "expected rediss://"),
+            ("rediss://:secret@host?tls-key=key.pem", "expected both"),
+            ("rediss://:secret@host?tls-name=", "name of a host"), ("rediss://:secret@host?tls-ca=", "path of a file"),
             ("redis://:secret@host:0", "port is 0"), ("redis://:secret@host:70000", "port is 70000"),
             ("redis://:secret@host/x", "database is 'x'"), ("redis://:secret@host/-1", "database is '-1'"),
             ("redis://:secret@host?cluster=yes", "true or false"), ("redis://:secret@host?prefix=", "printable ASCII"),

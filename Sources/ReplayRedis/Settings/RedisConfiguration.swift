@@ -191,3 +191,10 @@ public struct RedisConfiguration: Sendable, Equatable {
         (assumesNoEviction ? ["eviction=none"] : []) + (assumesDurability ? ["durable=server"] : [])
     }
 }
+
+extension RedisConfiguration: CustomStringConvertible, CustomReflectable {
+    /// The server's address, without user and password.
+    public var description: String { address.description }
+    /// An empty mirror, so that a dump does not show the password.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
