@@ -131,6 +131,10 @@ let package = Package(
         .testTarget(
             name: "MediaTokenTests",
             dependencies: ["MediaToken", "TestSupport", "TextEncodings", "TokenCrypto", "TokenIssuer"]),
+        .target(
+            name: "RedisSchedules", dependencies: ["MediaToken", "ReplayRedis"], path: "Tests/RedisSchedules/Model"),
+        .executableTarget(
+            name: "redis-schedules", dependencies: ["RedisSchedules"], path: "Tests/RedisSchedules/Run"),
         .executableTarget(
             name: "replay-worker",
             dependencies: ["MediaToken", "ReplayStores", "TestSupport"],

@@ -163,9 +163,9 @@ extension ReplayCacheTests {
         @Test("a login that is wrong, or may not do enough, is told without the password")
         func login() throws {
             let server = try RedisServer()
-            let may = ["+set", "+get", "+info", "+time", "+select", "~media-token:*"]
-            try server.cli("acl", "setuser", "gate", "on", ">right", may[0], may[1], may[2], may[3], may[4], may[5])
-            try server.cli("acl", "setuser", "reader", "on", ">right", may[1], may[2], may[3], may[4], may[5])
+            let may = ["+set", "+get", "+persist", "+info", "+time", "+select", "~media-token:*"]
+            try server.cli("acl", "setuser", "gate", "on", ">right", may[0], may[1], may[2], may[3], may[4], may[5], may[6])
+            try server.cli("acl", "setuser", "reader", "on", ">right", may[1], may[2], may[3], may[4], may[5], may[6])
             try server.cli("acl", "setuser", "default", ">secret")
             let host = "127.0.0.1:\(server.port)"
             #expect(try clock.open("redis://gate:right@\(host)").claim(clock.claim(1), at: clock.now) == .first)

@@ -1,15 +1,19 @@
-internal import MediaToken
+package import MediaToken
 internal import TextEncodings
 
 /// A part of all keys that a cluster keeps in one place: its keys have the same hash tag, and so the same hash slot.
-struct RedisShard: Hashable {
+package struct RedisShard: Hashable {
     let number: Int
 
+    package init(number: Int) {
+        self.number = number
+    }
+
     /// The hash slot of its keys (Redis Cluster specification, "Key distribution model").
-    var slot: Int { Self.slots[number] }
+    package var slot: Int { Self.slots[number] }
 
     /// Two hexadecimal digits, between the braces of its keys.
-    var tag: String { Self.tags[number] }
+    package var tag: String { Self.tags[number] }
 
     private static let tags = (0..<256).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
     private static let slots = tags.map { Int(crc16($0.utf8) % 16_384) }
@@ -31,7 +35,7 @@ struct RedisKeys {
 
     init(_ configuration: RedisConfiguration) {
         prefix = configuration.prefix
-        shards = (0..<(configuration.isCluster ? 256 : 1)).map(RedisShard.init)
+        shards = (0..<(configuration.isCluster ? 256 : 1)).map { RedisShard(number: $0) }
     }
 
     func shard(of key: ReplayKey) -> RedisShard {
@@ -91,6 +95,9 @@ enum RedisClock {
     /// whose clock is ahead of ours.
     static let keptMilliseconds = 2 * largestSkew
 
+    /// The time in milliseconds within which a marker must have been written after the server told its clock.
+    static let markerMilliseconds: Int64 = 250
+
     /// The server's clock, from the reply to `TIME`: seconds and microseconds.
     static func time(_ reply: RedisReply) -> Timestamp? {
         guard let parts = reply.array?.map({ $0.text.flatMap(Int64.init) }), parts.count == 2, let seconds = parts[0],
@@ -108,9 +115,14 @@ enum RedisClock {
 }
 
 /// One moment by two clocks: the monotonic one, by which deadlines go, and the host's time of day.
-struct RedisMoment {
+package struct RedisMoment {
     let instant: ContinuousClock.Instant
     let time: Timestamp
+
+    package init(instant: ContinuousClock.Instant, time: Timestamp) {
+        self.instant = instant
+        self.time = time
+    }
 
     static var now: RedisMoment { RedisMoment(instant: .now, time: .now) }
 }

@@ -1,8 +1,8 @@
 /// A command's words.
-typealias RedisCommand = [String]
+package typealias RedisCommand = [String]
 
 /// A server's reply to a command.
-enum RedisReply: Equatable {
+package enum RedisReply: Equatable, Sendable {
     /// A simple string or a bulk string.
     case text(String)
     case integer(Int64)
@@ -15,7 +15,7 @@ enum RedisReply: Equatable {
     case lost
 
     /// The text of a string reply.
-    var text: String? {
+    package var text: String? {
         if case .text(let text) = self { text } else { nil }
     }
 
@@ -26,8 +26,12 @@ enum RedisReply: Equatable {
 }
 
 /// An error that a server replied.
-struct RedisErrorReply: Equatable {
-    let line: String
+package struct RedisErrorReply: Equatable, Sendable {
+    package let line: String
+
+    package init(line: String) {
+        self.line = line
+    }
 
     /// The first word, which names the error: `MOVED`, `OOM`, `LOADING`, …
     var code: Substring { line.prefix { $0 != " " } }

@@ -7,8 +7,8 @@ extension RedisClaimGroup {
     /// - Returns: whether markers are to be looked at before the claims go on.
     mutating func judge(_ replies: RedisPartReplies, to part: RedisPart, _ servers: inout RedisServers) -> Bool {
         let reader = Reader(part: part, replies: replies, isCluster: configuration.isCluster)
-        let markers = Dictionary(
-            uniqueKeysWithValues: zip(part.shards, replies.keys.dropFirst(part.claimed.count)))
+        let (claimReplies, markerReplies) = part.split(replies.keys)
+        let markers = Dictionary(uniqueKeysWithValues: zip(part.shards, markerReplies))
         let doubt =
             (part.claimed.isEmpty ? nil : clockDoubt(replies) ?? replicaDoubt(replies)) ?? reader.serverDoubt
         let server = try? replies.facts.get()
@@ -22,7 +22,7 @@ extension RedisClaimGroup {
             // The server that `ASK` named was asked; from now on it is the slot's owner, unless it says otherwise.
             if case .claimed(_, let answer) = stages[position] { stages[position] = .claimed(nil, answer) }
         }
-        for (position, reply) in zip(part.claimed, replies.keys) {
+        for (position, reply) in zip(part.claimed, claimReplies) {
             let claim = claims[position]
             let marker = markers[keys.shard(of: claim.key)]
             stages[position] = reader.stage(of: claim, after: reply, marker: marker, doubt, &servers)
@@ -72,9 +72,13 @@ extension RedisClaimGroup {
         if let error = replies.firstError { return .failure(error) }
         do throws(ReplayCacheError) {
             let server = try replies.facts.get()
-            let fence = try fence(replies, at: instant)
+            let (fence, limit) = try fence(replies, at: instant)
             let markers = zip(part.shards, replies.keys)
-            let commands = markers.compactMap { command(for: $0, $1, server, fence) }
+            let commands = markers.flatMap { shard, reply -> [RedisCommand] in
+                guard let (marker, condition) = renewedMarker(reply, server, fence) else { return [] }
+                let key = keys.marker(of: shard)
+                return [["SET", key, marker.text, condition, "PXAT", "\(limit.milliseconds)"], ["PERSIST", key]]
+            }
             let problem = (server.problem ?? markers.lazy.compactMap { RedisMarker($1)?.problem(on: server) }.first)
                 .map { ReplayCacheError.unavailable("\(replies.address) \($0)") }
             if commands.isEmpty, let problem { throw problem }
@@ -84,11 +88,15 @@ extension RedisClaimGroup {
         }
     }
 
-    /// The fence of a shard that begins now: tokens issued later can be decided.
+    /// The fence of a shard that begins now, since only tokens issued later can be decided, and the time by which its
+    /// marker must be written.
     ///
-    /// It goes by the later of two clocks, so that a client whose clock is slow does not vouch for a time that it knows
-    /// nothing of. It is taken after the markers and the server's facts were read: what was lost was lost before.
-    private func fence(_ replies: RedisPartReplies, at instant: Instant) throws(ReplayCacheError) -> Timestamp {
+    /// A marker that is written later than the limit has expired already: however long the command was on its way, no
+    /// marker vouches for a time before it was written. (The server may have been emptied in between.) The fence goes by
+    /// the later of two clocks, so that a client whose clock is slow does not vouch for a time that it knows nothing of.
+    private func fence(
+        _ replies: RedisPartReplies, at instant: Instant
+    ) throws(ReplayCacheError) -> (fence: Timestamp, limit: Timestamp) {
         let time = time(at: instant)
         guard let serverTime = replies.rest.first.flatMap(RedisClock.time) else {
             throw .unavailable("\(replies.address) does not answer TIME as Redis does")
@@ -96,24 +104,29 @@ extension RedisClaimGroup {
         if let problem = RedisClock.problem(server: serverTime, now: time) {
             throw .unavailable("\(replies.address) \(problem)")
         }
-        return max(time, serverTime).advanced(byMilliseconds: configuration.clockSkew.clampedMilliseconds)
+        let patience = RedisClock.markerMilliseconds
+        let skew = configuration.clockSkew.clampedMilliseconds
+        return (
+            max(time, serverTime).advanced(byMilliseconds: patience).advanced(byMilliseconds: skew),
+            serverTime.advanced(byMilliseconds: patience)
+        )
     }
 
-    private func command(
-        for shard: RedisShard, _ reply: RedisReply, _ server: RedisServerFacts, _ fence: Timestamp
-    ) -> RedisCommand? {
+    /// The marker that is to be written, and the condition of `SET` under which it may be; `nil` if the one that was read
+    /// holds.
+    private func renewedMarker(
+        _ reply: RedisReply, _ server: RedisServerFacts, _ fence: Timestamp
+    ) -> (marker: RedisMarker, condition: String)? {
         // A shard that another server owns by now is looked at there. A marker set on a replica would be believed later.
         if case .error = reply { return nil }
         guard server.misfit == nil, let losses = server.losses else { return nil }
-        let key = keys.marker(of: shard)
         if let marker = RedisMarker(reply) {
-            let waits = configuration.replicas > 0
             // `XX`: if all was lost in between, the marker must not come back without its keys.
-            return marker.renewed(by: server, fence: fence, waits: waits).map { ["SET", key, $0.text, "XX"] }
+            return marker.renewed(by: server, fence: fence, waits: configuration.replicas > 0).map { ($0, "XX") }
         }
         let begun = RedisMarker(since: fence, runID: server.runID, isKept: server.keepsThroughRestart, losses: losses)
         // The first client to set a missing marker decides, and the others read what it set.
-        return ["SET", key, begun.text, reply == .null ? "NX" : "XX"]
+        return (begun, reply == .null ? "NX" : "XX")
     }
 }
 

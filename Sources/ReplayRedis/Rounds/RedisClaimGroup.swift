@@ -161,8 +161,9 @@ struct RedisClaimGroup {
         -> (commands: [RedisCommand], facts: Range<Int>)
     {
         if case .mark(let commands, _) = part.work { return (commands, commands.count..<commands.count) }
-        var commands = part.claimed.map { keys.claim(claims[$0], at: now) }
-        commands += part.shards.map { ["GET", keys.marker(of: $0)] }
+        var commands = RedisPart.inOrder(
+            claims: part.claimed.map { keys.claim(claims[$0], at: now) },
+            markers: part.shards.map { ["GET", keys.marker(of: $0)] })
         let begin = commands.count
         // Looking at markers, the trace is always asked for: what is written depends on it.
         if case .look = part.work {

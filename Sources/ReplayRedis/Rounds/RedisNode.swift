@@ -1,8 +1,8 @@
 internal import MediaToken
 
 /// A connection that the store has made: the server that it leads to, and a number that no other connection has.
-struct RedisLink: Hashable {
-    let address: RedisAddress
+package struct RedisLink: Hashable, Sendable {
+    package let address: RedisAddress
     let number: Int
 }
 

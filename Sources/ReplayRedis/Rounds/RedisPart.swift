@@ -48,6 +48,17 @@ struct RedisPart {
         waiting = part.positions
     }
 
+    /// The commands in the order in which they are sent. A marker that was read before its claim could be lost, with all
+    /// keys beside it, before the claim is carried out.
+    static func inOrder(claims: [RedisCommand], markers: [RedisCommand]) -> [RedisCommand] {
+        claims + markers
+    }
+
+    /// Tells the replies to claims from those to the reading of markers.
+    func split(_ replies: ArraySlice<RedisReply>) -> (claims: ArraySlice<RedisReply>, markers: ArraySlice<RedisReply>) {
+        (replies.prefix(claimed.count), replies.dropFirst(claimed.count))
+    }
+
     /// The positions of all claims that depend on the part.
     var positions: Set<Int> { waiting.union(claimed).union(judged) }
 

@@ -1,19 +1,19 @@
-internal import MediaToken
+package import MediaToken
 
 /// All that a Redis store decides, as a value: events in, actions out.
 ///
 /// It does no I/O and reads no clock, so every order of events that servers and networks can produce can be tried in a
 /// test. Its owner carries out the actions in their order, and reports what came of them, with the time when it did.
-struct RedisRounds {
-    typealias Instant = ContinuousClock.Instant
+package struct RedisRounds {
+    package typealias Instant = ContinuousClock.Instant
 
-    enum Action {
+    package enum Action {
         /// Connect, and log in.
         case connect(RedisLink)
         case send([RedisCommand], RedisLink)
         case close(RedisLink)
         /// Tell the caller of a group its answers, one for each claim.
-        case answer(group: Int, [RedisClaimGroup.Answer])
+        case answer(group: Int, [Result<ReplayAnswer, ReplayCacheError>])
         /// Tell the caller of an errand what came of it.
         case conclude(errand: Int, Result<[RedisReply], ReplayCacheError>)
     }
@@ -27,7 +27,7 @@ struct RedisRounds {
 
     /// The time at which ``elapsed(at:)`` is to be called, at the latest; `nil` if nothing waits. It may be earlier than
     /// the next deadline.
-    private(set) var alarm: Instant?
+    package private(set) var alarm: Instant?
     private(set) var servers: RedisServers
 
     private let terms: RedisTerms
@@ -41,7 +41,7 @@ struct RedisRounds {
     private var taken = 0
     private var lastNumber = 0
 
-    init(_ configuration: RedisConfiguration) {
+    package init(_ configuration: RedisConfiguration) {
         terms = RedisTerms(configuration)
         servers = RedisServers(terms)
     }
@@ -50,7 +50,7 @@ struct RedisRounds {
 
     /// Takes the next action that is to be carried out; `nil` if there is none. Actions keep their order even if carrying
     /// one out begins something new.
-    mutating func nextAction() -> Action? {
+    package mutating func nextAction() -> Action? {
         guard taken < actions.count else {
             actions.removeAll(keepingCapacity: true)
             taken = 0
@@ -66,7 +66,7 @@ struct RedisRounds {
     ///
     /// - Parameter now: the caller's time.
     /// - Returns: the number that ``Action/answer(group:_:)`` names. The answer comes within the configuration's deadline.
-    mutating func claim(_ claims: [ReplayClaim], at now: Timestamp, _ moment: RedisMoment) -> Int {
+    package mutating func claim(_ claims: [ReplayClaim], at now: Timestamp, _ moment: RedisMoment) -> Int {
         begin(RedisClaimGroup(claims, at: now, begun: moment.instant, terms), moment)
     }
 
@@ -74,7 +74,7 @@ struct RedisRounds {
     /// the store remembers from now on.
     ///
     /// - Returns: the number that ``Action/conclude(errand:_:)`` names.
-    mutating func open(at now: Timestamp, _ moment: RedisMoment) -> Int {
+    package mutating func open(at now: Timestamp, _ moment: RedisMoment) -> Int {
         begin(RedisClaimGroup([], isOpening: true, at: now, begun: moment.instant, terms), moment)
     }
 
@@ -112,7 +112,7 @@ struct RedisRounds {
     }
 
     /// Records replies that came on a connection, in their order.
-    mutating func received(_ replies: [RedisReply], on link: RedisLink, _ moment: RedisMoment) {
+    package mutating func received(_ replies: [RedisReply], on link: RedisLink, _ moment: RedisMoment) {
         let node = servers.number(of: link.address)
         for reply in replies {
             // Replies on a connection that was given up count for nothing.
@@ -123,7 +123,7 @@ struct RedisRounds {
     }
 
     /// Records that a connection ended, or could not be made.
-    mutating func ended(_ link: RedisLink, _ error: ReplayCacheError, _ moment: RedisMoment) {
+    package mutating func ended(_ link: RedisLink, _ error: ReplayCacheError, _ moment: RedisMoment) {
         let node = servers.number(of: link.address)
         guard servers.nodes[node].link == link else { return }
         if servers.nodes[node].greetingDeadline != nil {
@@ -135,7 +135,7 @@ struct RedisRounds {
     }
 
     /// Ends what has waited for too long.
-    mutating func elapsed(_ moment: RedisMoment) {
+    package mutating func elapsed(_ moment: RedisMoment) {
         let now = moment.instant
         if let question = search?.question, question.deadline <= now {
             // A server that hangs must not keep the others from being asked.
@@ -321,8 +321,9 @@ struct RedisRounds {
             if !selection.isEmpty, case .error(let error) = replies[0] {
                 .failure(error.storeError(at: address(node)))
             } else {
+                // A server that evicts keys is asked all the same, so that markers record what it has lost.
                 facts.flatMap { server in
-                    server.problem.map { .failure(.unavailable("\(address(node)) \($0)")) } ?? .success(server)
+                    server.misfit.map { .failure(.unavailable("\(address(node)) \($0)")) } ?? .success(server)
                 }
             }
         switch outcome {

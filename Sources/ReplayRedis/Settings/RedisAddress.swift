@@ -1,10 +1,10 @@
 /// The address of a server.
-struct RedisAddress: Hashable, CustomStringConvertible {
+package struct RedisAddress: Hashable, Sendable, CustomStringConvertible {
     let host: String
-    let port: Int32
+    package let port: Int32
     let isTLS: Bool
 
-    var description: String {
+    package var description: String {
         "\(isTLS ? "rediss" : "redis")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
     }
 }

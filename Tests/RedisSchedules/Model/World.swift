@@ -1,0 +1,301 @@
+internal import MediaToken
+internal import ReplayRedis
+
+/// The servers and clients of one schedule, under a clock that only the schedule moves; and what must hold of them.
+final class World {
+    /// What must hold, and did not.
+    struct Violation: Error {
+        let description: String
+    }
+
+    static let timeout: Int64 = 250
+    private static let start: Int64 = 1_800_000_000_000
+    /// Adobe's clock is up to this far ahead, and the store's fences are put later by as much.
+    private static let skew: Int64 = 2000
+    private static let instant = ContinuousClock.now
+
+    /// A token of the schedule, and the requests that were told that it is theirs.
+    private struct Token {
+        let key: ReplayKey
+        let issued: Timestamp
+        let until: Timestamp
+        var owners: [Int] = []
+        var firsts = 0
+        /// The number of claims on it so far.
+        var claims = 0
+    }
+
+    let configuration: RedisConfiguration
+    private(set) var servers: [ModelServer] = []
+    private(set) var clients: [ModelClient] = []
+    private(set) var now = World.start
+    private var tokens: [Token] = []
+    private var lastOwner = 0
+    var journal: [String]?
+
+    /// - Parameters:
+    ///   - isDurable: whether the servers keep all that they acknowledge through a restart.
+    ///   - waits: whether claims wait for a replica.
+    init(isCluster: Bool, isDurable: Bool, hasReplicas: Bool, waits: Bool, clockOffsets: [Int64]) {
+        var configuration = RedisConfiguration(host: "host")
+        configuration.port = 1
+        configuration.isCluster = isCluster
+        configuration.replicas = waits ? 1 : 0
+        configuration.timeoutMilliseconds = Int(Self.timeout)
+        configuration.clockSkew = .milliseconds(Self.skew)
+        self.configuration = configuration
+        let count: Int32 = isCluster ? 2 : 1
+        let primaries = (1...count).map { ModelServer(port: $0, isCluster: isCluster, isDurable: isDurable) }
+        servers = primaries
+        if hasReplicas {
+            for primary in primaries {
+                let replica = ModelServer(port: primary.port + count, isCluster: isCluster, isDurable: isDurable)
+                replica.follow(primary)
+                servers.append(replica)
+            }
+        }
+        if isCluster {
+            for (number, slot) in slots.enumerated() { primaries[number % primaries.count].slots.insert(slot) }
+        }
+        clients = clockOffsets.map { ModelClient(configuration, clockOffset: $0) }
+    }
+
+    func note(_ text: @autoclosure () -> String) {
+        journal?.append("\(now - Self.start) ms: \(text())")
+    }
+
+    /// The slots of the shards that tokens fall into.
+    var slots: [Int] { Self.shards.map { RedisShard(number: $0).slot } }
+
+    private static let shards = [0x00, 0x42, 0x80, 0xC1]
+
+    private func moment(_ client: ModelClient) -> RedisMoment {
+        RedisMoment(
+            instant: Self.instant + .milliseconds(now - Self.start), time: Timestamp(milliseconds: now + client.clockOffset))
+    }
+
+    // MARK: Claims
+
+    var tokenCount: Int { tokens.count }
+
+    func isAccepted(_ token: Int) -> Bool { tokens[token].firsts == 1 }
+
+    /// Makes a token, issued by Adobe's clock now or a while ago.
+    func makeToken(shard: Int, age: Int64) -> Int {
+        let shard = UInt64(configuration.isCluster ? Self.shards[shard % Self.shards.count] : 0) << 56
+        let number = UInt64(tokens.count + 1)
+        let issued = Timestamp(milliseconds: now - age)
+        tokens.append(
+            Token(
+                key: ReplayKey(words: (shard, number, number, number)), issued: issued,
+                until: issued.advanced(byMilliseconds: 420_000)))
+        return tokens.count - 1
+    }
+
+    /// Has a client claim tokens, each once or, by a fingerprint, as a retry of the same request.
+    func claim(_ wanted: [(token: Int, fingerprint: Int?)], by client: ModelClient) throws(Violation) {
+        var owners: [Int] = []
+        let claims = wanted.map { wanted in
+            lastOwner += 1
+            tokens[wanted.token].claims += 1
+            owners.append(wanted.fingerprint.map { -1 - $0 } ?? lastOwner)
+            let token = tokens[wanted.token]
+            let fingerprint = wanted.fingerprint.flatMap { try? RetryFingerprint(of: token.key, secret: [UInt8($0)]) }
+            return ReplayClaim(
+                key: token.key, issued: token.issued, until: token.until, fingerprint: fingerprint)
+        }
+        note("client \(number(client)) claims \(wanted.map { "\($0.token)\($0.fingerprint.map { "/\($0)" } ?? "")" })")
+        let moment = moment(client)
+        let group = client.rounds.claim(claims, at: Timestamp(milliseconds: now + client.clockOffset), moment)
+        client.pending[group] = ModelClient.Pending(claims: claims, owners: owners, since: now)
+        try carryOut(for: client)
+    }
+
+    /// Has a client check the servers and set the markers that are missing.
+    func open(by client: ModelClient) throws(Violation) {
+        note("client \(number(client)) opens the store")
+        _ = client.rounds.open(at: Timestamp(milliseconds: now + client.clockOffset), moment(client))
+        try carryOut(for: client)
+    }
+
+    private func number(_ client: ModelClient) -> Int { clients.firstIndex { $0 === client } ?? -1 }
+
+    private func record(_ answers: [Result<ReplayAnswer, ReplayCacheError>], to pending: ModelClient.Pending)
+        throws(Violation)
+    {
+        guard answers.count == pending.claims.count else { throw Violation(description: "an answer is missing") }
+        for ((claim, owner), answer) in zip(zip(pending.claims, pending.owners), answers) {
+            let token = Int(claim.key.words.1) - 1
+            note("token \(token): \(answer)")
+            switch answer {
+            case .success(.first): tokens[token].firsts += 1
+            case .success(.repeated): break
+            case .success(.alreadyUsed) where tokens[token].claims == 1:
+                throw Violation(description: "token \(token) was called used to the only one who ever claimed it")
+            default: continue
+            }
+            let isTwice = owner > 0 && tokens[token].owners.contains(owner)
+            if !tokens[token].owners.contains(owner) { tokens[token].owners.append(owner) }
+            guard tokens[token].firsts < 2, tokens[token].owners.count < 2, !isTwice else {
+                throw Violation(description: "token \(token) was accepted twice")
+            }
+        }
+    }
+
+    // MARK: Actions
+
+    /// Carries out what a client's rounds want.
+    private func carryOut(for client: ModelClient) throws(Violation) {
+        while let action = client.rounds.nextAction() {
+            switch action {
+            case .connect(let link):
+                let server = server(at: link.address.port)
+                let connection = ModelClient.Connection(link, to: server)
+                if !server.isUp { connection.ending = .unavailable("\(link.address) cannot be reached") }
+                client.connections.append(connection)
+            case .send(let commands, let link):
+                guard let connection = client.connections.first(where: { $0.link == link }) else {
+                    throw Violation(description: "commands for a connection that there is not")
+                }
+                connection.toServer += commands
+            case .close(let link):
+                client.connections.first { $0.link == link }?.isAbandoned = true
+            case .answer(let group, let answers):
+                guard let pending = client.pending.removeValue(forKey: group) else {
+                    throw Violation(description: "a group was answered twice")
+                }
+                guard now - pending.since <= Self.timeout else {
+                    throw Violation(description: "a group was answered after its deadline")
+                }
+                try record(answers, to: pending)
+            case .conclude: break
+            }
+        }
+        client.connections.removeAll { $0.isAbandoned && ($0.toServer.isEmpty || !$0.server.isUp) }
+    }
+
+    /// The server at a port. A replica that has taken over from a single server has its address.
+    private func server(at port: Int32) -> ModelServer {
+        let found = servers.first { $0.port == port }
+        if !configuration.isCluster, let promoted = servers.first(where: { $0.isUp && $0.primary == nil }) {
+            return promoted
+        }
+        return found ?? servers[0]
+    }
+
+    /// Starts what has died as a replica, and brings all replicas in step with their primaries.
+    func renewReplicas() {
+        for primary in servers where primary.isUp && primary.primary == nil {
+            primary.isReplicaSlow = false
+            if primary.replica == nil, let dead = servers.first(where: { !$0.isUp }) {
+                dead.restart(restoresSnapshot: false)
+                dead.follow(primary)
+            }
+            primary.copyToReplica()
+        }
+    }
+
+    // MARK: The network
+
+    /// Has a server carry out the next commands of a connection.
+    func execute(_ count: Int, on connection: ModelClient.Connection) {
+        let server = connection.server
+        guard server.isUp, !server.isHung, connection.ending == nil else { return }
+        for command in connection.toServer.prefix(count) {
+            let reply: RedisReply
+            if command == ["CLUSTER", "SLOTS"] {
+                reply = slotsReply
+            } else {
+                let owner = { (slot: Int) in self.servers.first { $0.slots.contains(slot) }?.port ?? 1 }
+                reply = server.reply(to: command, isAsking: connection.isAsking, at: now, owner: owner)
+            }
+            connection.isAsking = command == ["ASKING"]
+            if ["GET", "SET", "PERSIST"].contains(command[0]) {
+                note("server \(server.port): \(command.joined(separator: " ")) gives \(Self.text(of: reply))")
+            }
+            if !connection.isAbandoned { connection.toClient.append(reply) }
+        }
+        connection.toServer.removeFirst(min(count, connection.toServer.count))
+    }
+
+    private static func text(of reply: RedisReply) -> String {
+        if case .error(let error) = reply { error.line } else { reply.text ?? "\(reply)" }
+    }
+
+    private var slotsReply: RedisReply {
+        .array(
+            servers.filter { $0.isUp }.flatMap { server in
+                server.slots.sorted().map { slot in
+                    .array([
+                        .integer(Int64(slot)), .integer(Int64(slot)),
+                        .array([.text("host"), .integer(Int64(server.port))]),
+                    ])
+                }
+            })
+    }
+
+    /// Lets a client read the next replies of a connection, or see that it has ended.
+    func deliver(_ count: Int, on connection: ModelClient.Connection, to client: ModelClient) throws(Violation) {
+        guard !connection.isAbandoned else { return }
+        if connection.toClient.isEmpty {
+            guard let ending = connection.ending else { return }
+            note("client \(number(client)) sees the end of its connection to \(connection.server.port)")
+            client.connections.removeAll { $0 === connection }
+            client.rounds.ended(connection.link, ending, moment(client))
+        } else {
+            let replies = Array(connection.toClient.prefix(count))
+            connection.toClient.removeFirst(replies.count)
+            client.rounds.received(replies, on: connection.link, moment(client))
+        }
+        try carryOut(for: client)
+    }
+
+    /// Breaks a connection. What was sent is carried out later, or lost.
+    func cut(_ connection: ModelClient.Connection, of client: ModelClient, losesCommands: Bool) {
+        note("the connection of client \(number(client)) to \(connection.server.port) breaks")
+        if !losesCommands {
+            // The same commands, on a connection whose replies nobody reads.
+            let rest = ModelClient.Connection(connection.link, to: connection.server)
+            (rest.toServer, rest.isAsking, rest.isAbandoned) = (connection.toServer, connection.isAsking, true)
+            client.connections.append(rest)
+        }
+        connection.toServer = []
+        connection.ending = .unavailable("\(connection.link.address) closed the connection")
+    }
+
+    /// Ends all connections to a server that has died.
+    func loseConnections(to server: ModelServer) {
+        for client in clients {
+            for connection in client.connections where connection.server === server && !connection.isAbandoned {
+                cut(connection, of: client, losesCommands: true)
+            }
+            client.connections.removeAll { $0.server === server && $0.isAbandoned }
+        }
+    }
+
+    // MARK: Time
+
+    /// Lets time pass, with every alarm on its way.
+    func pass(_ milliseconds: Int64) throws(Violation) {
+        let end = now + milliseconds
+        while true {
+            let alarms = clients.compactMap { client in
+                client.rounds.alarm.map { Self.start + ($0 - Self.instant).milliseconds }
+            }
+            guard let next = alarms.min(), next <= end else { break }
+            now = max(now, next)
+            for client in clients where client.rounds.alarm != nil {
+                client.rounds.elapsed(moment(client))
+                try carryOut(for: client)
+            }
+        }
+        now = end
+        for client in clients where client.pending.values.contains(where: { now - $0.since > Self.timeout }) {
+            throw Violation(description: "a group was not answered by its deadline")
+        }
+    }
+}
+
+extension Duration {
+    fileprivate var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
+}
