@@ -154,8 +154,9 @@ let package = Package(
         .testTarget(
             name: "ReplayCacheTests",
             dependencies: [
-                "EventLoops", "MediaToken", "ReplayLMDB", "ReplayRedis", "ReplayStores", "TestSupport", "Timestamps",
-                "replay-worker",
+                "EventLoops", "MediaToken", "RedisSchedules", "ReplayLMDB", "ReplayRedis", "ReplayStores",
+                "TestSupport",
+                "Timestamps", "replay-worker",
             ]),
         .testTarget(
             name: "MediaTokenGateTests",

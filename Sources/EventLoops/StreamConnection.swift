@@ -9,6 +9,8 @@ package final class StreamConnection {
     /// Why there is no connection, or none any more, in one line that names no server.
     package struct Ending: Error, CustomStringConvertible {
         package let description: String
+        /// Whether there was a connection before.
+        package var wasConnected = false
     }
 
     private let loop: EventLoop
@@ -141,7 +143,7 @@ package final class StreamConnection {
         }
         let isClosed = events & BEV_EVENT_EOF != 0 || error == 0
         let reason = isClosed ? "closed the connection" : "cannot be reached: \(Self.text(of: error))"
-        end(Ending(description: refusal ?? reason))
+        end(Ending(description: refusal ?? reason, wasConnected: isConnected))
     }
 
     private func end(_ ending: Ending) {

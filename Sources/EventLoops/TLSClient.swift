@@ -110,7 +110,8 @@ package final class TLSClient {
             return
                 "has a certificate that is not accepted: \(String(cString: X509_verify_cert_error_string(verdict)))\(wanted)"
         }
-        guard code != 0 else { return nil }
+        // libevent puts codes of its own below those of libssl, for a connection that ended without a word of TLS.
+        guard code >> 23 != 0 else { return nil }
         let reason = ERR_reason_error_string(code).map { String(cString: $0) } ?? "error \(code)"
         // SSL_R_WRONG_VERSION_NUMBER: what came is no TLS record.
         if code & 0x7F_FFFF == 267 { return "does not speak TLS" }

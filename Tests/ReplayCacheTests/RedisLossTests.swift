@@ -112,7 +112,9 @@ extension ReplayCacheTests {
         private func reset(_ server: RedisServer) throws {
             func trace() throws -> String? {
                 try server.cli("info", "commandstats").split(whereSeparator: \.isNewline)
-                    .first { $0.hasPrefix("cmdstat_config|resetstat:") }?.split(separator: ",").first { $0.hasPrefix("usec=") }
+                    .first { $0.hasPrefix("cmdstat_config|resetstat:") }?.split(separator: ",").first {
+                        $0.hasPrefix("usec=")
+                    }
                     .map(String.init)
             }
             let last = try trace()
@@ -279,7 +281,9 @@ extension ReplayCacheTests {
         @Test("a user that may not read the server's state any more cannot claim; used tokens stay used")
         func denied() throws {
             let server = try RedisServer(Self.always)
-            try server.cli("acl", "setuser", "gate", "on", ">right", "~media-token:*", "+set", "+get", "+info", "+time")
+            try server.cli(
+                "acl", "setuser", "gate", "on", ">right", "~media-token:*", "+set", "+get", "+eval", "+info",
+                "+time")
             let url = "redis://gate:right@127.0.0.1:\(server.port)"
             let store = try clock.open(url)
             #expect(claim([clock.claim(1)], store) == [.first])

@@ -5,25 +5,47 @@ import Glibc
 package final class RedisServer {
     package let port: Int
     private let directory: TemporaryDirectory
-    /// For its next start.
+    /// The settings for its next start.
     package var settings: [String]
+    private let tls: TLSIdentity?
     private var daemon: Daemon?
+
+    /// What the server shows and demands when it speaks TLS.
+    package struct TLSIdentity {
+        package let certificate: TestAuthority.Certificate
+        package let authority: TestAuthority
+
+        package init(_ certificate: TestAuthority.Certificate, clientsOf authority: TestAuthority) {
+            self.certificate = certificate
+            self.authority = authority
+        }
+    }
 
     /// Starts it and waits until it answers.
     ///
-    /// - Parameter settings: as on the command line of `redis-server`; without any it keeps nothing on the disk.
-    package init(_ settings: [String] = [], port: Int? = nil) throws {
+    /// - Parameters:
+    ///   - settings: as on the command line of `redis-server`; without any it keeps nothing on the disk.
+    ///   - tls: the server's identity; `nil` for a server that speaks no TLS.
+    package init(_ settings: [String] = [], port: Int? = nil, tls: TLSIdentity? = nil) throws {
         self.port = try port ?? FreePort.take(1)[0]
         self.settings = settings
+        self.tls = tls
         directory = try TemporaryDirectory()
         try start()
     }
 
-    package var url: String { "redis://127.0.0.1:\(port)" }
+    package var url: String { "\(tls == nil ? "redis" : "rediss")://127.0.0.1:\(port)" }
 
     /// Starts it again, with what is on its disk.
     package func start(waits: Bool = true) throws {
-        let fixed = ["--port", "\(port)", "--bind", "127.0.0.1", "--dir", directory.path, "--save", ""]
+        var fixed = ["--bind", "127.0.0.1", "--dir", directory.path, "--save", ""]
+        if let tls {
+            fixed += ["--port", "0", "--tls-port", "\(port)", "--tls-ca-cert-file", tls.authority.file]
+            fixed += ["--tls-cert-file", tls.certificate.file, "--tls-key-file", tls.certificate.key]
+            fixed += ["--tls-replication", "yes", "--tls-cluster", "yes"]
+        } else {
+            fixed += ["--port", "\(port)"]
+        }
         let daemon = try Daemon("redis-server", fixed + settings, log: directory.path + "/log")
         self.daemon = daemon
         if waits { try daemon.wait { try ["PONG", "NOAUTH"].contains { try cli("ping").hasPrefix($0) } } }
@@ -47,7 +69,12 @@ package final class RedisServer {
     /// What `redis-cli` prints.
     @discardableResult
     package func cli(_ arguments: String..., input: Data = Data()) throws -> String {
-        let outcome = try Program("redis-cli").run(["-p", "\(port)"] + arguments, input: input)
+        var login: [String] = []
+        if let tls {
+            let own = try tls.authority.certificate("cli")
+            login = ["--tls", "--insecure", "--cert", own.file, "--key", own.key]
+        }
+        let outcome = try Program("redis-cli").run(["-p", "\(port)"] + login + arguments, input: input)
         return (outcome.output + outcome.errors).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

@@ -11,6 +11,7 @@ final class RedisConnection {
     private var stream: StreamConnection?
     /// Whether the first reply will be that to the login.
     private var awaitsLogin: Bool
+    private var hasAnswered = false
 
     /// Begins to connect and to log in. Commands can be sent at once.
     ///
@@ -31,7 +32,10 @@ final class RedisConnection {
             stream = try StreamConnection(
                 to: address.host, port: UInt16(truncatingIfNeeded: address.port), tls: tls, on: loop,
                 received: { [unowned self] in self.receive($0) },
-                ended: { [unowned self] in self.end(.unavailable("\(address) \($0)")) })
+                ended: { [unowned self] ending in
+                    let advice = ending.wasConnected && !hasAnswered ? Self.advice(configuration) : ""
+                    end(.unavailable("\(address) \(ending)\(advice)"))
+                })
         } catch {
             throw .unavailable("\(address) \(error)")
         }
@@ -55,6 +59,12 @@ final class RedisConnection {
         }
     }
 
+    /// What may be wrong if a server ends a connection before it has answered anything.
+    private static func advice(_ configuration: RedisConfiguration) -> String {
+        guard let tls = configuration.tls else { return "; a port for TLS needs rediss://" }
+        return tls.certificate == nil ? "; a server that demands a client's certificate needs tls-certificate" : ""
+    }
+
     /// Sends commands in one piece.
     func send(_ commands: [RedisCommand]) {
         stream?.send(RedisCommandWriter.bytes(of: commands))
@@ -74,6 +84,7 @@ final class RedisConnection {
         } catch {
             return end(.unavailable("\(address) does not speak Redis' protocol"))
         }
+        hasAnswered = hasAnswered || !replies.isEmpty
         if awaitsLogin, let login = replies.first {
             awaitsLogin = false
             if case .error(let error) = login { return end(error.loginError(at: address)) }

@@ -68,6 +68,23 @@ struct RedisKeys {
     /// The key of a shard's marker.
     func marker(of shard: RedisShard) -> String { begin(of: shard) + "since" }
 
+    /// Replaces a shard's marker, if it still is what was read and the server's clock has not passed `limit`.
+    ///
+    /// The server checks that and writes in one step, however long the command was on its way. A plain `SET` that comes
+    /// late could give a store that was emptied and has begun again the past of the one before.
+    ///
+    /// - Parameter old: the text that was read; `nil` if there was none.
+    func replaceMarker(of shard: RedisShard, _ old: String?, by new: String, until limit: Timestamp) -> RedisCommand {
+        ["EVAL", Self.replacement, "1", marker(of: shard), old ?? "", new, String(limit.milliseconds)]
+    }
+
+    private static let replacement = """
+        local time = redis.call('TIME')
+        if time[1] * 1000 + time[2] / 1000 > tonumber(ARGV[3]) then return 'late' end
+        if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 'changed' end
+        return redis.call('SET', KEYS[1], ARGV[2])
+        """
+
     /// What `SCAN` finds the keys of all shards by.
     var pattern: String {
         prefix.map { "*?[]\\".contains($0) ? "\\\($0)" : "\($0)" }.joined() + ":{??}:*"
@@ -85,6 +102,12 @@ final class RedisTerms: Sendable {
         self.configuration = configuration
         keys = RedisKeys(configuration)
     }
+
+    /// What a server did that was asked and kept silent.
+    var silence: String { "did not answer within \(configuration.timeoutMilliseconds) ms" }
+
+    /// What a server did that kept silent from the beginning of the connection.
+    var silenceAtFirst: String { silence + (configuration.isTLS ? "; does it speak TLS on that port?" : "") }
 }
 
 /// What the store needs of the server's clock, which decides when a key is forgotten.
@@ -95,7 +118,7 @@ enum RedisClock {
     /// whose clock is ahead of ours.
     static let keptMilliseconds = 2 * largestSkew
 
-    /// The time in milliseconds within which a marker must have been written after the server told its clock.
+    /// The time in milliseconds within which a marker must be written after the server told its clock.
     static let markerMilliseconds: Int64 = 250
 
     /// The server's clock, from the reply to `TIME`: seconds and microseconds.

@@ -9,8 +9,9 @@ extension RedisClaimGroup {
         let reader = Reader(part: part, replies: replies, isCluster: configuration.isCluster)
         let (claimReplies, markerReplies) = part.split(replies.keys)
         let markers = Dictionary(uniqueKeysWithValues: zip(part.shards, markerReplies))
+        // A server whose clock is ahead may have forgotten a key, also one that was then claimed elsewhere.
         let doubt =
-            (part.claimed.isEmpty ? nil : clockDoubt(replies) ?? replicaDoubt(replies)) ?? reader.serverDoubt
+            clockDoubt(replies) ?? (part.claimed.isEmpty ? nil : replicaDoubt(replies)) ?? reader.serverDoubt
         let server = try? replies.facts.get()
         // A loss is recorded by the first round that sees it, even if no claim depends on it: a restart would hide it.
         var needsMarking =
@@ -74,10 +75,10 @@ extension RedisClaimGroup {
             let server = try replies.facts.get()
             let (fence, limit) = try fence(replies, at: instant)
             let markers = zip(part.shards, replies.keys)
-            let commands = markers.flatMap { shard, reply -> [RedisCommand] in
-                guard let (marker, condition) = renewedMarker(reply, server, fence) else { return [] }
-                let key = keys.marker(of: shard)
-                return [["SET", key, marker.text, condition, "PXAT", "\(limit.milliseconds)"], ["PERSIST", key]]
+            let commands = markers.compactMap { shard, reply in
+                renewed(reply, by: server, fence).map {
+                    keys.replaceMarker(of: shard, reply.text, by: $0.text, until: limit)
+                }
             }
             let problem = (server.problem ?? markers.lazy.compactMap { RedisMarker($1)?.problem(on: server) }.first)
                 .map { ReplayCacheError.unavailable("\(replies.address) \($0)") }
@@ -91,9 +92,9 @@ extension RedisClaimGroup {
     /// The fence of a shard that begins now, since only tokens issued later can be decided, and the time by which its
     /// marker must be written.
     ///
-    /// A marker that is written later than the limit has expired already: however long the command was on its way, no
-    /// marker vouches for a time before it was written. (The server may have been emptied in between.) The fence goes by
-    /// the later of two clocks, so that a client whose clock is slow does not vouch for a time that it knows nothing of.
+    /// The server may have been emptied between the reading of the marker and its writing, so the fence is not before
+    /// the latest time of writing. It goes by the later of two clocks, so that a client whose clock is slow does not vouch
+    /// for a time that it knows nothing of.
     private func fence(
         _ replies: RedisPartReplies, at instant: Instant
     ) throws(ReplayCacheError) -> (fence: Timestamp, limit: Timestamp) {
@@ -112,21 +113,15 @@ extension RedisClaimGroup {
         )
     }
 
-    /// The marker that is to be written, and the condition of `SET` under which it may be; `nil` if the one that was read
-    /// holds.
-    private func renewedMarker(
-        _ reply: RedisReply, _ server: RedisServerFacts, _ fence: Timestamp
-    ) -> (marker: RedisMarker, condition: String)? {
+    /// The marker that is to be set in the place of the one that was read; `nil` if that one holds.
+    private func renewed(_ reply: RedisReply, by server: RedisServerFacts, _ fence: Timestamp) -> RedisMarker? {
         // A shard that another server owns by now is looked at there. A marker set on a replica would be believed later.
         if case .error = reply { return nil }
         guard server.misfit == nil, let losses = server.losses else { return nil }
         if let marker = RedisMarker(reply) {
-            // `XX`: if all was lost in between, the marker must not come back without its keys.
-            return marker.renewed(by: server, fence: fence, waits: configuration.replicas > 0).map { ($0, "XX") }
+            return marker.renewed(by: server, fence: fence, waits: configuration.replicas > 0)
         }
-        let begun = RedisMarker(since: fence, runID: server.runID, isKept: server.keepsThroughRestart, losses: losses)
-        // The first client to set a missing marker decides, and the others read what it set.
-        return (begun, reply == .null ? "NX" : "XX")
+        return RedisMarker(since: fence, runID: server.runID, isKept: server.keepsThroughRestart, losses: losses)
     }
 }
 
@@ -162,7 +157,11 @@ private struct Reader {
     ) -> Stage {
         switch reply {
         case .error(let error):
-            if let target = redirection(error, &servers) { return .unclaimed(target.isAsking ? target : nil) }
+            if let target = redirection(error, &servers) {
+                guard target.isAsking else { return .unclaimed(nil) }
+                // `ASK` says that the key is not here, which a server that forgets or evicts cannot know.
+                return doubt.map { .decided(.failure($0)) } ?? .unclaimed(target)
+            }
             return .decided(.failure(error.storeError(at: replies.address)))
         case .lost: return .decided(.failure(replies.lostAnswer))
         default: break
@@ -186,7 +185,10 @@ private struct Reader {
     ) -> Stage? {
         switch marker {
         case .error(let error):
-            if let target = redirection(error, &servers) { return .claimed(target.isAsking ? target : nil, answer) }
+            if let target = redirection(error, &servers) {
+                guard target.isAsking else { return .claimed(nil, answer) }
+                return doubt.map { .decided(.failure($0)) } ?? .claimed(target, answer)
+            }
             return .decided(.failure(error.storeError(at: replies.address)))
         case .lost: return .decided(.failure(replies.lostAnswer))
         default: break

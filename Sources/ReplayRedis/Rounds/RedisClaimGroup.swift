@@ -172,9 +172,8 @@ struct RedisClaimGroup {
             commands += server.commandsAgain(at: instant)
         }
         let facts = begin..<commands.count
-        if case .claims = part.work, part.claimed.isEmpty { return (commands, facts) }
         commands.append(["TIME"])
-        if case .claims = part.work, configuration.replicas > 0 {
+        if !part.claimed.isEmpty, configuration.replicas > 0 {
             // Half of the deadline, so that an answer comes within it.
             let patience = max(1, configuration.timeoutMilliseconds / 2)
             commands.append(["WAIT", String(configuration.replicas), String(patience)])
@@ -220,12 +219,11 @@ struct RedisClaimGroup {
 
     /// Decides what is undecided when the deadline has passed; returns the servers that were asked and kept silent.
     mutating func expire(_ servers: RedisServers) -> [Int] {
-        let silence = "did not answer within \(configuration.timeoutMilliseconds) ms"
         let silent = parts.filter { $0.isSent && !$0.isAnswered }
         for part in silent {
-            fail(part.positions, .unavailable("\(servers.nodes[part.target.node].address) \(silence)"))
+            fail(part.positions, .unavailable("\(servers.nodes[part.target.node].address) \(terms.silence)"))
         }
-        fail(stages.indices, .unavailable("\(configuration.address) \(silence)"))
+        fail(stages.indices, .unavailable("\(configuration.address) \(terms.silenceAtFirst)"))
         return silent.map(\.target.node)
     }
 

@@ -148,14 +148,13 @@ package struct RedisRounds {
             let silent = group.expire(servers)
             finish(number, group)
             // What still comes on these connections would only keep the next callers waiting.
-            for node in silent { drop(node, silence, moment) }
+            for node in silent { drop(node, terms.silence, moment) }
         }
         for (number, errand) in errands where errand.deadline <= now {
-            conclude(number, .failure(.unavailable("\(errand.address) \(silence)")))
+            conclude(number, .failure(.unavailable("\(errand.address) \(terms.silence)")))
         }
         for node in servers.nodes.indices where servers.nodes[node].greetingDeadline.map({ $0 <= now }) == true {
-            let advice = configuration.isTLS ? "; does that port speak TLS?" : ""
-            drop(node, silence + advice, moment)
+            drop(node, terms.silenceAtFirst, moment)
         }
         settle(moment)
         let deadlines =
@@ -466,6 +465,4 @@ package struct RedisRounds {
     }
 
     private func address(_ node: Int) -> RedisAddress { servers.nodes[node].address }
-
-    private var silence: String { "did not answer within \(configuration.timeoutMilliseconds) ms" }
 }

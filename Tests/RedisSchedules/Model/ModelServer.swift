@@ -23,8 +23,8 @@ final class ModelServer {
     private(set) var run = 1
     private var processed = 0
     private(set) var evicted = 0
-    /// Whether it has ever dropped a key to make room.
-    private(set) var hasEvicted = false
+    /// Whether this run has dropped a key to make room, or has copied a primary.
+    private(set) var hasLost = false
     /// Bytes that came from a primary in this run.
     var received = 0
     /// How long the last reset of the counts took; `nil` if there was none.
@@ -58,7 +58,8 @@ final class ModelServer {
     func restart(restoresSnapshot: Bool) {
         run += 1
         if !isDurable { keys = restoresSnapshot ? snapshot : [:] }
-        (processed, evicted, received, reset, isUp, isHung) = (0, 0, 0, nil, true, false)
+        (processed, evicted, received, reset, hasLost) = (0, 0, 0, nil, false)
+        (isUp, isHung) = (true, false)
         if !isDurable { copyToReplica() }
     }
 
@@ -72,14 +73,21 @@ final class ModelServer {
         keys[key] = nil
         unsent.append((key, nil))
         evicted += 1
-        hasEvicted = true
+        hasLost = true
     }
 
-    /// Whether it has dropped keys, and a marker on it was not told of that.
-    var hidesEviction: Bool {
+    /// Whether it has dropped keys, or copied a primary's, and a marker on it was not told of that.
+    var hidesLoss: Bool {
         let counts = Substring("\(evicted),\(received),\(reset.map { "\($0)" } ?? "-")")
-        return hasEvicted && keys.contains { $0.key.hasSuffix("since") && $0.value.value.split(separator: " ").last != counts }
+        return hasLost
+            && keys.contains { key, entry in
+                key.hasSuffix("since") && (!isCluster || slots.contains(Self.slot(of: key)))
+                    && entry.value.split(separator: " ").last != counts
+            }
     }
+
+    /// Whether it has dropped keys, and its replica may not have got the marker that records that.
+    var hidesLossFromReplica: Bool { hidesLoss || hasLost && !unsent.isEmpty }
 
     func resetCounts(microseconds: Int) {
         (processed, evicted, received, reset) = (0, 0, 0, microseconds)
@@ -119,6 +127,7 @@ final class ModelServer {
     func copyToReplica() {
         replica?.keys = keys
         replica?.received += 1000
+        replica?.hasLost = true
         unsent = []
     }
 
@@ -155,12 +164,13 @@ final class ModelServer {
         case "WAIT":
             if !isReplicaSlow { replicate(unsent.count) }
             return .integer(replica != nil && unsent.isEmpty ? 1 : 0)
-        case "GET", "SET", "PERSIST":
-            if isCluster, let elsewhere = redirection(command[1], isAsking, time, owner) { return elsewhere }
+        case "GET", "SET", "EVAL":
+            let key = command[0] == "EVAL" ? command[3] : command[1]
+            if isCluster, let elsewhere = redirection(key, isAsking, time, owner) { return elsewhere }
             return switch command[0] {
             case "GET": get(command[1], time)
             case "SET": set(command, time)
-            default: persist(command[1], time)
+            default: replace(command, time)
             }
         default: return .error(RedisErrorReply(line: "ERR unknown command"))
         }
@@ -203,18 +213,20 @@ final class ModelServer {
         let before = live(key, time)
         var expiry: Int64?
         if let place = options.firstIndex(of: "PXAT") { expiry = Int64(command[place + 1]) }
-        if let place = options.firstIndex(of: "PX") { expiry = Int64(command[place + 1]).map { time + $0 } }
-        if options.contains("KEEPTTL") { expiry = before?.expiry }
-        let isWritten = options.contains("NX") ? before == nil : options.contains("XX") ? before != nil : true
+        let isWritten = before == nil
         if isWritten { write(key, Entry(value: value, expiry: expiry)) }
         if options.contains("GET") { return before.map { .text($0.value) } ?? .null }
         return isWritten ? .text("OK") : .null
     }
 
-    private func persist(_ key: String, _ time: Int64) -> RedisReply {
-        guard let entry = live(key, time), entry.expiry != nil else { return .integer(0) }
-        write(key, Entry(value: entry.value, expiry: nil))
-        return .integer(1)
+    /// The script that replaces a marker.
+    private func replace(_ command: RedisCommand, _ time: Int64) -> RedisReply {
+        guard primary == nil else { return .error(RedisErrorReply(line: "READONLY You can't write")) }
+        let (key, old, new, limit) = (command[3], command[4], command[5], Int64(command[6]) ?? 0)
+        if time > limit { return .text("late") }
+        guard live(key, time)?.value ?? "" == old else { return .text("changed") }
+        write(key, Entry(value: new, expiry: nil))
+        return .text("OK")
     }
 
     private func info(_ time: Int64) -> String {

@@ -79,13 +79,14 @@ package struct Schedule {
         let offsets = (0..<2).map { _ in Int64(choices.pick(4001)) - 2000 }
         world = World(
             isCluster: isCluster, isDurable: isDurable, hasReplicas: hasReplicas, waits: waits, clockOffsets: offsets)
-        faults = Fault.allCases.filter { _ in choices.chance(40) }
-        faultRate = [3, 6, 12][choices.pick(3)]
+        faults = Fault.allCases.filter { _ in choices.chance(30) }
+        faultRate = [4, 8, 16][choices.pick(3)]
         choiceOfTokens = [2, 6][choices.pick(2)]
         shardCount = [1, 4][choices.pick(2)]
         self.choices = choices
         if journal { world.journal = [] }
-        world.note("cluster \(isCluster), durable \(isDurable), replicas \(hasReplicas), waits \(waits), clocks \(offsets)")
+        world.note(
+            "cluster \(isCluster), durable \(isDurable), replicas \(hasReplicas), waits \(waits), clocks \(offsets)")
     }
 
     /// Has most schedules begin with a store that a client has opened.
@@ -101,9 +102,10 @@ package struct Schedule {
     private mutating func step() throws(World.Violation) {
         guard choices.pick(100) >= faultRate else { return fault() }
         switch choices.pick(100) {
-        case 0..<35: execute()
-        case 35..<70: try deliver()
-        case 70..<86: try claim()
+        case 0..<28: execute()
+        case 28..<56: try deliver()
+        case 56..<66: try drain()
+        case 66..<86: try claim()
         case 86..<96: try world.pass(Int64(1 + choices.pick(20)))
         case 96..<98: try world.pass(Int64(50 + choices.pick(400)))
         case 98: try world.pass(Int64(60_000 + choices.pick(600_000)))
@@ -166,9 +168,9 @@ package struct Schedule {
         case .hang:
             server.isHung.toggle()
             world.note("server \(server.port) \(server.isHung ? "hangs" : "goes on")")
+        // Nobody can know of a server that loses keys while slots are moved from it or to it.
+        case .flush where isMoving, .evict where isMoving: break
         case .flush:
-            // Nobody can know of a server that is emptied while slots are moved to it.
-            guard !isMoving else { return }
             world.note("server \(server.port) is emptied")
             server.flush()
         case .evict: evict(server)
@@ -189,8 +191,8 @@ package struct Schedule {
     }
 
     private mutating func restart(_ server: ModelServer) {
-        // Nobody can know of a run that evicted keys and ended before it was asked.
-        guard !server.hidesEviction else { return }
+        // Nobody can know of a run that lost keys and ended before it was asked.
+        guard !server.hidesLoss else { return }
         let restoresSnapshot = choices.chance(50)
         world.note("server \(server.port) is restarted\(restoresSnapshot ? " with its snapshot" : "")")
         // A replica must not copy an old snapshot and then take over before any claim has reached its primary.
@@ -208,7 +210,7 @@ package struct Schedule {
     }
 
     private mutating func failOver(_ server: ModelServer) {
-        guard let replica = server.replica, replica.isUp, !server.hidesEviction else { return }
+        guard let replica = server.replica, replica.isUp, !server.hidesLossFromReplica else { return }
         world.note("server \(server.port) dies, and its replica \(replica.port) takes over")
         replica.promote()
         world.loseConnections(to: server)
@@ -217,7 +219,7 @@ package struct Schedule {
     /// Begins, continues or ends the move of a slot to another server.
     private mutating func migrate(from server: ModelServer) {
         if let (slot, port) = server.migrating.min(by: { $0.key < $1.key }) {
-            guard let target = world.servers.first(where: { $0.port == port }), target.isUp, !server.hidesEviction
+            guard let target = world.servers.first(where: { $0.port == port }), target.isUp, !server.hidesLoss
             else { return }
             let keys = server.keys.keys.filter { ModelServer.slot(of: $0) == slot }.sorted()
             if let key = pick(keys) {
@@ -231,7 +233,8 @@ package struct Schedule {
             target.slots.insert(slot)
         } else {
             let targets = world.servers.filter { $0 !== server && $0.isUp && $0.primary == nil }
-            guard let target = pick(targets), let slot = pick(server.slots.sorted()), server.importing.isEmpty,
+            let slots = world.slots.prefix(shardCount).filter(server.slots.contains)
+            guard let target = pick(targets), let slot = pick(slots), server.importing.isEmpty,
                 target.migrating.isEmpty
             else { return }
             world.note("slot \(slot) begins to move from \(server.port) to \(target.port)")
@@ -254,19 +257,21 @@ package struct Schedule {
     /// each shard is accepted before long.
     private mutating func recover() throws(World.Violation) {
         for server in world.servers { server.isHung = false }
-        try claimAllAgain()
+        try claimAllAgain(by: world.clients[1])
         for server in world.servers {
             server.policy = "noeviction"
         }
         world.renewReplicas()
-        try claimAllAgain()
+        try claimAllAgain(by: world.clients[0])
         guard !isClockBroken else { return }
-        try world.open(by: world.clients[0])
-        try drain()
-        for shard in 0..<4 {
+        for shard in 0..<shardCount {
             for attempt in 0... {
+                if world.servers.contains(where: \.hidesLoss) {
+                    try world.open(by: world.clients[0])
+                    try drain()
+                }
                 for server in world.servers {
-                    while !server.migrating.isEmpty, !server.hidesEviction { migrate(from: server) }
+                    while !server.migrating.isEmpty, !server.hidesLoss { migrate(from: server) }
                 }
                 let token = world.makeToken(shard: shard, age: 0)
                 try world.claim([(token, nil)], by: world.clients[0])
@@ -281,14 +286,12 @@ package struct Schedule {
         }
     }
 
-    private mutating func claimAllAgain() throws(World.Violation) {
+    private mutating func claimAllAgain(by client: ModelClient) throws(World.Violation) {
         try drain()
         try world.pass(1000)
-        for client in world.clients {
-            try world.claim((0..<world.tokenCount).map { (token: $0, fingerprint: nil) }, by: client)
-            try drain()
-            try world.pass(1000)
-        }
+        try world.claim((0..<world.tokenCount).map { (token: $0, fingerprint: nil) }, by: client)
+        try drain()
+        try world.pass(1000)
     }
 
     /// Lets all that is on its way arrive.

@@ -71,7 +71,8 @@ final class World {
 
     private func moment(_ client: ModelClient) -> RedisMoment {
         RedisMoment(
-            instant: Self.instant + .milliseconds(now - Self.start), time: Timestamp(milliseconds: now + client.clockOffset))
+            instant: Self.instant + .milliseconds(now - Self.start),
+            time: Timestamp(milliseconds: now + client.clockOffset))
     }
 
     // MARK: Claims
@@ -210,8 +211,9 @@ final class World {
                 reply = server.reply(to: command, isAsking: connection.isAsking, at: now, owner: owner)
             }
             connection.isAsking = command == ["ASKING"]
-            if ["GET", "SET", "PERSIST"].contains(command[0]) {
-                note("server \(server.port): \(command.joined(separator: " ")) gives \(Self.text(of: reply))")
+            if ["GET", "SET", "EVAL"].contains(command[0]) {
+                let words = command[0] == "EVAL" ? ["marker"] + command[3...] : command
+                note("server \(server.port): \(words.joined(separator: " ")) gives \(Self.text(of: reply))")
             }
             if !connection.isAbandoned { connection.toClient.append(reply) }
         }
