@@ -101,9 +101,15 @@ package final class TLSClient {
 
     /// Why one side of a connection refused the other's TLS; `nil` if neither did.
     func refusal(on buffer: OpaquePointer) -> String? {
-        let code = UInt(bufferevent_get_openssl_error(buffer))
+        var code = UInt(bufferevent_get_openssl_error(buffer))
         defer { ERR_clear_error() }
         guard let session = bufferevent_openssl_get_ssl(buffer) else { return nil }
+        if code >> 23 == 0 {
+            // A write failed first; why the server refused is still to be read.
+            var byte: UInt8 = 0
+            SSL_read(session, &byte, 1)
+            code = ERR_peek_error()
+        }
         let verdict = SSL_get_verify_result(session)
         if verdict != Int(X509_V_OK) {
             let wanted = settings.name.map { "; its name must be \($0)" } ?? ""

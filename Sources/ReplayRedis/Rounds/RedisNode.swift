@@ -152,11 +152,9 @@ struct RedisNode {
         _ replies: ArraySlice<RedisReply>, askedAt: Instant, at moment: RedisMoment, loss: ReplayCacheError,
         _ configuration: RedisConfiguration
     ) -> Result<RedisServerFacts, ReplayCacheError> {
-        switch replies.first {
-        case .error(let error): return .failure(error.storeError(at: address))
-        case .lost, nil: return .failure(loss)
-        default: break
-        }
+        if case .error(let error) = replies.first { return .failure(error.storeError(at: address)) }
+        // What came of a report that broke off may not show what was lost.
+        if replies.isEmpty || replies.contains(.lost) { return .failure(loss) }
         guard
             let facts = RedisServerFacts(replies, askedAt: askedAt, at: moment, after: lastFacts, configuration)
         else { return .failure(.unavailable("\(address) does not answer INFO as Redis does")) }

@@ -19,7 +19,7 @@ package struct RedisRounds {
     }
 
     /// Something that an operator's tool wants of the servers.
-    private struct Errand {
+    struct Errand {
         let commands: [RedisCommand]
         let deadline: Instant
         let address: RedisAddress
@@ -28,15 +28,15 @@ package struct RedisRounds {
     /// The time at which ``elapsed(at:)`` is to be called, at the latest; `nil` if nothing waits. It may be earlier than
     /// the next deadline.
     package private(set) var alarm: Instant?
-    private(set) var servers: RedisServers
+    var servers: RedisServers
 
-    private let terms: RedisTerms
-    private var groups: [Int: RedisClaimGroup] = [:]
-    private var errands: [Int: Errand] = [:]
-    private var search: RedisSlotSearch?
+    let terms: RedisTerms
+    var groups: [Int: RedisClaimGroup] = [:]
+    var errands: [Int: Errand] = [:]
+    var search: RedisSlotSearch?
     /// Groups whose round may be over.
-    private var due: [Int] = []
-    private var actions: [Action] = []
+    var due: [Int] = []
+    var actions: [Action] = []
     /// The number of actions that were taken out.
     private var taken = 0
     private var lastNumber = 0
@@ -46,7 +46,7 @@ package struct RedisRounds {
         servers = RedisServers(terms)
     }
 
-    private var configuration: RedisConfiguration { terms.configuration }
+    var configuration: RedisConfiguration { terms.configuration }
 
     /// Takes the next action that is to be carried out; `nil` if there is none. Actions keep their order even if carrying
     /// one out begins something new.
@@ -195,274 +195,25 @@ package struct RedisRounds {
         }
     }
 
-    private mutating func conclude(_ errand: Int, _ outcome: Result<[RedisReply], ReplayCacheError>) {
+    mutating func conclude(_ errand: Int, _ outcome: Result<[RedisReply], ReplayCacheError>) {
         guard errands.removeValue(forKey: errand) != nil else { return }
         actions.append(.conclude(errand: errand, outcome))
     }
 
-    // MARK: Sending
-
-    /// Sends the commands of an asker to a server: at once, or when the server has been greeted.
-    private mutating func send(for asker: RedisAsker, to node: Int, _ moment: RedisMoment) {
-        switch servers.nodes[node].state {
-        case .ready(let link, let facts): send(for: asker, to: node, on: link, facts, moment)
-        case .greeting: servers.nodes[node].wait(asker)
-        case .resting(let error, let until) where until > moment.instant: fail(asker, error, moment)
-        case .unconnected, .resting:
-            servers.nodes[node].wait(asker)
-            connect(node, moment)
-        }
-    }
-
-    private mutating func connect(_ node: Int, _ moment: RedisMoment) {
-        let link = RedisLink(address: address(node), number: nextNumber())
-        let until = deadline(after: moment)
-        servers.nodes[node].greet(on: link, until: until)
-        wake(by: until)
-        actions.append(.connect(link))
-        let commands = selection + RedisServerFacts.greeting
-        send(commands, facts: selection.count..<commands.count, for: .greeting, to: node, on: link, moment)
-    }
-
-    /// The command that is sent before the first ones if the store is in a numbered database.
-    private var selection: [RedisCommand] {
-        configuration.database == 0 ? [] : [["SELECT", String(configuration.database)]]
-    }
-
-    private mutating func send(
-        for asker: RedisAsker, to node: Int, on link: RedisLink, _ server: RedisServerFacts, _ moment: RedisMoment
-    ) {
-        switch asker {
-        case .part(let number, let position):
-            groups[number]?.parts[position].isSent = true
-            // A caller whose deadline has passed wants nothing any more.
-            guard let group = groups[number] else { return }
-            let part = group.parts[position]
-            if let doubt = part.importDoubt(server, link.address) {
-                fail(asker, doubt, moment)
-                // Looks at the server again, so that the next claims go by what it then reports.
-                let facts = RedisServerFacts.commands
-                return send(facts, facts: facts.indices, for: .look, to: node, on: link, moment)
-            }
-            let (commands, facts) = group.commands(of: part, server, at: moment.instant)
-            send(commands, facts: facts, isAsking: part.target.isAsking, for: asker, to: node, on: link, moment)
-        case .errand(let number):
-            guard let commands = errands[number]?.commands else { return }
-            send(commands, for: asker, to: node, on: link, moment)
-        case .slotSearch: send([["CLUSTER", "SLOTS"]], for: asker, to: node, on: link, moment)
-        case .greeting, .look: break
-        }
-    }
-
-    private mutating func send(
-        _ commands: [RedisCommand], facts: Range<Int> = 0..<0, isAsking: Bool = false, for asker: RedisAsker,
-        to node: Int, on link: RedisLink, _ moment: RedisMoment
-    ) {
-        let sent = isAsking ? commands.flatMap { [["ASKING"], $0] } : commands
-        actions.append(.send(sent, link))
-        servers.nodes[node].expect(
-            RedisNode.Batch(
-                asker: asker, count: sent.count, facts: facts, isAsking: isAsking, askedAt: moment.instant))
-    }
-
-    // MARK: Replies
-
-    /// Takes up a batch that all replies have come for, or whose missing replies are ``RedisReply/lost``.
-    private mutating func complete(
-        _ batch: RedisNode.Batch, on node: Int, loss: ReplayCacheError? = nil, _ moment: RedisMoment
-    ) {
-        let address = address(node)
-        let replies =
-            batch.isAsking
-            ? stride(from: 1, to: batch.replies.count, by: 2).map { batch.replies[$0] } : batch.replies
-        takeUpErrors(in: replies, from: node, moment)
-        let loss = loss ?? .unavailable("\(address) closed the connection")
-        let facts: Result<RedisServerFacts, ReplayCacheError> =
-            batch.facts.isEmpty
-            ? .failure(loss)
-            : servers.nodes[node].read(
-                replies[batch.facts], askedAt: batch.askedAt, at: moment, loss: loss, configuration)
-        switch batch.asker {
-        case .greeting: greeted(by: node, replies, facts, moment)
-        case .look: break
-        case .slotSearch(let question): searchAnswered(question, replies[0], loss, moment)
-        case .errand(let number): conclude(number, errandOutcome(replies, address, loss))
-        case .part(let number, let part):
-            let partReplies = RedisPartReplies(
-                keys: replies[..<batch.facts.lowerBound], facts: facts, rest: replies[batch.facts.upperBound...],
-                address: address, loss: loss)
-            groups[number]?.receive(partReplies, to: part, at: moment.instant, &servers)
-            due.append(number)
-        }
-    }
-
-    /// Draws the conclusions from errors that concern a server rather than a claim.
-    private mutating func takeUpErrors(in replies: [RedisReply], from node: Int, _ moment: RedisMoment) {
-        var wasMoved = false
-        for case .error(let error) in replies {
-            if configuration.isCluster, let redirection = error.redirection, !redirection.isAsking {
-                servers.follow(redirection, from: node)
-                wasMoved = true
-            }
-            // The name of a primary may lead to another server by now.
-            if error.code == "READONLY" { drop(node, "is a replica", moment) }
-        }
-        if wasMoved, search == nil { searchSlots(for: nil, moment) }
-    }
-
-    private mutating func greeted(
-        by node: Int, _ replies: [RedisReply], _ facts: Result<RedisServerFacts, ReplayCacheError>,
-        _ moment: RedisMoment
-    ) {
-        // A connection that was given up is not greeted any more.
-        guard servers.nodes[node].greetingDeadline != nil else { return }
-        let outcome: Result<RedisServerFacts, ReplayCacheError> =
-            if !selection.isEmpty, case .error(let error) = replies[0] {
-                .failure(error.storeError(at: address(node)))
-            } else {
-                // A server that evicts keys is asked all the same, so that markers record what it has lost.
-                facts.flatMap { server in
-                    server.misfit.map { .failure(.unavailable("\(address(node)) \($0)")) } ?? .success(server)
-                }
-            }
-        switch outcome {
-        case .success(let facts):
-            servers.nodes[node].welcome(facts)
-            for asker in servers.nodes[node].takeWaiting() { send(for: asker, to: node, moment) }
-        case .failure(let error):
-            if let link = servers.nodes[node].link { actions.append(.close(link)) }
-            rest(node, after: error, moment)
-        }
-    }
-
-    private func errandOutcome(
-        _ replies: [RedisReply], _ address: RedisAddress, _ loss: ReplayCacheError
-    ) -> Result<[RedisReply], ReplayCacheError> {
-        for case .error(let error) in replies where error.redirection == nil {
-            return .failure(error.storeError(at: address))
-        }
-        return replies.contains(.lost) ? .failure(loss) : .success(replies)
-    }
-
-    // MARK: Losses
-
-    /// Gives up a connection that does not do what it should.
-    private mutating func drop(_ node: Int, _ reason: String, _ moment: RedisMoment) {
-        guard let link = servers.nodes[node].link else { return }
-        actions.append(.close(link))
-        rest(node, after: .unavailable("\(address(node)) \(reason)"), moment)
-    }
-
-    /// Leaves a server alone for a moment; whoever waits for it is told why.
-    private mutating func rest(_ node: Int, after error: ReplayCacheError, _ moment: RedisMoment) {
-        lose(servers.nodes[node].rest(after: error, at: moment.instant), on: node, error, moment)
-        for asker in servers.nodes[node].takeWaiting() { fail(asker, error, moment) }
-    }
-
-    private mutating func lose(
-        _ batches: [RedisNode.Batch], on node: Int, _ error: ReplayCacheError, _ moment: RedisMoment
-    ) {
-        for var batch in batches where batch.asker != .greeting {
-            batch.replies += Array(repeating: .lost, count: batch.count - batch.replies.count)
-            complete(batch, on: node, loss: error, moment)
-        }
-    }
-
-    /// Tells an asker that its commands were not sent.
-    private mutating func fail(_ asker: RedisAsker, _ error: ReplayCacheError, _ moment: RedisMoment) {
-        switch asker {
-        case .part(let number, let part):
-            groups[number]?.unreachable(part, error)
-            due.append(number)
-        case .errand(let number): conclude(number, .failure(error))
-        case .slotSearch(let question): searchFailed(question, error, moment)
-        case .greeting, .look: break
-        }
-    }
-
-    // MARK: Slots
-
-    /// Asks the cluster for the owners of its slots, or joins a search that is under way. A single server owns all.
-    ///
-    /// - Parameter client: who is told when the search is over; `nil` if nobody waits.
-    private mutating func searchSlots(for client: RedisSlotSearch.Client?, _ moment: RedisMoment) {
-        guard configuration.isCluster else {
-            if let client { tell(client, .success(())) }
-            return
-        }
-        if search != nil {
-            if let client { search?.clients.append(client) }
-            return
-        }
-        let first = servers.number(of: configuration.address)
-        let others = servers.owning.filter { $0 != first }
-        search = RedisSlotSearch(candidates: [first] + others, clients: client.map { [$0] } ?? [])
-        searchNext(moment)
-    }
-
-    /// Asks the next server about the slots.
-    private mutating func searchNext(_ moment: RedisMoment) {
-        guard let node = search?.candidates.first else {
-            let error = search?.firstError ?? .unavailable("\(configuration.address) tells nothing of its cluster")
-            return endSearch(.failure(error))
-        }
-        let number = nextNumber()
-        let until = moment.instant + .milliseconds(max(1, configuration.timeoutMilliseconds / 3))
-        search?.candidates.removeFirst()
-        search?.question = RedisSlotSearch.Question(node: node, number: number, deadline: until)
-        wake(by: until)
-        send(for: .slotSearch(number), to: node, moment)
-    }
-
-    private mutating func searchAnswered(
-        _ question: Int, _ reply: RedisReply, _ loss: ReplayCacheError, _ moment: RedisMoment
-    ) {
-        guard let node = search?.question?.node, search?.question?.number == question else { return }
-        let address = address(node)
-        switch reply {
-        case .array(let ranges):
-            if servers.learn(ranges, from: node) { return endSearch(.success(())) }
-            searchFailed(question, .unavailable("\(address) is of a cluster that has no slots"), moment)
-        case .error(let error): searchFailed(question, error.storeError(at: address), moment)
-        default: searchFailed(question, loss, moment)
-        }
-    }
-
-    private mutating func searchFailed(_ question: Int, _ error: ReplayCacheError, _ moment: RedisMoment) {
-        guard search?.question?.number == question else { return }
-        if search?.firstError == nil { search?.firstError = error }
-        searchNext(moment)
-    }
-
-    private mutating func endSearch(_ outcome: Result<Void, ReplayCacheError>) {
-        let clients = search?.clients ?? []
-        search = nil
-        for client in clients { tell(client, outcome) }
-    }
-
-    private mutating func tell(_ client: RedisSlotSearch.Client, _ outcome: Result<Void, ReplayCacheError>) {
-        switch client {
-        case .group(let number):
-            groups[number]?.learnedSlots(outcome)
-            due.append(number)
-        case .errand(let number): conclude(number, outcome.map { [] })
-        }
-    }
-
     // MARK: Numbers and times
 
-    private mutating func nextNumber() -> Int {
+    mutating func nextNumber() -> Int {
         lastNumber += 1
         return lastNumber
     }
 
-    private mutating func wake(by instant: Instant) {
+    mutating func wake(by instant: Instant) {
         alarm = alarm.map { min($0, instant) } ?? instant
     }
 
-    private func deadline(after moment: RedisMoment) -> Instant {
+    func deadline(after moment: RedisMoment) -> Instant {
         moment.instant + .milliseconds(configuration.timeoutMilliseconds)
     }
 
-    private func address(_ node: Int) -> RedisAddress { servers.nodes[node].address }
+    func address(_ node: Int) -> RedisAddress { servers.nodes[node].address }
 }

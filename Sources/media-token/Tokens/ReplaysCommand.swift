@@ -44,7 +44,7 @@ enum ReplaysCommand {
                 if invocation.sweeps { try store.sweep(at: .now) }
                 let status = try store.status()
                 try store.close()
-                show(status, asJSON: invocation.isJSON)
+                show(status, store.statements, asJSON: invocation.isJSON)
             } catch {
                 throw CommandError("\(error)")
             }
@@ -52,11 +52,14 @@ enum ReplaysCommand {
         }
     }
 
-    private static func show(_ status: ReplayStoreStatus, asJSON: Bool) {
-        guard !asJSON else { return Console.print(JSONLine.encode(StatusObject(status))) }
+    private static func show(_ status: ReplayStoreStatus, _ statements: [String], asJSON: Bool) {
+        guard !asJSON else { return Console.print(JSONLine.encode(StatusObject(status, statements))) }
         Console.print("live tokens  \(status.entries)")
         if let bytes = status.bytes { Console.print("size         \(bytes) bytes") }
         if let fence = status.fence { Console.print("fence        \(TokenDate(fence))") }
+        if !statements.isEmpty {
+            Console.print("relies on    \(statements.joined(separator: ", ")), which the URL states")
+        }
         guard let oldest = status.buckets.first, let newest = status.buckets.last else { return }
         Console.print("expiring     from \(TokenDate(oldest.begin)) to \(TokenDate(newest.end))")
         for bucket in status.buckets { Console.print("  \(TokenDate(bucket.begin))  \(bucket.entries)") }
@@ -72,9 +75,11 @@ enum ReplaysCommand {
         let entries: Int
         let bytes: Int?
         let fenceMilliseconds: Int64?
+        let statements: [String]
         let buckets: [BucketObject]
 
-        init(_ status: ReplayStoreStatus) {
+        init(_ status: ReplayStoreStatus, _ statements: [String]) {
+            self.statements = statements
             (entries, bytes) = (status.entries, status.bytes)
             fenceMilliseconds = status.fence?.milliseconds
             buckets = status.buckets.map {

@@ -76,14 +76,19 @@ final class ModelServer {
         hasLost = true
     }
 
-    /// Whether it has dropped keys, or copied a primary's, and a marker on it was not told of that.
+    /// Whether its clock is so far ahead that it forgets keys too early.
+    var isFarAhead: Bool { clockOffset > 300_000 }
+
+    /// Whether it may lack keys, because it dropped them, copied a primary's or forgot them too early, and a marker on it
+    /// was not told of that.
     var hidesLoss: Bool {
         let counts = Substring("\(evicted),\(received),\(reset.map { "\($0)" } ?? "-")")
-        return hasLost
-            && keys.contains { key, entry in
-                key.hasSuffix("since") && (!isCluster || slots.contains(Self.slot(of: key)))
-                    && entry.value.split(separator: " ").last != counts
-            }
+        return isFarAhead
+            || hasLost
+                && keys.contains { key, entry in
+                    key.hasSuffix("since") && (!isCluster || slots.contains(Self.slot(of: key)))
+                        && entry.value.split(separator: " ").last != counts
+                }
     }
 
     /// Whether it has dropped keys, and its replica may not have got the marker that records that.

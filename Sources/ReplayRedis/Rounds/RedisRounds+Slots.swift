@@ -1,0 +1,71 @@
+internal import MediaToken
+
+/// How the owners of a cluster's slots are found.
+extension RedisRounds {
+    /// Asks the cluster for the owners of its slots, or joins a search that is under way. A single server owns all.
+    ///
+    /// - Parameter client: who is told when the search is over; `nil` if nobody waits.
+    mutating func searchSlots(for client: RedisSlotSearch.Client?, _ moment: RedisMoment) {
+        guard configuration.isCluster else {
+            if let client { tell(client, .success(())) }
+            return
+        }
+        if search != nil {
+            if let client { search?.clients.append(client) }
+            return
+        }
+        let first = servers.number(of: configuration.address)
+        let others = servers.owning.filter { $0 != first }
+        search = RedisSlotSearch(candidates: [first] + others, clients: client.map { [$0] } ?? [])
+        searchNext(moment)
+    }
+
+    /// Asks the next server about the slots.
+    mutating func searchNext(_ moment: RedisMoment) {
+        guard let node = search?.candidates.first else {
+            let error = search?.firstError ?? .unavailable("\(configuration.address) tells nothing of its cluster")
+            return endSearch(.failure(error))
+        }
+        let number = nextNumber()
+        let until = moment.instant + .milliseconds(max(1, configuration.timeoutMilliseconds / 3))
+        search?.candidates.removeFirst()
+        search?.question = RedisSlotSearch.Question(node: node, number: number, deadline: until)
+        wake(by: until)
+        send(for: .slotSearch(number), to: node, moment)
+    }
+
+    mutating func searchAnswered(
+        _ question: Int, _ reply: RedisReply, _ loss: ReplayCacheError, _ moment: RedisMoment
+    ) {
+        guard let node = search?.question?.node, search?.question?.number == question else { return }
+        let address = address(node)
+        switch reply {
+        case .array(let ranges):
+            if servers.learn(ranges, from: node) { return endSearch(.success(())) }
+            searchFailed(question, .unavailable("\(address) is of a cluster that has no slots"), moment)
+        case .error(let error): searchFailed(question, error.storeError(at: address), moment)
+        default: searchFailed(question, loss, moment)
+        }
+    }
+
+    mutating func searchFailed(_ question: Int, _ error: ReplayCacheError, _ moment: RedisMoment) {
+        guard search?.question?.number == question else { return }
+        if search?.firstError == nil { search?.firstError = error }
+        searchNext(moment)
+    }
+
+    mutating func endSearch(_ outcome: Result<Void, ReplayCacheError>) {
+        let clients = search?.clients ?? []
+        search = nil
+        for client in clients { tell(client, outcome) }
+    }
+
+    mutating func tell(_ client: RedisSlotSearch.Client, _ outcome: Result<Void, ReplayCacheError>) {
+        switch client {
+        case .group(let number):
+            groups[number]?.learnedSlots(outcome)
+            due.append(number)
+        case .errand(let number): conclude(number, outcome.map { [] })
+        }
+    }
+}

@@ -1,0 +1,367 @@
+import MediaToken
+import RedisSchedules
+import Testing
+
+@testable import ReplayRedis
+
+/// One store's rounds, with a test in the place of its servers.
+private final class Script {
+    private var rounds: RedisRounds
+    private(set) var links: [RedisLink] = []
+    /// The commands that each connection has got and that are not answered.
+    private var unanswered: [RedisLink: [RedisCommand]] = [:]
+    private(set) var answers: [Result<ReplayAnswer, ReplayCacheError>] = []
+    private(set) var opened: Result<[RedisReply], ReplayCacheError>?
+    private let start = ContinuousClock.now
+    private var milliseconds = 0
+    static let now = Timestamp(milliseconds: 1_800_000_000_000)
+
+    init(_ url: String = "redis://one:1") throws {
+        rounds = RedisRounds(try RedisConfiguration(url: url))
+    }
+
+    var moment: RedisMoment {
+        RedisMoment(
+            instant: start + .milliseconds(milliseconds),
+            time: Self.now.advanced(byMilliseconds: Int64(milliseconds)))
+    }
+
+    static func claim(_ number: UInt64, fingerprint: RetryFingerprint? = nil) -> ReplayClaim {
+        ReplayClaim(
+            key: ReplayKey(words: (0, number, number, number)), issued: now,
+            until: now.advanced(byMilliseconds: 420_000), fingerprint: fingerprint)
+    }
+
+    func claim(_ numbers: UInt64...) {
+        _ = rounds.claim(numbers.map { Self.claim($0) }, at: Self.now, moment)
+        carryOut()
+    }
+
+    func open() {
+        _ = rounds.open(at: Self.now, moment)
+        carryOut()
+    }
+
+    func pass(_ milliseconds: Int) {
+        self.milliseconds += milliseconds
+        rounds.elapsed(moment)
+        carryOut()
+    }
+
+    func end(_ link: RedisLink, _ reason: String = "closed the connection") {
+        unanswered[link] = nil
+        rounds.ended(link, .unavailable("\(link.address) \(reason)"), moment)
+        carryOut()
+    }
+
+    /// What is sent to a connection and not answered, by the first word of each command.
+    func sent(_ link: RedisLink) -> [String] { (unanswered[link] ?? []).compactMap(\.first) }
+
+    /// Answers the next `count` commands of a connection.
+    func answer(_ link: RedisLink, first count: Int = .max, by reply: (RedisCommand) -> RedisReply) {
+        let commands = (unanswered[link] ?? []).prefix(count)
+        unanswered[link]?.removeFirst(commands.count)
+        rounds.received(commands.map(reply), on: link, moment)
+        carryOut()
+    }
+
+    private func carryOut() {
+        while let action = rounds.nextAction() {
+            switch action {
+            case .connect(let link): links.append(link)
+            case .send(let commands, let link): unanswered[link, default: []] += commands
+            case .close(let link): unanswered[link] = nil
+            case .answer(_, let answers): self.answers += answers
+            case .conclude(_, let outcome): opened = outcome
+            }
+        }
+    }
+}
+
+/// A server that keeps nothing on its disk, as it answers by default.
+private struct Server {
+    var run = "r1"
+    var evicted = 0
+    var received = 0
+    var policy = "noeviction"
+    var time = Script.now
+    var isDurable = false
+    var marker: RedisReply = .text("1799999000000 r1 volatile 0,0,-")
+    var claim: RedisReply = .text("OK")
+    var replicas: Int64 = 0
+
+    func reply(to command: RedisCommand) -> RedisReply {
+        switch command[0] {
+        case "INFO": command.last == "commandstats" ? .text("") : .text(info)
+        case "CONFIG":
+            .array(
+                ["appendfsync", isDurable ? "always" : "everysec", "no-appendfsync-on-rewrite", "no"].map { .text($0) })
+        case "TIME": .array([.text("\(time.milliseconds / 1000)"), .text("0")])
+        case "GET": marker
+        case "SET": claim
+        case "WAIT": .integer(replicas)
+        default: .text("OK")
+        }
+    }
+
+    private var info: String {
+        "redis_version:7.2.4\r\nrun_id:\(run)\r\nmaxmemory_policy:\(policy)\r\nevicted_keys:\(evicted)\r\n"
+            + "total_net_repl_input_bytes:\(received)\r\naof_enabled:\(isDurable ? 1 : 0)\r\naof_rewrites:0\r\n"
+            + "aof_rewrite_in_progress:0\r\ntotal_commands_processed:0\r\nrole:master\r\n"
+    }
+}
+
+@Suite("The Redis store's rounds, without a server")
+struct RedisRoundsTests {
+    private let server = Server()
+
+    /// A script whose first server has been greeted.
+    private func greeted(_ url: String = "redis://one:1", _ server: Server = Server()) throws -> Script {
+        let script = try Script(url)
+        script.claim(999)
+        script.answer(script.links[0], by: server.reply)
+        script.answer(script.links[0], by: server.reply)
+        try #require(script.answers.count == 1)
+        return script
+    }
+
+    private func error(_ script: Script, _ position: Int) -> String {
+        guard script.answers.indices.contains(position), case .failure(let error) = script.answers[position] else {
+            return "no error"
+        }
+        return "\(error)"
+    }
+
+    @Test("nothing but the greeting is sent before the server is known, and the claim comes before its marker")
+    func order() throws {
+        let script = try Script()
+        script.claim(1)
+        #expect(script.sent(script.links[0]) == ["INFO", "CONFIG", "INFO"])
+        script.answer(script.links[0], by: server.reply)
+        #expect(script.sent(script.links[0]) == ["SET", "GET", "INFO", "CONFIG", "INFO", "TIME"])
+        script.answer(script.links[0], by: server.reply)
+        #expect(try script.answers.map { try $0.get() } == [.first])
+    }
+
+    @Test("an answer that is lost at any point of a round is not asked for again", arguments: 0..<6)
+    func lost(count: Int) throws {
+        let script = try greeted()
+        script.claim(1)
+        script.answer(script.links[0], first: count, by: server.reply)
+        script.end(script.links[0])
+        #expect(error(script, 1).contains("an answer is lost, so its token may count as used"))
+        #expect(script.links.count == 1)
+    }
+
+    @Test("a lost answer to one group is not taken for another's, and the next one has a connection of its own")
+    func lostBetween() throws {
+        let script = try greeted()
+        script.claim(1)
+        script.claim(2)
+        script.answer(script.links[0], first: 6, by: server.reply)
+        #expect(script.answers.count == 2)
+        script.end(script.links[0])
+        #expect(error(script, 2).contains("an answer is lost"))
+        script.claim(3)
+        script.answer(script.links[1], by: server.reply)
+        script.answer(script.links[1], by: server.reply)
+        #expect(try script.answers[3].get() == .first)
+    }
+
+    @Test("a marker of another run, or none, is set anew before the claim is answered, and fences it")
+    func otherRun() throws {
+        for marker in [.text("1799999000000 r0 volatile 0,0,-"), .null, .text("nonsense")] as [RedisReply] {
+            let script = try greeted()
+            script.claim(1)
+            var server = server
+            server.marker = marker
+            script.answer(script.links[0], by: server.reply)
+            #expect(script.sent(script.links[0]) == ["GET", "INFO", "CONFIG", "INFO", "TIME"])
+            script.answer(script.links[0], by: server.reply)
+            #expect(script.sent(script.links[0]) == ["EVAL"])
+            script.answer(script.links[0]) { command in
+                server.marker = .text(command[5])
+                #expect(command[4] == marker.text ?? "")
+                return .text("OK")
+            }
+            #expect(script.answers.count == 1)
+            script.answer(script.links[0], by: server.reply)
+            #expect(try script.answers[1].get() == .predatesStore(since: Script.now.advanced(byMilliseconds: 250)))
+        }
+    }
+
+    @Test("a marker that another client has changed meanwhile is read again")
+    func changedMeanwhile() throws {
+        let script = try greeted()
+        script.claim(1)
+        var server = server
+        server.marker = .null
+        for _ in 0..<2 { script.answer(script.links[0], by: server.reply) }
+        script.answer(script.links[0]) { _ in .text("changed") }
+        #expect(script.sent(script.links[0]).first == "GET")
+        script.answer(script.links[0], by: Server().reply)
+        #expect(try script.answers[1].get() == .first)
+    }
+
+    @Test(
+        "what makes a server unfit at any time makes its claims undecided",
+        arguments: ["set it to noeviction", "s ahead of ours", "1 of 2 replicas confirmed"])
+    func unfit(expected: String) throws {
+        var server = server
+        server.replicas = 2
+        let script = try greeted("redis://one:1?wait=2", server)
+        switch expected {
+        case "set it to noeviction": server.policy = "allkeys-lru"
+        case "s ahead of ours": server.time = Script.now.advanced(byMilliseconds: 400_000)
+        default: server.replicas = 1
+        }
+        script.claim(1)
+        script.answer(script.links[0], by: server.reply)
+        #expect(error(script, 1).contains(expected), "\(error(script, 1))")
+        server.claim = .null
+        script.claim(1)
+        script.answer(script.links[0], by: server.reply)
+        #expect(try script.answers[2].get() == .alreadyUsed)
+    }
+
+    @Test("keys that were evicted between two claims move the fence, even if no claim is open to doubt")
+    func evicted() throws {
+        let script = try greeted()
+        script.claim(1)
+        var server = server
+        (server.evicted, server.claim) = (3, .null)
+        script.answer(script.links[0], by: server.reply)
+        script.answer(script.links[0], by: server.reply)
+        #expect(script.sent(script.links[0]) == ["EVAL"])
+        script.answer(script.links[0]) { command in
+            #expect(command[5].hasSuffix("r1 volatile 3,0,-"))
+            return .text("OK")
+        }
+        #expect(try script.answers[1].get() == .alreadyUsed)
+    }
+
+    @Test("each claim is answered by its deadline, whatever was being waited for, and the silent server is left alone")
+    func deadlines() throws {
+        let script = try Script()
+        script.claim(1)
+        script.pass(249)
+        #expect(script.answers.isEmpty)
+        script.claim(2)
+        script.pass(1)
+        #expect(error(script, 0).contains("did not answer within 250 ms") && script.answers.count == 2)
+        script.claim(3)
+        #expect(error(script, 2).contains("did not answer") && script.links.count == 1)
+        script.pass(20)
+        script.claim(4)
+        #expect(script.links.count == 2)
+        script.answer(script.links[0], by: server.reply)
+        #expect(script.answers.count == 3)
+        script.answer(script.links[1], by: server.reply)
+        script.answer(script.links[1], first: 3, by: server.reply)
+        script.pass(250)
+        #expect(error(script, 3).contains("redis://one:1 did not answer"))
+    }
+
+    @Test("a cluster's MOVED and ASK are followed, each once, and a loop ends")
+    func redirections() throws {
+        func error(_ line: String) -> RedisReply { .error(RedisErrorReply(line: line)) }
+        var owner = Server()
+        owner.isDurable = true
+        owner.marker = .text("1799999000000 r1 kept 0,0,-")
+        let script = try Script("redis://one:1?cluster=true")
+        script.claim(1)
+        let slot = RedisShard(number: 0).slot
+        let slots: RedisReply = .array([
+            .array([.integer(0), .integer(16383), .array([.text("one"), .integer(1)])])
+        ])
+        func reply(_ command: RedisCommand) -> RedisReply { command[0] == "CLUSTER" ? slots : owner.reply(to: command) }
+        script.answer(script.links[0], by: reply)
+        script.answer(script.links[0], by: reply)
+        // The owner has begun to give the slot away: the key may be there, the marker is still here.
+        script.answer(script.links[0]) { $0[0] == "SET" ? error("ASK \(slot) two:2") : reply($0) }
+        script.answer(script.links[1], by: reply)
+        #expect(script.sent(script.links[1]).prefix(2) == ["ASKING", "SET"])
+        script.answer(script.links[1], by: reply)
+        #expect(script.sent(script.links[0]).first == "GET")
+        // Then it has given it away.
+        script.answer(script.links[0]) { ["GET", "SET"].contains($0[0]) ? error("MOVED \(slot) two:2") : reply($0) }
+        #expect(script.sent(script.links[1]).first == "GET")
+        script.answer(script.links[1], by: reply)
+        #expect(try script.answers.map { try $0.get() } == [.first])
+        script.claim(2)
+        for _ in 0..<20 {
+            for link in script.links.reversed() {
+                script.answer(link) {
+                    $0[0] == "SET" ? error("MOVED \(slot) \(link.address.port == 1 ? "two:2" : "one:1")") : reply($0)
+                }
+            }
+        }
+        #expect(self.error(script, 1).contains("send claims from node to node"))
+    }
+
+    @Test("a server that is about to get a slot and could lose it takes no claim for it")
+    func untrustedAsk() throws {
+        let script = try Script("redis://one:1?cluster=true")
+        script.claim(1)
+        let slots: RedisReply = .array([
+            .array([.integer(0), .integer(16383), .array([.text("one"), .integer(1)])])
+        ])
+        func reply(_ command: RedisCommand) -> RedisReply {
+            command[0] == "CLUSTER" ? slots : server.reply(to: command)
+        }
+        script.answer(script.links[0], by: reply)
+        script.answer(script.links[0], by: reply)
+        let ask = RedisErrorReply(line: "ASK \(RedisShard(number: 0).slot) two:2")
+        script.answer(script.links[0]) { $0[0] == "SET" ? .error(ask) : reply($0) }
+        for _ in 0..<4 {
+            for link in script.links {
+                #expect(!script.sent(script.links.last ?? link).contains("ASKING"))
+                script.answer(link) { $0[0] == "SET" ? .error(ask) : reply($0) }
+            }
+        }
+        #expect(error(script, 0).contains("a slot is being moved to redis://two:2"))
+    }
+
+    @Test("a statement of durability counts only for a server whose settings nobody may read")
+    func stated() throws {
+        let denied = RedisReply.error(RedisErrorReply(line: "NOPERM no permissions to run the 'config|get' command"))
+        for (statement, settings, isBelieved) in [
+            ("?durable=server", denied, true), ("", denied, false), ("?durable=server", nil, false),
+        ] as [(String, RedisReply?, Bool)] {
+            var server = server
+            // Another run of the server, which took over from a primary.
+            (server.run, server.received) = ("r2", 100)
+            server.marker = .text("1799999000000 r1 \(isBelieved ? "kept" : "volatile") 0,0,-")
+            func reply(_ command: RedisCommand) -> RedisReply {
+                command[0] == "CONFIG" ? settings ?? server.reply(to: command) : server.reply(to: command)
+            }
+            let script = try Script("redis://one:1" + statement)
+            script.claim(1)
+            for _ in 0..<3 { script.answer(script.links[0], by: reply) }
+            script.answer(script.links[0]) { command in
+                server.marker = .text(command[5])
+                return .text("OK")
+            }
+            script.answer(script.links[0], by: reply)
+            let answer = try #require(script.answers.first).get()
+            #expect((answer == .first) == isBelieved, "\(statement): \(answer)")
+        }
+    }
+
+    @Test("opening tells what is wrong with a server, and sets the markers that are missing")
+    func open() throws {
+        let script = try Script()
+        script.open()
+        var server = server
+        server.marker = .null
+        for _ in 0..<2 { script.answer(script.links[0], by: server.reply) }
+        #expect(script.sent(script.links[0]) == ["EVAL"])
+        script.answer(script.links[0]) { _ in .text("OK") }
+        #expect(try script.opened?.get() == [])
+        server.policy = "volatile-ttl"
+        script.open()
+        script.answer(script.links[0], by: server.reply)
+        script.answer(script.links[0]) { _ in .text("OK") }
+        #expect(throws: ReplayCacheError.self) { try script.opened?.get() }
+    }
+}
