@@ -13,7 +13,7 @@ struct RedisMarker: Equatable {
         (self.since, self.runID, self.isKept, self.losses) = (since, runID, isKept, losses)
     }
 
-    /// Reads the reply to `GET` of the marker's key; `nil` for anything that ``text`` does not write.
+    /// Reads the reply to `GET` of the marker's key; `nil` for anything that is not such a text.
     init?(_ reply: RedisReply) {
         guard let words = reply.text?.utf8.split(separator: UInt8(ascii: " ")).map({ Substring($0) }),
             words.count == 4, let since = Int64(words[0]), let isKept = Self.keeping[String(words[2])],
@@ -22,7 +22,8 @@ struct RedisMarker: Equatable {
         self.init(since: Timestamp(milliseconds: since), runID: String(words[1]), isKept: isKept, losses: losses)
     }
 
-    var text: String { "\(since.milliseconds) \(runID) \(isKept ? "kept" : "volatile") \(losses.text)" }
+    /// What is written: ``since`` in milliseconds, and all else behind a space.
+    var text: (since: Timestamp, rest: String) { (since, "\(runID) \(isKept ? "kept" : "volatile") \(losses.text)") }
 
     private static let keeping = ["kept": true, "volatile": false]
 

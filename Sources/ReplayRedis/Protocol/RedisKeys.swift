@@ -68,21 +68,33 @@ struct RedisKeys {
     /// The key of a shard's marker.
     func marker(of shard: RedisShard) -> String { begin(of: shard) + "since" }
 
-    /// Replaces a shard's marker, if it still is what was read and the server's clock has not passed `limit`.
+    /// Replaces a shard's marker, if it still is what was read. A marker where there was none begins later by the time
+    /// that has passed since the server told its clock.
     ///
-    /// The server checks that and writes in one step, however long the command was on its way. A plain `SET` that comes
-    /// late could give a store that was emptied and has begun again the past of the one before.
+    /// The server compares and writes in one step, however long the command was on its way. A plain `SET` that comes late
+    /// could give a store that was emptied and has begun again the past of the one before.
     ///
-    /// - Parameter old: the text that was read; `nil` if there was none.
-    func replaceMarker(of shard: RedisShard, _ old: String?, by new: String, until limit: Timestamp) -> RedisCommand {
-        ["EVAL", Self.replacement, "1", marker(of: shard), old ?? "", new, String(limit.milliseconds)]
+    /// - Parameters:
+    ///   - old: the text that was read; `nil` if there was none.
+    ///   - time: the server's clock when the marker was read.
+    func replaceMarker(
+        of shard: RedisShard, _ old: String?, by new: (since: Timestamp, rest: String), at time: Timestamp
+    ) -> RedisCommand {
+        [
+            "EVAL", Self.replacement, "1", marker(of: shard), old ?? "", String(new.since.milliseconds), new.rest,
+            String(time.milliseconds),
+        ]
     }
 
     private static let replacement = """
-        local time = redis.call('TIME')
-        if time[1] * 1000 + time[2] / 1000 > tonumber(ARGV[3]) then return 'late' end
-        if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 'changed' end
-        return redis.call('SET', KEYS[1], ARGV[2])
+        local old = redis.call('GET', KEYS[1])
+        if (old or '') ~= ARGV[1] then return 'changed' end
+        local since = tonumber(ARGV[2])
+        if not old then
+          local time = redis.call('TIME')
+          since = since + math.max(0, time[1] * 1000 + math.floor(time[2] / 1000) - tonumber(ARGV[4]))
+        end
+        return redis.call('SET', KEYS[1], string.format('%.0f ', since) .. ARGV[3])
         """
 
     /// What `SCAN` finds the keys of all shards by.
@@ -117,9 +129,6 @@ enum RedisClock {
     /// How long after a token's expiry its key is kept: as long as a policy may accept it, and as much again for a server
     /// whose clock is ahead of ours.
     static let keptMilliseconds = 2 * largestSkew
-
-    /// The time in milliseconds within which a marker must be written after the server told its clock.
-    static let markerMilliseconds: Int64 = 250
 
     /// The server's clock, from the reply to `TIME`: seconds and microseconds.
     static func time(_ reply: RedisReply) -> Timestamp? {

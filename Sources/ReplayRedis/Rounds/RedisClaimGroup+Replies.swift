@@ -73,11 +73,11 @@ extension RedisClaimGroup {
         if let error = replies.firstError { return .failure(error) }
         do throws(ReplayCacheError) {
             let server = try replies.facts.get()
-            let (fence, limit) = try fence(replies, at: instant)
+            let (fence, serverTime) = try fence(replies, at: instant)
             let markers = zip(part.shards, replies.keys)
             let commands = markers.compactMap { shard, reply in
                 renewed(reply, by: server, fence).map {
-                    keys.replaceMarker(of: shard, reply.text, by: $0.text, until: limit)
+                    keys.replaceMarker(of: shard, reply.text, by: $0.text, at: serverTime)
                 }
             }
             let problem = (server.problem ?? markers.lazy.compactMap { RedisMarker($1)?.problem(on: server) }.first)
@@ -89,15 +89,13 @@ extension RedisClaimGroup {
         }
     }
 
-    /// The fence of a shard that begins now, since only tokens issued later can be decided, and the time by which its
-    /// marker must be written.
+    /// The fence of a shard that begins now, since only tokens issued later can be decided, and the server's clock.
     ///
-    /// The server may have been emptied between the reading of the marker and its writing, so the fence is not before
-    /// the latest time of writing. It goes by the later of two clocks, so that a client whose clock is slow does not vouch
-    /// for a time that it knows nothing of.
+    /// It goes by the later of two clocks, so that a client whose clock is slow does not vouch for a time that it knows
+    /// nothing of. It is taken after the markers and the server's facts were read: what was lost was lost before.
     private func fence(
         _ replies: RedisPartReplies, at instant: Instant
-    ) throws(ReplayCacheError) -> (fence: Timestamp, limit: Timestamp) {
+    ) throws(ReplayCacheError) -> (fence: Timestamp, serverTime: Timestamp) {
         let time = time(at: instant)
         guard let serverTime = replies.rest.first.flatMap(RedisClock.time) else {
             throw .unavailable("\(replies.address) does not answer TIME as Redis does")
@@ -105,12 +103,8 @@ extension RedisClaimGroup {
         if let problem = RedisClock.problem(server: serverTime, now: time) {
             throw .unavailable("\(replies.address) \(problem)")
         }
-        let patience = RedisClock.markerMilliseconds
         let skew = configuration.clockSkew.clampedMilliseconds
-        return (
-            max(time, serverTime).advanced(byMilliseconds: patience).advanced(byMilliseconds: skew),
-            serverTime.advanced(byMilliseconds: patience)
-        )
+        return (max(time, serverTime).advanced(byMilliseconds: skew), serverTime)
     }
 
     /// The marker that is to be set in the place of the one that was read; `nil` if that one holds.

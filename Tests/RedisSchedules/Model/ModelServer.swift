@@ -227,10 +227,11 @@ final class ModelServer {
     /// The script that replaces a marker.
     private func replace(_ command: RedisCommand, _ time: Int64) -> RedisReply {
         guard primary == nil else { return .error(RedisErrorReply(line: "READONLY You can't write")) }
-        let (key, old, new, limit) = (command[3], command[4], command[5], Int64(command[6]) ?? 0)
-        if time > limit { return .text("late") }
+        let (key, old) = (command[3], command[4])
+        var since = Int64(command[5]) ?? 0
         guard live(key, time)?.value ?? "" == old else { return .text("changed") }
-        write(key, Entry(value: new, expiry: nil))
+        if old.isEmpty { since += max(0, time - (Int64(command[7]) ?? 0)) }
+        write(key, Entry(value: "\(since) \(command[6])", expiry: nil))
         return .text("OK")
     }
 
