@@ -37,10 +37,11 @@ package final class EventLoop {
     /// Waits for events and handles them until `isDone` returns true. It returns early if no event or timer is
     /// attached.
     package func run(until isDone: () -> Bool) {
-        while !isDone(), event_base_loop(base, EVLOOP_ONCE) == 0 {}
+        withPipeSignalBlocked { while !isDone(), event_base_loop(base, EVLOOP_ONCE) == 0 {} }
     }
 
-    /// Runs one event-loop iteration: waits until something has happened, and handles everything that has.
+    /// Runs one event-loop iteration: waits until something has happened, and handles everything that has. The thread
+    /// must have SIGPIPE blocked, as a `ServiceThread` has.
     package func turn() {
         event_base_loop(base, EVLOOP_ONCE)
     }
@@ -53,7 +54,22 @@ package final class EventLoop {
 
     /// Handles the events that have already happened, without waiting.
     package func runPending() {
-        event_base_loop(base, EVLOOP_NONBLOCK)
+        withPipeSignalBlocked { _ = event_base_loop(base, EVLOOP_NONBLOCK) }
+    }
+
+    /// Calls `body` with SIGPIPE blocked on the calling thread, which may be any thread of a process that uses the
+    /// library: a write to a connection that its peer has closed then fails, and does not end the process.
+    private func withPipeSignalBlocked(_ body: () -> Void) {
+        var (pipe, before) = (sigset_t(), sigset_t())
+        sigemptyset(&pipe)
+        sigaddset(&pipe, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &pipe, &before)
+        body()
+        guard sigismember(&before, SIGPIPE) == 0 else { return }
+        // A signal that such a write has raised would be delivered once it is no longer blocked.
+        var noTime = timespec()
+        sigtimedwait(&pipe, nil, &noTime)
+        pthread_sigmask(SIG_SETMASK, &before, nil)
     }
 
     /// Calls `action` once, after `milliseconds`, unless the timer is released before.

@@ -1,0 +1,33 @@
+import EventLoops
+import Glibc
+import Testing
+
+@Suite("Event loop")
+struct EventLoopTests {
+    @Test("a write to a closed connection fails, and neither ends the process nor changes the thread's signals")
+    func brokenPipe() throws {
+        let loop = try EventLoop()
+        var ends: [Int32] = [-1, -1]
+        try #require(pipe(&ends) == 0)
+        close(ends[0])
+        defer { close(ends[1]) }
+        var (written, code) = (0, Int32(0))
+        for runsPending in [false, true] {
+            (written, code) = (0, 0)
+            let timer = loop.timer(afterMilliseconds: runsPending ? 0 : 1) {
+                written = write(ends[1], "x", 1)
+                code = errno
+            }
+            if runsPending { loop.runPending() } else { loop.run { written != 0 } }
+            withExtendedLifetime(timer) {}
+            #expect(written == -1)
+            #expect(code == EPIPE)
+        }
+        var blocked = sigset_t()
+        pthread_sigmask(SIG_BLOCK, nil, &blocked)
+        #expect(sigismember(&blocked, SIGPIPE) == 0)
+        var pending = sigset_t()
+        sigpending(&pending)
+        #expect(sigismember(&pending, SIGPIPE) == 0)
+    }
+}
