@@ -132,7 +132,8 @@ let package = Package(
             name: "MediaTokenTests",
             dependencies: ["MediaToken", "TestSupport", "TextEncodings", "TokenCrypto", "TokenIssuer"]),
         .target(
-            name: "RedisSchedules", dependencies: ["MediaToken", "ReplayRedis"], path: "Tests/RedisSchedules/Model"),
+            name: "RedisSchedules", dependencies: ["MediaToken", "ReplayRedis", "Timestamps"],
+            path: "Tests/RedisSchedules/Model"),
         .executableTarget(
             name: "redis-schedules", dependencies: ["RedisSchedules"], path: "Tests/RedisSchedules/Run"),
         .executableTarget(

@@ -73,9 +73,12 @@ package final class StreamConnection {
         let options = Int32(BEV_OPT_CLOSE_ON_FREE.rawValue)
         let made: OpaquePointer?
         if let tls {
+            let session: OpaquePointer
+            do { session = try tls.session(for: host) } catch {
+                throw Ending(description: "cannot be reached: \(error)")
+            }
             // The buffer frees the session.
-            made = bufferevent_openssl_socket_new(
-                loop.base, -1, try tls.session(for: host), BUFFEREVENT_SSL_CONNECTING, options)
+            made = bufferevent_openssl_socket_new(loop.base, -1, session, BUFFEREVENT_SSL_CONNECTING, options)
         } else {
             made = bufferevent_socket_new(loop.base, -1, options)
         }

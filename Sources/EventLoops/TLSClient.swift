@@ -1,32 +1,29 @@
 internal import CLibEventTLS
 internal import Glibc
 
-/// A client's side of TLS 1.3, or of TLS 1.2 with forward secrecy and authenticated encryption: whom it trusts, and what
-/// it shows. A connection exists only if the server's certificate was accepted.
+/// A client's side of TLS, by ``TLSRules``: the authorities that it trusts, and the certificate that it shows. A connection
+/// exists only if the server's certificate was accepted.
 ///
 /// The files are read when a connection is made, and again when one of them has changed since. An instance belongs to one
 /// thread.
 package final class TLSClient {
-    package struct Settings: Sendable, Equatable {
-        /// A file of authorities as PEM; `nil` for those that the host trusts.
-        package var authorities: String?
-        /// A file with the client's certificate as PEM, followed by those that lead to its authority; `nil` for none.
-        package var certificate: String?
-        /// A file with the certificate's private key as PEM, without a password.
-        package var key: String?
-        /// The name that the server's certificate must have; `nil` for the host that is connected to.
-        package var name: String?
-
-        package init() {}
-    }
-
-    private let settings: Settings
+    private let authorities, certificate, key, name: String?
     private var context: OpaquePointer?
     /// Identity, size and times of the files that the context was made from.
     private var version: [String] = []
 
-    package init(_ settings: Settings) {
-        self.settings = settings
+    /// - Parameters:
+    ///   - authorities: the path of the authorities' certificates as PEM; `nil` for those that the host trusts.
+    ///   - certificate: the path of the client's certificate as PEM, followed by those that lead to its authority; `nil`
+    ///     for none.
+    ///   - key: the path of the certificate's private key as PEM, without a password; `nil` if it is in the certificate's
+    ///     file.
+    ///   - name: the name that the server's certificate must have; `nil` for the host that is connected to.
+    package init(authorities: String?, certificate: String?, key: String?, name: String?) {
+        self.authorities = authorities
+        self.certificate = certificate
+        self.key = key
+        self.name = name
     }
 
     deinit {
@@ -34,15 +31,15 @@ package final class TLSClient {
     }
 
     /// A new TLS session with a host; the caller owns it.
-    func session(for host: String) throws(StreamConnection.Ending) -> OpaquePointer {
-        let version = [settings.authorities, settings.certificate, settings.key].map(Self.version)
+    func session(for host: String) throws(TLSError) -> OpaquePointer {
+        let version = [authorities, certificate, key].map(Self.version)
         if context == nil || version != self.version { try load(version) }
-        let name = settings.name ?? host
+        let name = name ?? host
         ERR_clear_error()
-        guard let session = SSL_new(context) else { throw Self.failure("TLS", "cannot be set up") }
+        guard let session = SSL_new(context) else { throw TLSError("TLS", "cannot be set up") }
         guard Self.demand(name, of: session) else {
             SSL_free(session)
-            throw Self.failure("the name '\(name)'", "cannot be demanded of a certificate")
+            throw TLSError("the name '\(name)'", "cannot be demanded of a certificate")
         }
         return session
     }
@@ -63,10 +60,10 @@ package final class TLSClient {
         return isSet == 1 && SSL_set1_host(session, name) == 1
     }
 
-    private func load(_ version: [String]) throws(StreamConnection.Ending) {
+    private func load(_ version: [String]) throws(TLSError) {
         ERR_clear_error()
-        guard let made = SSL_CTX_new(TLS_client_method()) else { throw Self.failure("TLS", "cannot be set up") }
-        do throws(StreamConnection.Ending) { try Self.configure(made, settings) } catch {
+        guard let made = SSL_CTX_new(TLS_client_method()) else { throw TLSError("TLS", "cannot be set up") }
+        do throws(TLSError) { try configure(made) } catch {
             SSL_CTX_free(made)
             throw error
         }
@@ -74,29 +71,17 @@ package final class TLSClient {
         (context, self.version) = (made, version)
     }
 
-    private static func configure(_ context: OpaquePointer, _ settings: Settings) throws(StreamConnection.Ending) {
-        let lowest = SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
-        guard lowest == 1, SSL_CTX_set_cipher_list(context, ciphers) == 1 else {
-            throw failure("TLS", "version 1.2 with ECDHE and AEAD cannot be demanded")
-        }
-        // A key with a password would otherwise be asked for on the terminal.
-        SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in -1 }
+    private func configure(_ context: OpaquePointer) throws(TLSError) {
+        try TLSRules.apply(to: context)
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
-        if let authorities = settings.authorities {
+        if let authorities {
             guard SSL_CTX_load_verify_file(context, authorities) == 1 else {
-                throw failure(authorities, "expected certificates of authorities as PEM")
+                throw TLSError(authorities, "expected certificates of authorities as PEM")
             }
         } else if SSL_CTX_set_default_verify_paths(context) != 1 {
-            throw failure("the host's authorities", "cannot be read")
+            throw TLSError("the host's authorities", "cannot be read")
         }
-        guard let certificate = settings.certificate else { return }
-        let key = settings.key ?? certificate
-        guard SSL_CTX_use_certificate_chain_file(context, certificate) == 1 else {
-            throw failure(certificate, "expected a certificate as PEM")
-        }
-        guard SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) == 1,
-            SSL_CTX_check_private_key(context) == 1
-        else { throw failure(key, "expected the key of \(certificate) as PEM, without a password") }
+        if let certificate { try TLSRules.show(certificate, key: key ?? certificate, in: context) }
     }
 
     /// Why one side of a connection refused the other's TLS; `nil` if neither did.
@@ -112,7 +97,7 @@ package final class TLSClient {
         }
         let verdict = SSL_get_verify_result(session)
         if verdict != Int(X509_V_OK) {
-            let wanted = settings.name.map { "; its name must be \($0)" } ?? ""
+            let wanted = name.map { "; its name must be \($0)" } ?? ""
             return
                 "has a certificate that is not accepted: \(String(cString: X509_verify_cert_error_string(verdict)))\(wanted)"
         }
@@ -124,8 +109,6 @@ package final class TLSClient {
         return "refuses TLS: \(reason)"
     }
 
-    /// The cipher suites for TLS 1.2. All suites of TLS 1.3 have these properties.
-    private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
     /// X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS.
     private static let noPartialWildcards: UInt32 = 4
 
@@ -134,11 +117,5 @@ package final class TLSClient {
         var found = stat()
         guard let file, stat(file, &found) == 0 else { return "" }
         return "\(found.st_dev) \(found.st_ino) \(found.st_size) \(found.st_mtim.tv_sec) \(found.st_mtim.tv_nsec)"
-    }
-
-    private static func failure(_ place: String, _ expected: String) -> StreamConnection.Ending {
-        let reason = ERR_reason_error_string(ERR_peek_last_error()).map { " (libssl: \(String(cString: $0)))" } ?? ""
-        ERR_clear_error()
-        return StreamConnection.Ending(description: "cannot be reached: \(place): \(expected)\(reason)")
     }
 }

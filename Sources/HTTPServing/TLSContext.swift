@@ -1,9 +1,9 @@
 internal import CLibEventHTTP
 internal import CLibEventTLS
+internal import EventLoops
 internal import Glibc
 
-/// The gate's TLS identity and its rules for clients. It speaks TLS 1.3, and TLS 1.2 with forward secrecy (ECDHE) and
-/// authenticated encryption (AEAD) only.
+/// The gate's TLS identity, and the rules for its clients that `TLSRules` does not have.
 ///
 /// `@unchecked Sendable`: set up once; from then on libssl counts its references itself, from any thread.
 package final class TLSContext: @unchecked Sendable {
@@ -40,24 +40,14 @@ package final class TLSContext: @unchecked Sendable {
         ERR_clear_error()
         guard let context = SSL_CTX_new(TLS_server_method()) else { throw Self.failure("TLS", "cannot be set up") }
         (self.context, certificate) = (context, files.certificate)
-        let lowest = SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
         // Renegotiation lets a client have the server compute over and over (RFC 5746 makes it safe, not cheap).
         SSL_CTX_set_options(context, Self.noRenegotiation | Self.serverPreference)
         SSL_CTX_ctrl(context, SSL_CTRL_MODE, Int(SSL_MODE_RELEASE_BUFFERS), nil)
-        // A key with a password would else be asked for on the terminal.
-        SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in -1 }
-        guard lowest == 1, SSL_CTX_set_cipher_list(context, Self.ciphers) == 1 else {
-            throw Self.failure("TLS", "version 1.2 with ECDHE and AEAD cannot be demanded")
-        }
-        guard SSL_CTX_use_certificate_chain_file(context, files.certificate) == 1 else {
-            throw Self.failure(files.certificate, "expected a certificate as PEM")
-        }
-        guard SSL_CTX_use_PrivateKey_file(context, files.key, SSL_FILETYPE_PEM) == 1 else {
-            throw Self.failure(files.key, "expected the key of \(files.certificate) as PEM, without a password")
-        }
-        // A key of another kind than the certificate's is taken for another certificate's, and no handshake would succeed.
-        guard SSL_CTX_check_private_key(context) == 1 else {
-            throw Self.failure(files.key, "expected the key of \(files.certificate)")
+        do throws(TLSError) {
+            try TLSRules.apply(to: context)
+            try TLSRules.show(files.certificate, key: files.key, in: context)
+        } catch {
+            throw HTTPServer.Failure(error.description)
         }
         guard files.clientNames.isEmpty || files.clientAuthorities != nil else {
             throw HTTPServer.Failure("tls-client-name: cannot be demanded without tls-client-ca")
@@ -116,8 +106,6 @@ package final class TLSContext: @unchecked Sendable {
         }
     }
 
-    /// Cipher suites for TLS 1.2. All suites of TLS 1.3 have these properties.
-    private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
     /// X509_CHECK_FLAG_NO_WILDCARDS: `*` in a certificate stands for itself.
     private static let noWildcards: UInt32 = 2
 
@@ -126,9 +114,6 @@ package final class TLSContext: @unchecked Sendable {
     private static let serverPreference: UInt64 = 1 << 22
 
     private static func failure(_ place: String, _ expected: String) -> HTTPServer.Failure {
-        let code = ERR_peek_last_error()
-        let reason = ERR_reason_error_string(code).map { " (libssl: \(String(cString: $0)))" } ?? ""
-        ERR_clear_error()
-        return HTTPServer.Failure("\(place): \(expected)\(reason)")
+        HTTPServer.Failure(TLSError(place, expected).description)
     }
 }

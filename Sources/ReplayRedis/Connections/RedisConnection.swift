@@ -47,16 +47,13 @@ final class RedisConnection {
         _ configuration: RedisConfiguration, for address: RedisAddress
     ) throws(ReplayCacheError) -> String? {
         guard let file = configuration.passwordFile else { return configuration.password }
-        do {
-            let bytes = try FileBytes.read(file, limit: 4096)
-            let line = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
-            guard !line.isEmpty else { throw ReplayCacheError.unavailable("the password file \(file) is empty") }
-            return String(decoding: line, as: UTF8.self)
-        } catch let error as ReplayCacheError {
-            throw error
-        } catch {
+        let bytes: [UInt8]
+        do { bytes = try FileBytes.read(file, limit: 4096) } catch {
             throw .unavailable("no login at \(address): the password file \(file) \(error)")
         }
+        let line = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
+        guard !line.isEmpty else { throw .unavailable("the password file \(file) is empty") }
+        return String(decoding: line, as: UTF8.self)
     }
 
     /// What may be wrong if a server ends a connection before it has answered anything.

@@ -21,12 +21,7 @@ package final class RedisReplayClient: PipelinedReplayCache {
         self.loop = loop
         keys = RedisKeys(configuration)
         tls = configuration.tls.map { tls in
-            var settings = TLSClient.Settings()
-            settings.authorities = tls.authorities
-            settings.certificate = tls.certificate
-            settings.key = tls.key
-            settings.name = tls.name
-            return TLSClient(settings)
+            TLSClient(authorities: tls.authorities, certificate: tls.certificate, key: tls.key, name: tls.name)
         }
         rounds = RedisRounds(configuration)
     }

@@ -1,6 +1,15 @@
 internal import MediaToken
 internal import TextEncodings
 
+extension Collection<RedisReply> {
+    /// The first error among the replies of the server at `address`, or `loss` if a reply was lost; `nil` if there is
+    /// neither. A redirection is no error.
+    func firstError(at address: RedisAddress, loss: ReplayCacheError) -> ReplayCacheError? {
+        for case .error(let error) in self where error.redirection == nil { return error.storeError(at: address) }
+        return contains(.lost) ? loss : nil
+    }
+}
+
 extension RedisErrorReply {
     /// The error for the store's operator: what the server at `address` replied, and what to do about it.
     func storeError(at address: RedisAddress) -> ReplayCacheError {

@@ -13,7 +13,7 @@ package struct RedisShard: Hashable {
     package var slot: Int { Self.slots[number] }
 
     /// Two hexadecimal digits, between the braces of its keys.
-    package var tag: String { Self.tags[number] }
+    var tag: String { Self.tags[number] }
 
     private static let tags = (0..<256).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
     private static let slots = tags.map { Int(crc16($0.utf8) % 16_384) }
@@ -105,7 +105,7 @@ struct RedisKeys {
     private func begin(of shard: RedisShard) -> String { prefix + ":{" + shard.tag + "}:" }
 }
 
-/// What all rounds of a store go by. It is shared rather than copied.
+/// The configuration and the key names that all rounds of a store use, shared rather than copied.
 final class RedisTerms: Sendable {
     let configuration: RedisConfiguration
     let keys: RedisKeys
@@ -115,10 +115,10 @@ final class RedisTerms: Sendable {
         keys = RedisKeys(configuration)
     }
 
-    /// What a server did that was asked and kept silent.
+    /// The end of an error about a server that was asked and did not answer in time.
     var silence: String { "did not answer within \(configuration.timeoutMilliseconds) ms" }
 
-    /// What a server did that kept silent from the beginning of the connection.
+    /// The end of an error about a server that did not answer anything in time on a new connection.
     var silenceAtFirst: String { silence + (configuration.isTLS ? "; does it speak TLS on that port?" : "") }
 }
 

@@ -120,11 +120,8 @@ extension RedisClaimGroup {
 }
 
 extension RedisPartReplies {
-    /// The first error among the replies about keys; `nil` if there is none. A redirection is none.
-    var firstError: ReplayCacheError? {
-        for case .error(let error) in keys where error.redirection == nil { return error.storeError(at: address) }
-        return keys.contains(.lost) ? loss : nil
-    }
+    /// The first error among the replies about keys; `nil` if there is none.
+    var firstError: ReplayCacheError? { keys.firstError(at: address, loss: loss) }
 
     /// The error for a claim whose answer was lost.
     var lostAnswer: ReplayCacheError {

@@ -54,7 +54,7 @@ struct RedisPart {
         claims + markers
     }
 
-    /// Tells the replies to claims from those to the reading of markers.
+    /// Separates the replies to claims from the markers that were read.
     func split(_ replies: ArraySlice<RedisReply>) -> (claims: ArraySlice<RedisReply>, markers: ArraySlice<RedisReply>) {
         (replies.prefix(claimed.count), replies.dropFirst(claimed.count))
     }

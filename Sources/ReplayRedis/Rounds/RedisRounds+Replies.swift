@@ -21,7 +21,8 @@ extension RedisRounds {
         case .greeting: greeted(by: node, replies, facts, moment)
         case .look: break
         case .slotSearch(let question): searchAnswered(question, replies[0], loss, moment)
-        case .errand(let number): conclude(number, errandOutcome(replies, address, loss))
+        case .errand(let number):
+            conclude(number, replies.firstError(at: address, loss: loss).map { .failure($0) } ?? .success(replies))
         case .part(let number, let part):
             let partReplies = RedisPartReplies(
                 keys: replies[..<batch.facts.lowerBound], facts: facts, rest: replies[batch.facts.upperBound...],
@@ -64,31 +65,24 @@ extension RedisRounds {
         case .success(let facts):
             servers.nodes[node].welcome(facts)
             for asker in servers.nodes[node].takeWaiting() { send(for: asker, to: node, moment) }
-        case .failure(let error):
-            if let link = servers.nodes[node].link { actions.append(.close(link)) }
-            rest(node, after: error, moment)
+        case .failure(let error): drop(node, after: error, moment)
         }
-    }
-
-    func errandOutcome(
-        _ replies: [RedisReply], _ address: RedisAddress, _ loss: ReplayCacheError
-    ) -> Result<[RedisReply], ReplayCacheError> {
-        for case .error(let error) in replies where error.redirection == nil {
-            return .failure(error.storeError(at: address))
-        }
-        return replies.contains(.lost) ? .failure(loss) : .success(replies)
     }
 
     // MARK: Losses
 
     /// Gives up a connection that does not do what it should.
     mutating func drop(_ node: Int, _ reason: String, _ moment: RedisMoment) {
-        guard let link = servers.nodes[node].link else { return }
-        actions.append(.close(link))
-        rest(node, after: .unavailable("\(address(node)) \(reason)"), moment)
+        drop(node, after: .unavailable("\(address(node)) \(reason)"), moment)
     }
 
-    /// Leaves a server alone for a moment; whoever waits for it is told why.
+    private mutating func drop(_ node: Int, after error: ReplayCacheError, _ moment: RedisMoment) {
+        guard let link = servers.nodes[node].link else { return }
+        actions.append(.close(link))
+        rest(node, after: error, moment)
+    }
+
+    /// Leaves a server alone for a moment, and tells each asker that waits for it why.
     mutating func rest(_ node: Int, after error: ReplayCacheError, _ moment: RedisMoment) {
         lose(servers.nodes[node].rest(after: error, at: moment.instant), on: node, error, moment)
         for asker in servers.nodes[node].takeWaiting() { fail(asker, error, moment) }

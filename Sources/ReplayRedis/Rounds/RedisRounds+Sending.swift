@@ -1,5 +1,3 @@
-internal import MediaToken
-
 /// How commands get to a server: at once, or once it is connected.
 extension RedisRounds {
     /// Sends the commands of an asker to a server: at once, or when the server has been greeted.

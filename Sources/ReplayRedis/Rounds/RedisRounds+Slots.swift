@@ -4,7 +4,7 @@ internal import MediaToken
 extension RedisRounds {
     /// Asks the cluster for the owners of its slots, or joins a search that is under way. A single server owns all.
     ///
-    /// - Parameter client: who is told when the search is over; `nil` if nobody waits.
+    /// - Parameter client: the caller that waits for the end of the search; `nil` if none does.
     mutating func searchSlots(for client: RedisSlotSearch.Client?, _ moment: RedisMoment) {
         guard configuration.isCluster else {
             if let client { tell(client, .success(())) }

@@ -1,5 +1,3 @@
-internal import MediaToken
-
 /// The place where a claim is made: a server, by its number among ``RedisServers``.
 struct RedisTarget: Hashable {
     let node: Int

@@ -26,7 +26,7 @@ final class ModelServer {
     /// Whether this run has dropped a key to make room, or has copied a primary.
     private(set) var hasLost = false
     /// Bytes that came from a primary in this run.
-    var received = 0
+    private var received = 0
     /// How long the last reset of the counts took; `nil` if there was none.
     private var reset: Int?
 

@@ -1,5 +1,6 @@
 internal import MediaToken
 internal import ReplayRedis
+internal import Timestamps
 
 /// The servers and clients of one schedule, under a clock that only the schedule moves; and what must hold of them.
 final class World {
@@ -69,10 +70,12 @@ final class World {
 
     private static let shards = [0x00, 0x42, 0x80, 0xC1]
 
+    private func time(of client: ModelClient) -> Timestamp { Timestamp(milliseconds: now + client.clockOffset) }
+
     private func moment(_ client: ModelClient) -> RedisMoment {
         RedisMoment(
             instant: Self.instant + .milliseconds(now - Self.start),
-            time: Timestamp(milliseconds: now + client.clockOffset))
+            time: time(of: client))
     }
 
     // MARK: Claims
@@ -107,7 +110,7 @@ final class World {
         }
         note("client \(number(client)) claims \(wanted.map { "\($0.token)\($0.fingerprint.map { "/\($0)" } ?? "")" })")
         let moment = moment(client)
-        let group = client.rounds.claim(claims, at: Timestamp(milliseconds: now + client.clockOffset), moment)
+        let group = client.rounds.claim(claims, at: time(of: client), moment)
         client.pending[group] = ModelClient.Pending(claims: claims, owners: owners, since: now)
         try carryOut(for: client)
     }
@@ -115,7 +118,7 @@ final class World {
     /// Has a client check the servers and set the markers that are missing.
     func open(by client: ModelClient) throws(Violation) {
         note("client \(number(client)) opens the store")
-        _ = client.rounds.open(at: Timestamp(milliseconds: now + client.clockOffset), moment(client))
+        _ = client.rounds.open(at: time(of: client), moment(client))
         try carryOut(for: client)
     }
 
@@ -282,7 +285,7 @@ final class World {
         let end = now + milliseconds
         while true {
             let alarms = clients.compactMap { client in
-                client.rounds.alarm.map { Self.start + ($0 - Self.instant).milliseconds }
+                client.rounds.alarm.map { Self.start + ($0 - Self.instant).clampedMilliseconds }
             }
             guard let next = alarms.min(), next <= end else { break }
             now = max(now, next)
@@ -296,8 +299,4 @@ final class World {
             throw Violation(description: "a group was not answered by its deadline")
         }
     }
-}
-
-extension Duration {
-    fileprivate var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
 }

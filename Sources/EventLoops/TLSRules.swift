@@ -1,0 +1,45 @@
+internal import CLibEventTLS
+
+/// What both sides of TLS have in common: TLS 1.3, or TLS 1.2 with forward secrecy (ECDHE) and authenticated encryption
+/// (AEAD) only, and how a side loads its certificate.
+package enum TLSRules {
+    /// The cipher suites for TLS 1.2. All suites of TLS 1.3 have these properties.
+    private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
+
+    /// Applies the rules to an `SSL_CTX`.
+    package static func apply(to context: OpaquePointer) throws(TLSError) {
+        // A key with a password would otherwise be asked for on the terminal.
+        SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in -1 }
+        let lowest = SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
+        guard lowest == 1, SSL_CTX_set_cipher_list(context, ciphers) == 1 else {
+            throw TLSError("TLS", "version 1.2 with ECDHE and AEAD cannot be demanded")
+        }
+    }
+
+    /// Has an `SSL_CTX` show a certificate; both files are PEM, and the key has no password.
+    package static func show(_ certificate: String, key: String, in context: OpaquePointer) throws(TLSError) {
+        guard SSL_CTX_use_certificate_chain_file(context, certificate) == 1 else {
+            throw TLSError(certificate, "expected a certificate as PEM")
+        }
+        guard SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) == 1 else {
+            throw TLSError(key, "expected the key of \(certificate) as PEM, without a password")
+        }
+        // libssl takes a key of another kind than the certificate's for another certificate's, and no handshake would
+        // succeed.
+        guard SSL_CTX_check_private_key(context) == 1 else {
+            throw TLSError(key, "expected the key of \(certificate)")
+        }
+    }
+}
+
+/// The reason why TLS cannot be set up, in one line that begins with the file or the setting.
+package struct TLSError: Error, CustomStringConvertible {
+    package let description: String
+
+    /// Takes libssl's own reason up, and clears it.
+    package init(_ place: String, _ expected: String) {
+        let reason = ERR_reason_error_string(ERR_peek_last_error()).map { " (libssl: \(String(cString: $0)))" } ?? ""
+        ERR_clear_error()
+        description = "\(place): \(expected)\(reason)"
+    }
+}
