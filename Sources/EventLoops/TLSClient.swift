@@ -1,3 +1,4 @@
+internal import CLibEvent
 internal import CLibEventTLS
 internal import Glibc
 
