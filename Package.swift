@@ -142,7 +142,7 @@ let package = Package(
             path: "Tests/ReplayWorker"),
         .executableTarget(
             name: "replay-benchmark",
-            dependencies: ["EventLoops", "LoadTest", "MediaToken", "ReplayRedis", "ReplayStores"],
+            dependencies: ["EventLoops", "LoadTest", "MediaToken", "ReplayRedis", "ReplayStores", "Threading"],
             path: "Tests/Benchmarks/ReplayBenchmark"),
         .executableTarget(
             name: "verify-workload",

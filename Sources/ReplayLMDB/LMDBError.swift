@@ -4,7 +4,7 @@ internal import Glibc
 /// What is wrong with a store. The text completes a line that begins with the path of the store's directory.
 struct LMDBError: Error {
     let what: String
-    /// Whether the store's size limit, or the map of a bucket's file, leaves no room for more pages.
+    /// Whether the store's size limit leaves no room for more entries.
     private(set) var isFull = false
     /// Whether some of the files that this process has open no longer belong to the store.
     private(set) var isLost = false
@@ -16,20 +16,20 @@ struct LMDBError: Error {
         let said = "cannot \(action): \(String(cString: mdb_strerror(code)))"
         let isDamaged = [MDB_INVALID, MDB_CORRUPTED, MDB_VERSION_MISMATCH, MDB_PAGE_NOTFOUND].contains(code)
         what = isDamaged ? "is damaged (\(said)); move the directory away, and a new store begins" : said
-        isFull = code == MDB_MAP_FULL
     }
 
     static func check(_ code: Int32, _ action: @autoclosure () -> String) throws(LMDBError) {
         guard code == MDB_SUCCESS else { throw LMDBError(code: code, action: action()) }
     }
 
-    /// Whether another process holds the store, so that a retry may succeed.
-    private(set) var isHeld = false
-
-    /// The fault of a store that another process opens, closes or extends for longer than this process waits.
+    /// The fault of a store that another process opens or closes for longer than this process waits.
     static func held(for patience: Duration) -> LMDBError {
-        var fault = LMDBError("is held by a process that has been opening or closing it for \(patience)")
-        fault.isHeld = true
+        LMDBError("is held by a process that has been opening or closing it for \(patience)")
+    }
+
+    static var full: LMDBError {
+        var fault = LMDBError("has reached its limit of disk space")
+        fault.isFull = true
         return fault
     }
 

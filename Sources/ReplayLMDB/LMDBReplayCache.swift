@@ -10,8 +10,9 @@ internal import Threading
 /// issued before are answered ``ReplayAnswer/predatesStore(since:)``. A new store has a fence too. A store that its
 /// last user closed cleanly keeps its records across a restart of the machine.
 ///
-/// The store can be used from any number of threads at once. The claims of a group take one transaction for each bucket
-/// among them.
+/// Its users share a log of the tokens that were accepted, and each of them has those that have not expired in its memory:
+/// a process that opens the store reads the log first. The store can be used from any number of threads at once. The
+/// claims of a group take one transaction.
 public final class LMDBReplayCache: ReplayCache {
     /// Settings of a store.
     public struct Configuration: Sendable {
@@ -25,7 +26,8 @@ public final class LMDBReplayCache: ReplayCache {
         var bootIDFile = "/proc/sys/kernel/random/boot_id"
 
         /// - Parameters:
-        ///   - sizeLimit: the largest disk use in bytes; 8 GiB hold more than 100 million live tokens.
+        ///   - sizeLimit: the largest disk use in bytes; 8 GiB hold more than 100 million live tokens, and less than 4 MiB
+        ///     hold none.
         ///   - clockSkew: by how much a fence is placed later.
         public init(sizeLimit: Int = 8 << 30, clockSkew: Duration = .zero) {
             self.sizeLimit = sizeLimit
@@ -42,7 +44,7 @@ public final class LMDBReplayCache: ReplayCache {
     private let configuration: Configuration
     private let lock = Lock()
     // The properties below are used only under the lock.
-    private nonisolated(unsafe) var buckets: LMDBBuckets?
+    private nonisolated(unsafe) var store: LMDBStore?
     private nonisolated(unsafe) var lastFence: Timestamp
     /// The latest time at which this process decided a claim. A new fence is never earlier.
     private nonisolated(unsafe) var latest: Timestamp
@@ -63,14 +65,14 @@ public final class LMDBReplayCache: ReplayCache {
     {
         (self.path, self.configuration, latest) = (path, configuration, now)
         do throws(LMDBError) {
-            let buckets = try LMDBSession.open(path, configuration, at: now, lost: nil)
-            (self.buckets, lastFence) = (buckets, buckets.catalog.fence)
+            let store = try LMDBSession.open(path, configuration, at: now, lost: nil)
+            (self.store, lastFence) = (store, store.catalog.fence)
         } catch {
             throw .unavailable("\(path) \(error.what)")
         }
     }
 
-    /// Decides the claims of a group, with one transaction for each bucket among them; see ``ReplayCache``.
+    /// Decides the claims of a group, in one transaction; see ``ReplayCache``.
     ///
     /// If the store's files were removed or replaced while it was open, the store starts again with a new fence.
     public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>] {
@@ -93,15 +95,15 @@ public final class LMDBReplayCache: ReplayCache {
     ///
     /// - Throws: ``ReplayCacheError``.
     public func sweep(at now: Timestamp) throws(ReplayCacheError) {
-        try withBuckets(at: now) { (buckets) throws(LMDBError) in buckets.sweep(at: now) }
+        try withStore(at: now) { (store) throws(LMDBError) in try store.sweep(at: now) }
     }
 
     /// The store's contents: live tokens by expiry bucket, disk use and fence.
     ///
     /// - Throws: ``ReplayCacheError``.
     public func status() throws(ReplayCacheError) -> ReplayStoreStatus {
-        try withBuckets(at: .now) { (buckets) throws(LMDBError) in
-            ReplayStoreStatus(buckets: try buckets.counts(), bytes: buckets.bytes, fence: lastFence)
+        try withStore(at: .now) { (store) throws(LMDBError) in
+            ReplayStoreStatus(buckets: try store.counts(), bytes: store.bytes, fence: lastFence)
         }
     }
 
@@ -113,20 +115,20 @@ public final class LMDBReplayCache: ReplayCache {
     public func close() throws(ReplayCacheError) {
         let outcome = lock.withLock { () -> Result<Void, ReplayCacheError> in
             isClosed = true
-            defer { buckets = nil }
-            do throws(LMDBError) { try buckets?.close() } catch { return .failure(describe(error)) }
+            defer { store = nil }
+            do throws(LMDBError) { try store?.close() } catch { return .failure(describe(error)) }
             return .success(())
         }
         try outcome.get()
     }
 
-    private func withBuckets<Value>(
-        at now: Timestamp, _ body: (LMDBBuckets) throws(LMDBError) -> Value
+    private func withStore<Value>(
+        at now: Timestamp, _ body: (LMDBStore) throws(LMDBError) -> Value
     ) throws(ReplayCacheError) -> Value {
         let outcome = lock.withLock { () -> Result<Value, ReplayCacheError> in
             do throws(LMDBError) {
                 _ = try takeUpChanges(at: now)
-                return .success(try body(openBuckets(at: now)))
+                return .success(try body(openStore(at: now)))
             } catch {
                 return .failure(describe(error))
             }
@@ -138,27 +140,27 @@ public final class LMDBReplayCache: ReplayCache {
     private func ask(
         _ group: [ReplayClaim], at now: Timestamp
     ) throws(LMDBError) -> [Result<ReplayAnswer, ReplayCacheError>] {
-        try openBuckets(at: now).claim(group, fence: lastFence, at: now).map { $0.mapError(describe) }
+        try openStore(at: now).claim(group, fence: lastFence, at: now).map { $0.mapError(describe) }
     }
 
     /// Whether the open store still is the one at its path, once this process has read what others changed. If it is
     /// not, the store is opened again.
     private func takeUpChanges(at now: Timestamp) throws(LMDBError) -> Bool {
-        if let buckets, try buckets.stand() {
-            lastFence = buckets.catalog.fence
+        if let store, try store.stand() {
+            lastFence = store.catalog.fence
             return true
         }
-        buckets = nil
-        _ = try openBuckets(at: now)
+        store = nil
+        _ = try openStore(at: now)
         return false
     }
 
-    private func openBuckets(at now: Timestamp) throws(LMDBError) -> LMDBBuckets {
+    private func openStore(at now: Timestamp) throws(LMDBError) -> LMDBStore {
         latest = max(latest, now)
-        if let buckets { return buckets }
+        if let store { return store }
         guard !isClosed else { throw LMDBError("is closed") }
         let opened = try LMDBSession.open(path, configuration, at: latest, lost: lastFence)
-        (buckets, lastFence) = (opened, opened.catalog.fence)
+        (store, lastFence) = (opened, opened.catalog.fence)
         return opened
     }
 

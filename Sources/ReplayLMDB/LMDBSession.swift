@@ -9,12 +9,12 @@ enum LMDBSession {
     ///   tokens that no file records, so the fence then moves to now plus the clock skew.
     static func open(
         _ path: String, _ configuration: LMDBReplayCache.Configuration, at now: Timestamp, lost: Timestamp?
-    ) throws(LMDBError) -> LMDBBuckets {
+    ) throws(LMDBError) -> LMDBStore {
         let boot = try currentBoot(configuration.bootIDFile)
         let directory = try StoreDirectory(path, makesNew: configuration.makesNew)
         try directory.enter()
         let (begin, skew) = (ContinuousClock.now, configuration.clockSkew.clampedMilliseconds)
-        return try directory.alone { () throws(LMDBError) in
+        let store = try directory.alone { () throws(LMDBError) in
             try directory.share()
             let old = try directory.read()
             // Computed when used: a store of this boot may be in use, and accept tokens until it is discarded.
@@ -24,29 +24,32 @@ enum LMDBSession {
                 return max(now.advanced(byMilliseconds: elapsed).advanced(byMilliseconds: skew), lost ?? now)
                     .milliseconds
             }
-            if let buckets = try believe(old, in: directory, boot: boot, sizeLimit: configuration.sizeLimit) {
-                try buckets.catalog.change(isSynced: true) {
+            if let store = try believe(old, in: directory, boot: boot, sizeLimit: configuration.sizeLimit) {
+                try store.catalog.change {
                     ($0.boot, $0.isClosed) = (boot, false)
                     if lost != nil { $0.fence = max($0.fence, fence()) }
                 }
-                return buckets
+                return store
             }
             try directory.discard()
-            let catalog = try StoreCatalog(
-                beginningIn: directory, boot: boot, fence: max(fence(), old?.record.fence ?? .min))
-            return try LMDBBuckets(catalog, sizeLimit: configuration.sizeLimit)
+            return try LMDBStore(
+                StoreCatalog(
+                    beginningIn: directory, boot: boot, fence: max(fence(), old?.record.fence ?? .min),
+                    sizeLimit: configuration.sizeLimit))
         }
+        try store.load()
+        return store
     }
 
     /// Opens the store's files; `nil` if data may be missing: the machine crashed, or files were removed or replaced.
     private static func believe(
         _ file: RecordFile?, in directory: StoreDirectory, boot: String, sizeLimit: Int
-    ) throws(LMDBError) -> LMDBBuckets? {
+    ) throws(LMDBError) -> LMDBStore? {
         guard let file, file.record.boot == boot || file.record.isClosed,
-            let catalog = try StoreCatalog(of: directory, file)
+            let catalog = try StoreCatalog(of: directory, file, sizeLimit: sizeLimit)
         else { return nil }
         do throws(LMDBError) {
-            return try LMDBBuckets(catalog, sizeLimit: sizeLimit)
+            return try LMDBStore(catalog)
         } catch {
             guard error.isLost else { throw error }
             return nil

@@ -7,18 +7,20 @@ internal import Threading
 ///
 /// Every process that has the store open holds a shared lock on the file `users`; the kernel releases the lock of a
 /// killed process. A process that gets this lock exclusively is the only user. A process locks the directory itself
-/// while it changes the record or creates listed files; expired buckets are deleted without that lock.
+/// while it changes the record or creates files.
 final class StoreDirectory {
     static let usersName = "users"
     static let horizonName = "horizon"
+    static let logName = "log"
+    /// The files of a store beside its record. LMDB names its lock file itself.
+    static let fileNames = [usersName, horizonName, logName, logName + "-lock"]
     private static let draftName = StoreRecord.name + ".new"
 
     /// How long a process that opens or closes the store waits for another process that holds the directory lock.
-    static let patience = Duration.seconds(10)
-    /// How long a replay claim waits for another process that holds the directory lock.
-    static let claimPatience = Duration.milliseconds(250)
+    private static let patience = Duration.seconds(10)
 
-    let path: String
+    /// The path that leads to the store's record, as long as it leads to this directory.
+    let recordPath: String
     private let descriptor: Int32
     private let users: Int32
     /// The directory's place among the open stores of this process; `nil` until it is registered.
@@ -28,8 +30,8 @@ final class StoreDirectory {
     ///
     /// - Parameter makesNew: whether to create a missing directory (mode 0700); if `false`, a store must exist.
     init(_ path: String, makesNew: Bool) throws(LMDBError) {
-        self.path = path
-        guard makesNew || access(path + "/" + StoreRecord.name, F_OK) == 0 else {
+        recordPath = path + "/" + StoreRecord.name
+        guard makesNew || access(recordPath, F_OK) == 0 else {
             throw LMDBError("is no replay store")
         }
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw LMDBError("cannot be made: \(lastError())") }
@@ -77,12 +79,8 @@ final class StoreDirectory {
     // MARK: Locks
 
     /// Runs `body` while this process alone holds the directory lock.
-    ///
-    /// - Parameter patience: how long to wait for another process that holds the lock.
-    func alone<Value>(
-        within patience: Duration = patience, _ body: () throws(LMDBError) -> Value
-    ) throws(LMDBError) -> Value {
-        let end = ContinuousClock.now + patience
+    func alone<Value>(_ body: () throws(LMDBError) -> Value) throws(LMDBError) -> Value {
+        let end = ContinuousClock.now + Self.patience
         repeat {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
                 defer { flock(descriptor, LOCK_UN) }
@@ -91,7 +89,7 @@ final class StoreDirectory {
             guard errno == EINTR || errno == EWOULDBLOCK else { throw LMDBError("cannot be locked: \(lastError())") }
             usleep(1000)
         } while ContinuousClock.now < end
-        throw .held(for: patience)
+        throw .held(for: Self.patience)
     }
 
     /// Takes the shared lock on `users`, which makes this process a user of the store.
@@ -148,24 +146,22 @@ final class StoreDirectory {
     /// Whether there is a draft, left by a process that was killed while it replaced the record.
     var hasDraft: Bool { identity(of: Self.draftName) != nil }
 
-    /// Replaces the record.
+    /// Replaces the record, on disk when this returns.
     ///
-    /// - Parameters:
-    ///   - horizon: the low-water marks, which count the record.
-    ///   - isSynced: whether the record must be on disk when this function returns.
-    func write(_ record: StoreRecord, _ horizon: Horizon, isSynced: Bool) throws(LMDBError) -> RecordFile {
+    /// - Parameter horizon: the low-water marks, which count the record.
+    func write(_ record: StoreRecord, _ horizon: Horizon) throws(LMDBError) -> RecordFile {
         unlinkat(descriptor, Self.draftName, 0)
         let draft = openat(descriptor, Self.draftName, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard draft >= 0 else { throw LMDBError("cannot be written: \(lastError())") }
         var record = record
         record.files[StoreRecord.name] = identity(of: Self.draftName)
-        guard FileBytes.write(Array(record.text.utf8), to: draft), !isSynced || fsync(draft) == 0 else {
+        guard FileBytes.write(Array(record.text.utf8), to: draft), fsync(draft) == 0 else {
             defer { close(draft) }
             throw LMDBError("cannot be written: \(lastError())")
         }
         horizon.count(record: record.number)
         guard renameat(descriptor, Self.draftName, descriptor, StoreRecord.name) == 0,
-            !isSynced || fsync(descriptor) == 0
+            fsync(descriptor) == 0
         else {
             defer { close(draft) }
             throw LMDBError("cannot be written: \(lastError())")
@@ -176,7 +172,7 @@ final class StoreDirectory {
     /// Deletes everything that the store holds. The record is deleted first: without it, no process trusts the
     /// remaining files.
     func discard() throws(LMDBError) {
-        for name in try [StoreRecord.name] + names().filter({ Self.isOurs($0) && $0 != Self.usersName }) {
+        for name in [StoreRecord.name, Self.draftName] + Self.fileNames where name != Self.usersName {
             guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else {
                 throw LMDBError("cannot be emptied: \(lastError())")
             }
@@ -185,26 +181,26 @@ final class StoreDirectory {
         guard futimens(users, nil) == 0 else { throw LMDBError("cannot be written: \(lastError())") }
     }
 
-    /// Syncs the named files and the directory to disk.
-    ///
-    /// - Parameter names: the files, without lock files of open buckets: closing one would release its locks.
-    func sync(_ names: some Sequence<String>) throws(LMDBError) {
-        for name in names {
-            // A file that is deleted meanwhile needs no sync.
+    /// Syncs the store's files and the directory to disk. The log must be closed: LMDB's locks are released with any
+    /// descriptor of its lock file.
+    func sync() throws(LMDBError) {
+        for name in Self.fileNames {
             let file = openat(descriptor, name, O_RDONLY | O_CLOEXEC)
-            guard file >= 0 else { continue }
+            guard file >= 0 else { throw LMDBError("cannot be opened: \(lastError())") }
             defer { close(file) }
             guard fsync(file) == 0 else { throw LMDBError("cannot be written: \(lastError())") }
         }
         guard fsync(descriptor) == 0 else { throw LMDBError("cannot be written: \(lastError())") }
     }
 
-    func remove(_ name: String) { unlinkat(descriptor, name, 0) }
-
-    func names() throws(LMDBError) -> [String] { try Self.names(in: descriptor) }
+    /// The disk space in bytes that a file takes, which may be less than its size.
+    func bytes(of name: String) -> Int {
+        var status = Glibc.stat()
+        return stat(place(name), &status) == 0 ? Int(status.st_blocks) * 512 : 0
+    }
 
     private static func isOurs(_ name: String) -> Bool {
-        [usersName, horizonName, StoreRecord.name, draftName].contains(name) || bucket(of: name) != nil
+        (fileNames + [StoreRecord.name, draftName]).contains(name)
     }
 
     private static func names(in directory: Int32) throws(LMDBError) -> [String] {

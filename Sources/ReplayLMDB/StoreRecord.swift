@@ -4,7 +4,7 @@ internal import Glibc
 /// closed cleanly, the fence, and the files that must exist.
 struct StoreRecord: Equatable {
     static let name = "store"
-    private static let format = "media-token replay store, format 2"
+    private static let format = "media-token replay store, format 3"
 
     var boot: String
     var isClosed = false
@@ -34,13 +34,12 @@ struct StoreRecord: Equatable {
         }
         guard let boot = values["boot"], let fence = values["fence"].flatMap({ Int64($0) }),
             let number = values["number"].flatMap({ Int64($0) }), let state = values["state"],
-            ["open", "closed"].contains(state), Self.essential.allSatisfy(files.keys.contains)
+            ["open", "closed"].contains(state),
+            ([Self.name] + StoreDirectory.fileNames).allSatisfy(files.keys.contains)
         else { throw LMDBError("has a damaged file '\(Self.name)'; move the directory away, and a new store begins") }
         (self.boot, self.fence, self.number, self.files) = (String(boot), fence, number, files)
         isClosed = state == "closed"
     }
-
-    private static let essential = [name, StoreDirectory.usersName, StoreDirectory.horizonName]
 
     var text: String {
         """

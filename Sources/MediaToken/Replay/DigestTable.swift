@@ -17,14 +17,19 @@ struct DigestTable: Sendable {
         slots = Array(repeating: Self.empty, count: Self.initialCapacity)
     }
 
-    func contains(_ key: ReplayKey) -> Bool {
-        let slot = Self.slot(of: key)
+    func contains(_ half: SIMD2<UInt64>) -> Bool {
+        let slot = Self.slot(of: half)
         return slots[position(of: slot)] == slot
     }
 
-    /// Inserts `key`; `false` if the table already had it.
-    mutating func insert(_ key: ReplayKey) -> Bool {
-        let slot = Self.slot(of: key)
+    /// Reads the slot at which the search for a half begins, so that the processor has it at hand when it is needed.
+    func touch(_ half: SIMD2<UInt64>) -> UInt64 {
+        slots[start(of: Self.slot(of: half))][0]
+    }
+
+    /// Inserts half a digest; `false` if the table already had it.
+    mutating func insert(_ half: SIMD2<UInt64>) -> Bool {
+        let slot = Self.slot(of: half)
         let position = position(of: slot)
         guard slots[position] != slot else { return false }
         slots[position] = slot
@@ -33,14 +38,18 @@ struct DigestTable: Sendable {
         return true
     }
 
-    /// The slot of a key. All zeros mark an empty slot, so half a digest of zeros is stored as another value.
-    private static func slot(of key: ReplayKey) -> Slot {
-        key.half == empty ? Slot(0, 1) : key.half
+    /// The slot of half a digest. All zeros mark an empty slot, so a half of zeros is stored as another value.
+    private static func slot(of half: SIMD2<UInt64>) -> Slot {
+        half == empty ? Slot(0, 1) : half
+    }
+
+    private func start(of slot: Slot) -> Int {
+        Int(slot[0].multipliedFullWidth(by: UInt64(slots.count)).high)
     }
 
     /// The position of `slot`, or the one where it would be inserted.
     private func position(of slot: Slot) -> Int {
-        var position = Int(slot[0].multipliedFullWidth(by: UInt64(slots.count)).high)
+        var position = start(of: slot)
         while slots[position] != slot, slots[position] != Self.empty {
             position = position + 1 == slots.count ? 0 : position + 1
         }

@@ -14,7 +14,7 @@ public final class MemoryReplayCache: ReplayCache {
     /// Tokens issued up to this time are rejected, as they may have been used before; `nil` if there is no fence.
     public let fence: Timestamp?
 
-    private let shards: [Guarded<MemoryReplayShard>]
+    private let shards: [Guarded<ReplayIndex>]
     private let liveEntries = Atomic<Int>(0)
 
     /// Creates an empty store.
@@ -28,7 +28,7 @@ public final class MemoryReplayCache: ReplayCache {
     public init(capacity: Int = 20_000_000, fencedAt fence: Timestamp? = nil) {
         self.capacity = capacity
         self.fence = fence
-        shards = (0..<256).map { _ in Guarded(MemoryReplayShard()) }
+        shards = (0..<256).map { _ in Guarded(ReplayIndex()) }
     }
 
     /// The number of entries, including those that have expired and are not deleted yet.
@@ -43,14 +43,14 @@ public final class MemoryReplayCache: ReplayCache {
                 return .success(.predatesStore(since: fence))
             }
             let shard = shards[Int(claim.key.words.0 >> 56)]
-            return shard.withLock { $0.claim(claim, at: now, lastPassed: lastPassed, counter: self) }
+            return shard.withLock { self.claim(claim, at: now, lastPassed, in: &$0) }
         }
     }
 
     /// Deletes expired entries. Each claim does that for its shard; call this for a store that gets no more claims.
     public func sweep(at now: Timestamp) {
         let lastPassed = ReplayBucket(lastPassedAt: now)
-        for shard in shards { shard.withLock { $0.drop(through: lastPassed, counter: self) } }
+        for shard in shards { shard.withLock { release($0.drop(through: lastPassed)) } }
     }
 
     /// The store's contents. Its size in bytes is that of its tables.
@@ -65,8 +65,26 @@ public final class MemoryReplayCache: ReplayCache {
         return ReplayStoreStatus(buckets: counts.map { ($0.key, $0.value) }, bytes: bytes, fence: fence)
     }
 
+    private func claim(
+        _ claim: ReplayClaim, at now: Timestamp, _ lastPassed: ReplayBucket, in shard: inout ReplayIndex
+    ) -> Result<ReplayAnswer, ReplayCacheError> {
+        release(shard.drop(through: lastPassed))
+        guard ReplayBucket(expiring: claim.until) > shard.dropped else {
+            return .success(.predatesStore(since: shard.dropped.end))
+        }
+        // Room is reserved first, so that the key is looked up only once. If the store is nearly full, a claim on a
+        // used token may briefly hold the last place, and the first use of another token may then be answered `full`.
+        guard reserve() else {
+            let use = shard.use(before: claim)
+            return use.map { .success($0) } ?? .failure(.full("it may hold \(capacity) live entries"))
+        }
+        let answer = shard.claim(claim, at: now)
+        if answer != .first { release(1) }
+        return .success(answer)
+    }
+
     /// Reserves room for one more entry; `false` if there is none.
-    fileprivate func reserve() -> Bool {
+    private func reserve() -> Bool {
         guard liveEntries.add(1, ordering: .relaxed).newValue <= capacity else {
             release(1)
             return false
@@ -74,70 +92,7 @@ public final class MemoryReplayCache: ReplayCache {
         return true
     }
 
-    fileprivate func release(_ entries: Int) {
+    private func release(_ entries: Int) {
         liveEntries.subtract(entries, ordering: .relaxed)
-    }
-}
-
-/// The expiry buckets of one 256th of all digests.
-private struct MemoryReplayShard {
-    private var buckets: [ReplayBucket: MemoryReplayBucket] = [:]
-    /// All buckets up to this one have been deleted, so an earlier use of their tokens can no longer be ruled out.
-    private var dropped = ReplayBucket(index: .min)
-
-    mutating func claim(
-        _ claim: ReplayClaim, at now: Timestamp, lastPassed: ReplayBucket, counter: MemoryReplayCache
-    ) -> Result<ReplayAnswer, ReplayCacheError> {
-        drop(through: lastPassed, counter: counter)
-        let bucket = ReplayBucket(expiring: claim.until)
-        guard bucket > dropped else { return .success(.predatesStore(since: dropped.end)) }
-        // Room is reserved first, so that the key is looked up only once. If the store is nearly full, a claim on a
-        // used token may briefly hold the last place, and the first use of another token may then be answered `full`.
-        guard counter.reserve() else {
-            let use = buckets[bucket]?.use(before: claim)
-            return use.map { .success($0) } ?? .failure(.full("it may hold \(counter.capacity) live entries"))
-        }
-        let answer = buckets[bucket, default: MemoryReplayBucket()].claim(claim, at: now)
-        if answer != .first { counter.release(1) }
-        return .success(answer)
-    }
-
-    var sizes: [ReplayBucket: (count: Int, bytes: Int)] {
-        buckets.mapValues { ($0.keys.count, $0.bytes) }
-    }
-
-    mutating func drop(through last: ReplayBucket, counter: MemoryReplayCache) {
-        guard last > dropped else { return }
-        dropped = last
-        for (bucket, table) in buckets where bucket <= last {
-            counter.release(table.keys.count)
-            buckets[bucket] = nil
-        }
-    }
-}
-
-/// The keys of one bucket and shard, and for some of them the use that a retry must match.
-private struct MemoryReplayBucket {
-    private(set) var keys = DigestTable()
-    private var fingerprinted: [SIMD2<UInt64>: FingerprintedUse] = [:]
-
-    var bytes: Int {
-        keys.bytes + fingerprinted.capacity
-            * (MemoryLayout<SIMD2<UInt64>>.stride + MemoryLayout<FingerprintedUse>.stride)
-    }
-
-    mutating func claim(_ claim: ReplayClaim, at now: Timestamp) -> ReplayAnswer {
-        guard keys.insert(claim.key) else { return answer(toAnother: claim) }
-        if let use = FingerprintedUse(claim, at: now) { fingerprinted[claim.key.half] = use }
-        return .first
-    }
-
-    /// The answer to a claim on a key that was claimed before; `nil` if it was not.
-    func use(before claim: ReplayClaim) -> ReplayAnswer? {
-        keys.contains(claim.key) ? answer(toAnother: claim) : nil
-    }
-
-    private func answer(toAnother claim: ReplayClaim) -> ReplayAnswer {
-        claim.fingerprint == nil ? .alreadyUsed : fingerprinted[claim.key.half]?.answer(to: claim) ?? .alreadyUsed
     }
 }

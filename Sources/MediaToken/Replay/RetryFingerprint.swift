@@ -36,6 +36,17 @@ package struct FingerprintedUse: Equatable, Sendable {
         (self.fingerprint, time) = (fingerprint, now)
     }
 
+    /// Reads the form that ``words`` has.
+    package init(words: (UInt64, UInt64, UInt64)) {
+        fingerprint = RetryFingerprint(words: SIMD2(words.0, words.1))
+        time = Timestamp(milliseconds: Int64(bitPattern: words.2))
+    }
+
+    /// The fingerprint in two words, and the time of the use in milliseconds since 1970.
+    package var words: (UInt64, UInt64, UInt64) {
+        (fingerprint.words[0], fingerprint.words[1], UInt64(bitPattern: time.milliseconds))
+    }
+
     /// Reads the form that ``text`` writes; `nil` for anything else.
     package init?(_ text: some StringProtocol) {
         let digits = Array(text.utf8)
@@ -44,14 +55,12 @@ package struct FingerprintedUse: Equatable, Sendable {
             UInt64(String(decoding: digits[begin..<begin + Self.wordDigits], as: UTF8.self), radix: 16)
         }
         guard words.count == 3 else { return nil }
-        fingerprint = RetryFingerprint(words: SIMD2(words[0], words[1]))
-        time = Timestamp(milliseconds: Int64(bitPattern: words[2]))
+        self.init(words: (words[0], words[1], words[2]))
     }
 
     /// The use as 48 hexadecimal digits.
     package var text: String {
-        fingerprint.words[0].hexadecimal + fingerprint.words[1].hexadecimal
-            + UInt64(bitPattern: time.milliseconds).hexadecimal
+        words.0.hexadecimal + words.1.hexadecimal + words.2.hexadecimal
     }
 
     private static let wordDigits = 16

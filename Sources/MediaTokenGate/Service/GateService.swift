@@ -26,7 +26,7 @@ package final class GateService: Sendable {
     private let metrics: GateMetrics
     private let log: GateLog
 
-    /// The most tokens in a group: as many claims as an LMDB store puts into one transaction.
+    /// The most tokens in a group. It bounds how long the first of them waits for the last.
     private static let largestGroup = 64
 
     package init(_ settings: GateSettings, keys: KeyRing, store: ReplayStore, metrics: GateMetrics, log: GateLog) {

@@ -1,4 +1,4 @@
-// Claims a second and bytes an entry of each replay store, by threads and live entries.
+// Claims a second and bytes an entry of each replay store, by threads and live entries; and the slowest claims.
 //
 //     swift run -c release replay-benchmark [DIRECTORY] [LARGEST] [REDIS-URL…]
 //
@@ -11,6 +11,7 @@ internal import LoadTest
 internal import ReplayRedis
 internal import MediaToken
 internal import ReplayStores
+internal import Threading
 
 /// Issued at the same moment, with lives that end in one of eight minutes, as those of seven-minute tokens do.
 struct Workload {
@@ -133,22 +134,32 @@ func measurePipelined(_ url: String, claims: Int, inFlight: Int, group: Int) thr
     ])
 }
 
-/// The longest that a claim took while a bucket of a million entries was dropped, in milliseconds.
-func longestClaimWhileDropping(_ url: String) throws -> Double {
+/// What single claims take while time passes: 100,000 in each of 40 minutes of expiry, so that buckets begin, expire and are
+/// deleted, and tables and files grow. Beside it, the same number of turns of a loop that only reads the clock for as long as
+/// a claim takes: what the machine does to any program.
+func measureTail(_ name: String, _ url: String) throws {
     let store = try ReplayStore(opening: url)
-    let oneBucket = (0..<8_000_000 as Range<UInt64>).lazy.filter { $0 % 8 == 0 }.map { Workload.claim($0) }
-    for claim in oneBucket { _ = try store.cache.claim(claim, at: Workload.now) }
-    let later = Timestamp(milliseconds: Workload.now.milliseconds + 1_200_000)
-    var longest = Duration.zero
-    for number in 0..<20_000 as Range<UInt64> {
-        let key = Workload.claim(9_000_000 + number).key
-        let until = Timestamp(milliseconds: later.milliseconds + 60_000)
-        let start = ContinuousClock.now
-        _ = try store.cache.claim(ReplayClaim(key: key, issued: later, until: until), at: later)
-        longest = max(longest, ContinuousClock.now - start)
+    var (claims, turns) = (LatencyHistogram(), LatencyHistogram())
+    for number in 0..<4_000_000 as Range<UInt64> {
+        let now = Timestamp(milliseconds: Workload.now.milliseconds + Int64(number / 100_000) * 60_000)
+        let until = Timestamp(milliseconds: now.milliseconds + 420_000)
+        let claim = ReplayClaim(key: Workload.claim(number).key, issued: now, until: until)
+        let begin = MonotonicTime.nanoseconds
+        _ = try store.cache.claim(claim, at: now)
+        let end = MonotonicTime.nanoseconds
+        claims.record(end - begin)
+        var last = end
+        while last < 2 * end - begin { last = MonotonicTime.nanoseconds }
+        turns.record(max(last, end) - end)
     }
     try store.close()
-    return Double(longest.components.attoseconds) / 1e15
+    for (what, figures) in [("claims", claims), ("bare clock", turns)] {
+        let quantiles = [0.5, 0.99, 0.999, 0.9999].map { String(format: "%8.1f", Double(figures.quantile($0)) / 1000) }
+        let longest = String(format: "%8.1f", Double(figures.maximum) / 1000)
+        print(
+            "\(padded(name, 8))  \(padded(what, 10))  µs: p50 \(quantiles[0])  p99 \(quantiles[1])  p99.9 \(quantiles[2])  p99.99 \(quantiles[3])  longest \(longest)"
+        )
+    }
 }
 
 let directory = CommandLine.arguments.dropFirst().first ?? NSTemporaryDirectory()
@@ -168,9 +179,6 @@ for url in CommandLine.arguments.dropFirst(3) {
     for group in [1, 8, 32] { try measurePipelined(url, claims: 320_000, inFlight: 512 / group, group: group) }
 }
 
-let dropPath = "\(directory)/replay-benchmark-drop-\(ProcessInfo.processInfo.processIdentifier)"
-defer { try? FileManager.default.removeItem(atPath: dropPath) }
-for (name, url) in [("memory", "memory"), ("lmdb", "lmdb:\(dropPath)")] {
-    let longest = try longestClaimWhileDropping(url)
-    print("\(name): longest claim while a bucket of 1000000 entries is dropped: \(String(format: "%.2f", longest)) ms")
-}
+let tailPath = "\(directory)/replay-benchmark-tail-\(ProcessInfo.processInfo.processIdentifier)"
+defer { try? FileManager.default.removeItem(atPath: tailPath) }
+for (name, url) in [("memory", "memory"), ("lmdb", "lmdb:\(tailPath)")] { try measureTail(name, url) }

@@ -82,12 +82,12 @@ final class ModelServer {
     /// Whether it may lack keys, because it dropped them, copied a primary's or forgot them too early, and a marker on it
     /// was not told of that.
     var hidesLoss: Bool {
-        let counts = Substring("\(evicted),\(received),\(reset.map { "\($0)" } ?? "-")")
+        let told = ["\(port)-\(run)", "\(evicted),\(received),\(reset.map { "\($0)" } ?? "-")"]
         return isFarAhead
             || hasLost
                 && keys.contains { key, entry in
                     key.hasSuffix("since") && (!isCluster || slots.contains(Self.slot(of: key)))
-                        && entry.value.split(separator: " ").last != counts
+                        && !told.allSatisfy(entry.value.split(separator: " ").map(String.init).contains)
                 }
     }
 

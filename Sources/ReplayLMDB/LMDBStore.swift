@@ -1,0 +1,232 @@
+internal import Glibc
+internal import MediaToken
+
+/// An open store: the log that the processes of a host share, and the live tokens of it in the memory of this process.
+///
+/// A transaction of the log begins by taking over what other processes have appended since. No other process can append
+/// until it ends, so a key that this process does not know then has never been claimed.
+///
+/// Not thread-safe: its owner serialises the calls.
+final class LMDBStore {
+    /// The largest number of claims in one transaction. Like the next two limits, it bounds how long other processes wait.
+    private static let claimLimit = 1024
+    /// The largest number of entries that one transaction takes over.
+    private static let takeOverLimit = 16_384
+    /// The largest number of entries that one transaction deletes.
+    private static let tidyLimit = 4096
+    /// After that many entries were appended, twice as many may be deleted from the beginning of the log.
+    private static let tidyInterval = 64
+    /// The largest number of entries for which a transaction writes: its claims, and two times those that it deletes, each
+    /// of which may have to be moved, and has its page copied.
+    private static let largestTransaction = claimLimit + 4 * tidyLimit
+
+    let catalog: StoreCatalog
+    private var log: LogFile?
+    private var live = LiveTokens()
+    /// This process has taken over the log up to here.
+    private var known: LogTransaction.Position = 0
+    private var appended = 0
+    /// Whether the log was found to have been overwritten.
+    private var isLost = false
+
+    private var horizon: Horizon { catalog.horizon }
+
+    /// Opens the log. The caller holds the directory lock.
+    init(_ catalog: StoreCatalog) throws(LMDBError) {
+        self.catalog = catalog
+        log = try catalog.openLog()
+        // If there is no disk, the claim that needs it finds out.
+        try? log?.setDiskAside(for: Self.largestTransaction)
+        live.drop(through: horizon.dropped)
+    }
+
+    deinit {
+        // The log is closed before the directory's lock and its place among this process's open stores are released.
+        log = nil
+    }
+
+    /// Takes over the whole log.
+    func load() throws(LMDBError) {
+        try upToDate { (_) throws(LMDBError) in }
+    }
+
+    /// Whether the replay claims that this process has made are in the store that the path leads to now.
+    func stand() throws(LMDBError) -> Bool {
+        isLost ? false : try catalog.stands()
+    }
+
+    /// Ends this process's use of the store; the last user marks the store as closed cleanly.
+    func close() throws(LMDBError) {
+        log = nil
+        try catalog.directory.alone { () throws(LMDBError) in
+            // Leaves within the directory lock: a process that waits for that lock can then join at once.
+            defer { catalog.directory.leave() }
+            try catalog.close()
+        }
+    }
+
+    // MARK: Claims
+
+    /// Answers the replay claims of a group, in order. If a transaction fails, its claims may or may not have been
+    /// recorded.
+    func claim(_ group: [ReplayClaim], fence: Timestamp, at now: Timestamp) -> [Result<ReplayAnswer, LMDBError>] {
+        guard group.count <= Self.claimLimit else {
+            return claim(Array(group.prefix(Self.claimLimit)), fence: fence, at: now)
+                + claim(Array(group.dropFirst(Self.claimLimit)), fence: fence, at: now)
+        }
+        do throws(LMDBError) {
+            return try upToDate { (log) throws(LMDBError) in
+                try self.dropExpired(at: now)
+                try self.makeRoom(for: group.count, in: &log)
+                return try self.decide(group, fence, now, &log).map { .success($0) }
+            }
+        } catch {
+            return group.map { _ in .failure(error) }
+        }
+    }
+
+    private func decide(
+        _ group: [ReplayClaim], _ fence: Timestamp, _ now: Timestamp, _ log: inout LogTransaction
+    ) throws(LMDBError) -> [ReplayAnswer] {
+        let dropped = horizon.dropped
+        var entries: [LogRecord.Entry] = []
+        live.touch(group)
+        let answers = group.map { claim -> ReplayAnswer in
+            guard claim.issued > fence else { return .predatesStore(since: fence) }
+            let bucket = ReplayBucket(expiring: claim.until)
+            guard bucket > dropped else { return .predatesStore(since: dropped.end) }
+            let answer = live.claim(claim, at: now)
+            if answer == .first {
+                entries.append(
+                    LogRecord.Entry(half: claim.key.half, bucket: bucket, use: FingerprintedUse(claim, at: now)))
+            }
+            return answer
+        }
+        try append(entries, to: &log)
+        appended += entries.count
+        if appended >= Self.tidyInterval {
+            try tidy(min(2 * appended, Self.tidyLimit), in: &log)
+            appended = 0
+        }
+        return answers
+    }
+
+    private func append(_ entries: [LogRecord.Entry], to log: inout LogTransaction) throws(LMDBError) {
+        var record = LogRecord()
+        for entry in entries {
+            record.append(entry)
+            guard record.isFull else { continue }
+            try log.append(record)
+            record = LogRecord()
+        }
+        if !record.words.isEmpty { try log.append(record) }
+    }
+
+    /// Runs `body` in a transaction in which this process knows all that the log has. Takes over what is new in steps, so
+    /// that other processes have their turns.
+    private func upToDate<Value>(
+        _ body: (inout LogTransaction) throws(LMDBError) -> Value
+    ) throws(LMDBError) -> Value {
+        guard let log else { throw LMDBError("is closed") }
+        while true {
+            var end: LogTransaction.Position?
+            let value: Value?
+            do throws(LMDBError) {
+                value = try log.write { (transaction) throws(LMDBError) in
+                    guard try self.takeOver(from: transaction) else { return nil }
+                    let value = try body(&transaction)
+                    end = transaction.following
+                    return value
+                }
+            } catch {
+                isLost = isLost || error.isLost
+                throw error
+            }
+            if let end { known = end }
+            if let value { return value }
+            usleep(50)
+        }
+    }
+
+    /// Takes over what other processes have appended; `false` if there is more of it.
+    private func takeOver(from log: borrowing LogTransaction) throws(LMDBError) -> Bool {
+        guard known < log.begin else { return true }
+        let cursor = try log.cursor()
+        var found = try cursor.move(to: known)
+        var count = 0
+        while let record = found {
+            for entry in record.entries {
+                live.insert(entry)
+                count += 1
+            }
+            known = record.position + 1
+            guard count < Self.takeOverLimit else { return false }
+            found = try cursor.next()
+        }
+        known = log.begin
+        return true
+    }
+
+    // MARK: Expiry
+
+    /// Deletes what has expired at `now`.
+    func sweep(at now: Timestamp) throws(LMDBError) {
+        var isTidy = false
+        while !isTidy {
+            isTidy = try upToDate { (log) throws(LMDBError) in
+                try self.dropExpired(at: now)
+                self.live.sweep()
+                return try self.tidy(Self.tidyLimit, in: &log)
+            }
+        }
+    }
+
+    /// Begins a transaction that writes. The horizon moves within it, so that it stays where it is while another process
+    /// decides.
+    private func dropExpired(at now: Timestamp) throws(LMDBError) {
+        try log?.setDiskAside(for: Self.largestTransaction)
+        horizon.move(to: ReplayBucket(lastPassedAt: now))
+        live.drop(through: horizon.dropped)
+    }
+
+    private func makeRoom(for entries: Int, in transaction: inout LogTransaction) throws(LMDBError) {
+        guard let log, try !log.hasRoom(for: entries, in: transaction) else { return }
+        try tidy(Self.tidyLimit, in: &transaction)
+        guard try log.hasRoom(for: entries, in: transaction) else { throw .full }
+    }
+
+    /// Deletes records from the beginning of the log, for as long as all their tokens have expired. Where one that has
+    /// not expired keeps many behind it that have, it is moved to the end.
+    ///
+    /// - Parameter limit: the number of entries after which it stops.
+    /// - Returns: whether nothing more can be deleted.
+    @discardableResult
+    private func tidy(_ limit: Int, in transaction: inout LogTransaction) throws(LMDBError) -> Bool {
+        let isSparse = try log?.isSparse(for: live.count, in: transaction) ?? false
+        let (dropped, begin) = (horizon.dropped, transaction.begin)
+        var (count, moved) = (0, [LogRecord.Entry]())
+        do {
+            let cursor = try transaction.cursor()
+            while count < limit {
+                guard let found = try cursor.next(), found.position < begin else { break }
+                let alive = found.entries.filter { $0.bucket > dropped }
+                guard alive.isEmpty || isSparse else { break }
+                count += found.entries.count
+                moved += alive
+                try cursor.delete()
+            }
+        }
+        try append(moved, to: &transaction)
+        return count < limit
+    }
+
+    // MARK: Status
+
+    /// The number of tokens in each bucket.
+    func counts() throws(LMDBError) -> [(bucket: ReplayBucket, entries: Int)] {
+        try upToDate { (_) throws(LMDBError) in self.live.counts.map { ($0.key, $0.value) } }
+    }
+
+    /// The disk space in bytes that the log takes.
+    var bytes: Int { catalog.directory.bytes(of: StoreDirectory.logName) }
+}

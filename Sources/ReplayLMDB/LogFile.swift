@@ -1,0 +1,159 @@
+internal import CLMDB
+internal import Glibc
+
+/// The file of a store's log: an LMDB environment in one memory-mapped file, which the processes of a host share, with
+/// one writer at a time.
+///
+/// Only write transactions are used. They need no slot in LMDB's reader table, so a process that is killed leaves
+/// nothing behind that keeps old pages from being reused.
+///
+/// The map always has the same size in every process: LMDB truncates the file to the map size that an opener asks for,
+/// even while other processes use it. The file is sparse; disk is set aside before LMDB can write to it
+/// (``DiskSpace``).
+///
+/// Not thread-safe: its owner serialises the calls. LMDB itself serialises processes.
+final class LogFile {
+    /// Without a sync, a commit is a few stores into the page cache. What a process committed survives the death of the
+    /// process. Only a crash of the machine can lose or damage it; the store that owns this file recognises that by the
+    /// boot ID.
+    private static let flags = UInt32(MDB_NOSYNC | MDB_WRITEMAP | MDB_NOTLS | MDB_NOSUBDIR)
+    /// The bytes of the map and of the file: 16 GiB, for some 600 million tokens.
+    private static let mapSize = 16 << 30
+    /// The size in bytes that is set aside for LMDB's lock file; it is more than ``readers`` readers need.
+    private static let lockFileSize: off_t = 4096
+    private static let readers: UInt32 = 8
+    /// LMDB's pages are as large as the processor's.
+    static let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
+
+    private let environment: OpaquePointer
+    private let space: DiskSpace
+    /// The largest number of bytes that records may take.
+    private let capacity: Int
+    /// LMDB counts the transactions of a file. The horizon holds the highest count known to all users of the store, and
+    /// `last` the highest known to this process. A file with a lower count was overwritten by an older copy of itself.
+    private let horizon: Horizon
+    private var last: Int
+
+    /// Opens an existing log.
+    convenience init(opening path: String, _ horizon: Horizon, sizeLimit: Int) throws(LMDBError) {
+        // Checked before LMDB opens the file, because LMDB would extend a truncated file to its full length again.
+        try Self.checkLength(of: path)
+        try self.init(making: path, horizon, sizeLimit: sizeLimit)
+    }
+
+    /// Opens the log, which is created if absent. A process that is killed on the way leaves an incomplete file.
+    init(making path: String, _ horizon: Horizon, sizeLimit: Int) throws(LMDBError) {
+        self.horizon = horizon
+        // Read before the count that it is compared with, because another process may raise it meanwhile.
+        let known = horizon.transactions
+        environment = try Self.open(path)
+        var info = MDB_envinfo()
+        mdb_env_info(environment, &info)
+        last = Int(info.me_last_txnid)
+        // The process that wrote the pages in use has set disk aside for them.
+        do throws(LMDBError) {
+            space = try DiskSpace(of: path, from: (Int(info.me_last_pgno) + 1) * Self.pageSize, limit: sizeLimit)
+        } catch {
+            mdb_env_close(environment)
+            throw error
+        }
+        // The rest is for LMDB's own pages, and for disk that is set aside and not used yet.
+        let limit = min(sizeLimit, Self.mapSize)
+        capacity = limit - max(limit / 16, 3 << 20)
+        guard last >= known else { throw .lost }
+    }
+
+    deinit {
+        mdb_env_close(environment)
+    }
+
+    private static func open(_ path: String) throws(LMDBError) -> OpaquePointer {
+        try setAsideLockFile(path + "-lock")
+        var pointer: OpaquePointer?
+        try LMDBError.check(mdb_env_create(&pointer), "make an environment")
+        guard let pointer else { throw LMDBError(code: ENOMEM, action: "make an environment") }
+        do {
+            try LMDBError.check(mdb_env_set_mapsize(pointer, mapSize), "set the size of the map")
+            try LMDBError.check(mdb_env_set_maxreaders(pointer, readers), "set the number of readers")
+            try LMDBError.check(mdb_env_open(pointer, path, flags, 0o600), "open \(name(path))")
+        } catch {
+            mdb_env_close(pointer)
+            throw error
+        }
+        return pointer
+    }
+
+    /// Sets disk aside for LMDB's lock file, which LMDB maps too. Closing a descriptor of the lock file releases this
+    /// process's locks on it, but there are none yet: no process opens a log twice.
+    private static func setAsideLockFile(_ path: String) throws(LMDBError) {
+        let file = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw LMDBError(code: errno, action: "open \(name(path))") }
+        defer { close(file) }
+        try LMDBError.check(posix_fallocate(file, 0, lockFileSize), "set disk aside for \(name(path))")
+    }
+
+    private static func checkLength(of path: String) throws(LMDBError) {
+        var status = Glibc.stat()
+        guard stat(path, &status) == 0 else { throw LMDBError(code: errno, action: "open \(name(path))") }
+        guard Int(status.st_size) == mapSize else {
+            throw LMDBError(code: MDB_CORRUPTED, action: "read \(name(path))")
+        }
+    }
+
+    private static func name(_ path: String) -> Substring {
+        path.split(separator: "/").last ?? ""
+    }
+
+    /// Runs `body` in a transaction, which is undone if `body` throws.
+    func write<Value>(
+        _ body: (inout LogTransaction) throws(LMDBError) -> Value
+    ) throws(LMDBError) -> Value {
+        var pointer: OpaquePointer?
+        try LMDBError.check(mdb_txn_begin(environment, nil, 0, &pointer), "begin a transaction")
+        guard let pointer else { throw LMDBError(code: ENOMEM, action: "begin a transaction") }
+        let result: Value
+        do throws(LMDBError) {
+            var info = MDB_envinfo()
+            try LMDBError.check(mdb_env_info(environment, &info), "read the header")
+            guard info.me_last_txnid >= max(last, horizon.transactions) else { throw LMDBError.lost }
+            var transaction = try LogTransaction(pointer)
+            result = try body(&transaction)
+        } catch {
+            mdb_txn_abort(pointer)
+            throw error
+        }
+        try LMDBError.check(mdb_txn_commit(pointer), "commit")
+        try remember()
+        return result
+    }
+
+    /// Records the count of the last transaction, which may be another process's by now.
+    private func remember() throws(LMDBError) {
+        var info = MDB_envinfo()
+        try LMDBError.check(mdb_env_info(environment, &info), "read the header")
+        last = max(last, info.me_last_txnid)
+        horizon.count(transactions: last)
+    }
+
+    /// Whether the log may have that many more entries.
+    func hasRoom(for entries: Int, in transaction: borrowing LogTransaction) throws(LMDBError) -> Bool {
+        try transaction.pages() * Self.pageSize + entries * Self.largestEntry <= capacity
+    }
+
+    /// Whether the log is much larger than that many entries need.
+    func isSparse(for entries: Int, in transaction: borrowing LogTransaction) throws(LMDBError) -> Bool {
+        try transaction.pages() * Self.pageSize > 2 * entries * Self.largestEntry + Self.overhead
+    }
+
+    /// Sets disk aside for a transaction that writes for that many entries.
+    func setDiskAside(for entries: Int) throws(LMDBError) {
+        var info = MDB_envinfo()
+        try LMDBError.check(mdb_env_info(environment, &info), "read the header")
+        try space.setAside((Int(info.me_last_pgno) + 1) * Self.pageSize + entries * Self.largestEntry + Self.overhead)
+    }
+
+    /// The largest number of bytes of an entry: one with the use that a retry must match, in a record of its own.
+    private static let largestEntry = 72
+    /// The bytes of the pages that a transaction copies or fills for itself.
+    private static let overhead = 128 * pageSize
+}
