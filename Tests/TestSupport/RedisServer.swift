@@ -69,37 +69,48 @@ package final class RedisServer {
     /// What `redis-cli` prints.
     @discardableResult
     package func cli(_ arguments: String..., input: Data = Data()) throws -> String {
-        var login: [String] = []
-        if let tls {
-            let own = try tls.authority.certificate("cli")
-            login = ["--tls", "--insecure", "--cert", own.file, "--key", own.key]
-        }
         let outcome = try Program("redis-cli").run(["-p", "\(port)"] + login + arguments, input: input)
         return (outcome.output + outcome.errors).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// The options by which `redis-cli` speaks the server's TLS.
+    fileprivate var login: [String] {
+        guard let tls else { return [] }
+        return ["--tls", "--insecure", "--cert", tls.certificate.file, "--key", tls.certificate.key]
     }
 }
 
 /// A real Redis Cluster on the loopback: three primaries with a replica each.
 package final class RedisCluster {
     package let servers: [RedisServer]
+    private let authority: TestAuthority?
 
     /// Starts the servers, makes them a cluster, and waits until all of them say that it is complete.
     ///
-    /// - Parameter settings: of each server.
-    package init(_ settings: [String] = []) throws {
+    /// - Parameters:
+    ///   - settings: of each server.
+    ///   - authority: the authority of the certificates by which the servers know each other; `nil` for servers without
+    ///     TLS.
+    package init(_ settings: [String] = [], authority: TestAuthority? = nil) throws {
+        self.authority = authority
+        let tls = try authority.map {
+            RedisServer.TLSIdentity(try $0.certificate("node", names: "IP:127.0.0.1"), clientsOf: $0)
+        }
         let ports = try FreePort.take(12)
         servers = try (0..<6).map { number in
             let own = ["--cluster-enabled", "yes", "--cluster-port", "\(ports[number + 6])"]
             let swift = ["--cluster-node-timeout", "1000", "--repl-diskless-sync-delay", "0"]
-            return try RedisServer(own + swift + settings, port: ports[number])
+            return try RedisServer(own + swift + settings, port: ports[number], tls: tls)
         }
         let addresses = ports.prefix(6).map { "127.0.0.1:\($0)" }
         try Program("redis-cli").succeed(
-            ["--cluster", "create"] + addresses + ["--cluster-replicas", "1", "--cluster-yes"])
+            servers[0].login + ["--cluster", "create"] + addresses + ["--cluster-replicas", "1", "--cluster-yes"])
         try waitUntilComplete()
     }
 
-    package var url: String { servers[0].url + "?cluster=true" }
+    package var url: String {
+        servers[0].url + "?cluster=true" + (authority.map { "&tls-ca=\($0.file)" } ?? "")
+    }
 
     /// Waits until all servers are up and say that all slots are served and all replicas in step; half a minute at the most.
     package func waitUntilComplete() throws {
