@@ -97,8 +97,8 @@ extension EndToEnd {
             var accepted: Set<Int> = []
             for round in 0..<6 {
                 let gate = try GateProcess(in: place, replays: url, GatePlace.strict)
-                gate.signal(SIGKILL, afterMilliseconds: 60 + round * 20)
                 let connection = try RawConnection(port: gate.port)
+                gate.signal(SIGKILL, afterMilliseconds: 60 + round * 20)
                 // Each round begins with what the rounds before have asked.
                 for (number, request) in requests.enumerated() {
                     connection.send(request)
