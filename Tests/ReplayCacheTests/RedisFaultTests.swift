@@ -239,7 +239,7 @@ extension ReplayCacheTests {
             let server = try RedisServer()
             let worker = try Worker(["starve", server.url, server.url + "?prefix=other"], at: clock.now)
             let lines = try worker.finish().split(separator: "\n").map(String.init)
-            #expect(lines.contains("before: first") && lines.contains("known minute: first"), "\(lines)")
+            #expect(lines.contains("before: first") && lines.contains("same minute: first"), "\(lines)")
             #expect(lines.contains { $0.hasPrefix("other store: ") && $0.contains("file descriptors") }, "\(lines)")
             #expect(lines.contains("other store again: opened"), "\(lines)")
         }

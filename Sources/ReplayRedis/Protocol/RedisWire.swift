@@ -1,31 +1,26 @@
 internal import CHiredis
 
-/// Writes commands as Redis' protocol has them.
+/// Writes commands as Redis' protocol has them: each an array of strings, with their lengths in bytes (RESP2).
 enum RedisCommandWriter {
     static func bytes(of commands: [RedisCommand]) -> [UInt8] {
         var bytes: [UInt8] = []
-        for command in commands { append(command, to: &bytes) }
+        for command in commands {
+            append("*", command.count, to: &bytes)
+            for var word in command {
+                word.withUTF8 { word in
+                    append("$", word.count, to: &bytes)
+                    bytes += word
+                }
+                bytes += "\r\n".utf8
+            }
+        }
         return bytes
     }
 
-    private static func append(_ command: RedisCommand, to bytes: inout [UInt8]) {
-        var words: [UInt8] = []
-        let lengths = command.map { word in
-            words.append(contentsOf: word.utf8)
-            return word.utf8.count
-        }
-        words.withUnsafeBytes { words in
-            var position = 0
-            var pointers: [UnsafePointer<CChar>?] = lengths.map { length in
-                defer { position += length }
-                return words.baseAddress.map { ($0 + position).assumingMemoryBound(to: CChar.self) }
-            }
-            var written: UnsafeMutablePointer<CChar>?
-            let count = redisFormatCommandArgv(&written, Int32(pointers.count), &pointers, lengths)
-            defer { redisFreeCommand(written) }
-            guard count > 0, let written else { return }
-            bytes.append(contentsOf: UnsafeRawBufferPointer(start: written, count: Int(count)))
-        }
+    private static func append(_ kind: String, _ count: Int, to bytes: inout [UInt8]) {
+        bytes += kind.utf8
+        bytes += String(count).utf8
+        bytes += "\r\n".utf8
     }
 }
 

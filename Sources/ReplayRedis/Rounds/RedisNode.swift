@@ -127,9 +127,10 @@ struct RedisNode {
         batches.append(batch)
     }
 
-    /// Adds a reply to the oldest batch. Returns the batch if the reply was its last; `nil` also if no batch waits.
-    mutating func add(_ reply: RedisReply) -> Batch? {
-        guard firstBatch < batches.count else { return nil }
+    /// Adds a reply to the oldest batch. Returns the batch if the reply was its last; `nil` also if no batch waits, or if
+    /// the connection was given up.
+    mutating func add(_ reply: RedisReply, on link: RedisLink) -> Batch? {
+        guard self.link == link, firstBatch < batches.count else { return nil }
         batches[firstBatch]?.replies.append(reply)
         guard let batch = batches[firstBatch], batch.replies.count == batch.count else { return nil }
         batches[firstBatch] = nil

@@ -115,9 +115,7 @@ package struct RedisRounds {
     package mutating func received(_ replies: [RedisReply], on link: RedisLink, _ moment: RedisMoment) {
         let node = servers.number(of: link.address)
         for reply in replies {
-            // Replies on a connection that was given up count for nothing.
-            guard servers.nodes[node].link == link, let batch = servers.nodes[node].add(reply) else { continue }
-            complete(batch, on: node, moment)
+            if let batch = servers.nodes[node].add(reply, on: link) { complete(batch, on: node, moment) }
         }
         settle(moment)
     }
@@ -144,9 +142,8 @@ package struct RedisRounds {
             drop(question.node, reason, moment)
         }
         for (number, group) in groups where group.deadline <= now {
-            var group = group
-            let silent = group.expire(servers)
-            finish(number, group)
+            let silent = groups[number]?.expire(servers) ?? []
+            finish(number)
             // What still comes on these connections would only keep the next callers waiting.
             for node in silent { drop(node, terms.silence, moment) }
         }
@@ -173,8 +170,7 @@ package struct RedisRounds {
             switch next {
             case .ask: sendRound(of: number, moment)
             case .learnSlots: searchSlots(for: .group(number), moment)
-            case .finish:
-                if let group = groups[number] { finish(number, group) }
+            case .finish: finish(number)
             }
         }
     }
@@ -186,8 +182,8 @@ package struct RedisRounds {
         }
     }
 
-    private mutating func finish(_ number: Int, _ group: RedisClaimGroup) {
-        groups[number] = nil
+    private mutating func finish(_ number: Int) {
+        guard let group = groups.removeValue(forKey: number) else { return }
         if group.isOpening {
             actions.append(.conclude(errand: number, group.failure.map { .failure($0) } ?? .success([])))
         } else {
