@@ -32,6 +32,11 @@ final class DiskSpace: Sendable {
         close(descriptor)
     }
 
+    /// Has the kernel begin to read what the disk has of the file.
+    func readAhead() {
+        posix_fadvise(descriptor, 0, off_t(end.load(ordering: .relaxed)), POSIX_FADV_WILLNEED)
+    }
+
     /// Makes sure that disk is set aside for the first `needed` bytes of the file.
     func setAside(_ needed: Int) throws(LMDBError) {
         let known = end.load(ordering: .acquiring)
