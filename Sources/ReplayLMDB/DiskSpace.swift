@@ -16,7 +16,8 @@ final class DiskSpace: Sendable {
     private let limit: Int
     /// The number of bytes from the start of the file for which this process knows that disk is set aside.
     private let end: Atomic<Int>
-    private let isExtending = Atomic(false)
+    /// The number of bytes up to which a thread was last started to set disk aside.
+    private let tried: Atomic<Int>
 
     /// - Parameters:
     ///   - end: the number of bytes from the start of the file for which disk is known to be set aside.
@@ -26,6 +27,7 @@ final class DiskSpace: Sendable {
         guard descriptor >= 0 else { throw LMDBError(code: errno, action: "open the log") }
         self.limit = limit
         self.end = Atomic(end)
+        tried = Atomic(end)
     }
 
     deinit {
@@ -39,24 +41,24 @@ final class DiskSpace: Sendable {
 
     /// Makes sure that disk is set aside for the first `needed` bytes of the file.
     func setAside(_ needed: Int) throws(LMDBError) {
-        let known = end.load(ordering: .acquiring)
-        if needed > known { try LMDBError.check(extend(to: needed), "set \(needed >> 10) KiB of disk aside") }
+        if needed > end.load(ordering: .acquiring) { try extend(to: needed) }
         let ahead = min(needed + Self.step, limit)
-        guard ahead > known + Self.step / 2, !isExtending.exchange(true, ordering: .acquiring) else { return }
+        guard ahead > tried.load(ordering: .relaxed) + Self.step / 2 else { return }
+        tried.store(ahead, ordering: .relaxed)
         // If there is no thread, or no disk, the writer that needs the disk finds out.
-        let thread = ServiceThread { [self] in
-            _ = extend(to: ahead)
-            isExtending.store(false, ordering: .releasing)
-        }
-        if let thread { thread.detach() } else { isExtending.store(false, ordering: .releasing) }
+        ServiceThread { [self] in try? extend(to: ahead) }?.detach()
     }
 
-    /// Sets disk aside.
-    ///
-    /// - Returns: 0, or the reason why the file system refused.
-    private func extend(to wanted: Int) -> Int32 {
-        let code = posix_fallocate(descriptor, 0, off_t(wanted))
-        if code == 0 { end.max(wanted, ordering: .releasing) }
-        return code
+    private func extend(to wanted: Int) throws(LMDBError) {
+        try Self.setAside(wanted, of: descriptor, "the log")
+        end.max(wanted, ordering: .releasing)
+    }
+
+    /// Has the file system set disk aside for the first `bytes` bytes of a file. It is not emulated where the file system
+    /// cannot do it: an emulation writes to pages that another process may be writing to.
+    static func setAside(_ bytes: Int, of descriptor: Int32, _ name: String) throws(LMDBError) {
+        while file_set_aside(descriptor, Int64(bytes)) != 0 {
+            guard errno == EINTR else { throw LMDBError("cannot set disk aside for \(name): \(lastError())") }
+        }
     }
 }

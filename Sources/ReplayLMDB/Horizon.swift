@@ -17,8 +17,7 @@ final class Horizon {
         let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw LMDBError("has a file 'horizon' that cannot be opened: \(lastError())") }
         defer { close(file) }
-        let code = posix_fallocate(file, 0, off_t(Self.size))
-        guard code == 0 else { throw LMDBError("cannot set disk aside: \(String(cString: strerror(code)))") }
+        try DiskSpace.setAside(Self.size, of: file, "its file 'horizon'")
         guard let map = mmap(nil, Self.size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0), map != MAP_FAILED
         else { throw LMDBError("has a file 'horizon' that cannot be mapped: \(lastError())") }
         numbers = map.assumingMemoryBound(to: Atomic<Int64>.self)

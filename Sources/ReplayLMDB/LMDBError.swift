@@ -22,11 +22,6 @@ struct LMDBError: Error {
         guard code == MDB_SUCCESS else { throw LMDBError(code: code, action: action()) }
     }
 
-    /// The fault of a store that another process opens or closes for longer than this process waits.
-    static func held(for patience: Duration) -> LMDBError {
-        LMDBError("is held by a process that has been opening or closing it for \(patience)")
-    }
-
     static var full: LMDBError {
         var fault = LMDBError("has reached its limit of disk space")
         fault.isFull = true

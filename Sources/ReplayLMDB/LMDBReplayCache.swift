@@ -95,6 +95,20 @@ public final class LMDBReplayCache: ReplayCache {
     ///
     /// - Throws: ``ReplayCacheError``.
     public func sweep(at now: Timestamp) throws(ReplayCacheError) {
+        while try !sweepStep(at: now) {
+            // Claims of this process and of others have their turns in between.
+            usleep(50)
+        }
+    }
+
+    /// Checks that the store can be written to. Deletes some of what has expired.
+    ///
+    /// - Throws: ``ReplayCacheError``.
+    package func probe(at now: Timestamp) throws(ReplayCacheError) {
+        _ = try sweepStep(at: now)
+    }
+
+    private func sweepStep(at now: Timestamp) throws(ReplayCacheError) -> Bool {
         try withStore(at: now) { (store) throws(LMDBError) in try store.sweep(at: now) }
     }
 
@@ -165,6 +179,6 @@ public final class LMDBReplayCache: ReplayCache {
     }
 
     private func describe(_ fault: LMDBError) -> ReplayCacheError {
-        fault.isFull ? .full("\(path) has reached its limit of disk space") : .unavailable("\(path) \(fault.what)")
+        fault.isFull ? .full("\(path) \(fault.what)") : .unavailable("\(path) \(fault.what)")
     }
 }

@@ -8,16 +8,16 @@ internal import MediaToken
 ///
 /// Not thread-safe: its owner serialises the calls.
 final class LMDBStore {
-    /// The largest number of claims in one transaction. Like the next two limits, it bounds how long other processes wait.
+    /// The largest number of claims in one transaction, so that other processes have their turns.
     private static let claimLimit = 1024
-    /// The largest number of entries that one transaction takes over.
+    /// The number of entries after which a process ends a transaction in which it takes over what others appended.
     private static let takeOverLimit = 16_384
-    /// The largest number of entries that one transaction deletes.
+    /// The number of entries after which a transaction stops to delete records from the beginning of the log.
     private static let tidyLimit = 4096
-    /// After that many entries were appended, twice as many may be deleted from the beginning of the log.
+    /// The number of entries that this process appends before it deletes records from the beginning of the log.
     private static let tidyInterval = 64
-    /// The largest number of entries for which a transaction writes: its claims, and two times those that it deletes, each
-    /// of which may have to be moved, and has its page copied.
+    /// The number of entries for which disk is set aside before a transaction writes. A transaction deletes at most twice
+    /// (``tidyLimit``), and each entry that it deletes may be appended again, and has its page copied.
     private static let largestTransaction = claimLimit + 4 * tidyLimit
 
     let catalog: StoreCatalog
@@ -26,6 +26,8 @@ final class LMDBStore {
     /// This process has taken over the log up to here.
     private var known: LogTransaction.Position = 0
     private var appended = 0
+    /// Whether `live` may have tokens that the log does not have, because a transaction that decided claims failed.
+    private var isAhead = false
     /// Whether the log was found to have been overwritten.
     private var isLost = false
 
@@ -37,7 +39,6 @@ final class LMDBStore {
         log = try catalog.openLog()
         // If there is no disk, the claim that needs it finds out.
         try? log?.setDiskAside(for: Self.largestTransaction)
-        live.drop(through: horizon.dropped)
     }
 
     deinit {
@@ -67,40 +68,42 @@ final class LMDBStore {
 
     // MARK: Claims
 
-    /// Answers the replay claims of a group, in order. If a transaction fails, its claims may or may not have been
-    /// recorded.
+    /// Answers the replay claims of a group, in order. If a transaction fails, all its claims get its error, and may or
+    /// may not have been recorded.
     func claim(_ group: [ReplayClaim], fence: Timestamp, at now: Timestamp) -> [Result<ReplayAnswer, LMDBError>] {
-        guard group.count <= Self.claimLimit else {
-            return claim(Array(group.prefix(Self.claimLimit)), fence: fence, at: now)
-                + claim(Array(group.dropFirst(Self.claimLimit)), fence: fence, at: now)
-        }
-        do throws(LMDBError) {
-            return try upToDate { (log) throws(LMDBError) in
-                try self.dropExpired(at: now)
-                try self.makeRoom(for: group.count, in: &log)
-                return try self.decide(group, fence, now, &log).map { .success($0) }
+        stride(from: 0, to: group.count, by: Self.claimLimit).flatMap { first in
+            let part = group[first..<min(first + Self.claimLimit, group.count)]
+            do throws(LMDBError) {
+                return try upToDate { (log) throws(LMDBError) in
+                    try self.dropExpired(at: now)
+                    return try self.decide(part, fence, now, &log)
+                }
+            } catch {
+                return part.map { _ in .failure(error) }
             }
-        } catch {
-            return group.map { _ in .failure(error) }
         }
     }
 
+    /// Decides claims within a transaction. If the log has no room for all of them, only those on used tokens are answered.
     private func decide(
-        _ group: [ReplayClaim], _ fence: Timestamp, _ now: Timestamp, _ log: inout LogTransaction
-    ) throws(LMDBError) -> [ReplayAnswer] {
+        _ group: ArraySlice<ReplayClaim>, _ fence: Timestamp, _ now: Timestamp, _ log: inout LogTransaction
+    ) throws(LMDBError) -> [Result<ReplayAnswer, LMDBError>] {
+        let hasRoom = try makeRoom(for: group.count, in: &log)
         let dropped = horizon.dropped
         var entries: [LogRecord.Entry] = []
         live.touch(group)
-        let answers = group.map { claim -> ReplayAnswer in
-            guard claim.issued > fence else { return .predatesStore(since: fence) }
+        isAhead = true
+        let answers = group.map { claim -> Result<ReplayAnswer, LMDBError> in
+            guard claim.issued > fence else { return .success(.predatesStore(since: fence)) }
             let bucket = ReplayBucket(expiring: claim.until)
-            guard bucket > dropped else { return .predatesStore(since: dropped.end) }
+            guard bucket > dropped else { return .success(.predatesStore(since: dropped.end)) }
+            guard hasRoom else { return live.use(before: claim).map { .success($0) } ?? .failure(.full) }
             let answer = live.claim(claim, at: now)
             if answer == .first {
                 entries.append(
                     LogRecord.Entry(half: claim.key.half, bucket: bucket, use: FingerprintedUse(claim, at: now)))
             }
-            return answer
+            return .success(answer)
         }
         try append(entries, to: &log)
         appended += entries.count
@@ -122,12 +125,14 @@ final class LMDBStore {
         if !record.words.isEmpty { try log.append(record) }
     }
 
-    /// Runs `body` in a transaction in which this process knows all that the log has. Takes over what is new in steps, so
-    /// that other processes have their turns.
+    /// Runs `body` in a transaction in which this process knows all that the log has, and nothing else. Takes over what is
+    /// new in steps, so that other processes have their turns.
     private func upToDate<Value>(
         _ body: (inout LogTransaction) throws(LMDBError) -> Value
     ) throws(LMDBError) -> Value {
         guard let log else { throw LMDBError("is closed") }
+        if isAhead { (live, known, isAhead) = (LiveTokens(), 0, false) }
+        live.drop(through: horizon.dropped)
         while true {
             var end: LogTransaction.Position?
             let value: Value?
@@ -142,7 +147,7 @@ final class LMDBStore {
                 isLost = isLost || error.isLost
                 throw error
             }
-            if let end { known = end }
+            if let end { (known, isAhead) = (end, false) }
             if let value { return value }
             usleep(50)
         }
@@ -169,30 +174,30 @@ final class LMDBStore {
 
     // MARK: Expiry
 
-    /// Deletes what has expired at `now`.
-    func sweep(at now: Timestamp) throws(LMDBError) {
-        var isTidy = false
-        while !isTidy {
-            isTidy = try upToDate { (log) throws(LMDBError) in
-                try self.dropExpired(at: now)
-                self.live.sweep()
-                return try self.tidy(Self.tidyLimit, in: &log)
-            }
+    /// Deletes some of what has expired at `now`, in one transaction.
+    ///
+    /// - Returns: whether all of it is deleted.
+    func sweep(at now: Timestamp) throws(LMDBError) -> Bool {
+        try upToDate { (log) throws(LMDBError) in
+            try self.dropExpired(at: now)
+            self.live.sweep()
+            return try self.tidy(Self.tidyLimit, in: &log)
         }
     }
 
-    /// Begins a transaction that writes. The horizon moves within it, so that it stays where it is while another process
-    /// decides.
+    /// Sets disk aside for a transaction, and counts expired buckets as deleted. Called within the transaction, so that
+    /// the horizon does not move while another process decides claims.
     private func dropExpired(at now: Timestamp) throws(LMDBError) {
         try log?.setDiskAside(for: Self.largestTransaction)
         horizon.move(to: ReplayBucket(lastPassedAt: now))
         live.drop(through: horizon.dropped)
     }
 
-    private func makeRoom(for entries: Int, in transaction: inout LogTransaction) throws(LMDBError) {
-        guard let log, try !log.hasRoom(for: entries, in: transaction) else { return }
+    /// Whether the log has room for that many more entries, if need be after expired ones were deleted.
+    private func makeRoom(for entries: Int, in transaction: inout LogTransaction) throws(LMDBError) -> Bool {
+        guard let log, try !log.hasRoom(for: entries, in: transaction) else { return true }
         try tidy(Self.tidyLimit, in: &transaction)
-        guard try log.hasRoom(for: entries, in: transaction) else { throw .full }
+        return try log.hasRoom(for: entries, in: transaction)
     }
 
     /// Deletes records from the beginning of the log, for as long as all their tokens have expired. Where one that has

@@ -13,7 +13,7 @@ struct LiveTokens {
     /// The number of tokens, with those of deleted buckets whose memory is not freed yet.
     private(set) var count = 0
 
-    /// A half of a digest has the place of its search in its first word, so the index goes by the second.
+    /// The index that has a token. ``DigestTable`` places a half digest by its first word, so this uses the second.
     private static func number(of half: SIMD2<UInt64>) -> Int { Int(half[1] >> 56) }
 
     /// Deletes the buckets up to `last`.
@@ -35,7 +35,12 @@ struct LiveTokens {
         return answer
     }
 
-    /// Takes over what the log says.
+    /// The answer to a claim on a key that was claimed before; `nil` if it was not.
+    func use(before claim: ReplayClaim) -> ReplayAnswer? {
+        indexes[Self.number(of: claim.key.half)].use(before: claim)
+    }
+
+    /// Takes over an entry of the log, unless its bucket is deleted.
     mutating func insert(_ entry: LogRecord.Entry) {
         guard entry.bucket > dropped else { return }
         let number = Self.number(of: entry.half)
@@ -44,7 +49,7 @@ struct LiveTokens {
     }
 
     /// Has the processor fetch the memory that the claims of a group need, all at the same time.
-    func touch(_ group: [ReplayClaim]) {
+    func touch(_ group: ArraySlice<ReplayClaim>) {
         for claim in group {
             let half = claim.key.half
             _ = indexes[Self.number(of: half)].touch(half, in: ReplayBucket(expiring: claim.until))

@@ -19,10 +19,10 @@ final class LogFile {
     ///
     /// Without read-ahead, the kernel gives a claim that comes to a new page that page alone, and not megabytes of zeros.
     private static let flags = UInt32(MDB_NOSYNC | MDB_WRITEMAP | MDB_NOTLS | MDB_NOSUBDIR | MDB_NORDAHEAD)
-    /// The bytes of the map and of the file: 16 GiB, for some 600 million tokens.
+    /// The bytes of the map and of the file: 16 GiB, for some 500 million tokens.
     private static let mapSize = 16 << 30
     /// The size in bytes that is set aside for LMDB's lock file; it is more than ``readers`` readers need.
-    private static let lockFileSize: off_t = 4096
+    private static let lockFileSize = 4096
     private static let readers: UInt32 = 8
     /// LMDB's pages are as large as the processor's.
     static let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
@@ -91,7 +91,7 @@ final class LogFile {
         let file = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw LMDBError(code: errno, action: "open \(name(path))") }
         defer { close(file) }
-        try LMDBError.check(posix_fallocate(file, 0, lockFileSize), "set disk aside for \(name(path))")
+        try DiskSpace.setAside(lockFileSize, of: file, "its file '\(name(path))'")
     }
 
     private static func checkLength(of path: String) throws(LMDBError) {

@@ -55,7 +55,7 @@ final class StoreDirectory {
             throw LMDBError("holds something that is no replay store; name another directory, or an empty one")
         }
         let users = openat(directory, usersName, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard users >= 0 else { throw LMDBError("cannot be opened: \(lastError())") }
+        guard users >= 0 else { throw LMDBError("has a file '\(usersName)' that cannot be opened: \(lastError())") }
         guard FileIdentity(usersName, in: directory) != nil else {
             close(users)
             throw LMDBError("is on a file system without file birth times; use ext4, XFS or tmpfs")
@@ -89,7 +89,7 @@ final class StoreDirectory {
             guard errno == EINTR || errno == EWOULDBLOCK else { throw LMDBError("cannot be locked: \(lastError())") }
             usleep(1000)
         } while ContinuousClock.now < end
-        throw .held(for: Self.patience)
+        throw LMDBError("is locked by processes that open or close it; waited \(Self.patience)")
     }
 
     /// Takes the shared lock on `users`, which makes this process a user of the store.
@@ -186,7 +186,7 @@ final class StoreDirectory {
     func sync() throws(LMDBError) {
         for name in Self.fileNames {
             let file = openat(descriptor, name, O_RDONLY | O_CLOEXEC)
-            guard file >= 0 else { throw LMDBError("cannot be opened: \(lastError())") }
+            guard file >= 0 else { throw LMDBError("has a file '\(name)' that cannot be opened: \(lastError())") }
             defer { close(file) }
             guard fsync(file) == 0 else { throw LMDBError("cannot be written: \(lastError())") }
         }

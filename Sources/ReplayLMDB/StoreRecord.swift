@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TextEncodings
 
 /// The contents of a store's text file: the boot ID of the kernel under which the store was last used, whether it was
 /// closed cleanly, the fence, and the files that must exist.
@@ -24,7 +25,8 @@ struct StoreRecord: Equatable {
         let lines = text.split(separator: "\n")
         guard lines.first == Self.format[...] else {
             throw LMDBError(
-                "is of another format than '\(Self.format)'; use the version that made it, or another directory")
+                "is '\(printable(String(lines.first ?? "")))', expected '\(Self.format)'; use the version that made it, or "
+                    + "another directory")
         }
         var values: [Substring: Substring] = [:]
         var files: [String: String] = [:]

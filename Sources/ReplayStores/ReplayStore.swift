@@ -15,7 +15,7 @@ public enum ReplayStore: Sendable {
     /// Opens the store that `url` names.
     ///
     /// - Parameters: see ``init(at:makesNew:isService:clockSkew:now:)``.
-    /// - Throws: ``ReplayStoreLocation/UnknownURL`` or `ReplayCacheError`.
+    /// - Throws: ``ReplayStoreURLError`` or `ReplayCacheError`.
     public init(
         opening url: String, makesNew: Bool = true, clockSkew: Duration = .zero, at now: Timestamp = .now
     ) throws {
@@ -114,7 +114,7 @@ public enum ReplayStore: Sendable {
     public func probe(at now: Timestamp) throws(ReplayCacheError) {
         switch self {
         case .memory: break
-        case .lmdb(let cache): try cache.sweep(at: now)
+        case .lmdb(let cache): try cache.probe(at: now)
         case .redis(let cache): try cache.open(at: now)
         }
     }

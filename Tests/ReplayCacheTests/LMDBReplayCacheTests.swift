@@ -240,6 +240,47 @@ extension ReplayCacheTests {
             try store.close()
         }
 
+        /// Damages the log's record of a token, wherever the file has a copy of it, or repairs what this function damaged.
+        private func toggleDamage(of claim: ReplayClaim) throws {
+            let log = try FileHandle(forUpdating: URL(fileURLWithPath: path + "/log"))
+            var bytes = try #require(try log.read(upToCount: 4 << 20))
+            let entry = withUnsafeBytes(of: claim.key.half) { Data($0) }
+            var places = 0
+            while let found = bytes.range(of: entry) {
+                places += 1
+                try log.seek(toOffset: UInt64(found.upperBound))
+                // Says that three more words follow, which do not.
+                try log.write(contentsOf: [bytes[found.upperBound] ^ 1])
+                bytes.replaceSubrange(found, with: Data(count: entry.count))
+            }
+            try log.close()
+            #expect(places > 0)
+        }
+
+        @Test("a token whose transaction failed is not known to the process that tried alone")
+        func undone() throws {
+            let store = try open()
+            #expect(try store.claim(claim(1), at: Self.start) == .first)
+            try toggleDamage(of: claim(1))
+            let retries = try (2...200 as ClosedRange<UInt64>).map { number in
+                let plain = claim(number)
+                return ReplayClaim(
+                    key: plain.key, issued: plain.issued, until: plain.until,
+                    fingerprint: try RetryFingerprint(of: plain.key, secret: [1, 2, 3]))
+            }
+            for _ in 1...3 {
+                for answer in store.claim(retries, at: Self.start) {
+                    #expect(throws: ReplayCacheError.self) { try answer.get() }
+                }
+            }
+            #expect(message { _ = try store.status() }.contains("is damaged"))
+            try toggleDamage(of: claim(1))
+            #expect(try store.claim(claim(1), at: Self.start) == .alreadyUsed)
+            // No record has it, so another process would accept it too.
+            #expect(try store.claim(retries[0], at: later(1)) == .first)
+            #expect(try store.claim(retries[0], at: later(2)) == .repeated(since: later(1)))
+        }
+
         @Test("another format, or a damaged record, is an error that says what to do")
         func otherFormat() throws {
             let store = try open()
@@ -275,13 +316,19 @@ extension ReplayCacheTests {
                     try lastAnswer.get()
                 }
                 #expect(number > 100_000, "round \(round): full after \(number)")
-                // The group that found the map full was undone as a whole; all before it is still known.
+                // The group for which there was no room left nothing behind; all before it is still known.
                 let held = try store.status().entries
                 #expect(held == Int(number) - 50)
                 for known in stride(from: 0, to: UInt64(held), by: 997) {
-                    let answer = try? store.claim(claim(known, issued: issued), at: issued)
-                    #expect(answer == .alreadyUsed || answer == nil)
+                    // Answered beside tokens for which there is no room.
+                    let group = ([known] + (number..<number + 200)).map { claim($0, issued: issued) }
+                    let answers = store.claim(group, at: issued)
+                    #expect(try answers[0].get() == .alreadyUsed)
+                    #expect(throws: ReplayCacheError.full("\(path) has reached its limit of disk space")) {
+                        try answers[200].get()
+                    }
                 }
+                #expect(try store.status().entries == held)
                 #expect(try store.status().bytes ?? 0 <= limit)
             }
             try store.close()
