@@ -4,7 +4,8 @@ internal import Glibc
 
 /// A connection to a server over TCP, or over TLS on top of it, driven by an event loop.
 ///
-/// It belongs to the loop's thread. The addresses of a name are tried one after the other, until one of them answers.
+/// It belongs to the loop's thread. The addresses of a name are tried one after the other, until one of them takes the
+/// connection.
 package final class StreamConnection {
     /// Why there is no connection, or none any more, in one line that names no server.
     package struct Ending: Error, CustomStringConvertible {
@@ -22,6 +23,12 @@ package final class StreamConnection {
     private var addresses: [SocketAddress]
     private var buffer: OpaquePointer?
     private var isConnected = false
+    /// Ends the attempt at an address that does not answer, if there is another address.
+    private var patience: LoopTimer?
+
+    /// How long an address may take to answer before the next one is tried. Callers of a store have deadlines of some
+    /// hundred milliseconds, and an answer within one network takes less than one.
+    private static let attemptMilliseconds = 80
     /// What is to be sent once there is a connection.
     private var unsent: [UInt8] = []
 
@@ -60,6 +67,7 @@ package final class StreamConnection {
 
     /// Ends the connection. No callback is called afterwards.
     package func close() {
+        patience = nil
         guard let buffer else { return }
         self.buffer = nil
         bufferevent_free(buffer)
@@ -92,6 +100,10 @@ package final class StreamConnection {
             let reason = Ending(description: "cannot be reached: \(Self.text(of: errno))")
             if addresses.isEmpty { throw reason }
             return try connect()
+        }
+        guard !addresses.isEmpty else { return }
+        patience = loop.timer(afterMilliseconds: Self.attemptMilliseconds) { [unowned self] in
+            do throws(Ending) { try connect() } catch { end(error) }
         }
     }
 
@@ -134,6 +146,7 @@ package final class StreamConnection {
         guard let buffer else { return }
         if events & BEV_EVENT_CONNECTED != 0 {
             isConnected = true
+            patience = nil
             Self.tune(bufferevent_getfd(buffer))
             let waiting = unsent
             unsent = []

@@ -207,10 +207,6 @@ extension ReplayCacheTests {
             #expect(try firsts(users, 40..<50, issued: 80, at: 80) == 10)
         }
 
-        private func asRoot(_ command: String...) throws {
-            try Program(geteuid() == 0 ? "env" : "sudo").succeed(command)
-        }
-
         /// What takes a store, or files of it, away, and what puts them back.
         private static let turns = [
             ("mv replays away", "rm -r replays; mv away replays"),
@@ -307,8 +303,8 @@ extension ReplayCacheTests {
             let neighbour = try worker(-90, other)
             let store = try open()
             #expect(try firsts([.here(store)], 0..<10, issued: 60, at: 60) == 10)
-            try asRoot("mount", "--bind", other, path)
-            defer { try? asRoot("umount", "--lazy", path) }
+            try Program.asRoot("mount", "--bind", other, path)
+            defer { try? Program.asRoot("umount", "--lazy", path) }
             #expect(try firsts([.here(store)], 0..<10, issued: 60, at: 70) == 0)
             #expect((later(70)...later(75)).contains(store.fence))
             #expect(try firsts([neighbour], 0..<10, issued: 60, at: 70) == 0)

@@ -334,16 +334,12 @@ extension ReplayCacheTests {
             try store.close()
         }
 
-        private func asRoot(_ command: String...) throws {
-            try Program(geteuid() == 0 ? "env" : "sudo").succeed(command)
-        }
-
         @Test("a full file system refuses, and serves again when there is space")
         func fullFileSystem() throws {
             let mount = parent.path + "/small"
             try FileManager.default.createDirectory(atPath: mount, withIntermediateDirectories: false)
-            try asRoot("mount", "-t", "tmpfs", "-o", "size=6m,mode=0777", "tmpfs", mount)
-            defer { try? asRoot("umount", mount) }
+            try Program.asRoot("mount", "-t", "tmpfs", "-o", "size=6m,mode=0777", "tmpfs", mount)
+            defer { try? Program.asRoot("umount", mount) }
             let store = try open(mount + "/replays", sizeLimit: 1 << 30)
             var number: UInt64 = 0
             var fault: ReplayCacheError?
@@ -354,7 +350,7 @@ extension ReplayCacheTests {
             #expect("\(String(describing: fault))".contains("No space left on device"))
             #expect(number > 10_000)
             #expect((try? store.claim(claim(1), at: Self.start)) != .first)
-            try asRoot("mount", "-o", "remount,size=20m", mount)
+            try Program.asRoot("mount", "-o", "remount,size=20m", mount)
             #expect(try store.claim(claim(number), at: Self.start) == .first)
             try store.close()
             let brimful = mount + "/filler"

@@ -53,6 +53,21 @@ extension ReplayCacheTests {
             #expect(try store.claim(clock.claim(1), at: clock.now) == .alreadyUsed)
         }
 
+        @Test("a host whose first address does not answer is reached at its second")
+        func silentAddress() throws {
+            let server = try RedisServer(at: "127.0.0.2")
+            // The resolver gives the address of the host itself first.
+            let listener = try SilentListener(at: "127.0.0.1", port: server.port)
+            let directory = try TemporaryDirectory()
+            let hosts = try directory.write("127.0.0.2 twice.test\n127.0.0.1 twice.test\n", to: "hosts")
+            let race = "'\(Program.beside("replay-worker").executable)' \(clock.now.milliseconds) race"
+            try Program.asRoot(
+                "unshare", "--mount", "sh", "-c",
+                "mount --bind '\(hosts)' /etc/hosts && \(race) 'redis://twice.test:\(server.port)?timeout=\(Self.deadline)' 1 10 1"
+            )
+            withExtendedLifetime(listener) {}
+        }
+
         @Test("a hung server is given up within the deadline; what it still carries out is never first twice")
         func hung() throws {
             let server = try RedisServer()

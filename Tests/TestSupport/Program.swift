@@ -58,6 +58,11 @@ package struct Program {
             errors: try String(contentsOfFile: errorFile, encoding: .utf8))
     }
 
+    /// Runs a command as root, with `sudo` if the tests have another user; it has to succeed.
+    package static func asRoot(_ command: String...) throws {
+        try Program(geteuid() == 0 ? "env" : "sudo").succeed(command)
+    }
+
     /// The same for a program that has to succeed.
     @discardableResult
     package func succeed(_ arguments: [String], input: Data = Data()) throws -> String {

@@ -4,6 +4,7 @@ import Glibc
 /// A real `redis-server` on a free port of the loopback.
 package final class RedisServer {
     package let port: Int
+    private let address: String
     private let directory: TemporaryDirectory
     /// The settings for its next start.
     package var settings: [String]
@@ -26,7 +27,10 @@ package final class RedisServer {
     /// - Parameters:
     ///   - settings: as on the command line of `redis-server`; without any it keeps nothing on the disk.
     ///   - tls: the server's identity; `nil` for a server that speaks no TLS.
-    package init(_ settings: [String] = [], port: Int? = nil, tls: TLSIdentity? = nil) throws {
+    package init(
+        _ settings: [String] = [], at address: String = "127.0.0.1", port: Int? = nil, tls: TLSIdentity? = nil
+    ) throws {
+        self.address = address
         self.port = try port ?? FreePort.take(1)[0]
         self.settings = settings
         self.tls = tls
@@ -34,11 +38,11 @@ package final class RedisServer {
         try start()
     }
 
-    package var url: String { "\(tls == nil ? "redis" : "rediss")://127.0.0.1:\(port)" }
+    package var url: String { "\(tls == nil ? "redis" : "rediss")://\(address):\(port)" }
 
     /// Starts it again, with what is on its disk.
     package func start(waits: Bool = true) throws {
-        var fixed = ["--bind", "127.0.0.1", "--dir", directory.path, "--save", ""]
+        var fixed = ["--bind", address, "--dir", directory.path, "--save", ""]
         if let tls {
             fixed += ["--port", "0", "--tls-port", "\(port)", "--tls-ca-cert-file", tls.authority.file]
             fixed += ["--tls-cert-file", tls.certificate.file, "--tls-key-file", tls.certificate.key]
@@ -69,7 +73,7 @@ package final class RedisServer {
     /// What `redis-cli` prints.
     @discardableResult
     package func cli(_ arguments: String..., input: Data = Data()) throws -> String {
-        let outcome = try Program("redis-cli").run(["-p", "\(port)"] + login + arguments, input: input)
+        let outcome = try Program("redis-cli").run(["-h", address, "-p", "\(port)"] + login + arguments, input: input)
         return (outcome.output + outcome.errors).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 

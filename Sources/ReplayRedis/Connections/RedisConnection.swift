@@ -26,11 +26,14 @@ final class RedisConnection {
         self.address = address
         self.received = received
         self.ended = ended
+        guard let port = UInt16(exactly: address.port) else {
+            throw .unavailable("\(address) was named by its cluster, and has no port from 0 to 65535")
+        }
         let password = try Self.password(configuration, for: address)
         awaitsLogin = password != nil
         do throws(StreamConnection.Ending) {
             stream = try StreamConnection(
-                to: address.host, port: UInt16(truncatingIfNeeded: address.port), tls: tls, on: loop,
+                to: address.host, port: port, tls: tls, on: loop,
                 received: { [unowned self] in self.receive($0) },
                 ended: { [unowned self] ending in
                     let advice = ending.wasConnected && !hasAnswered ? Self.advice(configuration) : ""

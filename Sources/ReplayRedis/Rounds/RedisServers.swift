@@ -69,7 +69,7 @@ struct RedisServers {
                 case .integer(let port) = primary[1]
             else { continue }
             let host = primary[0].text ?? ""
-            let node = number(ofHost: host, port: Int32(truncatingIfNeeded: port), toldBy: source)
+            let node = number(ofHost: host, port: Int32(clamping: port), toldBy: source)
             for shard in shards where (first...last).contains(Int64(shard.slot)) { learned[shard.number] = node }
         }
         guard learned.contains(where: { $0 != nil }) else { return false }
