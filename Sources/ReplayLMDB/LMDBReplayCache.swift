@@ -11,8 +11,8 @@ internal import Threading
 /// last user closed cleanly keeps its records across a restart of the machine.
 ///
 /// Its users share a log of the tokens that were accepted, and each of them has those that have not expired in its memory:
-/// a process that opens the store reads the log first. The store can be used from any number of threads at once. The
-/// claims of a group take one transaction.
+/// a process that opens the store reads the log first. The store can be used from any number of threads at once. A group
+/// takes one transaction for each 1024 claims.
 public final class LMDBReplayCache: ReplayCache {
     /// Settings of a store.
     public struct Configuration: Sendable {
@@ -26,8 +26,8 @@ public final class LMDBReplayCache: ReplayCache {
         var bootIDFile = "/proc/sys/kernel/random/boot_id"
 
         /// - Parameters:
-        ///   - sizeLimit: the largest disk use in bytes; 8 GiB hold more than 100 million live tokens, and less than 4 MiB
-        ///     hold none.
+        ///   - sizeLimit: the largest disk use in bytes; 8 GiB hold more than 200 million entries. Set at least 4 MiB, of
+        ///     which 3 MiB are LMDB's own; more than 16 GiB are never used.
         ///   - clockSkew: by how much a fence is placed later.
         public init(sizeLimit: Int = 8 << 30, clockSkew: Duration = .zero) {
             self.sizeLimit = sizeLimit
@@ -72,7 +72,7 @@ public final class LMDBReplayCache: ReplayCache {
         }
     }
 
-    /// Decides the claims of a group, in one transaction; see ``ReplayCache``.
+    /// Decides the claims of a group; see ``ReplayCache``.
     ///
     /// If the store's files were removed or replaced while it was open, the store starts again with a new fence.
     public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>] {
@@ -112,7 +112,7 @@ public final class LMDBReplayCache: ReplayCache {
         try withStore(at: now) { (store) throws(LMDBError) in try store.sweep(at: now) }
     }
 
-    /// The store's contents: live tokens by expiry bucket, disk use and fence.
+    /// The store's contents: entries by expiry bucket, disk use and fence.
     ///
     /// - Throws: ``ReplayCacheError``.
     public func status() throws(ReplayCacheError) -> ReplayStoreStatus {

@@ -22,8 +22,8 @@ struct LogTransaction: ~Copyable {
     let begin: Position
     /// The position of the next record that it appends.
     private var end: Position
-    /// The position from which on a process that knows all records up to this transaction's has to read next. LMDB gives
-    /// the number of a transaction that has written nothing to the next one too.
+    /// The position at which a process that knows this transaction's records continues to read. It is ``begin`` if the
+    /// transaction has written nothing, because LMDB then gives its number to the next one too.
     var following: Position { end == begin ? begin : begin + 1 << Self.orderBits }
 
     init(_ pointer: OpaquePointer) throws(LMDBError) {

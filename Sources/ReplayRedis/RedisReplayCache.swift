@@ -11,14 +11,15 @@ public import MediaToken
 /// - A store without a past (new, flushed, restarted without `appendfsync always`, or taken over by a replica that claims did
 ///   not wait for) is fenced: tokens issued before are ``ReplayAnswer/predatesStore(since:)``.
 ///
-/// Safe to use from any number of threads at once, each of which gets a connection of its own. Calls block for as long as
-/// the deadline of the configuration at most, but for a resolver that is slow to look the host's name up.
+/// It can be used from any number of threads at once. Each call that runs at the same time as others has connections of its
+/// own, one to each server. ``open(at:)`` and ``claim(_:at:)`` block for the configuration's deadline at most, unless the
+/// resolver is slow to look up the host's name.
 public final class RedisReplayCache: ReplayCache {
-    /// Where it is, and how it is asked.
+    /// The settings of the store's URL.
     public let configuration: RedisConfiguration
     private let idle = IdleRedisSessions()
 
-    /// A store that is reached when it is first asked.
+    /// Creates a store, which connects to its servers at the first call.
     public init(_ configuration: RedisConfiguration) {
         self.configuration = configuration
     }
@@ -44,7 +45,8 @@ public final class RedisReplayCache: ReplayCache {
         }
     }
 
-    /// What it holds. Goes through all keys of all servers, which takes seconds for millions.
+    /// Counts the store's entries by reading all keys of all servers, which takes seconds for millions of keys. The
+    /// deadline holds for each request. A key may be counted twice while a server resizes its table.
     ///
     /// - Throws: ``ReplayCacheError``.
     public func status() throws(ReplayCacheError) -> ReplayStoreStatus {

@@ -26,7 +26,7 @@ public enum ReplayStore: Sendable {
     ///
     /// - Parameters:
     ///   - location: where the store is.
-    ///   - makesNew: whether to create the store if it does not exist.
+    ///   - makesNew: whether to create the store if it does not exist. A Redis store is created by its first claim anyway.
     ///   - isService: whether the store serves viewers; a memory store then has a fence too.
     ///   - clockSkew: by how much the fence of a new store is placed later than `now`.
     ///   - now: the current time, from which a new store's fence is computed.
@@ -69,7 +69,7 @@ public enum ReplayStore: Sendable {
         }
     }
 
-    /// The number of live tokens; `nil` if the store cannot tell, or only by going through all of them.
+    /// The number of entries; `nil` if the store cannot tell, or only by going through all of them.
     package var entries: Int? {
         switch self {
         case .memory, .lmdb: try? status().entries
@@ -85,7 +85,7 @@ public enum ReplayStore: Sendable {
         }
     }
 
-    /// The store's contents: live tokens by expiry bucket, size and fence.
+    /// The store's contents: entries by expiry bucket, size and fence.
     ///
     /// - Throws: `ReplayCacheError`.
     public func status() throws(ReplayCacheError) -> ReplayStoreStatus {

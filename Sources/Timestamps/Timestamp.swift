@@ -25,6 +25,11 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         left.milliseconds < right.milliseconds
     }
 
+    /// The time that is later by `duration`, in whole milliseconds.
+    public func advanced(by duration: Duration) -> Timestamp {
+        advanced(byMilliseconds: duration.clampedMilliseconds)
+    }
+
     /// The time `duration` milliseconds later, clamped to the range of Int64.
     package func advanced(byMilliseconds duration: Int64) -> Timestamp {
         let (sum, overflows) = milliseconds.addingReportingOverflow(duration)

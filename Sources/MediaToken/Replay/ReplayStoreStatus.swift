@@ -14,7 +14,7 @@ public struct ReplayStoreStatus: Sendable {
 
     /// The expiry buckets that hold tokens, in order of time.
     public let buckets: [Bucket]
-    /// The number of live entries.
+    /// The number of entries. A store keeps one for minutes after its token has expired.
     public let entries: Int
     /// The size on disk or in memory, in bytes; `nil` if the store does not know.
     public let bytes: Int?

@@ -67,7 +67,7 @@ package struct GateAdmin: Sendable {
         }
         if let entries = store.entries {
             families.append(
-                MetricFamily("media_token_replay_entries", .gauge, "Live tokens in the replay store.", entries))
+                MetricFamily("media_token_replay_entries", .gauge, "Used tokens that the replay store remembers.", entries))
         }
         if !store.statements.isEmpty {
             var family = MetricFamily(

@@ -22,7 +22,7 @@ struct RedisMarker: Equatable {
         self.init(since: Timestamp(milliseconds: since), runID: String(words[1]), isKept: isKept, losses: losses)
     }
 
-    /// What is written: ``since`` in milliseconds, and all else behind a space.
+    /// The marker as it is stored: its fence in milliseconds, then run, durability and losses, separated by spaces.
     var text: (since: Timestamp, rest: String) { (since, "\(runID) \(isKept ? "kept" : "volatile") \(losses.text)") }
 
     private static let keeping = ["kept": true, "volatile": false]

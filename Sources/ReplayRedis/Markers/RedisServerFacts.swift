@@ -55,8 +55,9 @@ struct RedisServerFacts {
     /// More commands than a server can carry out in a millisecond.
     private static let mostProcessedInAMillisecond = 10_000
 
-    /// The commands that ask for the facts again. The trace costs as much as all other facts, and is left out if the count of
-    /// commands shows a reset as well. If the reply then comes too late for that, the marker is looked at with the trace.
+    /// Returns the commands that read the server's facts again. They leave out the trace, which costs as much as all other
+    /// facts, if a `CONFIG RESETSTAT` would show in the count of commands. If the reply comes too late for that, the group
+    /// looks at the marker with the trace.
     func commandsAgain(at now: Instant) -> [RedisCommand] {
         wouldFall(by: now, plusMilliseconds: 50) ? Self.commands.dropLast() : Self.commands
     }

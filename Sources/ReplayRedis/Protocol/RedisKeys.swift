@@ -1,7 +1,7 @@
 package import MediaToken
 internal import TextEncodings
 
-/// A part of all keys that a cluster keeps in one place: its keys have the same hash tag, and so the same hash slot.
+/// One of 256 groups of a store's keys. The keys of a shard have the same hash tag, so a cluster keeps them in one slot.
 package struct RedisShard: Hashable {
     let number: Int
 
@@ -97,7 +97,7 @@ struct RedisKeys {
         return redis.call('SET', KEYS[1], string.format('%.0f ', since) .. ARGV[3])
         """
 
-    /// What `SCAN` finds the keys of all shards by.
+    /// The glob pattern that matches all keys of this store, for `SCAN`.
     var pattern: String {
         prefix.map { "*?[]\\".contains($0) ? "\\\($0)" : "\($0)" }.joined() + ":{??}:*"
     }

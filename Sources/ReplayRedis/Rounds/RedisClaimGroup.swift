@@ -1,6 +1,6 @@
 internal import MediaToken
 
-/// A group of claims on its way, as a value.
+/// The state of one group of claims while the store decides it, without I/O.
 ///
 /// The group goes in rounds. In a round each server gets all that it is to be asked at once: the claims, then the markers
 /// of their shards, then the server's facts and clock and, if wanted, how many replicas have followed. A marker that is
@@ -27,7 +27,7 @@ struct RedisClaimGroup {
     enum Stage {
         /// Not carried out anywhere. The target is the server that was named by `ASK`; `nil` for the owner of the slot.
         case unclaimed(RedisTarget?)
-        /// Carried out, with this answer. It remains to be seen since when the store remembers.
+        /// The server carried out the claim with this answer, which counts once the marker of the claim's shard is checked.
         case claimed(RedisTarget?, ReplayAnswer)
         case decided(Answer)
     }
@@ -217,7 +217,7 @@ struct RedisClaimGroup {
         }
     }
 
-    /// Decides what is undecided when the deadline has passed; returns the servers that were asked and kept silent.
+    /// Fails every undecided claim at the deadline. Returns the servers that were asked and did not answer.
     mutating func expire(_ servers: RedisServers) -> [Int] {
         let silent = parts.filter { $0.isSent && !$0.isAnswered }
         for part in silent {

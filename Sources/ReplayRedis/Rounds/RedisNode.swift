@@ -6,7 +6,7 @@ package struct RedisLink: Hashable, Sendable {
     let number: Int
 }
 
-/// The part of the store's rounds that gets the replies to a batch of commands.
+/// The asker to which the replies of a batch of commands belong.
 enum RedisAsker: Equatable {
     /// The first commands on a connection, which ask for the server's facts.
     case greeting
@@ -42,7 +42,7 @@ struct RedisNode {
         let asker: RedisAsker
         /// The number of replies that will come.
         let count: Int
-        /// Where among the replies those to ``RedisServerFacts/commands`` are.
+        /// Where the replies to the commands of ``RedisServerFacts`` are, not counting replies to `ASKING`.
         let facts: Range<Int>
         /// Whether each command follows an `ASKING`, which is answered too.
         let isAsking: Bool
@@ -143,7 +143,7 @@ struct RedisNode {
         return batch
     }
 
-    /// Reads the server's replies to ``RedisServerFacts/commands``, and remembers them, so that the next ones show
+    /// Reads the server's replies to the commands of ``RedisServerFacts``, and remembers them, so that the next ones show
     /// whether counts were set back. The caller decides whether the server is fit for claims.
     ///
     /// - Parameters:

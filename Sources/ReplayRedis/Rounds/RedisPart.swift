@@ -20,7 +20,7 @@ struct RedisPart {
     private(set) var judged: [Int] = []
     /// The shards whose markers are read.
     private(set) var shards: [RedisShard] = []
-    /// The positions of claims that wait for this part without being asked about.
+    /// The positions of claims that continue after this part, although it sends no command for them.
     private var waiting: Set<Int> = []
     var isSent = false
     var isAnswered = false

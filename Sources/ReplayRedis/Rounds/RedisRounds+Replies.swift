@@ -2,7 +2,7 @@ internal import MediaToken
 
 /// What replies mean, and what their absence means.
 extension RedisRounds {
-    /// Takes up a batch that all replies have come for, or whose missing replies are ``RedisReply/lost``.
+    /// Passes the replies of a finished batch to its asker. Replies that never came are ``RedisReply/lost``.
     mutating func complete(
         _ batch: RedisNode.Batch, on node: Int, loss: ReplayCacheError? = nil, _ moment: RedisMoment
     ) {
@@ -32,7 +32,8 @@ extension RedisRounds {
         }
     }
 
-    /// Draws the conclusions from errors that concern a server rather than a claim.
+    /// Handles replies that concern a server rather than a claim: `MOVED` changes the owner of a slot, and `READONLY` ends
+    /// the connection.
     mutating func takeUpErrors(in replies: [RedisReply], from node: Int, _ moment: RedisMoment) {
         var wasMoved = false
         for case .error(let error) in replies {
@@ -82,7 +83,7 @@ extension RedisRounds {
         rest(node, after: error, moment)
     }
 
-    /// Leaves a server alone for a moment, and tells each asker that waits for it why.
+    /// Marks a server as out of reach for a short pause, and fails all commands that were sent to it or wait for it.
     mutating func rest(_ node: Int, after error: ReplayCacheError, _ moment: RedisMoment) {
         lose(servers.nodes[node].rest(after: error, at: moment.instant), on: node, error, moment)
         for asker in servers.nodes[node].takeWaiting() { fail(asker, error, moment) }

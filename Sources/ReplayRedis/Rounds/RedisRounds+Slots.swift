@@ -2,7 +2,8 @@ internal import MediaToken
 
 /// How the owners of a cluster's slots are found.
 extension RedisRounds {
-    /// Asks the cluster for the owners of its slots, or joins a search that is under way. A single server owns all.
+    /// Starts a query for the owners of the cluster's slots, or joins the one under way. Without a cluster it succeeds at
+    /// once, because a single server owns all slots.
     ///
     /// - Parameter client: the caller that waits for the end of the search; `nil` if none does.
     mutating func searchSlots(for client: RedisSlotSearch.Client?, _ moment: RedisMoment) {

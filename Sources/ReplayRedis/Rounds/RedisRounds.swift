@@ -1,9 +1,9 @@
 package import MediaToken
 
-/// All that a Redis store decides, as a value: events in, actions out.
+/// The decisions of a Redis store, without I/O: its owner reports events, and carries out the actions that it returns.
 ///
-/// It does no I/O and reads no clock, so every order of events that servers and networks can produce can be tried in a
-/// test. Its owner carries out the actions in their order, and reports what came of them, with the time when it did.
+/// It reads no clock either, so a test can try every order of events that servers and networks can produce. The owner
+/// carries out the actions in their order, and reports each outcome with its time.
 package struct RedisRounds {
     package typealias Instant = ContinuousClock.Instant
 
@@ -18,7 +18,7 @@ package struct RedisRounds {
         case conclude(errand: Int, Result<[RedisReply], ReplayCacheError>)
     }
 
-    /// Something that an operator's tool wants of the servers.
+    /// Commands that the store's status needs carried out, outside of any claim.
     struct Errand {
         let commands: [RedisCommand]
         let deadline: Instant
@@ -87,7 +87,9 @@ package struct RedisRounds {
         return number
     }
 
-    /// Begins to learn the owners of a cluster's slots; see ``open(at:_:)``.
+    /// Starts to ask the cluster which server owns each slot.
+    ///
+    /// - Returns: the number that ``Action/conclude(errand:_:)`` names.
     mutating func learnSlots(_ moment: RedisMoment) -> Int {
         let number = begin(Errand(commands: [], deadline: deadline(after: moment), address: configuration.address))
         searchSlots(for: .errand(number), moment)
@@ -95,7 +97,9 @@ package struct RedisRounds {
         return number
     }
 
-    /// Begins to send commands to the server with a number; see ``open(at:_:)``.
+    /// Starts to send commands to the server with the number `node`.
+    ///
+    /// - Returns: the number that ``Action/conclude(errand:_:)`` names.
     mutating func ask(_ commands: [RedisCommand], of node: Int, _ moment: RedisMoment) -> Int {
         let address = servers.nodes[node].address
         let number = begin(Errand(commands: commands, deadline: deadline(after: moment), address: address))
@@ -132,7 +136,7 @@ package struct RedisRounds {
         settle(moment)
     }
 
-    /// Ends what has waited for too long.
+    /// Fails every claim, errand, slot query and greeting whose deadline has passed.
     package mutating func elapsed(_ moment: RedisMoment) {
         let now = moment.instant
         if let question = search?.question, question.deadline <= now {
