@@ -156,7 +156,7 @@ let package = Package(
             name: "ReplayCacheTests",
             dependencies: [
                 "EventLoops", "MediaToken", "RedisSchedules", "ReplayLMDB", "ReplayRedis", "ReplayStores",
-                "TestSupport",
+                "TestSupport", "Threading",
                 "Timestamps", "replay-worker",
             ]),
         .testTarget(

@@ -12,7 +12,7 @@ final class DiskSpace: Sendable {
     /// The bytes of a step.
     static let step = 1 << 20
 
-    private let descriptor: Int32
+    let descriptor: Int32
     private let limit: Int
     /// The number of bytes from the start of the file for which this process knows that disk is set aside.
     private let end: Atomic<Int>

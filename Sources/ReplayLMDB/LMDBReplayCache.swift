@@ -57,9 +57,8 @@ public final class LMDBReplayCache: ReplayCache {
     ///   - configuration: the store's settings.
     ///   - now: the current time, from which a new store's fence is computed.
     /// - Throws: ``ReplayCacheError/unavailable(_:)`` with the path and what to do: no permission, no space, the
-    ///   directory contains something else, the store is damaged, or this process already has it open. Only a store's
-    ///   own files are ever deleted: expired buckets, and all files if the machine crashed or if some are missing or
-    ///   were replaced.
+    ///   directory contains something else or belongs to another user, or the store is damaged. Only a store's own files
+    ///   are ever deleted: all of them if the machine crashed, or if some are missing or were replaced.
     public init(path: String, configuration: Configuration = Configuration(), at now: Timestamp = .now)
         throws(ReplayCacheError)
     {

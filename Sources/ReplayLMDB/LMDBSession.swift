@@ -12,17 +12,17 @@ enum LMDBSession {
     ) throws(LMDBError) -> LMDBStore {
         let boot = try currentBoot(configuration.bootIDFile)
         let directory = try StoreDirectory(path, makesNew: configuration.makesNew)
-        try directory.enter()
-        let (begin, skew) = (ContinuousClock.now, configuration.clockSkew.clampedMilliseconds)
+        let begin = ContinuousClock.now
         let store = try directory.alone { () throws(LMDBError) in
             try directory.share()
             let old = try directory.read()
-            // Computed when used: a store of this boot may be in use, and accept tokens until it is discarded.
-            let isInUse = lost != nil || old?.record.boot == boot
+            // Other processes may have accepted tokens while this one waited for the lock; those that use a store of this
+            // boot do so until it is discarded.
+            let (isInUse, locked) = (lost != nil || old?.record.boot == boot, ContinuousClock.now)
             let fence = {
-                let elapsed = isInUse ? (ContinuousClock.now - begin).clampedMilliseconds : 0
-                return max(now.advanced(byMilliseconds: elapsed).advanced(byMilliseconds: skew), lost ?? now)
-                    .milliseconds
+                let elapsed = (isInUse ? ContinuousClock.now : locked) - begin
+                let time = now.advanced(by: elapsed).advanced(by: configuration.clockSkew)
+                return max(time, lost ?? time).milliseconds
             }
             if let store = try believe(old, in: directory, boot: boot, sizeLimit: configuration.sizeLimit) {
                 try store.catalog.change {

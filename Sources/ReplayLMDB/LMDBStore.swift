@@ -41,11 +41,6 @@ final class LMDBStore {
         try? log?.setDiskAside(for: Self.largestTransaction)
     }
 
-    deinit {
-        // The log is closed before the directory's lock and its place among this process's open stores are released.
-        log = nil
-    }
-
     /// Takes over the whole log.
     func load() throws(LMDBError) {
         try upToDate { (_) throws(LMDBError) in }

@@ -1,29 +1,27 @@
 internal import CLMDB
 internal import Glibc
 
-/// The file of a store's log: an LMDB environment in one memory-mapped file, which the processes of a host share, with
-/// one writer at a time.
+/// The file of a store's log: an LMDB environment in one memory-mapped file, which the processes of a host share.
 ///
-/// Only write transactions are used. They need no slot in LMDB's reader table, so a process that is killed leaves
-/// nothing behind that keeps old pages from being reused.
+/// There are only write transactions, one at a time, under a lock of our own (``FileLock``). LMDB's lock is not used: it
+/// knows its holder by a thread number, which threads of two containers may share, and its callers wait without a deadline.
 ///
 /// The map always has the same size in every process: LMDB truncates the file to the map size that an opener asks for,
 /// even while other processes use it. The file is sparse; disk is set aside before LMDB can write to it
 /// (``DiskSpace``).
 ///
-/// Not thread-safe: its owner serialises the calls. LMDB itself serialises processes.
+/// Not thread-safe: its owner serialises the calls.
 final class LogFile {
     /// Without a sync, a commit is a few stores into the page cache. What a process committed survives the death of the
     /// process. Only a crash of the machine can lose or damage it; the store that owns this file recognises that by the
     /// boot ID.
     ///
     /// Without read-ahead, the kernel gives a claim that comes to a new page that page alone, and not megabytes of zeros.
-    private static let flags = UInt32(MDB_NOSYNC | MDB_WRITEMAP | MDB_NOTLS | MDB_NOSUBDIR | MDB_NORDAHEAD)
+    private static let flags = UInt32(MDB_NOSYNC | MDB_WRITEMAP | MDB_NOLOCK | MDB_NOSUBDIR | MDB_NORDAHEAD)
     /// The bytes of the map and of the file: 16 GiB, for some 500 million tokens.
     private static let mapSize = 16 << 30
-    /// The size in bytes that is set aside for LMDB's lock file; it is more than ``readers`` readers need.
-    private static let lockFileSize = 4096
-    private static let readers: UInt32 = 8
+    /// How long a claim waits for the transactions of other processes, which take milliseconds at most.
+    private static let patience = Duration.milliseconds(250)
     /// LMDB's pages are as large as the processor's.
     static let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
 
@@ -70,28 +68,17 @@ final class LogFile {
     }
 
     private static func open(_ path: String) throws(LMDBError) -> OpaquePointer {
-        try setAsideLockFile(path + "-lock")
         var pointer: OpaquePointer?
         try LMDBError.check(mdb_env_create(&pointer), "make an environment")
         guard let pointer else { throw LMDBError(code: ENOMEM, action: "make an environment") }
         do {
             try LMDBError.check(mdb_env_set_mapsize(pointer, mapSize), "set the size of the map")
-            try LMDBError.check(mdb_env_set_maxreaders(pointer, readers), "set the number of readers")
             try LMDBError.check(mdb_env_open(pointer, path, flags, 0o600), "open \(name(path))")
         } catch {
             mdb_env_close(pointer)
             throw error
         }
         return pointer
-    }
-
-    /// Sets disk aside for LMDB's lock file, which LMDB maps too. Closing a descriptor of the lock file releases this
-    /// process's locks on it, but there are none yet: no process opens a log twice.
-    private static func setAsideLockFile(_ path: String) throws(LMDBError) {
-        let file = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw LMDBError(code: errno, action: "open \(name(path))") }
-        defer { close(file) }
-        try DiskSpace.setAside(lockFileSize, of: file, "its file '\(name(path))'")
     }
 
     private static func checkLength(of path: String) throws(LMDBError) {
@@ -107,34 +94,36 @@ final class LogFile {
     }
 
     /// Runs `body` in a transaction, which is undone if `body` throws.
+    ///
+    /// - Throws: an error also if another process has been in a transaction for a quarter of a second.
     func write<Value>(
         _ body: (inout LogTransaction) throws(LMDBError) -> Value
     ) throws(LMDBError) -> Value {
-        var pointer: OpaquePointer?
-        try LMDBError.check(mdb_txn_begin(environment, nil, 0, &pointer), "begin a transaction")
-        guard let pointer else { throw LMDBError(code: ENOMEM, action: "begin a transaction") }
-        let result: Value
-        do throws(LMDBError) {
-            var info = MDB_envinfo()
-            try LMDBError.check(mdb_env_info(environment, &info), "read the header")
-            guard info.me_last_txnid >= max(last, horizon.transactions) else { throw LMDBError.lost }
-            var transaction = try LogTransaction(pointer)
-            result = try body(&transaction)
-        } catch {
-            mdb_txn_abort(pointer)
-            throw error
+        try FileLock.hold(space.descriptor, patience: Self.patience, pause: 20) { () throws(LMDBError) in
+            guard try count() >= max(last, horizon.transactions) else { throw LMDBError.lost }
+            var pointer: OpaquePointer?
+            try LMDBError.check(mdb_txn_begin(environment, nil, 0, &pointer), "begin a transaction")
+            guard let pointer else { throw LMDBError(code: ENOMEM, action: "begin a transaction") }
+            let result: Value
+            do throws(LMDBError) {
+                var transaction = try LogTransaction(pointer)
+                result = try body(&transaction)
+            } catch {
+                mdb_txn_abort(pointer)
+                throw error
+            }
+            try LMDBError.check(mdb_txn_commit(pointer), "commit")
+            last = try count()
+            horizon.count(transactions: last)
+            return result
         }
-        try LMDBError.check(mdb_txn_commit(pointer), "commit")
-        try remember()
-        return result
     }
 
-    /// Records the count of the last transaction, which may be another process's by now.
-    private func remember() throws(LMDBError) {
+    /// The count of the last transaction that was committed.
+    private func count() throws(LMDBError) -> Int {
         var info = MDB_envinfo()
         try LMDBError.check(mdb_env_info(environment, &info), "read the header")
-        last = max(last, info.me_last_txnid)
-        horizon.count(transactions: last)
+        return info.me_last_txnid
     }
 
     /// Whether the log may have that many more entries.

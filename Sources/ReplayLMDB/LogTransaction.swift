@@ -10,7 +10,7 @@ struct LogTransaction: ~Copyable {
     /// A record, and where it is.
     struct Found {
         let position: Position
-        let entries: LogEntries
+        let entries: [LogRecord.Entry]
     }
 
     /// The number of low bits of a position that count the records of one transaction.
@@ -105,7 +105,8 @@ struct LogCursor: ~Copyable {
             guard code != MDB_NOTFOUND else { return nil }
             try LMDBError.check(code, "read the log")
             guard key.mv_size == bytes.count, let place = key.mv_data,
-                let entries = LogEntries(UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size))
+                let entries = LogRecord.entries(
+                    of: UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size))
             else { throw LMDBError(code: MDB_CORRUPTED, action: "read the log") }
             return LogTransaction.Found(
                 position: place.loadUnaligned(as: LogTransaction.Position.self), entries: entries)

@@ -1,7 +1,6 @@
 internal import CLMDB
 internal import Files
 internal import Glibc
-internal import Threading
 
 /// The directory of a store. It stays the one that was opened, even if its path comes to lead to another directory.
 ///
@@ -12,8 +11,8 @@ final class StoreDirectory {
     static let usersName = "users"
     static let horizonName = "horizon"
     static let logName = "log"
-    /// The files of a store beside its record. LMDB names its lock file itself.
-    static let fileNames = [usersName, horizonName, logName, logName + "-lock"]
+    /// The files of a store beside its record.
+    static let fileNames = [usersName, horizonName, logName]
     private static let draftName = StoreRecord.name + ".new"
 
     /// How long a process that opens or closes the store waits for another process that holds the directory lock.
@@ -23,8 +22,6 @@ final class StoreDirectory {
     let recordPath: String
     private let descriptor: Int32
     private let users: Int32
-    /// The directory's place among the open stores of this process; `nil` until it is registered.
-    private var registered: String?
 
     /// Opens the directory.
     ///
@@ -37,16 +34,27 @@ final class StoreDirectory {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw LMDBError("cannot be made: \(lastError())") }
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw LMDBError("cannot be opened: \(lastError())") }
-        do throws(LMDBError) { users = try Self.openUsers(in: descriptor) } catch {
+        do throws(LMDBError) {
+            try Self.checkOwner(of: descriptor)
+            users = try Self.openUsers(in: descriptor)
+        } catch {
             close(descriptor)
             throw error
         }
     }
 
     deinit {
-        if let registered { OpenStores.leave(registered) }
         close(users)
         close(descriptor)
+    }
+
+    private static func checkOwner(of directory: Int32) throws(LMDBError) {
+        var status = Glibc.stat()
+        guard fstat(directory, &status) == 0 else { throw LMDBError("cannot be read: \(lastError())") }
+        guard geteuid() != 0 || status.st_uid == 0 else {
+            throw LMDBError(
+                "belongs to user \(status.st_uid), whom files of root would keep out; run this as that user")
+        }
     }
 
     private static func openUsers(in directory: Int32) throws(LMDBError) -> Int32 {
@@ -63,16 +71,6 @@ final class StoreDirectory {
         return users
     }
 
-    /// Registers the directory as open in this process until this object is freed.
-    func enter() throws(LMDBError) {
-        guard let identity = FileIdentity(in: descriptor) else { throw LMDBError("cannot be read: \(lastError())") }
-        let place = "\(identity.device):\(identity.inode)"
-        guard OpenStores.enter(place) else {
-            throw LMDBError("is open in this process already; share the one store")
-        }
-        registered = place
-    }
-
     /// The path of a file in this very directory, even if the directory was moved.
     func place(_ name: String) -> String { "/proc/self/fd/\(descriptor)/\(name)" }
 
@@ -80,16 +78,7 @@ final class StoreDirectory {
 
     /// Runs `body` while this process alone holds the directory lock.
     func alone<Value>(_ body: () throws(LMDBError) -> Value) throws(LMDBError) -> Value {
-        let end = ContinuousClock.now + Self.patience
-        repeat {
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
-                defer { flock(descriptor, LOCK_UN) }
-                return try body()
-            }
-            guard errno == EINTR || errno == EWOULDBLOCK else { throw LMDBError("cannot be locked: \(lastError())") }
-            usleep(1000)
-        } while ContinuousClock.now < end
-        throw LMDBError("is locked by processes that open or close it; waited \(Self.patience)")
+        try FileLock.hold(descriptor, patience: Self.patience, pause: 1000, body)
     }
 
     /// Takes the shared lock on `users`, which makes this process a user of the store.
@@ -181,8 +170,7 @@ final class StoreDirectory {
         guard futimens(users, nil) == 0 else { throw LMDBError("cannot be written: \(lastError())") }
     }
 
-    /// Syncs the store's files and the directory to disk. The log must be closed: LMDB's locks are released with any
-    /// descriptor of its lock file.
+    /// Syncs the store's files and the directory to disk.
     func sync() throws(LMDBError) {
         for name in Self.fileNames {
             let file = openat(descriptor, name, O_RDONLY | O_CLOEXEC)
@@ -232,20 +220,5 @@ struct FileIdentity: Equatable {
         guard file_identify(descriptor, name, &found) == 0 else { return nil }
         (device, inode) = (found.device, found.inode)
         (born, changed, modified) = (found.born, found.changed, found.modified)
-    }
-}
-
-/// The stores that this process has open. A process must not open an LMDB file twice: closing one of the two would
-/// release the locks of the other.
-private enum OpenStores {
-    private static let places = Guarded<Set<String>>([])
-
-    /// Registers a store; `false` if this process already has it open.
-    static func enter(_ place: String) -> Bool {
-        places.withLock { $0.insert(place).inserted }
-    }
-
-    static func leave(_ place: String) {
-        _ = places.withLock { $0.remove(place) }
     }
 }

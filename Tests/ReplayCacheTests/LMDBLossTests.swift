@@ -3,6 +3,7 @@ import Glibc
 import MediaToken
 import TestSupport
 import Testing
+import Threading
 
 @testable import ReplayLMDB
 
@@ -102,9 +103,7 @@ extension ReplayCacheTests {
 
         /// What is done to the files of a store.
         private static let losses = [
-            "rm replays/log*",
             "rm replays/log",
-            "rm replays/log-lock",
             "rm replays/horizon",
             "rm replays/store",
             "rm replays/users",
@@ -119,20 +118,17 @@ extension ReplayCacheTests {
             "tar -C copy -cSf - . | tar -C replays -xf -",
             "cp -a --remove-destination copy/log replays",
             "mv copy/log replays",
-            "mv copy/log* replays",
-            "mv copy/store copy/log* replays",
+            "mv copy/store copy/log replays",
             "mv record replays/store",
             "mv copy/horizon replays",
             "mv copy/users replays",
             // A copy written over the files.
             "cp copy/log replays",
-            "cp copy/log copy/log-lock replays",
-            "cp copy/store copy/log* replays",
-            "cp copy/horizon copy/log* replays",
-            "cp copy/store copy/horizon copy/log* replays",
+            "cp copy/store copy/log replays",
+            "cp copy/horizon copy/log replays",
+            "cp copy/store copy/horizon copy/log replays",
             "cp copy/* replays",
             // Files of another store, in which there is more.
-            "mv other/log* replays",
             "mv other/log replays",
             "rm replays/log; cp -a other/log replays",
             "cp other/* replays",
@@ -186,10 +182,32 @@ extension ReplayCacheTests {
             #expect(try firsts([third] + users, 200..<240, issued: 90, at: 90) == 40)
         }
 
+        @Test("a store that is lost while another process waits to open it is fenced by when that one opened it")
+        func lostMeanwhile() throws {
+            let start = Timestamp.now
+            let store = try LMDBReplayCache(path: path, at: start)
+            let directory = Glibc.open(path, O_RDONLY)
+            defer { Glibc.close(directory) }
+            #expect(flock(directory, LOCK_EX) == 0)
+            let opening = Guarded<Result<LMDBReplayCache, any Error>?>(nil)
+            let thread = ServiceThread { [path] in
+                let opened = Result { try LMDBReplayCache(path: path, at: .now) }
+                opening.withLock { $0 = opened }
+            }
+            usleep(500_000)
+            let used = ReplayRace.claim(1, at: .now)
+            #expect(try store.claim(used, at: .now) == .first)
+            try shell("rm replays/store")
+            #expect(flock(directory, LOCK_UN) == 0)
+            try #require(thread).join()
+            let other = try #require(opening.withLock { $0 }).get()
+            #expect(try other.claim(used, at: .now) != .first)
+        }
+
         @Test(
             "processes that run find out that a file is missing before they next accept a token",
             arguments: [
-                "rm replays/log*", "rm replays/log", "rm replays/log-lock", "rm replays/horizon",
+                "rm replays/log", "rm replays/horizon",
                 "rm replays/users", "rm replays/store", "mv replays/log .", "mv replays/users .",
                 "cp -a replays/users new; mv new replays/users",
             ])
@@ -272,7 +290,7 @@ extension ReplayCacheTests {
         func begunAgain(_ issued: [Int64]) throws {
             let store = try open()
             #expect(try firsts([.here(store)], 0..<10, issued: 41, at: 60) == 10)
-            try shell("rm replays/log*")
+            try shell("rm replays/log")
             let other = try worker(70)
             for issued in issued { #expect(try firsts([other], 10..<20, issued: issued, at: 90) == 10) }
             for issued in issued { #expect(try firsts([.here(store)], 10..<20, issued: issued, at: 90) == 0) }

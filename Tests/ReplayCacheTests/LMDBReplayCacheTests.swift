@@ -130,13 +130,20 @@ extension ReplayCacheTests {
             try store.close()
         }
 
-        @Test("one process opens a store once")
+        @Test("a process can open a store twice")
         func twice() throws {
-            let store = try open()
-            #expect(message { _ = try open() }.contains("open in this process already"))
-            #expect(message { _ = try open(parent.path + "/./replays") }.contains("open in this process already"))
+            let (store, other) = (try open(), try open(parent.path + "/./replays"))
+            #expect(try store.claim(claim(1), at: Self.start) == .first)
+            #expect(try other.claim(claim(1), at: Self.start) == .alreadyUsed)
+            #expect(try other.claim(claim(2), at: Self.start) == .first)
             try store.close()
-            try open().close()
+            #expect(try other.claim(claim(3), at: Self.start) == .first)
+            try other.close()
+            let last = try open()
+            for number in 1...3 as ClosedRange<UInt64> {
+                #expect(try last.claim(claim(number), at: Self.start) == .alreadyUsed)
+            }
+            #expect(last.fence == later(-1))
         }
 
         @Test("something else in the directory is left alone, and named")
@@ -279,6 +286,52 @@ extension ReplayCacheTests {
             // No record has it, so another process would accept it too.
             #expect(try store.claim(retries[0], at: later(1)) == .first)
             #expect(try store.claim(retries[0], at: later(2)) == .repeated(since: later(1)))
+        }
+
+        @Test(
+            "a changed entry of the log is an error, whichever of its bytes changed",
+            arguments: [0, 7, 8, 15, 16, 20, 23])
+        func changedEntry(byte: Int) throws {
+            let store = try open()
+            #expect(try store.claim(claim(1), at: Self.start) == .first)
+            try store.close()
+            let log = try FileHandle(forUpdating: URL(fileURLWithPath: path + "/log"))
+            let bytes = try #require(try log.read(upToCount: 4 << 20))
+            let found = try #require(bytes.range(of: withUnsafeBytes(of: claim(1).key.half) { Data($0) }))
+            try log.seek(toOffset: UInt64(found.lowerBound + byte))
+            try log.write(contentsOf: [bytes[found.lowerBound + byte] ^ 0x10])
+            #expect(message { _ = try open() }.contains("is damaged"))
+            // All zeros, as an unwritten page of the disk has.
+            try log.seek(toOffset: UInt64(found.lowerBound))
+            try log.write(contentsOf: Data(count: 24))
+            #expect(message { _ = try open() }.contains("is damaged"))
+            try log.close()
+        }
+
+        @Test("another process that stays in a transaction keeps a claim waiting for a quarter of a second")
+        func held() throws {
+            let store = try open()
+            let log = Glibc.open(path + "/log", O_RDWR)
+            defer { Glibc.close(log) }
+            #expect(flock(log, LOCK_EX) == 0)
+            let time = ContinuousClock().measure {
+                let text = message { _ = try store.claim(claim(1), at: Self.start) }
+                #expect(text.contains("is locked by another process"), "\(text)")
+            }
+            #expect(time > .milliseconds(200) && time < .seconds(2), "\(time)")
+            #expect(flock(log, LOCK_UN) == 0)
+            #expect(try store.claim(claim(1), at: Self.start) == .first)
+        }
+
+        @Test("root does not open the store of another user, and says why")
+        func otherOwner() throws {
+            try open().close()
+            try Program.asRoot("chown", "-R", "65534", path)
+            let text = message {
+                try Program.asRoot(Program.beside("replay-worker").executable, "0", "ask", "lmdb:\(path)")
+            }
+            #expect(text.contains("belongs to user 65534"), "\(text)")
+            try Program.asRoot("chown", "-R", "\(geteuid())", path)
         }
 
         @Test("another format, or a damaged record, is an error that says what to do")

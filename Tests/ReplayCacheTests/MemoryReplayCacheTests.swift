@@ -116,11 +116,11 @@ extension ReplayCacheTests {
             #expect(cache.count == 1)
             cache.sweep(at: moment)
             #expect(cache.count == 0)
-            // Rounded down before 1970 too.
+            // What expires before 1970 or after 9999 has a bucket too.
             #expect(
-                [-60_001, -60_000, -1, 0].map { ReplayBucket(expiring: Timestamp(milliseconds: $0)).index } == [
-                    -2, -1, -1, 0,
-                ])
+                [.min, -60_000, -1, 0, 59_999, 60_000, .max].map {
+                    ReplayBucket(expiring: Timestamp(milliseconds: $0)).index
+                } == [0, 0, 0, 0, 0, 1, 4_223_371_680])
         }
 
         @Test("a hundred thousand entries are all found again")
@@ -135,15 +135,18 @@ extension ReplayCacheTests {
             #expect(cache.count == 100_000)
         }
 
-        @Test("absurd times are no crash", arguments: [Int64.min, .min + 1, -1, 0, .max])
+        @Test("absurd times are no crash", arguments: [.min, .min + 1, -1, 0, 253_402_300_799_999] as [Int64])
         func absurdTimes(milliseconds: Int64) throws {
             let cache = MemoryReplayCache()
             let time = Timestamp(milliseconds: milliseconds)
             let claim = ReplayClaim(key: ReplayKey(words: (1, 2, 3, 4)), issued: time, until: time)
             #expect(try cache.claim(claim, at: time) == .first)
             #expect(try cache.claim(claim, at: time) == .alreadyUsed)
-            let other = Timestamp(milliseconds: 0)
-            _ = try cache.claim(claim, at: other)
+            _ = try cache.claim(claim, at: Timestamp(milliseconds: 0))
+            // By a clock beyond the year 9999, every token has expired.
+            let end = Timestamp(milliseconds: .max)
+            let last = ReplayClaim(key: ReplayKey(words: (5, 6, 7, 8)), issued: end, until: end)
+            #expect(try cache.claim(last, at: end) != .first)
         }
     }
 }

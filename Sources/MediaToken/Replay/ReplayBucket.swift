@@ -7,16 +7,16 @@ package struct ReplayBucket: Hashable, Comparable, Sendable {
     /// The width of a bucket in milliseconds.
     package static let width: Int64 = 60_000
 
-    /// The bucket's start in minutes since 1970, rounded down.
+    /// The bucket's start in minutes since 1970, rounded down. That of a token fits into 32 bits.
     package let index: Int64
 
     package init(index: Int64) {
         self.index = index
     }
 
-    /// The bucket of tokens that expire at `until`.
+    /// The bucket of tokens that expire at `until`. All that expire before 1970 share one, as do all after the year 9999.
     package init(expiring until: Timestamp) {
-        index = until.milliseconds.flooredQuotient(by: Self.width)
+        index = min(max(0, until.milliseconds), Timestamp.endOfDates.milliseconds) / Self.width
     }
 
     /// The latest bucket whose tokens had all expired before `now` by more than any clock skew that a policy may allow.

@@ -67,7 +67,8 @@ package struct GateAdmin: Sendable {
         }
         if let entries = store.entries {
             families.append(
-                MetricFamily("media_token_replay_entries", .gauge, "Used tokens that the replay store remembers.", entries))
+                MetricFamily(
+                    "media_token_replay_entries", .gauge, "Used tokens that the replay store remembers.", entries))
         }
         if !store.statements.isEmpty {
             var family = MetricFamily(
