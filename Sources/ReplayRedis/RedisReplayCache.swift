@@ -1,4 +1,5 @@
 public import MediaToken
+internal import Threading
 
 /// A replay store for a fleet: a Redis or Valkey server of version 7.0 or newer, or a Redis Cluster of them.
 ///
@@ -17,7 +18,8 @@ public import MediaToken
 public final class RedisReplayCache: ReplayCache {
     /// The settings of the store's URL.
     public let configuration: RedisConfiguration
-    private let idle = IdleRedisSessions()
+    /// The sessions that no call uses at the moment.
+    private let idle = Guarded<[RedisSession]>([])
 
     /// Creates a store, which connects to its servers at the first call.
     public init(_ configuration: RedisConfiguration) {
@@ -56,8 +58,9 @@ public final class RedisReplayCache: ReplayCache {
     private func withSession<Value>(
         _ body: (RedisSession) throws(ReplayCacheError) -> Value
     ) throws(ReplayCacheError) -> Value {
-        let session = if let kept = idle.take() { kept } else { try RedisSession(configuration) }
-        defer { idle.give(session) }
+        let kept = idle.withLock { $0.popLast() }
+        let session = if let kept { kept } else { try RedisSession(configuration) }
+        defer { idle.withLock { $0.append(session) } }
         return try body(session)
     }
 }

@@ -90,7 +90,7 @@ extension ReplayCacheTests {
             try store.close()
         }
 
-        @Test("a restart of the machine without a clean close empties the store, behind a fence")
+        @Test("a restart of the machine without a clean close empties the store, with a fence")
         func machineCrash() throws {
             do {
                 let store = try open(boot: "one")

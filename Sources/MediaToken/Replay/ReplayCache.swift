@@ -95,7 +95,7 @@ public enum ReplayCacheError: Error, Hashable, Sendable, CustomStringConvertible
     public var description: String {
         switch self {
         case .full(let limit):
-            "the replay store is full: \(limit); raise its limit, or wait for tokens to expire"
+            "the replay store is full: \(limit); it takes new tokens again as old ones expire"
         case .unavailable(let what): "the replay store is unavailable: \(what)"
         case .outOfResources(let what): what
         }

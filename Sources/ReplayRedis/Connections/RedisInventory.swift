@@ -51,18 +51,11 @@ struct RedisInventory {
 
     /// The memory in bytes that the server takes, including what other programs keep on it.
     private func memory(of node: Int) throws(ReplayCacheError) -> Int {
-        let lines = try ask(node, [["INFO", "memory"]])[0].text?.split(whereSeparator: \.isNewline) ?? []
-        return lines.firstNonNil { $0.hasPrefix("used_memory:") ? Int($0.dropFirst(12)) : nil } ?? 0
+        let info = RedisInfo(try ask(node, [["INFO", "memory"]])[0].text ?? "")
+        return info["used_memory"].flatMap(Int.init) ?? 0
     }
 
     private func ask(_ node: Int, _ commands: [RedisCommand]) throws(ReplayCacheError) -> [RedisReply] {
         try session.wait { client.ask(commands, of: node, $0) }
-    }
-}
-
-extension Sequence {
-    fileprivate func firstNonNil<Value>(_ body: (Element) -> Value?) -> Value? {
-        for element in self { if let value = body(element) { return value } }
-        return nil
     }
 }

@@ -1,11 +1,10 @@
 internal import EventLoops
 internal import MediaToken
-internal import Threading
 
 /// A client with an event loop of its own, which runs while its thread waits for an answer.
 ///
-/// `@unchecked Sendable`: it is used by the one thread that took it out of ``IdleRedisSessions``, until that thread puts
-/// it back.
+/// `@unchecked Sendable`: it is used by the one thread that took it from a ``RedisReplayCache``, until that thread gives it
+/// back.
 final class RedisSession: @unchecked Sendable {
     let client: RedisReplayClient
     private let loop: EventLoop
@@ -28,18 +27,5 @@ final class RedisSession: @unchecked Sendable {
         loop.run { outcome != nil }
         guard let outcome else { throw .unavailable("the event loop ended before the store answered") }
         return try outcome.get()
-    }
-}
-
-/// The sessions of a store that no thread uses at the moment.
-final class IdleRedisSessions: Sendable {
-    private let sessions = Guarded<[RedisSession]>([])
-
-    func take() -> RedisSession? {
-        sessions.withLock { $0.popLast() }
-    }
-
-    func give(_ session: RedisSession) {
-        sessions.withLock { $0.append(session) }
     }
 }
