@@ -157,7 +157,7 @@ let package = Package(
             dependencies: [
                 "EventLoops", "MediaToken", "RedisSchedules", "ReplayLMDB", "ReplayRedis", "ReplayStores",
                 "TestSupport", "Threading",
-                "Timestamps", "replay-worker",
+                "Timestamps", "media-token", "replay-worker",
             ]),
         .testTarget(
             name: "MediaTokenGateTests",

@@ -58,13 +58,13 @@ extension ReplayCacheTests {
             let server = try RedisServer(at: "127.0.0.2")
             // The resolver gives the address of the host itself first.
             let listener = try SilentListener(at: "127.0.0.1", port: server.port)
+            _ = try clock.open(server.url)
             let directory = try TemporaryDirectory()
             let hosts = try directory.write("127.0.0.2 twice.test\n127.0.0.1 twice.test\n", to: "hosts")
-            let race = "'\(Program.beside("replay-worker").executable)' \(clock.now.milliseconds) race"
+            let url = "redis://twice.test:\(server.port)?timeout=\(Self.deadline)"
             try Program.asRoot(
                 "unshare", "--mount", "sh", "-c",
-                "mount --bind '\(hosts)' /etc/hosts && \(race) 'redis://twice.test:\(server.port)?timeout=\(Self.deadline)' 1 10 1"
-            )
+                "mount --bind '\(hosts)' /etc/hosts && '\(Program.mediaToken.executable)' replays stat '\(url)'")
             withExtendedLifetime(listener) {}
         }
 
