@@ -32,8 +32,8 @@ struct VerifyCommandTests {
         ]
         let input = documents.map { "<play>\($0)</play>\n<play>\($0)\n" }.joined()
         let arguments = ["verify", "--key", key, "--requestor", "MML", "--resource", "TNT", "-"]
-        let outcome = try Program("valgrind").run(
-            ["-q", "--error-exitcode=9", Program.mediaToken.executable] + arguments, input: Data(input.utf8))
+        let outcome = try Program.mediaToken.underValgrind(
+            ["-q", "--error-exitcode=9"], arguments, input: Data(input.utf8))
         #expect(outcome.status == 1, "\(outcome.errors.prefix(2000))")
     }
 

@@ -9,11 +9,9 @@ struct PathCostTests {
     /// hash tables are the same in both.
     private static func instructions(about target: String, routes: Int) throws -> Int {
         let totals = try [2, 6].map { questions in
-            let outcome = try Program("valgrind").run(
-                [
-                    "--tool=callgrind", "--callgrind-out-file=/dev/null", Program.beside("gate-workload").executable,
-                    "\(routes)", "\(questions)",
-                ], input: Data(target.utf8), environment: ["SWIFT_DETERMINISTIC_HASHING": "1"])
+            let outcome = try Program.beside("gate-workload").underValgrind(
+                ["--tool=callgrind", "--callgrind-out-file=/dev/null"], ["\(routes)", "\(questions)"],
+                input: Data(target.utf8), environment: ["SWIFT_DETERMINISTIC_HASHING": "1"])
             let total = outcome.errors.firstMatch(of: /Collected : ([0-9]+)/).flatMap { Int($0.1) }
             return try #require(total, "\(outcome.errors.suffix(1000))")
         }

@@ -58,6 +58,16 @@ package struct Program {
             errors: try String(contentsOfFile: errorFile, encoding: .utf8))
     }
 
+    /// Runs the program under valgrind, without its debug information: Debian 12's valgrind cannot read that of clang's C.
+    package func underValgrind(
+        _ options: [String], _ arguments: [String], input: Data, environment: [String: String] = [:]
+    ) throws -> Outcome {
+        let directory = try TemporaryDirectory()
+        let stripped = directory.path + "/program"
+        try Program("objcopy").succeed(["--strip-debug", executable, stripped])
+        return try Program("valgrind").run(options + [stripped] + arguments, input: input, environment: environment)
+    }
+
     /// Runs a command as root, with `sudo` if the tests have another user; it has to succeed.
     package static func asRoot(_ command: String...) throws {
         try Program(geteuid() == 0 ? "env" : "sudo").succeed(command)
