@@ -58,11 +58,11 @@ package enum Base64 {
         let output = UnsafeMutableRawBufferPointer(decoded)
         var (next, count) = (0, 0)
         while next + 4 <= digits.count {
-            let (first, second) = (values[Int(digits[next])], values[Int(digits[next + 1])])
-            let (third, fourth) = (values[Int(digits[next + 2])], values[Int(digits[next + 3])])
-            guard (first | second | third | fourth) & Base64Alphabet.noValue == 0 else { break }
-            let group = first << 26 | second << 20 | third << 14 | fourth << 8
-            output.storeBytes(of: group.bigEndian, toByteOffset: count, as: UInt32.self)
+            let group =
+                values[Int(digits[next]) + 768] | values[Int(digits[next + 1]) + 512]
+                | values[Int(digits[next + 2]) + 256] | values[Int(digits[next + 3])]
+            guard group & Base64Alphabet.noValue == 0 else { break }
+            output.storeBytes(of: (group << 8).bigEndian, toByteOffset: count, as: UInt32.self)
             count += 3
             next += 4
         }
@@ -115,7 +115,8 @@ package struct Base64Alphabet: Sendable {
 
     /// The 64 digits, indexed by value.
     let digits: [UInt8]
-    /// The value of each byte; ``noValue`` if the byte is not a digit.
+    /// The value of each byte; ``noValue`` if the byte is not a digit. The same follows three times, shifted by 6, 12 and 18
+    /// bits.
     let values: [UInt32]
     let pad: UInt8
 
@@ -123,7 +124,7 @@ package struct Base64Alphabet: Sendable {
         digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8) + lastTwo.utf8
         var values = [UInt32](repeating: Self.noValue, count: 256)
         for (value, digit) in digits.enumerated() { values[Int(digit)] = UInt32(value) }
-        self.values = values
+        self.values = (0..<4).flatMap { shift in values.map { $0 == Self.noValue ? $0 : $0 << UInt32(6 * shift) } }
         self.pad = UInt8(ascii: pad)
     }
 }

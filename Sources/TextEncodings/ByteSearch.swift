@@ -2,6 +2,7 @@ internal import Glibc
 
 extension ArraySlice<UInt8> {
     /// Whether the slice begins with the bytes of `literal`.
+    @usableFromInline
     package func begins(with literal: StaticString) -> Bool {
         withUnsafeBufferPointer { bytes in
             guard let start = bytes.baseAddress, bytes.count >= literal.utf8CodeUnitCount else { return false }
@@ -10,6 +11,7 @@ extension ArraySlice<UInt8> {
     }
 
     /// The bytes after `literal`; `nil` if the slice does not begin with it.
+    @inlinable
     package func dropping(_ literal: StaticString) -> ArraySlice<UInt8>? {
         begins(with: literal) ? dropFirst(literal.utf8CodeUnitCount) : nil
     }

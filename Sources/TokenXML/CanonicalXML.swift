@@ -15,7 +15,7 @@ package enum CanonicalXML {
     /// Returns the canonical form's bytes. The work is bounded, since the document may come from anybody.
     package static func form(of bytes: UnsafeBufferPointer<UInt8>) throws(XMLError) -> [UInt8] {
         guard bytes.count <= sizeLimit else { throw .tooLong(limit: sizeLimit) }
-        let elements = try StrictXMLReader().read(bytes).list.count
+        let elements = try StrictXMLReader().readByLibrary(bytes).list.count
         let declarations = bytes.indices.count { bytes[$0...].starts(with: "xmlns".utf8) }
         guard declarations * elements <= workLimit else { throw .tooManyNamespaces(limit: workLimit / elements) }
         guard let document = parse(bytes) else { throw .outOfMemory }

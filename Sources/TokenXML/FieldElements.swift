@@ -5,9 +5,7 @@ package struct FieldElements: Sendable {
     package init(
         reading bytes: ArraySlice<UInt8>, with reader: StrictXMLReader, allowsDeclaration: Bool = false
     ) throws(XMLError) {
-        elements = try bytes.withUnsafeBufferPointer { (buffer) throws(XMLError) in
-            try reader.read(buffer, allowsDeclaration: allowsDeclaration)
-        }
+        elements = try reader.read(bytes, allowsDeclaration: allowsDeclaration)
     }
 
     package var root: XMLElement { elements.root }

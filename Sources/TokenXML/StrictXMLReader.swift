@@ -41,6 +41,16 @@ package final class StrictXMLReader {
     /// - Parameter allowsDeclaration: whether an `<?xml …?>` may precede the root. Its encoding is ignored: the bytes
     ///   must be UTF-8, or the document is rejected.
     package func read(
+        _ bytes: ArraySlice<UInt8>, allowsDeclaration: Bool = false
+    ) throws(XMLError) -> XMLElements {
+        if let elements = PlainDocument.read(bytes) { return elements }
+        return try bytes.withUnsafeBufferPointer { (bytes) throws(XMLError) in
+            try readByLibrary(bytes, allowsDeclaration: allowsDeclaration)
+        }
+    }
+
+    /// Reads a document with libxml2, plain or not.
+    package func readByLibrary(
         _ bytes: UnsafeBufferPointer<UInt8>, allowsDeclaration: Bool = false
     ) throws(XMLError) -> XMLElements {
         try DocumentBytes.check(bytes, allowsDeclaration: allowsDeclaration)
@@ -123,7 +133,7 @@ enum DocumentBytes {
     /// Whether no tag can have more attributes than a document may: libxml2 compares each attribute with all others of
     /// its element before it reports them. No attribute value contains a `<`, and text that looks like a tag within a
     /// CDATA section counts as one.
-    private static func areTagsShort(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    static func areTagsShort(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         // That many attributes need more bytes than most documents have.
         let shortest = " a=\"\"".utf8.count
         guard let start = bytes.baseAddress, bytes.count > StrictXMLReader.attributeLimit * shortest else {

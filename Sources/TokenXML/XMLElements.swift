@@ -2,15 +2,18 @@ internal import Glibc
 
 /// The elements of a strictly read document in document order, the root first. There is always a root.
 ///
-/// All names and texts are stored one after the other in one block, so that reading a document allocates no object for
-/// each of them.
-package struct XMLElements: Sendable {
-    package private(set) var list: [XMLElement] = []
-    /// The block of names and texts, of which the first ``used`` bytes are in use. It has room for a usual token from
-    /// the start.
+/// Names and texts are ranges of one block of bytes, so that reading a document allocates no object for each of them. This is a
+/// class, so that handing a document on costs one reference.
+package final class XMLElements: Sendable {
+    package let list: [XMLElement]
+    /// The names and texts: the document itself if it is plain, and else what libxml2 has made of it.
     @usableFromInline
-    private(set) var bytes = [UInt8](repeating: 0, count: 1024)
-    private var used = 0
+    let bytes: ArraySlice<UInt8>
+
+    /// - Parameter bytes: the bytes whose indexes the elements' ranges are.
+    init(_ list: [XMLElement], in bytes: ArraySlice<UInt8>) {
+        (self.list, self.bytes) = (list, bytes)
+    }
 
     package var root: XMLElement { list[0] }
 
@@ -28,7 +31,7 @@ package struct XMLElements: Sendable {
     func holds(_ name: StaticString, at position: Int) -> Bool {
         bytes.withUnsafeBufferPointer { bytes in
             guard let start = bytes.baseAddress else { return false }
-            return memcmp(start + position, name.utf8Start, name.utf8CodeUnitCount) == 0
+            return memcmp(start + (position - self.bytes.startIndex), name.utf8Start, name.utf8CodeUnitCount) == 0
         }
     }
 
@@ -41,40 +44,7 @@ package struct XMLElements: Sendable {
     /// Passes the element's text, as ``text(of:)`` returns it, to `body` as UTF-8.
     @inlinable
     package func withText<Value>(of element: XMLElement, _ body: (UnsafeBufferPointer<UInt8>) -> Value) -> Value {
-        bytes.withUnsafeBufferPointer { body(UnsafeBufferPointer(rebasing: $0[element.text])) }
-    }
-
-    mutating func removeAll() {
-        list.removeAll(keepingCapacity: true)
-        used = 0
-    }
-
-    /// - Parameter parent: the parent's index; `nil` for the root.
-    mutating func append(name: UnsafeBufferPointer<UInt8>, in parent: Int?, depth: Int, isDecorated: Bool) {
-        if let parent { list[parent].hasChildren = true }
-        let begin = used
-        append(name)
-        list.append(XMLElement(name: begin..<used, text: used..<used, depth: depth, isDecorated: isDecorated))
-    }
-
-    /// Appends to the text of the element at `index`.
-    mutating func append(_ text: UnsafeBufferPointer<UInt8>, at index: Int) {
-        if list[index].isBlank { list[index].isBlank = text.allSatisfy(\.isXMLWhiteSpace) }
-        guard !list[index].hasChildren else { return }
-        append(text)
-        list[index].text = list[index].text.lowerBound..<used
-    }
-
-    private mutating func append(_ more: UnsafeBufferPointer<UInt8>) {
-        guard let start = more.baseAddress else { return }
-        if bytes.count - used < more.count {
-            bytes += repeatElement(0, count: max(bytes.count, more.count))
-        }
-        bytes.withUnsafeMutableBufferPointer { bytes in
-            guard let free = bytes.baseAddress?.advanced(by: used) else { return }
-            free.update(from: start, count: more.count)
-        }
-        used += more.count
+        bytes[element.text].withUnsafeBufferPointer(body)
     }
 }
 
@@ -83,19 +53,33 @@ package struct XMLElement: Sendable {
     @usableFromInline
     let name: Range<Int>
     @usableFromInline
-    fileprivate(set) var text: Range<Int>
+    var text: Range<Int>
     /// The depth of the element: 0 for the root, 1 for its children.
     package let depth: Int
     /// Whether the start tag has more than a plain name: an attribute, a prefix or a namespace.
     package let isDecorated: Bool
-    package fileprivate(set) var hasChildren = false
+    package internal(set) var hasChildren = false
     /// Whether the element's own text, before, between and after its children, is only white space.
-    package fileprivate(set) var isBlank = true
+    package internal(set) var isBlank = true
     /// Whether the element has no text, before its first child if it has any.
     package var isEmpty: Bool { text.isEmpty }
+
+    init(name: Range<Int>, depth: Int, isDecorated: Bool) {
+        (self.name, self.depth, self.isDecorated) = (name, depth, isDecorated)
+        text = name.upperBound..<name.upperBound
+    }
+
+    /// Takes a run of text where the document has it; `false` if the element already has text, which is not next to it.
+    mutating func take(_ run: Range<Int>, isBlank: Bool) -> Bool {
+        if !isBlank { self.isBlank = false }
+        guard !hasChildren, !run.isEmpty else { return true }
+        guard text.isEmpty else { return false }
+        text = run
+        return true
+    }
 }
 
 extension UInt8 {
     /// Whether the byte is white space under XML 1.0, 2.3: space, tab, carriage return or line feed.
-    fileprivate var isXMLWhiteSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0D || self == 0x0A }
+    var isXMLWhiteSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0D || self == 0x0A }
 }

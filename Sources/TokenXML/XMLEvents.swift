@@ -4,7 +4,9 @@ internal import CLibXML2
 /// accepted.
 struct XMLEvents {
     private let context: xmlParserCtxtPtr
-    private(set) var elements = XMLElements()
+    private var list: [XMLElement] = []
+    /// The names and texts of the elements, one after the other.
+    private var bytes: [UInt8] = []
     private(set) var refusal: XMLError?
     private(set) var malformed = Self.noComplaint
     private var open: [Int] = []
@@ -19,14 +21,18 @@ struct XMLEvents {
 
     /// Discards the last document, and keeps the memory that it took.
     mutating func reset() {
-        elements.removeAll()
+        list.removeAll(keepingCapacity: true)
+        bytes.removeAll(keepingCapacity: true)
         open.removeAll(keepingCapacity: true)
         (refusal, malformed) = (nil, Self.noComplaint)
         (attributes, namespaces) = (0, 0)
     }
 
     /// Whether the document has an element, every element is closed, and libxml2 reported no error.
-    var isComplete: Bool { malformed == Self.noComplaint && !elements.list.isEmpty && open.isEmpty }
+    var isComplete: Bool { malformed == Self.noComplaint && !list.isEmpty && open.isEmpty }
+
+    /// The elements of a document that is complete.
+    var elements: XMLElements { XMLElements(list, in: bytes[...]) }
 
     mutating func begin(name: UnsafeBufferPointer<UInt8>, isPrefixed: Bool, attributes: Int, namespaces: Int) {
         self.attributes += attributes
@@ -34,7 +40,7 @@ struct XMLEvents {
         guard open.count < StrictXMLReader.depthLimit else {
             return refuse(.tooDeep(limit: StrictXMLReader.depthLimit))
         }
-        guard elements.list.count < StrictXMLReader.elementLimit else {
+        guard list.count < StrictXMLReader.elementLimit else {
             return refuse(.tooManyElements(limit: StrictXMLReader.elementLimit))
         }
         guard self.attributes <= StrictXMLReader.attributeLimit else {
@@ -44,17 +50,28 @@ struct XMLEvents {
             return refuse(.tooManyNamespaces(limit: StrictXMLReader.namespaceLimit))
         }
         let isDecorated = isPrefixed || attributes > 0 || namespaces > 0
-        elements.append(name: name, in: open.last, depth: open.count, isDecorated: isDecorated)
-        open.append(elements.list.count - 1)
+        if let parent = open.last { list[parent].hasChildren = true }
+        list.append(XMLElement(name: append(name), depth: open.count, isDecorated: isDecorated))
+        open.append(list.count - 1)
     }
 
     mutating func end() {
         _ = open.popLast()
     }
 
-    mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
+    mutating func append(text: UnsafeBufferPointer<UInt8>) {
         guard let innermost = open.last else { return }
-        elements.append(text, at: innermost)
+        if list[innermost].isBlank { list[innermost].isBlank = text.allSatisfy(\.isXMLWhiteSpace) }
+        guard !list[innermost].hasChildren else { return }
+        let run = append(text)
+        let begin = list[innermost].isEmpty ? run.lowerBound : list[innermost].text.lowerBound
+        list[innermost].text = begin..<run.upperBound
+    }
+
+    private mutating func append(_ characters: UnsafeBufferPointer<UInt8>) -> Range<Int> {
+        let begin = bytes.count
+        bytes += characters
+        return begin..<bytes.count
     }
 
     mutating func refuse(_ refusal: XMLError) {
@@ -92,7 +109,7 @@ enum SAXHandlers {
         }
         handlers.endElementNs = { user, _, _, _ in events(user)?.pointee.end() }
         handlers.characters = { user, start, count in
-            events(user)?.pointee.append(UnsafeBufferPointer(start: start, count: Int(count)))
+            events(user)?.pointee.append(text: UnsafeBufferPointer(start: start, count: Int(count)))
         }
         handlers.ignorableWhitespace = handlers.characters
         handlers.cdataBlock = handlers.characters

@@ -14,7 +14,7 @@ struct StrictXMLReaderTests {
     }
 
     private func read(_ bytes: [UInt8], allowsDeclaration: Bool = false) throws -> XMLElements {
-        try bytes.withUnsafeBufferPointer { try reader.read($0, allowsDeclaration: allowsDeclaration) }
+        try reader.read(bytes[...], allowsDeclaration: allowsDeclaration)
     }
 
     /// The text of each element.

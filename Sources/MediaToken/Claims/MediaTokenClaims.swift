@@ -38,7 +38,7 @@ public struct MediaTokenClaims: Sendable {
         sessionGUID = SessionGUID(try fields.required(.sessionGUID, places))
         requestor = RequestorID(try fields.required(.requestorID, places))
         resource = ResourceID(try fields.required(.resourceID, places))
-        timeToLive = try Self.timeToLive(try fields.optional(.ttl, places))
+        timeToLive = try fields.timeToLive(places)
         issueTime = try fields.requiredDate(.issueTime, places, form: .issueTime)
         mvpd = MVPDID(try fields.required(.mvpdID, places))
         proxyMVPD = try fields.optional(.proxyMVPDID, places).map { MVPDID($0) }
@@ -48,14 +48,5 @@ public struct MediaTokenClaims: Sendable {
         guard replayExpiry < Timestamp.endOfDates else {
             throw .overflowingExpiry
         }
-    }
-
-    /// Reads a TTL, which must be digits only: no sign, no exponent, no white space, no leading zero.
-    private static func timeToLive(_ text: String?) throws(ClaimsError) -> Int64? {
-        guard let text else { return nil }
-        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), text.utf8.first != UInt8(ascii: "0"),
-            let milliseconds = Int64(text)
-        else { throw .timeToLive }
-        return milliseconds
     }
 }

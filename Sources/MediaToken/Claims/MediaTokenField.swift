@@ -17,7 +17,7 @@ package enum MediaTokenField: Int {
 struct MediaTokenFieldPlaces {
     private enum Place {
         case missing
-        case once(XMLElement)
+        case once(index: Int)
         case several
     }
 
@@ -30,7 +30,7 @@ struct MediaTokenFieldPlaces {
 
     init(in fields: FieldElements) {
         // Elements deeper down never count, so an extra element cannot smuggle a field in.
-        for element in fields.elements.list where element.depth > 0 {
+        for (index, element) in fields.elements.list.enumerated() where element.depth > 0 {
             let name =
                 element.depth == 1 ? MediaTokenField.names.firstIndex { fields.elements.isNamed($0, element) } : nil
             guard let name else {
@@ -38,7 +38,7 @@ struct MediaTokenFieldPlaces {
                 if element.depth == 1, inOtherCase == nil { inOtherCase = Self.fieldInOtherCase(fields, element) }
                 continue
             }
-            if case .missing = places[name] { places[name] = .once(element) } else { places[name] = .several }
+            if case .missing = places[name] { places[name] = .once(index: index) } else { places[name] = .several }
         }
     }
 
@@ -47,39 +47,70 @@ struct MediaTokenFieldPlaces {
         return MediaTokenField.names.first { "\($0)".lowercased().hasSameBytes(as: name) }
     }
 
-    /// The element that holds `field`; `nil` if the token has none.
-    func element(_ field: MediaTokenField) throws(ClaimsError) -> XMLElement? {
+    /// The index of the element that holds `field`; `nil` if the token has none.
+    func index(of field: MediaTokenField) throws(ClaimsError) -> Int? {
         switch places[field.rawValue] {
         case .missing: nil
-        case .once(let element): element
+        case .once(let index): index
         case .several: throw .field(XMLFieldError(field.name, .duplicate))
         }
     }
 }
 
 extension FieldElements {
+    /// Passes the text of `field` to `body`; `nil` if the token does not have it.
+    private func withOptional<Value>(
+        _ field: MediaTokenField, _ places: MediaTokenFieldPlaces, _ body: (UnsafeBufferPointer<UInt8>) -> Value
+    ) throws(ClaimsError) -> Value? {
+        guard let index = try places.index(of: field) else { return nil }
+        let element = elements.list[index]
+        do { try check(element, named: field.name) } catch { throw .field(error) }
+        return elements.withText(of: element, body)
+    }
+
+    /// Passes the text of `field`, which the token must have, to `body`.
+    private func withRequired<Value>(
+        _ field: MediaTokenField, _ places: MediaTokenFieldPlaces, _ body: (UnsafeBufferPointer<UInt8>) -> Value
+    ) throws(ClaimsError) -> Value {
+        guard let value = try withOptional(field, places, body) else {
+            throw .field(XMLFieldError(field.name, .missing))
+        }
+        return value
+    }
+
     /// The text of `field`; `nil` if the token does not have it.
     func optional(_ field: MediaTokenField, _ places: MediaTokenFieldPlaces) throws(ClaimsError) -> String? {
-        guard let element = try places.element(field) else { return nil }
-        do { try check(element, named: field.name) } catch { throw .field(error) }
-        return elements.text(of: element)
+        try withOptional(field, places) { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The text of `field`, which the token must have.
     func required(_ field: MediaTokenField, _ places: MediaTokenFieldPlaces) throws(ClaimsError) -> String {
-        guard let text = try optional(field, places) else { throw .field(XMLFieldError(field.name, .missing)) }
-        return text
+        try withRequired(field, places) { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The date in `field`, which the token must have.
     func requiredDate(
         _ field: MediaTokenField, _ places: MediaTokenFieldPlaces, form: TokenDate.Form
     ) throws(ClaimsError) -> TokenDate {
-        guard let element = try places.element(field) else { throw .field(XMLFieldError(field.name, .missing)) }
-        do { try check(element, named: field.name) } catch { throw .field(error) }
-        guard let date = elements.withText(of: element, { TokenDate($0, form: form) }) else {
+        guard let date = try withRequired(field, places, { TokenDate($0, form: form) }) else {
             throw .date(field: "\(field.name)", form: form.rawValue)
         }
         return date
+    }
+
+    /// The TTL, which must be digits only: no sign, no exponent, no white space, no leading zero. `nil` if the token has none.
+    func timeToLive(_ places: MediaTokenFieldPlaces) throws(ClaimsError) -> Int64? {
+        let milliseconds = try withOptional(.ttl, places) { text -> Int64? in
+            guard text.first != UInt8(ascii: "0"), text.count <= 19 else { return nil }
+            var value: UInt64 = 0
+            for byte in text {
+                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+                value = value * 10 + UInt64(byte - UInt8(ascii: "0"))
+            }
+            return Int64(exactly: value)
+        }
+        guard let milliseconds else { return nil }
+        guard let milliseconds else { throw .timeToLive }
+        return milliseconds
     }
 }

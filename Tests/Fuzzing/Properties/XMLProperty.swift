@@ -1,9 +1,16 @@
 internal import TokenXML
 
-/// Three readings agree: the strict one, the tree that canonical form is made of, and the second reader's.
+/// Four readings agree: the strict one, libxml2's of a document that is plain too, the tree that canonical form is made of,
+/// and the second reader's.
 struct XMLProperty: FuzzProperty {
     func check(_ input: [UInt8]) throws {
-        guard let elements = try? Self.read(input) else { return }
+        let reader = try StrictXMLReader()
+        let read = try? reader.read(input[...], allowsDeclaration: true)
+        let byLibrary = try? input.withUnsafeBufferPointer {
+            try reader.readByLibrary($0, allowsDeclaration: true)
+        }
+        try demand(read.map(Self.details) == byLibrary.map(Self.details), "libxml2 reads otherwise")
+        guard let elements = read.map(Self.elements) else { return }
         try demand(
             try Self.read(input, after: "<other a='1'><x>&amp;</x></other>") == elements,
             "a kept reader reads otherwise")
@@ -25,11 +32,21 @@ struct XMLProperty: FuzzProperty {
         }
     }
 
+    /// All that is known of each element.
+    private static func details(_ read: XMLElements) -> [String] {
+        read.list.map {
+            "\(read.name(of: $0)) \($0.depth) \($0.isDecorated) \($0.hasChildren) \($0.isBlank) \(read.text(of: $0))"
+        }
+    }
+
     static func read(_ bytes: [UInt8], after other: String? = nil) throws -> [PlainXMLReader.Element] {
         let reader = try StrictXMLReader()
-        if let other { _ = try Array(other.utf8).withUnsafeBufferPointer { try reader.read($0) } }
-        let read = try bytes.withUnsafeBufferPointer { try reader.read($0, allowsDeclaration: true) }
-        return read.list.map { element in
+        if let other { _ = try reader.read(Array(other.utf8)[...]) }
+        return elements(try reader.read(bytes[...], allowsDeclaration: true))
+    }
+
+    private static func elements(_ read: XMLElements) -> [PlainXMLReader.Element] {
+        read.list.map { element in
             PlainXMLReader.Element(name: read.name(of: element), depth: element.depth, text: read.text(of: element))
         }
     }

@@ -1,0 +1,76 @@
+import Testing
+
+@testable import TokenXML
+
+@Suite("Plain documents")
+struct PlainDocumentTests {
+    private static let limit = StrictXMLReader.elementLimit
+
+    static let plain = [
+        "<a></a>", "<a>b</a>", "<a><b>c</b></a>", "<a>x<b>y</b>z</a>", "<a>\n\t<b>y</b>\n </a>",
+        "<a><b></b>x<c></c></a>",
+        "<a><b></b>x</a>", "<a> <b></b></a>", "<a><![CDATA[<x a='1'>&]>]]></a>", "<a><![CDATA[]]></a>",
+        "<a><![CDATA[]]]]></a>",
+        "<a-b.c_1>t</a-b.c_1>", "<a>></a>", "<a>\"'~</a>", "<aaa>12345678</aaa>",
+        "<a><b>1</b><![CDATA[2]]><c>3</c></a>",
+        String(repeating: "<a>", count: 16) + "x" + String(repeating: "</a>", count: 16),
+        "<r>" + String(repeating: "<b></b>", count: limit - 1) + "</r>",
+    ]
+
+    static let other = [
+        "<a/>", "<a b='c'></a>", "<a:b xmlns:a='urn:x'></a:b>", "<a:b></a:b>", "<a>&amp;</a>", "<a>&</a>", "<a>]]></a>",
+        "<a>]</a>",
+        "<a>é</a>", "<é></é>", "<a>\u{7F}</a>", "<a>\u{80}</a>", "<a>\r\n</a>", "<a>\u{1}</a>", "<a>\u{0}</a>",
+        "<a>1234567\u{1}</a>", "<a>12345678\u{7F}</a>", "<a><![CDATA[\u{1}2345678]]></a>", "<a>x<![CDATA[y]]></a>",
+        "<a><![CDATA[ ]]> <b></b></a>",
+        "<a><![CDATA[x]]><![CDATA[y]]></a>", "<a></a >", "<a ></a>", "<1a></1a>", "<-a></-a>", "<.></.>", "<_a></_a>",
+        "<></>", "<a></b>",
+        "<a></ab>", "<ab></a>", "<a>", "<a></a", "<a></a></a>", "<a></a><b></b>", "<a></a> ", " <a></a>", "<a></a>x",
+        "", "<", "<a", "a",
+        "<a><![CDATA[x]]</a>", "<a><![CDATA[x</a>", "<a><![cdata[x]]></a>", "<a><!x></a>", "<a><!-- --></a>",
+        "<a><?x?></a>",
+        "<?xml version='1.0'?><a></a>", "<!DOCTYPE a><a></a>", "<![CDATA[x]]>", "</a>", "<a><</a>", "<a>< b></b></a>",
+        String(repeating: "<a>", count: 17) + String(repeating: "</a>", count: 17),
+        "<r>" + String(repeating: "<b></b>", count: limit) + "</r>",
+        "<a><![CDATA[<" + String(repeating: " b=''", count: 600) + "]]></a>",
+    ]
+
+    /// All that is known of a document's elements, or why it is refused.
+    private func details(_ body: () throws -> XMLElements) -> [String] {
+        do {
+            let elements = try body()
+            return elements.list.map { element in
+                "\(elements.name(of: element)) \(element.depth) \(element.isDecorated) \(element.hasChildren) "
+                    + "\(element.isBlank) \(element.isEmpty) \(elements.text(of: element))"
+            }
+        } catch {
+            return ["\(error)"]
+        }
+    }
+
+    @Test("libxml2 reads what is plain alike, and decides about all else", arguments: plain + other)
+    func alike(text: String) throws {
+        let reader = try StrictXMLReader()
+        // The document begins in the middle of an array, as a token's does.
+        let bytes = (Array("<z>".utf8) + Array(text.utf8)).dropFirst(3)
+        #expect((PlainDocument.read(bytes) != nil) == Self.plain.contains(text))
+        let byLibrary = details { try bytes.withUnsafeBufferPointer { try reader.readByLibrary($0) } }
+        #expect(details { try reader.read(bytes) } == byLibrary)
+    }
+
+    @Test("each byte in a name, in text and in CDATA is plain only where libxml2 takes it as it is")
+    func bytes() throws {
+        let reader = try StrictXMLReader()
+        for byte in UInt8.min...UInt8.max {
+            for (before, after) in [
+                ("<a", "></a>"), ("<", "a></a>"), ("<a>", "</a>"), ("<a>1234567", "</a>"), ("<a>12345678", "</a>"),
+                ("<a><![CDATA[", "]]></a>"),
+            ] {
+                let document = Array(before.utf8) + [byte] + Array(after.utf8)
+                guard let plain = PlainDocument.read(document[...]) else { continue }
+                let byLibrary = details { try document.withUnsafeBufferPointer { try reader.readByLibrary($0) } }
+                #expect(details { plain } == byLibrary, "\(byte) behind \(before)")
+            }
+        }
+    }
+}
