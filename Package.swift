@@ -36,8 +36,8 @@ let package = Package(
         .target(name: "Files"),
         .target(name: "StreamPaths", dependencies: ["TextEncodings"]),
         .target(name: "Threading"),
-        .target(name: "TokenCrypto", dependencies: ["COpenSSL", "TextEncodings"]),
-        .target(name: "ReferenceCrypto", dependencies: ["COpenSSL", "TokenCrypto"]),
+        .target(name: "CBatchRSA"),
+        .target(name: "TokenCrypto", dependencies: ["CBatchRSA", "COpenSSL", "TextEncodings"]),
         .target(name: "TokenXML", dependencies: ["CLibXML2"]),
         // The stages of a token's path, in order; each depends only on those before it.
         .target(
@@ -93,7 +93,7 @@ let package = Package(
         .target(
             name: "LoadTest",
             dependencies: [
-                "EventLoops", "Files", "HTTPCalling", "MediaToken", "ReferenceCrypto", "TextEncodings", "Threading",
+                "EventLoops", "Files", "HTTPCalling", "MediaToken", "TextEncodings", "Threading",
                 "TokenCrypto", "TokenIssuer",
             ]),
         .executableTarget(
@@ -111,7 +111,7 @@ let package = Package(
         .target(
             name: "FuzzProperties",
             dependencies: [
-                "Files", "HTTPServing", "MediaToken", "MediaTokenGate", "PlaybackGrants", "ReferenceCrypto",
+                "Files", "HTTPServing", "MediaToken", "MediaTokenGate", "PlaybackGrants",
                 "StreamPaths", "TestSupport", "TextEncodings", "Timestamps", "TokenCrypto", "TokenIssuer", "TokenXML",
             ],
             path: "Tests/Fuzzing/Properties"),
@@ -122,20 +122,25 @@ let package = Package(
         .testTarget(
             name: "VectorTests",
             dependencies: [
-                "HTTPServing", "MediaToken", "MediaTokenGate", "PlaybackGrants", "StreamPaths", "TestSupport",
-                "TextEncodings", "TokenCrypto", "TokenIssuer",
+                "EnvelopeStage", "HTTPServing", "MediaToken", "MediaTokenGate", "PlaybackGrants", "SignatureStage",
+                "StreamPaths", "TestSupport", "TextEncodings", "Timestamps", "TokenCrypto", "TokenIssuer",
             ]),
         .testTarget(name: "StreamPathsTests", dependencies: ["StreamPaths"]),
-        .testTarget(name: "TokenCryptoTests", dependencies: ["ReferenceCrypto", "TestSupport", "TokenCrypto"]),
+        .testTarget(name: "TokenCryptoTests", dependencies: ["TestSupport", "TokenCrypto"]),
         .testTarget(name: "TokenXMLTests", dependencies: ["TokenXML"]),
         .testTarget(
             name: "MediaTokenTests",
-            dependencies: ["MediaToken", "TestSupport", "TextEncodings", "TokenCrypto", "TokenIssuer"]),
+            dependencies: [
+                "EnvelopeStage", "MediaToken", "SignatureStage", "TestSupport", "TextEncodings", "TokenCrypto",
+                "TokenIssuer",
+            ]),
         .target(
             name: "RedisSchedules", dependencies: ["MediaToken", "ReplayRedis", "Timestamps"],
             path: "Tests/RedisSchedules/Model"),
         .executableTarget(
             name: "redis-schedules", dependencies: ["RedisSchedules"], path: "Tests/RedisSchedules/Run"),
+        .executableTarget(
+            name: "signature-trials", dependencies: ["TestSupport", "TokenCrypto"], path: "Tests/SignatureTrials"),
         .executableTarget(
             name: "replay-worker",
             dependencies: ["MediaToken", "ReplayStores", "TestSupport"],
@@ -190,6 +195,6 @@ if Context.environment["FUZZ"] != nil {
             path: "Tests/Fuzzing/Driver", swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
 }
 
-for target in package.targets where target.type != .system {
+for target in package.targets where target.type != .system && target.name != "CBatchRSA" {
     target.swiftSettings = strict + (target.swiftSettings ?? [])
 }

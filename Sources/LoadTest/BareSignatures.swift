@@ -1,9 +1,8 @@
 internal import MediaToken
-internal import ReferenceCrypto
 internal import TokenCrypto
 
-/// The RSA operations of some tokens alone, through libcrypto's general interface, as `openssl speed` does them. Their
-/// rate is the ceiling for the verification of whole tokens.
+/// The RSA operations of some tokens alone, through libcrypto's general interface, as `openssl speed` does them. The rate of
+/// whole tokens is compared with theirs.
 struct BareSignatures: Sendable {
     private let operations: [(signature: [UInt8], digest: SHA256Digest, key: VerificationKey)]
 

@@ -11,7 +11,7 @@ package struct VerifyFigures: Sendable {
     package let threads: Int
     package let verifications: Int
     package let verificationsPerSecond: Double
-    /// The ceiling: bare RSA verifications per second on the same threads; `nil` if none were measured, because one of
+    /// libcrypto's bare RSA verifications per second on the same threads; `nil` if none were measured, because one of
     /// the sampled tokens has no valid signature.
     package let bareSignaturesPerSecond: Double?
     /// The latency of one call, which verifies a group.
@@ -25,7 +25,8 @@ package struct VerifyFigures: Sendable {
     package let before: ProcessMemory
     package let after: ProcessMemory
 
-    /// The rate of verification as a fraction of the ceiling; the rest is what a token costs beyond its RSA operation.
+    /// The rate of verification divided by that of libcrypto's bare RSA operations. It is above 1 where several signatures at
+    /// once gain more than all else costs.
     package var ratio: Double? { bareSignaturesPerSecond.map { verificationsPerSecond / $0 } }
 
     init(of parts: [ThreadFigures], seconds: Double, before: ProcessMemory, after: ProcessMemory) {

@@ -38,7 +38,7 @@ package struct VerifyLoad: Sendable {
     ) throws -> VerifyFigures {
         let verifiers = PassVerifiers(keys: keys, policy: policy, replays: replays)
         let shares = shares()
-        let ceiling = BareSignatures(
+        let bare = BareSignatures(
             of: corpus.items.prefix(64).map(\.token), verifier: verifiers.verifier(of: 0), at: settings.time ?? .now)
         let begin = MonotonicTime.nanoseconds
         let turns = Turns(beginning: begin, seconds: settings.seconds)
@@ -47,7 +47,7 @@ package struct VerifyLoad: Sendable {
             settings.threads, progress: { progress(turns.part(at: MonotonicTime.nanoseconds)) }
         ) { thread in
             var worker = try VerifyWorker(
-                shares[thread], verifiers: verifiers, time: settings.time, ceiling: ceiling)
+                shares[thread], verifiers: verifiers, time: settings.time, bare: bare)
             worker.run(turns, isCancelled: isCancelled)
             return worker.figures
         }
@@ -104,7 +104,7 @@ struct Turns: Sendable {
     }
 
     /// The times at which a turn's verifications and its bare RSA operations end.
-    func ends(of turn: Int) -> (verification: UInt64, ceiling: UInt64) {
+    func ends(of turn: Int) -> (verification: UInt64, bare: UInt64) {
         let start = Double(turn) * length
         return (begin + UInt64(start + length * Self.verifiedPart), begin + UInt64(start + length))
     }

@@ -1,6 +1,6 @@
 internal import MediaToken
-internal import ReferenceCrypto
 internal import Threading
+internal import TokenCrypto
 
 /// One thread of a load test of the verification.
 struct VerifyWorker {
@@ -12,7 +12,7 @@ struct VerifyWorker {
     private let groups: [[VerificationRequest]]
     private let verifiers: PassVerifiers
     private let time: Timestamp?
-    private let ceiling: (signatures: BareSignatures, verifiers: [ObjectIdentifier: GeneralVerifier])?
+    private let bare: (signatures: BareSignatures, verifiers: [ObjectIdentifier: GeneralVerifier])?
     private(set) var figures = ThreadFigures()
 
     private var pass: UInt64 = 0
@@ -21,10 +21,10 @@ struct VerifyWorker {
     private var verifier: MediaTokenVerifier
 
     init(
-        _ groups: [[VerificationRequest]], verifiers: PassVerifiers, time: Timestamp?, ceiling: BareSignatures?
+        _ groups: [[VerificationRequest]], verifiers: PassVerifiers, time: Timestamp?, bare: BareSignatures?
     ) throws {
         (self.groups, self.verifiers, self.time) = (groups, verifiers, time)
-        self.ceiling = try ceiling.map { ($0, try $0.makeVerifiers()) }
+        self.bare = try bare.map { ($0, try $0.makeVerifiers()) }
         verifier = verifiers.verifier(of: 0)
     }
 
@@ -33,8 +33,8 @@ struct VerifyWorker {
         for turn in 0..<turns.count {
             let ends = turns.ends(of: turn)
             var point = ThreadFigures.Turn()
-            verify(until: ceiling == nil ? ends.ceiling : ends.verification, isCancelled, &point)
-            bareSignatures(until: ends.ceiling, isCancelled, &point)
+            verify(until: bare == nil ? ends.bare : ends.verification, isCancelled, &point)
+            bareSignatures(until: ends.bare, isCancelled, &point)
             figures.turns.append(point)
             if isCancelled() { return }
         }
@@ -70,11 +70,11 @@ struct VerifyWorker {
     }
 
     private func bareSignatures(until end: UInt64, _ isCancelled: () -> Bool, _ point: inout ThreadFigures.Turn) {
-        guard let ceiling else { return }
+        guard let bare else { return }
         let begin = MonotonicTime.nanoseconds
         var now = begin
         while now < end, !isCancelled() {
-            point.bareSignatures += ceiling.signatures.verifyAll(with: ceiling.verifiers)
+            point.bareSignatures += bare.signatures.verifyAll(with: bare.verifiers)
             now = MonotonicTime.nanoseconds
         }
         point.bareNanoseconds = now - begin

@@ -72,3 +72,50 @@ final class ModularMultiplier {
         BN_mod_mul_montgomery(result.pointer, left.pointer, right.pointer, montgomery, scratch) == 1
     }
 }
+
+/// Arithmetic that is done once for each key.
+extension BigNumber {
+    /// Creates the number 2^`bit`.
+    convenience init(bit: Int) throws(CryptoError) {
+        try self.init()
+        guard BN_set_bit(pointer, Int32(bit)) == 1 else { throw .libcrypto("out of memory") }
+    }
+
+    func inverse(modulo modulus: BigNumber) throws(CryptoError) -> BigNumber {
+        try Self.compute { BN_mod_inverse($0, pointer, modulus.pointer, $1) != nil }
+    }
+
+    func power(_ exponent: UInt64, modulo modulus: BigNumber) throws(CryptoError) -> BigNumber {
+        let number = try BigNumber()
+        guard BN_set_word(number.pointer, UInt(exponent)) == 1 else { throw .libcrypto("out of memory") }
+        return try power(number, modulo: modulus)
+    }
+
+    func power(_ exponent: BigNumber, modulo modulus: BigNumber) throws(CryptoError) -> BigNumber {
+        try Self.compute { BN_mod_exp($0, pointer, exponent.pointer, modulus.pointer, $1) == 1 }
+    }
+
+    func multiplied(by other: BigNumber, modulo modulus: BigNumber) throws(CryptoError) -> BigNumber {
+        try Self.compute { BN_mod_mul($0, pointer, other.pointer, modulus.pointer, $1) == 1 }
+    }
+
+    /// The difference of this number and a smaller one.
+    func subtracting(_ other: BigNumber) throws(CryptoError) -> BigNumber {
+        try Self.compute { result, _ in BN_sub(result, pointer, other.pointer) == 1 }
+    }
+
+    /// The number's `count` bytes, most significant byte first (I2OSP of RFC 8017, 4.1).
+    func bytes(_ count: Int) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
+            used = max(0, Int(BN_bn2binpad(pointer, buffer.baseAddress, Int32(count))))
+        }
+    }
+
+    private static func compute(_ body: (OpaquePointer, OpaquePointer) -> Bool) throws(CryptoError) -> BigNumber {
+        guard let scratch = BN_CTX_new() else { throw .libcrypto("out of memory") }
+        defer { BN_CTX_free(scratch) }
+        let result = try BigNumber()
+        guard body(result.pointer, scratch) else { throw .libcrypto("arithmetic failed (\(CryptoError.drainQueue()))") }
+        return result
+    }
+}

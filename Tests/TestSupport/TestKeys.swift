@@ -11,16 +11,20 @@ package enum TestKeys {
 
     /// The DER `RSAPublicKey` (RFC 8017, A.1.1) of an odd modulus of so many bits, whose private half nobody has.
     package static func publicDER(bits: Int, exponent: [UInt8] = [1, 0, 1]) -> [UInt8] {
+        let first = UInt8(1) << UInt8((bits - 1) % 8)
+        return publicDER(modulus: [first] + [UInt8](repeating: 0x55, count: (bits + 7) / 8 - 1), exponent: exponent)
+    }
+
+    /// The DER `RSAPublicKey` (RFC 8017, A.1.1) of a modulus, most significant byte first.
+    package static func publicDER(modulus: [UInt8], exponent: [UInt8] = [1, 0, 1]) -> [UInt8] {
         func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
             let count = [UInt8(content.count >> 8), UInt8(content.count & 0xFF)]
             // The shortest form of the length alone is DER.
             let length = count[0] > 0 ? [0x82] + count : count[1] >= 0x80 ? [0x81, count[1]] : [count[1]]
             return [tag] + length + content
         }
-        let first = UInt8(1) << UInt8((bits - 1) % 8)
-        let sign: [UInt8] = first == 0x80 ? [0] : []
-        let modulus = sign + [first] + [UInt8](repeating: 0x55, count: (bits + 7) / 8 - 1)
-        return element(0x30, element(0x02, modulus) + element(0x02, exponent))
+        let sign: [UInt8] = modulus[0] >= 0x80 ? [0] : []
+        return element(0x30, element(0x02, sign + modulus) + element(0x02, exponent))
     }
 
     private static func make(_ bits: Int) -> RSASigningKey {

@@ -1,5 +1,4 @@
 import Foundation
-import ReferenceCrypto
 import TestSupport
 import Testing
 import TokenCrypto

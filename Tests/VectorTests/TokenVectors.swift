@@ -30,6 +30,7 @@ enum TokenVectors {
         let examination = verifier.examine(RawToken(token), for: expectation, at: now)
         let verdict = try verifier.verify(RawToken(token), for: expectation, at: now)
         #expect(examination.firstFailure?.status ?? .validToken == verdict.status)
+        try EngineVectors.check(token, at: now)
         return VectorOutcome(status: verdict.status.rawValue, message: verdict.message)
     }
 }

@@ -26,29 +26,92 @@ extension SignatureWorkspace {
     package func authenticate(
         _ group: [Result<TokenEnvelope, EnvelopeError>], at now: Timestamp
     ) -> [Result<AuthenticPayload, SignatureError>?] {
-        group.indices.map { index in
-            guard case .success(let envelope) = group[index] else { return nil }
-            return authenticate(envelope, at: now)
+        let tokens = group.map(digest)
+        let findings = tokens.count < BatchVerifier.leastCount ? [] : verifyTogether(tokens, at: now)
+        return tokens.indices.map { index in
+            tokens[index]?.flatMap { authenticate($0, findings.isEmpty ? .notTried : findings[index], at: now) }
+        }
+    }
+
+    /// An envelope, and the digest of its signed bytes.
+    private typealias DigestedEnvelope = (envelope: TokenEnvelope, digest: SHA256Digest)
+
+    private func digest(
+        _ token: Result<TokenEnvelope, EnvelopeError>
+    ) -> Result<DigestedEnvelope, SignatureError>? {
+        guard case .success(let envelope) = token else { return nil }
+        do {
+            return .success((envelope, try hasher.digest(envelope.payload)))
+        } catch {
+            return .failure(.outOfResources("\(error)"))
         }
     }
 
     private func authenticate(
-        _ envelope: TokenEnvelope, at now: Timestamp
+        _ token: DigestedEnvelope, _ finding: Finding, at now: Timestamp
     ) -> Result<AuthenticPayload, SignatureError> {
-        let digest: SHA256Digest
-        do { digest = try hasher.digest(envelope.payload) } catch { return .failure(.outOfResources("\(error)")) }
-        guard let index = indexOfKey(verifying: envelope.signature, over: digest, at: now) else {
-            return .failure(reason(against: envelope.signature, over: digest, at: now))
+        guard let index = indexOfKey(verifying: token, finding, at: now) else {
+            return .failure(reason(against: token, at: now))
         }
         mostRecent = index
-        return .success(AuthenticPayload(of: envelope, digest: digest, key: keys[index]))
+        return .success(AuthenticPayload(of: token.envelope, digest: token.digest, key: keys[index]))
     }
 
-    /// Finds the key that verifies a signature. Tokens do not name their key, so the key that verified last is tried
-    /// first, then the others in order. A key of another length than the signature costs nothing.
-    private func indexOfKey(verifying signature: [UInt8], over digest: SHA256Digest, at now: Timestamp) -> Int? {
+    /// The indexes of the keys in the order in which they are tried. Tokens do not name their key, so the key that verified
+    /// last is the first.
+    private var order: [Int] { [mostRecent] + keys.indices.filter { $0 != mostRecent } }
+
+    // MARK: Several signatures at once
+
+    /// What verifying several signatures at once has found out about one of them.
+    private enum Finding {
+        case verified(key: Int)
+        /// No key called it valid; it is for libcrypto to decide.
+        case notVerified
+        case notTried
+    }
+
+    private func verifyTogether(
+        _ tokens: [Result<DigestedEnvelope, SignatureError>?], at now: Timestamp
+    ) -> [Finding] {
+        var findings = [Finding](repeating: .notTried, count: tokens.count)
+        for index in order where keys[index].isUsable(at: now) {
+            guard let batch = verifiers[index].batch else { continue }
+            let length = keys[index].publicKey.signatureLength
+            let waiting = tokens.indices.filter { position in
+                if case .verified = findings[position] { return false }
+                guard case .success(let token)? = tokens[position] else { return false }
+                return token.envelope.signature.count == length
+            }
+            for first in stride(from: 0, to: waiting.count, by: BatchVerifier.lanes) {
+                let lanes = waiting[first...].prefix(BatchVerifier.lanes)
+                guard lanes.count >= BatchVerifier.leastCount else { continue }
+                for (lane, position) in lanes.enumerated() {
+                    guard case .success(let token)? = tokens[position] else { continue }
+                    batch.put(token.envelope.signature, over: token.digest, in: lane)
+                }
+                let valid = batch.verify()
+                for (lane, position) in lanes.enumerated() {
+                    findings[position] = valid >> UInt32(lane) & 1 == 1 ? .verified(key: index) : .notVerified
+                }
+            }
+        }
+        return findings
+    }
+
+    // MARK: One signature
+
+    /// Finds the key that verifies a signature. A key of another length than the signature costs nothing.
+    private func indexOfKey(verifying token: DigestedEnvelope, _ finding: Finding, at now: Timestamp) -> Int? {
+        var wasInBatch = false
+        switch finding {
+        case .verified(let index): return index
+        case .notVerified: wasInBatch = true
+        case .notTried: break
+        }
         let verifies = { [keys, verifiers] (index: Int) in
-            keys[index].isUsable(at: now) && verifiers[index].isValid(signature, over: digest)
+            keys[index].isUsable(at: now)
+                && verifiers[index].isValid(token.envelope.signature, over: token.digest, wasInBatch: wasInBatch)
         }
         let first = mostRecent
         if verifies(first) { return first }
@@ -57,15 +120,13 @@ extension SignatureWorkspace {
 
     /// The error for a signature that no key with a valid certificate verifies. It names the key that would verify it
     /// if its certificate were valid, if there is one.
-    private func reason(
-        against signature: [UInt8], over digest: SHA256Digest, at now: Timestamp
-    ) -> SignatureError {
+    private func reason(against token: DigestedEnvelope, at now: Timestamp) -> SignatureError {
         let unusable = keys.indices.first {
-            !keys[$0].isUsable(at: now) && verifiers[$0].isValid(signature, over: digest)
+            !keys[$0].isUsable(at: now) && verifiers[$0].isValid(token.envelope.signature, over: token.digest)
         }
         if let key = unusable.map({ keys[$0] }), let validity = key.validity {
             return .keyOutsideValidity(name: key.name, validity, now: now)
         }
-        return .noKeyVerifies(length: signature.count, keys: keys)
+        return .noKeyVerifies(length: token.envelope.signature.count, keys: keys)
     }
 }

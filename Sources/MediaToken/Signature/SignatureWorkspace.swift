@@ -1,4 +1,4 @@
-internal import TokenCrypto
+package import TokenCrypto
 
 /// The objects that one thread keeps from group to group to verify signatures: libcrypto's contexts, and which key
 /// verified last.
@@ -12,11 +12,16 @@ package final class SignatureWorkspace {
     /// The index of the key that verified a signature last, which is tried first.
     var mostRecent = 0
 
-    package init(keys: KeyRing) throws(SignatureError) {
+    /// - Parameter engine: the engine that verifies several signatures at once. It is asked for when the first group comes.
+    package init(
+        keys: KeyRing, engine: @autoclosure @escaping () -> BatchVerifier.Engine? = BatchEngine.inUse
+    ) throws(SignatureError) {
         self.keys = keys.keys
         do {
             hasher = try SHA256Hasher()
-            verifiers = try keys.keys.map { (key) throws(CryptoError) in try SignatureVerifier(key: key.publicKey) }
+            verifiers = try keys.keys.map { (key) throws(CryptoError) in
+                try SignatureVerifier(key: key.publicKey, engine: engine())
+            }
         } catch {
             throw .outOfResources("\(error)")
         }

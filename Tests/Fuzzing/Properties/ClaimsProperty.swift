@@ -1,5 +1,4 @@
 internal import MediaToken
-internal import ReferenceCrypto
 internal import TextEncodings
 internal import TokenCrypto
 internal import TokenIssuer

@@ -17,6 +17,9 @@ struct EnvelopeProperty: FuzzProperty {
             try demand(
                 verdict.status == examination.firstFailure?.status ?? .validToken,
                 "verified: \(verdict.status); examined: \(examination.firstFailure?.detail ?? "no failure")")
+            try demand(
+                try verifyTogether(input, batch) == [verdict.status, .validToken],
+                "verified alone: \(verdict.status); otherwise in a group")
             let inspection = TokenInspector(keys: nil).inspect(token, asking: TokenInspector.Questions())
             if let failure = inspection.firstFailure { try demandOneLine(failure.detail) }
             guard input.starts(with: Array("<signatureInfo>".utf8)), input.count < RawToken.sizeLimit / 8 else {
@@ -29,6 +32,14 @@ struct EnvelopeProperty: FuzzProperty {
                 again.status == verdict.status && again.message == verdict.message,
                 "\(wrapping): \(again.status) \(again.message); as it is: \(verdict.status) \(verdict.message)")
         }
+    }
+
+    /// Verifies an input and a known token in one group.
+    private func verifyTogether(_ input: [UInt8], _ batch: SignedTokens.Batch) throws -> [VerdictStatus] {
+        let group = [RawToken(input), batch.token].map {
+            VerificationRequest(token: $0, expectation: batch.expectation)
+        }
+        return try batch.verifier.verify(group, at: batch.time).map { try $0.get().status }
     }
 
     private func verify(_ input: [UInt8], _ batch: SignedTokens.Batch) throws -> (

@@ -1,13 +1,24 @@
-internal import ReferenceCrypto
 internal import TokenCrypto
 
-/// Our verification says what libcrypto's general one says, and yes to known signatures only.
+/// Our verifications, of one signature and of several at once, say what libcrypto's general one says, and yes to known
+/// signatures only.
 struct SignatureProperty: FuzzProperty {
-    private let keys: [(own: SignatureVerifier, judge: GeneralVerifier, known: SignedTokens.Batch)]
+    private struct Key {
+        let own: SignatureVerifier
+        let judge: GeneralVerifier
+        /// One for each engine of this processor; none if the key is left to libcrypto.
+        let batches: [BatchVerifier]
+        let known: SignedTokens.Batch
+    }
+
+    private let keys: [Key]
 
     init() throws {
-        keys = try SignedTokens().batches.map {
-            (try SignatureVerifier(key: $0.publicKey), try GeneralVerifier(key: $0.publicKey), $0)
+        let engines = [BatchVerifier.Engine.model, .ifma].filter(\.isAvailable)
+        keys = try SignedTokens().batches.map { batch in
+            Key(
+                own: try SignatureVerifier(key: batch.publicKey), judge: try GeneralVerifier(key: batch.publicKey),
+                batches: engines.compactMap { BatchVerifier(key: batch.publicKey, engine: $0) }, known: batch)
         }
     }
 
@@ -23,6 +34,28 @@ struct SignatureProperty: FuzzProperty {
             try demand(
                 !isValid || known.contains { $0.digest == digest && $0.signature == signature },
                 "valid, and nobody has made it")
+            guard signature.count == key.known.publicKey.signatureLength else { continue }
+            for batch in key.batches {
+                try demand(
+                    Self.valid(signature, digest, beside: known, in: batch) == isValid,
+                    "several at once say \(!isValid), libcrypto does not")
+            }
         }
+    }
+
+    /// Whether a signature is valid in its lane. The other lanes have known signatures, which must be valid beside it.
+    private static func valid(
+        _ signature: [UInt8], _ digest: SHA256Digest, beside known: [(signature: [UInt8], digest: SHA256Digest)],
+        in batch: BatchVerifier
+    ) throws -> Bool {
+        let own = Int(digest.words.0 % UInt64(BatchVerifier.lanes))
+        for lane in 0..<BatchVerifier.lanes where lane != own {
+            let other = known[lane % known.count]
+            batch.put(other.signature, over: other.digest, in: lane)
+        }
+        batch.put(signature, over: digest, in: own)
+        let valid = batch.verify()
+        try demand(valid | 1 << UInt32(own) == 0xFF, "a known signature is not valid beside another")
+        return valid >> UInt32(own) & 1 == 1
     }
 }

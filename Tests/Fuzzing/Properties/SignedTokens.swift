@@ -12,6 +12,8 @@ struct SignedTokens {
         let publicKey: RSAPublicKey
         let time: Timestamp
         let expectation: Expectation
+        /// One of the tokens.
+        let token: RawToken
         /// The signature and the SHA-256 of what it signs, of each.
         let signatures: [(signature: [UInt8], digest: SHA256Digest)]
 
@@ -26,6 +28,7 @@ struct SignedTokens {
             else { throw Violation(description: "\(key): expected a public key") }
             (self.publicKey, self.time) = (publicKey, time)
             expectation = Expectation(requestor: requestor, resource: .unsafeAnyResource)
+            token = RawToken(tokens[0])
             signatures = try tokens.map { token in
                 // Not by the envelope's own code, which is under test.
                 let parts = token.split(separator: "<signatureInfo>", omittingEmptySubsequences: true)

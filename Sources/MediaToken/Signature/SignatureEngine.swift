@@ -1,0 +1,12 @@
+internal import TokenCrypto
+
+/// Which way this process verifies the signatures of a group of tokens. It is chosen once, when the first group comes.
+public enum SignatureEngine {
+    /// `ifma` if eight RSA signatures are verified at once by the processor's AVX-512 IFMA instructions, `model` if by the same
+    /// arithmetic in plain C, and `libcrypto` if one after the other. libcrypto verifies a token that comes alone, and decides
+    /// whatever the other ways do not call valid.
+    public static var name: String { BatchEngine.inUse.map { "\($0)" } ?? "libcrypto" }
+
+    /// One line for the operator; it gives the reason if the processor's instructions are not used.
+    public static var description: String { BatchEngine.description }
+}

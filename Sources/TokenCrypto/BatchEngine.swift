@@ -1,0 +1,95 @@
+internal import COpenSSL
+internal import Glibc
+internal import TextEncodings
+
+/// Which way this process verifies several signatures at once.
+package enum BatchEngine {
+    /// The environment variable that overrides the choice: `libcrypto`, `ifma` or `model`.
+    package static let variable = "MEDIA_TOKEN_RSA"
+
+    /// The engine of this process, which is chosen once; `nil` if libcrypto verifies one signature after the other.
+    package static let inUse: BatchVerifier.Engine? = choice.engine
+
+    /// One line for the operator that says how groups of signatures are verified.
+    package static let description = choice.description
+
+    private static let choice = choose(asked: getenv(variable).map { String(cString: $0) }, test: KnownSignatures.agree)
+
+    /// Chooses the processor's instructions, unless the operator asks for something else or the processor lacks them. Nothing
+    /// is chosen that fails its test, or whose name is unknown: libcrypto always remains.
+    static func choose(
+        asked name: String?, test: (BatchVerifier.Engine) -> Bool
+    ) -> (engine: BatchVerifier.Engine?, description: String) {
+        func libcrypto(_ reason: String) -> (BatchVerifier.Engine?, String) {
+            (nil, "one RSA signature after the other, by libcrypto (\(reason))")
+        }
+        let engine: BatchVerifier.Engine
+        switch name {
+        case nil, "", "ifma": engine = .ifma
+        case "model": engine = .model
+        case "libcrypto": return libcrypto("\(variable)=libcrypto")
+        case let name?: return libcrypto("\(variable)=\(printable(name)) is none of libcrypto, ifma and model")
+        }
+        guard engine.isAvailable else { return libcrypto("this processor or this build has no AVX-512 IFMA") }
+        guard test(engine) else { return libcrypto("\(engine) failed its test at the start") }
+        let arithmetic = engine == .ifma ? "by AVX-512 IFMA" : "by slow plain C, \(variable)=model"
+        return (engine, "eight RSA signatures at once, \(arithmetic); libcrypto decides what that does not call valid")
+    }
+}
+
+/// Questions with known answers, by which a process tries an engine before it relies on it.
+///
+/// They need no private key: the modulus is a prime that is public (RFC 2409 and RFC 3526), so anyone can compute the
+/// exponent that signs.
+enum KnownSignatures {
+    /// Whether an engine calls the known signatures valid, and each of them invalid once a bit of it is changed.
+    static func agree(with engine: BatchVerifier.Engine) -> Bool {
+        [1024, 2048].allSatisfy { bits in
+            guard let modulus = prime(bits: bits) else { return false }
+            return (try? agree(with: engine, modulus: modulus)) ?? false
+        }
+    }
+
+    /// The public prime of so many bits (RFC 2409, 6.2, and RFC 3526).
+    static func prime(bits: Int) -> BigNumber? {
+        let prime =
+            switch bits {
+            case 1024: BN_get_rfc2409_prime_1024(nil)
+            case 2048: BN_get_rfc3526_prime_2048(nil)
+            case 3072: BN_get_rfc3526_prime_3072(nil)
+            case 4096: BN_get_rfc3526_prime_4096(nil)
+            default: OpaquePointer?.none
+            }
+        return prime.map(BigNumber.init(takingOwnership:))
+    }
+
+    private static func agree(with engine: BatchVerifier.Engine, modulus: BigNumber) throws(CryptoError) -> Bool {
+        let length = Int(BN_num_bits(modulus.pointer)) / 8
+        guard let verifier = BatchVerifier(modulus: modulus, length: length, engine: engine) else { return false }
+        let digests = try [1, 2].map { (number) throws(CryptoError) in try SHA256Hasher.digest([number]) }
+        let signatures = try digests.map { (digest) throws(CryptoError) in
+            try sign(SignatureVerifier.encodedMessage(length: length, digest), modulus: modulus)
+        }
+        func valid(changing changed: Int?) -> UInt32 {
+            for lane in 0..<BatchVerifier.lanes {
+                var signature = signatures[lane % 2]
+                if lane == changed { signature[length / 2 + lane] ^= 1 << UInt8(lane) }
+                verifier.put(signature, over: digests[lane % 2], in: lane)
+            }
+            return verifier.verify()
+        }
+        let all: UInt32 = 1 << UInt32(BatchVerifier.lanes) - 1
+        return valid(changing: nil) == all
+            && (0..<BatchVerifier.lanes).allSatisfy { valid(changing: $0) == all ^ 1 << UInt32($0) }
+    }
+
+    /// Signs an encoded message with the key whose modulus is a prime.
+    static func sign(_ encodedMessage: [UInt8], modulus: BigNumber) throws(CryptoError) -> [UInt8] {
+        let message = try BigNumber()
+        guard encodedMessage.withUnsafeBytes(message.read) else { throw .libcrypto("out of memory") }
+        let order = try modulus.subtracting(BigNumber(bit: 0))
+        let exponent = try BigNumber(bit: 16)
+        guard BN_add_word(exponent.pointer, 1) == 1 else { throw .libcrypto("out of memory") }
+        return try message.power(exponent.inverse(modulo: order), modulo: modulus).bytes(encodedMessage.count)
+    }
+}
