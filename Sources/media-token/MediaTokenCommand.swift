@@ -1,4 +1,5 @@
 internal import Glibc
+internal import MediaToken
 internal import TextEncodings
 
 /// The program `media-token`. Each subcommand has a file of its own.
@@ -48,6 +49,7 @@ enum MediaTokenCommand {
     private static func dispatch(_ given: Arguments) throws(UsageError) -> ExitStatus {
         if given.has("version") {
             Console.print("media-token \(ProgramVersion.text)")
+            Console.print("verifies \(SignatureEngine.description)")
             return .success
         }
         guard let name = given.operands.first else {

@@ -32,7 +32,7 @@ struct BenchCommandTests {
         return try JSONDecoder().decode(Figures.self, from: Data(outcome.output.utf8))
     }
 
-    @Test("signs tokens, verifies them, and says how far from the ceiling that is")
+    @Test("signs tokens, verifies them, and says how that compares with the bare RSA operations")
     func verify() throws {
         let figures = try figures(["--count", "40", "--threads", "2"])
         #expect(figures.threads == 2)

@@ -39,6 +39,28 @@ struct OtherCommandTests {
         #expect(try run(["nonsense"]).errors.contains("verify"))
     }
 
+    @Test(
+        "who verifies the signatures of a group is told, and can be chosen",
+        arguments: [
+            ("libcrypto", "by libcrypto (MEDIA_TOKEN_RSA=libcrypto)"),
+            ("model", "by slow plain C, MEDIA_TOKEN_RSA=model"),
+            ("none", "by libcrypto (MEDIA_TOKEN_RSA=none is none of libcrypto, ifma and model)"),
+        ])
+    func engine(name: String, told: String) throws {
+        let environment = ["MEDIA_TOKEN_RSA": name]
+        let version = try Program.mediaToken.run(["--version"], environment: environment)
+        #expect(version.status == 0 && version.output.contains(told), "\(version.output)")
+        let keys = try generateKeys()
+        let common = ["--requestor", "MML", "--resource", "TNT"]
+        let tokens = try run(["issue", "--signing-key", keys.secret, "--count", "10"] + common)
+        let input = Data((tokens.output + (try Fixtures.realToken())).utf8)
+        let verified = try Program.mediaToken.run(
+            ["verify", "--key", keys.open, "-"] + common, input: input, environment: environment)
+        #expect(verified.status == 1)
+        let statuses = verified.output.matches(of: /VALID_TOKEN|INVALID_SIGNATURE/).map { String($0.0) }
+        #expect(statuses == Array(repeating: "VALID_TOKEN", count: 10) + ["INVALID_SIGNATURE"], "\(verified.output)")
+    }
+
     @Test("inspect shows every field under UNVERIFIED without a key")
     func unverified() throws {
         let outcome = try run(["inspect", "@" + Fixtures.realTokenFile])

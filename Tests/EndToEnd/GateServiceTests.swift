@@ -30,6 +30,7 @@ extension EndToEnd {
             let metrics = try gate.admin("/metrics")
             #expect(metrics.contains("media_token_verdicts_total{status=\"VALID_TOKEN\",requestor=\"MML\"} 1"))
             #expect(metrics.contains("media_token_connections 1"))
+            #expect(metrics.contains(try Regex("media_token_build_info\\{.*signatures=\"(ifma|libcrypto)\"\\} 1")))
             for request in ["a1-b2", token, "a1-b2 viewer-0", "\u{301}"] {
                 connection.send("GET / HTTP/1.1\r\nHost: gate\r\nX-Request-Id: \(request)\r\n\r\n")
                 #expect(connection.answer()?.status == 404)

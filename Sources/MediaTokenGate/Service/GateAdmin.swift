@@ -78,7 +78,7 @@ package struct GateAdmin: Sendable {
             families.append(family)
         }
         var build = MetricFamily("media_token_build_info", .gauge, "Always 1.")
-        build.add(1, ["version": version])
+        build.add(1, ["version": version, "signatures": SignatureEngine.name])
         return (families + [build]).map(\.text).joined()
     }
 

@@ -7,7 +7,7 @@ enum BenchCommand {
         summary: "Measure how many tokens a machine can verify, or a gate can answer for.",
         details: """
             Commands:
-              verify     verify tokens in this process, beside the bare RSA operations that are the ceiling
+              verify     verify tokens in this process, beside the bare RSA operations of libcrypto
               gate       ask a running gate about tokens, flat out or at a set rate
 
             'media-token bench COMMAND --help' shows the details.

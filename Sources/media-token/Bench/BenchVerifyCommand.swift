@@ -8,7 +8,7 @@ internal import TokenCrypto
 enum BenchVerifyCommand {
     private static let syntax = CommandSyntax(
         name: "media-token bench verify", operands: "",
-        summary: "Measure verification in this process, beside the bare RSA operations that are its ceiling.",
+        summary: "Measure verification in this process, beside the bare RSA operations of libcrypto.",
         details: """
             Distinct tokens are signed, or read from a file, and verified over and over; each pass counts as new tokens for \
             the replay store. In turns with that, the same threads verify bare signatures of the same key with libcrypto, so \
