@@ -1,6 +1,9 @@
 internal import TokenCrypto
 
-/// Which way this process verifies the signatures of a group of tokens. It is chosen once, when the first group comes.
+/// Which way this process verifies the signatures of a group of tokens.
+///
+/// The process chooses it once, when the first group comes or this is first asked, and tests it, which takes some ten milliseconds.
+/// A server asks when it starts, so that no group waits.
 public enum SignatureEngine {
     /// `ifma` if eight RSA signatures are verified at once by the processor's AVX-512 IFMA instructions, `model` if by the same
     /// arithmetic in plain C, and `libcrypto` if one after the other. libcrypto verifies a token that comes alone, and decides

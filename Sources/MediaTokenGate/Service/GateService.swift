@@ -32,6 +32,8 @@ package final class GateService: Sendable {
     package init(_ settings: GateSettings, keys: KeyRing, store: ReplayStore, metrics: GateMetrics, log: GateLog) {
         currentRules = Guarded(Rules(settings, keys: keys, store: store))
         (self.store, self.metrics, self.log) = (store, metrics, log)
+        // Chooses and tests the engine now, so that no group waits for that.
+        _ = SignatureEngine.name
     }
 
     /// Replaces settings and keys, from the next iteration of each event loop. Listeners, limits and the store stay.
