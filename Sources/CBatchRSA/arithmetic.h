@@ -3,31 +3,35 @@
    An engine includes this file after it has defined ENGINE(name), which gives its functions their names, TARGET, the attribute
    of functions that use its instructions, and
        lanes multiply_low(lanes sum, lanes x, lanes y)     adds the low 52 bits of x * y to each lane of sum
-       lanes multiply_high(lanes sum, lanes x, lanes y)    adds the bits of x * y from the 52nd up
-   Both take the low 52 bits of x and y alone.
+       lanes multiply_high(lanes sum, lanes x, lanes y)    adds x * y, divided by 2^52 and rounded down, to each lane of sum
+   Both take the low 52 bits of x and y alone. No operation crosses lanes, so what an empty lane holds affects no other.
 
    Numbers. A lane is one of eight 64-bit words of a vector, and belongs to one signature. A number is an array of vectors: in
    each lane, element j holds the number's bits from 52 j up, its limb j. A number of L limbs is below R = 2^(52 L). Four vectors
-   of zeros follow its limbs, so that loops need no special case at its end.
+   of zeros follow the limbs of x and of a key's or signature's number, so that loops need no special case at their end.
 
-   Columns. A product is first an array of sums: column j is the sum of all partial products that count 2^(52 j) times. Nothing
-   is carried until the end. The low or the high half of a partial product is below 2^52, and a column gets at most 2 L of them
+   Columns. A product is first an array of sums: column j is the sum of all partial products that count 2^(52 j) times. No column
+   is carried into the next while products are added. The low or the high half of a partial product is below 2^52, and a column gets at most 2 L of them
    from a product, as many from a reduction, 16 from the digest, one limb and one carry: fewer than 2^10, as L is 80 at most. So
    a column stays below 2^62, and never overflows.
 
-   The proof that "valid" is valid. Let N be the modulus, odd, of n bits; s a signature below N; h its digest; P the encoded
-   message (RFC 8017, 9.2) with zeros in place of the digest, so that P + h is the only encoded message that is valid for h.
-   By RFC 8017, 8.2.2, s is valid if s^65537 mod N = P + h. Both are below N, since the encoded message begins with 15 zero bits.
+   The proof. Let N be the modulus, odd; s a signature; h its digest; P the encoded message (RFC 8017, 9.2) with zeros in place of
+   the digest, so that P + h is the only encoded message that is valid for h. By RFC 8017, 8.2.2, s is valid exactly if
+   s^65537 mod N = P + h, which is below N, since the encoded message begins with 15 zero bits. The proof relies on others for
+   this: batch_rsa_put() lets only s < N into a lane; whoever makes the key (BatchVerifier) refuses other exponents, and computes
+   F = 1 / R^65535 modulo N, C = N - F and E = -P F modulo N.
 
-   1. reduce() turns a sum of columns T into the one number (T + m N) / R, with 0 <= m < R, which is congruent to T / R modulo N.
-      If x < 2 N, then x^2 becomes less than (4 N^2 + R N) / R = N (4 N / R + 1), which is below 2 N: R is at least 2^16 N.
-   2. So x, beginning as s and squared and reduced 16 times, stays below 2 N, and becomes x = s^65536 / R^65535 modulo N.
-   3. With F = 1 / R^65535 modulo N, the key has C = N - F and E = -P F mod N. In the end T = x s + h C + E is reduced. It is
-      congruent to F (s^65537 - h - P), and F has an inverse; so N divides T exactly if s is valid.
-   4. The result is below (2 N^2 + 2^256 N + N) / R + N, which is below 2 N, and above 0, as E is. It is congruent to T / R. So it
-      is N itself if N divides T, and another number if not.
-
-   The last step compares all limbs with those of N. Nothing else makes a lane valid. */
+   1. reduce() turns a sum of columns T into the number (T + m N) / R. Each limb of m is below 2^52, so m is below R. The result is
+      congruent to T / R modulo N. Its limbs are below 2^52, so a number below R has only one form, and is compared limb by limb.
+   2. If x < 2 N, then x^2 becomes less than (4 N^2 + R N) / R = N (4 N / R + 1), which is below 2 N: R is at least 2^16 N. So x,
+      beginning as s and squared and reduced 16 times, stays below 2 N and loses no carry beyond its limbs, and becomes
+      s^65536 / R^65535 modulo N.
+   3. In the end T = x s + h C + E is reduced. T is congruent to F (s^65537 - h - P), and F has an inverse, so N divides T exactly
+      if s is valid.
+   4. What is called valid is valid: only a lane whose result is N is. The result is congruent to T / R, and N is congruent to 0, so
+      N divides T.
+   5. What is valid is called so: the result is below (2 N^2 + 2^256 N + N) / R + N, which is below 2 N, and above 0, as E is, since
+      0 < P < N and F has an inverse. The only number between 0 and 2 N that N divides is N. */
 
 #define INLINE static inline __attribute__((always_inline)) TARGET
 
@@ -36,8 +40,8 @@ INLINE lanes ENGINE(splat)(word value) {
 }
 
 /* Adds x * y to sums, where x is the four limbs at x and y a number: only to the columns from `first` up to `end`. Column j gets
-   the low halves of x[i] * y[j - i], and the high halves of x[i] * y[j - i - 1]. The four limbs of y before `first` are at
-   `before`. */
+   the low halves of x[i] * y[j - i], and the high halves of x[i] * y[j - i - 1]. `before` is the four limbs of y before `first`, or
+   zeros to leave their products out. */
 INLINE void ENGINE(add_rows)(lanes *sums, const lanes *x, const lanes *y, const lanes *before, int first, int end) {
     const lanes x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3];
     lanes y1 = before[3], y2 = before[2], y3 = before[1], y4 = before[0];
@@ -103,12 +107,12 @@ INLINE lanes ENGINE(clear_columns)(lanes *m, const lanes *sums, lanes carry, con
     return carry;
 }
 
-/* Sets x to (T + m N) / R, where T is the number that the sums are: adds a multiple of N that makes the lower half of all columns
-   zero, and carries in the upper half. `inverse` is -1 / N modulo 2^52.
+/* Sets x to (T + m N) / R, where T is the number that the sums are: adds a multiple of N that makes the `length` lowest columns
+   zero, and carries in the others. `inverse` is -1 / N modulo 2^52.
 
    The columns that the next step starts from are finished before the others, so that the processor can do both at once. */
 INLINE void ENGINE(reduce)(lanes *x, lanes *sums, const lanes *modulus, lanes inverse, int length) {
-    lanes m[ROWS], next[ROWS];
+    lanes m[ROWS], next[ROWS] = {{0}};
     lanes carry = ENGINE(clear_columns)(m, sums, (lanes){0}, modulus, inverse);
     for (int i = 0; i < length; i += ROWS) {
         ENGINE(add_rows)(sums + i, m, modulus, modulus, ROWS, 2 * ROWS);
@@ -128,7 +132,7 @@ INLINE void ENGINE(reduce)(lanes *x, lanes *sums, const lanes *modulus, lanes in
 
 /* Which lanes have a valid signature: a bit for each, from the lowest. */
 INLINE unsigned ENGINE(check)(const batch_rsa *batch, int length) {
-    lanes sums[2 * MAX_LIMBS + MARGIN], x[MAX_LIMBS + MARGIN];
+    lanes sums[2 * MAX_LIMBS], x[MAX_LIMBS + MARGIN];
     const lanes inverse = ENGINE(splat)(batch->inverse);
     memcpy(x, batch->signatures, sizeof x);
     for (int squaring = 0; squaring < 16; squaring++) {
@@ -136,7 +140,7 @@ INLINE unsigned ENGINE(check)(const batch_rsa *batch, int length) {
         ENGINE(reduce)(x, sums, batch->modulus, inverse, length);
     }
     memcpy(sums, batch->padding, sizeof(lanes) * length);
-    memset(sums + length, 0, sizeof(lanes) * (length + MARGIN));
+    memset(sums + length, 0, sizeof(lanes) * length);
     ENGINE(add_product)(sums, batch->digests, DIGEST_LIMBS, batch->factor, length);
     ENGINE(add_product)(sums, x, length, batch->signatures, length);
     ENGINE(reduce)(x, sums, batch->modulus, inverse, length);
@@ -153,6 +157,7 @@ TARGET unsigned ENGINE(check_all)(const batch_rsa *batch) {
     case 20: return ENGINE(check)(batch, 20);
     case 40: return ENGINE(check)(batch, 40);
     case 60: return ENGINE(check)(batch, 60);
-    default: return ENGINE(check)(batch, 80);
+    case 80: return ENGINE(check)(batch, 80);
+    default: return 0;
     }
 }

@@ -42,11 +42,27 @@ package enum BatchEngine {
 /// They need no private key: the modulus is a prime that is public (RFC 2409 and RFC 3526), so anyone can compute the
 /// exponent that signs.
 enum KnownSignatures {
-    /// Whether an engine calls the known signatures valid, and each of them invalid once a bit of it is changed.
+    /// Whether an engine calls known signatures of each supported size valid, and does not in the lane whose signature has a
+    /// bit changed.
     static func agree(with engine: BatchVerifier.Engine) -> Bool {
-        [1024, 2048].allSatisfy { bits in
-            guard let modulus = prime(bits: bits) else { return false }
-            return (try? agree(with: engine, modulus: modulus)) ?? false
+        [1024, 2048, 3072, 4096].allSatisfy { bits in
+            guard let modulus = prime(bits: bits), let verifier = BatchVerifier(modulus: modulus, engine: engine) else {
+                return false
+            }
+            return agree(modulus: modulus) { verifier.verify($0[...]) }
+        }
+    }
+
+    /// Whether `verify` calls known signatures valid, and does not where a bit is changed.
+    static func agree(modulus: BigNumber, _ verify: ([BatchVerifier.Question]) -> [Bool]) -> Bool {
+        guard let known = try? questions(modulus: modulus) else {
+            CryptoError.discardQueue()
+            return false
+        }
+        return ([nil] + known.indices.map { $0 }).allSatisfy { (changed: Int?) in
+            var questions = known
+            if let changed { questions[changed].signature[modulus.byteCount / 2 + changed] ^= 1 << UInt8(changed) }
+            return verify(questions) == known.indices.map { $0 != changed }
         }
     }
 
@@ -63,30 +79,19 @@ enum KnownSignatures {
         return prime.map(BigNumber.init(takingOwnership:))
     }
 
-    private static func agree(with engine: BatchVerifier.Engine, modulus: BigNumber) throws(CryptoError) -> Bool {
-        let length = Int(BN_num_bits(modulus.pointer)) / 8
-        guard let verifier = BatchVerifier(modulus: modulus, length: length, engine: engine) else { return false }
-        let digests = try [1, 2].map { (number) throws(CryptoError) in try SHA256Hasher.digest([number]) }
-        let signatures = try digests.map { (digest) throws(CryptoError) in
-            try sign(SignatureVerifier.encodedMessage(length: length, digest), modulus: modulus)
+    /// A valid signature for each lane, of two that differ.
+    private static func questions(modulus: BigNumber) throws(CryptoError) -> [BatchVerifier.Question] {
+        let two = try [UInt8(1), 2].map { (number) throws(CryptoError) -> BatchVerifier.Question in
+            let digest = try SHA256Hasher.digest([number])
+            let message = try SignatureVerifier.encodedMessage(length: modulus.byteCount, digest)
+            return BatchVerifier.Question(try sign(message, modulus: modulus), over: digest)
         }
-        func valid(changing changed: Int?) -> UInt32 {
-            for lane in 0..<BatchVerifier.lanes {
-                var signature = signatures[lane % 2]
-                if lane == changed { signature[length / 2 + lane] ^= 1 << UInt8(lane) }
-                verifier.put(signature, over: digests[lane % 2], in: lane)
-            }
-            return verifier.verify()
-        }
-        let all: UInt32 = 1 << UInt32(BatchVerifier.lanes) - 1
-        return valid(changing: nil) == all
-            && (0..<BatchVerifier.lanes).allSatisfy { valid(changing: $0) == all ^ 1 << UInt32($0) }
+        return (0..<BatchVerifier.lanes).map { two[$0 % 2] }
     }
 
     /// Signs an encoded message with the key whose modulus is a prime.
     static func sign(_ encodedMessage: [UInt8], modulus: BigNumber) throws(CryptoError) -> [UInt8] {
-        let message = try BigNumber()
-        guard encodedMessage.withUnsafeBytes(message.read) else { throw .libcrypto("out of memory") }
+        let message = try BigNumber(encodedMessage)
         let order = try modulus.subtracting(BigNumber(bit: 0))
         let exponent = try BigNumber(bit: 16)
         guard BN_add_word(exponent.pointer, 1) == 1 else { throw .libcrypto("out of memory") }

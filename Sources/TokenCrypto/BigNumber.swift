@@ -10,6 +10,12 @@ final class BigNumber {
         self.pointer = pointer
     }
 
+    /// - Parameter bytes: the number, most significant byte first.
+    convenience init(_ bytes: [UInt8]) throws(CryptoError) {
+        try self.init()
+        guard bytes.withUnsafeBytes(read) else { throw .libcrypto("out of memory") }
+    }
+
     /// Takes ownership of `pointer`.
     init(takingOwnership pointer: OpaquePointer) {
         self.pointer = pointer
@@ -105,11 +111,16 @@ extension BigNumber {
     }
 
     /// The number's `count` bytes, most significant byte first (I2OSP of RFC 8017, 4.1).
-    func bytes(_ count: Int) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
+    func bytes(_ count: Int) throws(CryptoError) -> [UInt8] {
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
             used = max(0, Int(BN_bn2binpad(pointer, buffer.baseAddress, Int32(count))))
         }
+        guard bytes.count == count else { throw .libcrypto("the number needs more than \(count) bytes") }
+        return bytes
     }
+
+    /// The number of bytes that the number needs.
+    var byteCount: Int { (Int(BN_num_bits(pointer)) + 7) / 8 }
 
     private static func compute(_ body: (OpaquePointer, OpaquePointer) -> Bool) throws(CryptoError) -> BigNumber {
         guard let scratch = BN_CTX_new() else { throw .libcrypto("out of memory") }

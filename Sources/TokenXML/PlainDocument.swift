@@ -26,6 +26,7 @@ struct PlainDocument {
     /// The document's elements, the root first; `nil` if it is not plain.
     static func read(_ bytes: ArraySlice<UInt8>) -> XMLElements? {
         let list: [XMLElement]? = bytes.withUnsafeBufferPointer {
+            // A CDATA section that looks like a long tag is refused when libxml2 reads a document, so it is refused here.
             guard DocumentBytes.areTagsShort($0), var document = PlainDocument($0, from: bytes.startIndex) else {
                 return nil
             }
@@ -35,6 +36,7 @@ struct PlainDocument {
     }
 
     private static let sectionEnd: StaticString = "]]>"
+    private static let nameLimit = 1000
 
     private mutating func read() -> Bool {
         guard bytes.first == UInt8(ascii: "<"), beginElement() else { return false }
@@ -64,8 +66,9 @@ struct PlainDocument {
         let begin = position + 1
         var end = begin
         while end < bytes.count, bytes[end].isPlainNameByte { end += 1 }
-        // Digits, hyphens and dots are no first bytes of a name.
-        guard begin < end, end < bytes.count, bytes[begin].isASCIILetter, bytes[end] == UInt8(ascii: ">")
+        // Digits, hyphens and dots are no first bytes of a name. libxml2 refuses names of some 50,000 bytes.
+        guard begin < end, end - begin <= Self.nameLimit, end < bytes.count, bytes[begin].isASCIILetter,
+            bytes[end] == UInt8(ascii: ">")
         else { return false }
         if depth > 0, !list[innermost].hasChildren { list[innermost].hasChildren = true }
         open[depth] = list.count

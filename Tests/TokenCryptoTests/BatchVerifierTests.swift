@@ -5,26 +5,23 @@ import Testing
 
 @Suite("Several signatures at once")
 struct BatchVerifierTests {
-    private typealias Token = (signature: [UInt8], digest: SHA256Digest)
+    private typealias Token = BatchVerifier.Question
 
-    private static let engines = [BatchVerifier.Engine.model, .ifma].filter(\.isAvailable)
+    private static let engines = BatchVerifier.Engine.available
     /// The engine that most tests run with. The model takes a quarter of a second for a group in an unoptimized build.
     private static let fastest = engines.suffix(1)
 
     private static func sign(_ count: Int, with key: RSASigningKey) throws -> [Token] {
         try (0..<count).map { number in
             let message = Array("message \(number)".utf8)
-            return (try key.sign(message), try SHA256Hasher.digest(message))
+            return Token(try key.sign(message), over: try SHA256Hasher.digest(message))
         }
     }
 
     /// Which tokens are valid, as the engine says, which has so many at once as there are lanes.
     private static func valid(_ tokens: [Token], _ verifier: BatchVerifier) -> [Bool] {
         stride(from: 0, to: tokens.count, by: BatchVerifier.lanes).flatMap { first in
-            let group = tokens[first...].prefix(BatchVerifier.lanes)
-            for (lane, token) in group.enumerated() { verifier.put(token.signature, over: token.digest, in: lane) }
-            let valid = verifier.verify()
-            return group.indices.map { valid >> UInt32($0 - first) & 1 == 1 }
+            verifier.verify(tokens[first...].prefix(BatchVerifier.lanes))
         }
     }
 
@@ -59,16 +56,21 @@ struct BatchVerifierTests {
             let token = good[bit % good.count]
             var digest = token.digest.bytes
             digest[bit / 8] ^= 1 << UInt8(bit % 8)
-            hostile.append((token.signature, SHA256Digest(bigEndian: digest)))
+            hostile.append(Token(token.signature, over: SHA256Digest(bigEndian: digest)))
         }
         Self.expectNone(hostile, beside: good, verifier)
     }
 
     @Test("numbers that are no signature are none", arguments: [1024, 2048, 3072, 4096], fastest)
     func numbers(bits: Int, engine: BatchVerifier.Engine) throws {
-        let key = try RSASigningKey.generate(bits: bits)
-        let modulus = try OpenSSL.modulus(of: key)
-        // Of many signatures, one is small enough for the modulus to be added to it without another byte.
+        // Of many signatures, one is small enough for the modulus to be added to it without another byte, unless the modulus
+        // is nearly as large as its bytes allow.
+        var (key, modulus) = (try RSASigningKey.generate(bits: bits), [UInt8]())
+        modulus = try OpenSSL.modulus(of: key)
+        while modulus[0] >= 0xC8 {
+            key = try RSASigningKey.generate(bits: bits)
+            modulus = try OpenSSL.modulus(of: key)
+        }
         let tokens = try Self.sign(64, with: key)
         let good = try #require(tokens.first { BigEndian.sum($0.signature, modulus).first == 0 })
         let verifier = try #require(BatchVerifier(key: key.publicKey, engine: engine))
@@ -79,7 +81,7 @@ struct BatchVerifierTests {
             [UInt8](repeating: 0, count: bits / 8), [UInt8](repeating: 0xFF, count: bits / 8),
             Array(good.signature.dropLast()), good.signature + [0], [0] + good.signature, [],
         ]
-        Self.expectNone(hostile.map { ($0, good.digest) }, beside: [good], verifier)
+        Self.expectNone(hostile.map { Token($0, over: good.digest) }, beside: [good], verifier)
         // A lane that is put a second time has only what was put last.
         for signature in hostile {
             verifier.put(good.signature, over: good.digest, in: 0)
@@ -90,7 +92,7 @@ struct BatchVerifierTests {
 
     @Test("of all encoded messages, only the one of PKCS #1 is valid", arguments: PrimeKey.all, fastest)
     func encodedMessages(key: PrimeKey, engine: BatchVerifier.Engine) throws {
-        let verifier = try #require(BatchVerifier(modulus: key.modulus(), length: key.length, engine: engine))
+        let verifier = try #require(BatchVerifier(modulus: key.modulus(), engine: engine))
         let judge = try GeneralVerifier(key: key.publicKey())
         let digest = try SHA256Hasher.digest(Array("message".utf8))
         let message = try SignatureVerifier.encodedMessage(length: key.length, digest)
@@ -101,13 +103,52 @@ struct BatchVerifierTests {
         }
         func sign(_ message: [UInt8]) throws -> Token {
             #expect(message.count == key.length)
-            return (try KnownSignatures.sign(message, modulus: key.modulus()), digest)
+            return Token(try KnownSignatures.sign(message, modulus: key.modulus()), over: digest)
         }
         let good = try sign(message)
         #expect(judge.isValid(good.signature, over: digest))
         let tokens = try hostile.map(sign)
         #expect(tokens.allSatisfy { !judge.isValid($0.signature, over: digest) })
         Self.expectNone(tokens, beside: [good], verifier)
+    }
+
+    @Test("the arithmetic is right for numbers whose limbs are all zeros or all ones", arguments: engines)
+    func extremes(engine: BatchVerifier.Engine) throws {
+        for bits in engine == .model ? [1024, 4096] : [1024, 2048, 3072, 4096] {
+            let (ones, zeros) = ([UInt8](repeating: 0xFF, count: bits / 8), [UInt8](repeating: 0, count: bits / 8 - 2))
+            // Thirteen bytes are two limbs.
+            let striped = (0..<(bits / 8)).map { UInt8((bits / 8 - 1 - $0) / 13 % 2 == 0 ? 0xFF : 0) }
+            for modulus in [ones, [0x80] + zeros + [1], [0xFF] + zeros + [1], [0xFF] + striped.dropFirst()] {
+                let below = BigEndian.difference(modulus, [1])
+                let signatures = [
+                    below, BigEndian.difference(modulus, [2]), [0x7F] + ones.dropFirst(), [0x7F] + striped.dropFirst(),
+                    [0, 0] + striped.dropFirst(2).map { ~$0 }, [0x40] + zeros + [0], [0] + zeros + [1],
+                    [0] + zeros + [2],
+                ]
+                try expectRight(signatures, modulus: modulus, engine)
+            }
+        }
+    }
+
+    /// Has the engine check that each number's power is what libcrypto computes, and that it is not one less.
+    private func expectRight(_ signatures: [[UInt8]], modulus: [UInt8], _ engine: BatchVerifier.Engine) throws {
+        let (number, digest) = (try BigNumber(modulus), try SHA256Hasher.digest(Array("message".utf8)))
+        // What the power is without the digest takes the place of the encoded message.
+        for signature in signatures {
+            let power = try BigNumber(signature).power(65_537, modulo: number)
+            let message = try power.bytes(modulus.count)
+            let rest = BigEndian.difference(
+                BigEndian.sum(message, modulus), digest.bytes)
+            let right = try BigNumber(rest).multiplied(by: BigNumber([1]), modulo: number)
+            let wrong = try BigNumber(BigEndian.sum(rest, [1])).multiplied(by: BigNumber([1]), modulo: number)
+            for (message, isRight) in [(right, true), (wrong, false)] {
+                let verifier = try #require(BatchVerifier(modulus: number, message: message, engine: engine))
+                let group = [Token](repeating: Token(signature, over: digest), count: BatchVerifier.lanes)
+                #expect(
+                    verifier.verify(group[...]) == group.map { _ in isRight },
+                    "\(modulus.prefix(9)) \(signature.prefix(9))")
+            }
+        }
     }
 
     @Test("lanes that are not filled are not valid, also if they were before", arguments: engines)
@@ -141,6 +182,25 @@ struct BatchVerifierTests {
         #expect(KnownSignatures.agree(with: engine))
     }
 
+    @Test("an engine that is wrong about a known signature, or about a changed one, fails its test")
+    func faults() throws {
+        let key = PrimeKey(bits: 1024)
+        let verifier = try #require(BatchVerifier(modulus: key.modulus(), engine: .model))
+        func agree(_ fault: @escaping ([Bool]) -> [Bool]) throws -> Bool {
+            try KnownSignatures.agree(modulus: key.modulus()) { fault(verifier.verify($0[...])) }
+        }
+        #expect(try agree { $0 })
+        #expect(try !agree { $0.map { _ in true } })
+        #expect(try !agree { $0.map { _ in false } })
+        #expect(try !agree { $0.reversed() })
+        #expect(try !agree { $0.dropLast() })
+        for lane in 0..<BatchVerifier.lanes {
+            for stuck in [true, false] {
+                #expect(try !agree { valid in valid.indices.map { $0 == lane ? stuck : valid[$0] } }, "\(lane)")
+            }
+        }
+    }
+
     @Test("an engine is chosen by its name; an unknown one leaves all to libcrypto, and says so")
     func choice() {
         func choose(_ name: String?) -> (engine: BatchVerifier.Engine?, description: String) {
@@ -148,7 +208,9 @@ struct BatchVerifierTests {
         }
         #expect(choose("libcrypto").engine == nil)
         #expect(choose("model").engine == .model)
-        #expect(choose(nil).engine == (BatchVerifier.Engine.ifma.isAvailable ? .ifma : nil))
+        for name in [nil, "", "ifma"] {
+            #expect(choose(name).engine == (BatchVerifier.Engine.ifma.isAvailable ? .ifma : nil))
+        }
         let failed = BatchEngine.choose(asked: "model") { _ in false }
         #expect(failed.engine == nil && failed.description.contains("failed its test"))
         let unknown = choose("avx\n2")

@@ -11,7 +11,8 @@ struct PlainDocumentTests {
         "<a><b></b>x<c></c></a>",
         "<a><b></b>x</a>", "<a> <b></b></a>", "<a><![CDATA[<x a='1'>&]>]]></a>", "<a><![CDATA[]]></a>",
         "<a><![CDATA[]]]]></a>",
-        "<a-b.c_1>t</a-b.c_1>", "<a>></a>", "<a>\"'~</a>", "<aaa>12345678</aaa>",
+        "<a-b.c_1>t</a-b.c_1>", "<a>></a>", "<a>\"'~</a>", "<xml></xml>", "<xmlns></xmlns>", "<a><![CDATA[]] >]]]></a>",
+        "<aaa>12345678</aaa>",
         "<a><b>1</b><![CDATA[2]]><c>3</c></a>",
         String(repeating: "<a>", count: 16) + "x" + String(repeating: "</a>", count: 16),
         "<r>" + String(repeating: "<b></b>", count: limit - 1) + "</r>",
@@ -24,7 +25,8 @@ struct PlainDocumentTests {
         "<a>1234567\u{1}</a>", "<a>12345678\u{7F}</a>", "<a><![CDATA[\u{1}2345678]]></a>", "<a>x<![CDATA[y]]></a>",
         "<a><![CDATA[ ]]> <b></b></a>",
         "<a><![CDATA[x]]><![CDATA[y]]></a>", "<a></a >", "<a ></a>", "<1a></1a>", "<-a></-a>", "<.></.>", "<_a></_a>",
-        "<></>", "<a></b>",
+        "<></>", "<a></b>", "<a><![CDATA[]]]>]]></a>",
+        "<\(String(repeating: "a", count: 1001))></\(String(repeating: "a", count: 1001))>",
         "<a></ab>", "<ab></a>", "<a>", "<a></a", "<a></a></a>", "<a></a><b></b>", "<a></a> ", " <a></a>", "<a></a>x",
         "", "<", "<a", "a",
         "<a><![CDATA[x]]</a>", "<a><![CDATA[x</a>", "<a><![cdata[x]]></a>", "<a><!x></a>", "<a><!-- --></a>",
@@ -58,14 +60,23 @@ struct PlainDocumentTests {
         #expect(details { try reader.read(bytes) } == byLibrary)
     }
 
+    @Test("no part of a plain document is plain")
+    func truncated() throws {
+        for text in Self.plain {
+            let bytes = Array(text.utf8)
+            for count in 0..<bytes.count { #expect(PlainDocument.read(bytes[..<count]) == nil, "\(count) of \(text)") }
+        }
+    }
+
     @Test("each byte in a name, in text and in CDATA is plain only where libxml2 takes it as it is")
     func bytes() throws {
         let reader = try StrictXMLReader()
+        let places = (0..<17).flatMap { count -> [(String, String)] in
+            let text = String(repeating: "x", count: count)
+            return [("<a>\(text)", "</a>"), ("<a>\(text)", "xxxxxxxxx</a>"), ("<a><![CDATA[\(text)", "]]></a>")]
+        }
         for byte in UInt8.min...UInt8.max {
-            for (before, after) in [
-                ("<a", "></a>"), ("<", "a></a>"), ("<a>", "</a>"), ("<a>1234567", "</a>"), ("<a>12345678", "</a>"),
-                ("<a><![CDATA[", "]]></a>"),
-            ] {
+            for (before, after) in [("<a", "></a>"), ("<", "a></a>")] + places {
                 let document = Array(before.utf8) + [byte] + Array(after.utf8)
                 guard let plain = PlainDocument.read(document[...]) else { continue }
                 let byLibrary = details { try document.withUnsafeBufferPointer { try reader.readByLibrary($0) } }

@@ -5,15 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Checks up to eight RSA signatures of one key at once. It can only ever say "valid": what it does not call valid is for
-   libcrypto to decide. arithmetic.h says why a "valid" of it is one. */
+/* Checks up to eight RSA signatures of one key at once. It says "valid", or leaves a signature to libcrypto; it never says
+   "invalid". arithmetic.h proves that what it calls valid is valid. */
 
 /* The number of signatures that are checked at once. */
 enum { BATCH_RSA_LANES = 8 };
 
 /* How the arithmetic is done. All engines do the same arithmetic, limb by limb. */
 typedef enum {
-    /* Plain C, many times slower than libcrypto: for tests on processors that lack the instructions. */
+    /* Plain C, many times slower than libcrypto: for tests, and for whoever asks for it. */
     BATCH_RSA_MODEL,
     /* AVX-512 IFMA: eight products of 52 bits in one instruction. */
     BATCH_RSA_IFMA,
@@ -28,7 +28,7 @@ bool batch_rsa_can_use(batch_rsa_engine engine);
 /* Takes over a key: its modulus N, and two numbers below N, all of `bytes` bytes with the most significant byte first.
 
    F is to be the inverse of R^65535 modulo N, where R is 2 to the power of batch_rsa_radix_bits(bytes), `factor` is to be N - F,
-   and `padding` is to be -(P * F) modulo N, where P is the encoded message (RFC 8017, 9.2) of an all-zero digest.
+   and `padding` is to be -(P * F) modulo N, where P is the encoded message (RFC 8017, 9.2) of a SHA-256 digest that is all zeros.
 
    Returns NULL unless the modulus is odd and has exactly 1024, 2048, 3072 or 4096 bits, or if there is no memory. The public
    exponent is 65537; the caller sees to that. */
@@ -38,8 +38,8 @@ void batch_rsa_free(batch_rsa *batch);
 /* The binary logarithm of R for a modulus of `bytes` bytes; 0 for a size that is not supported. */
 int batch_rsa_radix_bits(size_t bytes);
 
-/* Puts a signature of `bytes` bytes and the SHA-256 digest that it should be over into a lane. The lane stays empty unless the
-   signature is as long as the modulus and, as a number, below it. */
+/* Puts a signature of `bytes` bytes and the SHA-256 digest, 32 bytes, that it should be over into a lane. The lane is empty then
+   unless the signature is as long as the modulus and, as a number, below it. A lane that does not exist is ignored. */
 void batch_rsa_put(batch_rsa *batch, unsigned lane, const uint8_t *signature, size_t bytes, const uint8_t *digest);
 
 /* Checks all signatures that were put into lanes since the last call, and empties the lanes. Returns a bit for each lane, from

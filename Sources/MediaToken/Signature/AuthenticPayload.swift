@@ -27,10 +27,11 @@ extension SignatureWorkspace {
         _ group: [Result<TokenEnvelope, EnvelopeError>], at now: Timestamp
     ) -> [Result<AuthenticPayload, SignatureError>?] {
         let tokens = group.map(digest)
-        let findings = tokens.count < BatchVerifier.leastCount ? [] : verifyTogether(tokens, at: now)
-        return tokens.indices.map { index in
-            tokens[index]?.flatMap { authenticate($0, findings.isEmpty ? .notTried : findings[index], at: now) }
+        guard tokens.count >= BatchVerifier.leastCount else {
+            return tokens.map { token in token?.flatMap { authenticate($0, .notTried, at: now) } }
         }
+        let findings = verifyTogether(tokens, at: now)
+        return tokens.indices.map { index in tokens[index]?.flatMap { authenticate($0, findings[index], at: now) } }
     }
 
     /// An envelope, and the digest of its signed bytes.
@@ -78,21 +79,19 @@ extension SignatureWorkspace {
         for index in order where keys[index].isUsable(at: now) {
             guard let batch = verifiers[index].batch else { continue }
             let length = keys[index].publicKey.signatureLength
-            let waiting = tokens.indices.filter { position in
-                if case .verified = findings[position] { return false }
-                guard case .success(let token)? = tokens[position] else { return false }
-                return token.envelope.signature.count == length
+            var (waiting, questions) = ([Int](), [BatchVerifier.Question]())
+            for (position, token) in tokens.enumerated() {
+                if case .verified = findings[position] { continue }
+                guard case .success(let token)? = token, token.envelope.signature.count == length else { continue }
+                waiting.append(position)
+                questions.append(BatchVerifier.Question(token.envelope.signature, over: token.digest))
             }
             for first in stride(from: 0, to: waiting.count, by: BatchVerifier.lanes) {
-                let lanes = waiting[first...].prefix(BatchVerifier.lanes)
+                let lanes = first..<min(first + BatchVerifier.lanes, waiting.count)
                 guard lanes.count >= BatchVerifier.leastCount else { continue }
-                for (lane, position) in lanes.enumerated() {
-                    guard case .success(let token)? = tokens[position] else { continue }
-                    batch.put(token.envelope.signature, over: token.digest, in: lane)
-                }
-                let valid = batch.verify()
-                for (lane, position) in lanes.enumerated() {
-                    findings[position] = valid >> UInt32(lane) & 1 == 1 ? .verified(key: index) : .notVerified
+                for (position, isValid) in zip(waiting[lanes], batch.verify(questions[lanes])) {
+                    findings[position] = isValid ? .verified(key: index) : .notVerified
+                    if isValid { verifiedTogether += 1 }
                 }
             }
         }
@@ -103,15 +102,12 @@ extension SignatureWorkspace {
 
     /// Finds the key that verifies a signature. A key of another length than the signature costs nothing.
     private func indexOfKey(verifying token: DigestedEnvelope, _ finding: Finding, at now: Timestamp) -> Int? {
-        var wasInBatch = false
-        switch finding {
-        case .verified(let index): return index
-        case .notVerified: wasInBatch = true
-        case .notTried: break
-        }
+        if case .verified(let index) = finding { return index }
+        var wasTried = false
+        if case .notVerified = finding { wasTried = true }
         let verifies = { [keys, verifiers] (index: Int) in
             keys[index].isUsable(at: now)
-                && verifiers[index].isValid(token.envelope.signature, over: token.digest, wasInBatch: wasInBatch)
+                && verifiers[index].isValid(token.envelope.signature, over: token.digest, byGeneralInterface: wasTried)
         }
         let first = mostRecent
         if verifies(first) { return first }

@@ -1,6 +1,8 @@
 internal import TokenCrypto
 
-/// Which way this process verifies the signatures of a group of tokens.
+/// Which way this process has chosen to verify the signatures of a group of tokens.
+///
+/// Keys of 1024, 2048, 3072 and 4096 bits with the exponent 65537 are verified so; libcrypto verifies the signatures of others.
 ///
 /// The process chooses it once, when the first group comes or this is first asked, and tests it, which takes some ten milliseconds.
 /// A server asks when it starts, so that no group waits.

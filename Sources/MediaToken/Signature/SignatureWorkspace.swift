@@ -11,6 +11,8 @@ package final class SignatureWorkspace {
     let verifiers: [SignatureVerifier]
     /// The index of the key that verified a signature last, which is tried first.
     var mostRecent = 0
+    /// How many signatures an engine has called valid.
+    package internal(set) var verifiedTogether = 0
 
     /// - Parameter engine: the engine that verifies several signatures at once. It is asked for when the first group comes.
     package init(

@@ -97,7 +97,7 @@ struct VerifyReport: BenchReport {
             let figures = report.figures
             (threads, group, tokens, tokenBytes) = (figures.threads, report.group, report.tokens, report.tokenSize)
             keyBits = report.keys.keys.map(\.bits)
-            (replays, engine) = (report.store, report.engine)
+            (replays, engine) = (report.store, report.group == 1 ? "libcrypto" : SignatureEngine.name)
             (verifications, verificationsPerSecond) = (figures.verifications, figures.verificationsPerSecond)
             (bareSignaturesPerSecond, ratio) = (figures.bareSignaturesPerSecond, figures.ratio)
             latencyNanoseconds = LatencySummary(figures.latency).object

@@ -14,11 +14,11 @@ struct SignatureProperty: FuzzProperty {
     private let keys: [Key]
 
     init() throws {
-        let engines = [BatchVerifier.Engine.model, .ifma].filter(\.isAvailable)
         keys = try SignedTokens().batches.map { batch in
             Key(
                 own: try SignatureVerifier(key: batch.publicKey), judge: try GeneralVerifier(key: batch.publicKey),
-                batches: engines.compactMap { BatchVerifier(key: batch.publicKey, engine: $0) }, known: batch)
+                batches: BatchVerifier.Engine.available.compactMap { BatchVerifier(key: batch.publicKey, engine: $0) },
+                known: batch)
         }
     }
 
@@ -49,13 +49,13 @@ struct SignatureProperty: FuzzProperty {
         in batch: BatchVerifier
     ) throws -> Bool {
         let own = Int(digest.words.0 % UInt64(BatchVerifier.lanes))
-        for lane in 0..<BatchVerifier.lanes where lane != own {
-            let other = known[lane % known.count]
-            batch.put(other.signature, over: other.digest, in: lane)
-        }
-        batch.put(signature, over: digest, in: own)
-        let valid = batch.verify()
-        try demand(valid | 1 << UInt32(own) == 0xFF, "a known signature is not valid beside another")
-        return valid >> UInt32(own) & 1 == 1
+        let valid = batch.verify(
+            (0..<BatchVerifier.lanes).map { lane in
+                let token = lane == own ? (signature, digest) : known[lane % known.count]
+                return BatchVerifier.Question(token.0, over: token.1)
+            }[...])
+        try demand(
+            valid.indices.allSatisfy { $0 == own || valid[$0] }, "a known signature is not valid beside another")
+        return valid[own]
     }
 }
