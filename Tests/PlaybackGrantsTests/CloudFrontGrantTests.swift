@@ -1,24 +1,36 @@
 import Foundation
 import PlaybackGrants
+import StreamPaths
 import TestSupport
 import Testing
 import TokenCrypto
 
 @Suite("CloudFront's signed URLs and cookies")
 struct CloudFrontGrantTests {
+    /// RSA's key, as PEM.
+    private let pem: String
     private let maker: CloudFrontGrant
 
     init() throws {
-        maker = try CloudFrontGrant(key: Array(TestKeys.standard.pemText().utf8), keyPairID: "K2JCJMDEHXQW5F")
+        pem = try TestKeys.standard.pemText()
+        maker = try CloudFrontGrant(key: Array(pem.utf8), keyPairID: "K2JCJMDEHXQW5F")
+    }
+
+    /// A key of another kind, as PEM.
+    private static func key(_ algorithm: String, _ option: String) throws -> String {
+        try Program("openssl").succeed(["genpkey", "-algorithm", algorithm, "-pkeyopt", option])
     }
 
     private static let url = "https://d111111abcdef8.cloudfront.net/image.jpg?color=red"
 
     /// Whether openssl calls the grant's signature one of `policy`.
-    private func isSigned(_ grant: Grant, _ policy: String, _ digest: String) throws -> Bool {
+    private func isSigned(
+        _ grant: Grant, _ policy: String, _ digest: String, by pem: String? = nil
+    ) throws -> Bool {
         let letters = try #require(grant.fields.first { $0.parameter == "Signature" }).value
         let directory = try TemporaryDirectory()
-        let key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
+        let (file, key) = (try directory.write(pem ?? self.pem, to: "private.pem"), "\(directory.path)/key.pem")
+        try Program("openssl").succeed(["pkey", "-in", file, "-pubout", "-out", key])
         let signature = try directory.write(try #require(Data(base64Encoded: Self.base64(letters))), to: "signature")
         let message = try directory.write(policy, to: "policy")
         let outcome = try Program("openssl").run([
@@ -66,6 +78,54 @@ struct CloudFrontGrantTests {
         let cookies = grant.cookies(path: "/live", at: Timestamp(milliseconds: 1_767_290_100_000))
         #expect(cookies.allSatisfy { $0.contains("; Path=/live; Max-Age=300; Secure; HttpOnly") })
         #expect(cookies[1].hasPrefix("CloudFront-Signature=") && cookies[2].hasPrefix("CloudFront-Key-Pair-Id=K2JC"))
+    }
+
+    @Test("a key of ECDSA on P-256 signs as CloudFront has it", arguments: CloudFrontGrant.Digest.allCases)
+    func ecdsa(digest: CloudFrontGrant.Digest) throws {
+        let pem = try Self.key("EC", "ec_paramgen_curve:P-256")
+        var maker = try CloudFrontGrant(key: Array(pem.utf8), keyPairID: "K1")
+        maker.digest = digest
+        let (url, period) = ("https://d.example/a", try GrantPeriod(to: 1_767_290_400))
+        let grant = try maker.grant(url: url, period)
+        #expect(try isSigned(grant, try maker.policy(for: url, period), digest.rawValue, by: pem))
+        var question = GrantQuestion(at: Timestamp(milliseconds: 1_767_290_000_000))
+        question.url = url
+        #expect(try maker.check(grant.query, question).opens)
+        let other = try CloudFrontGrant(key: Array(Self.key("EC", "ec_paramgen_curve:P-256").utf8), keyPairID: "K1")
+        #expect(try !other.check(grant.query, question).opens && !self.maker.check(grant.query, question).opens)
+    }
+
+    @Test("keys that CloudFront does not take are refused")
+    func otherKeys() throws {
+        for pem in [
+            try Self.key("EC", "ec_paramgen_curve:P-384"),
+            try Program("openssl").succeed(["genpkey", "-algorithm", "ED25519"]),
+        ] {
+            let problem = Part.problem { _ = try CloudFrontGrant(key: Array(pem.utf8), keyPairID: "K") }
+            #expect(problem?.contains("neither an RSA key nor one on the curve P-256") == true, "\(problem ?? "")")
+        }
+    }
+
+    @Test("everybody who asks for the same URLs in the same second gets the same signature")
+    func recent() throws {
+        // Signatures of ECDSA differ whenever they are made.
+        let pem = try Self.key("EC", "ec_paramgen_curve:P-256")
+        let maker = try CloudFrontGrant(key: Array(pem.utf8), keyPairID: "K1")
+        func url(_ path: String) throws -> StreamURL { try #require(StreamURL("https://d.example" + path)) }
+        for delivery in [GrantDelivery.cookie, .query] {
+            let grants = try maker.grants(for: GrantRoute(prefix: "/a/", hosts: [], delivery: delivery), GrantValues())
+            func made(_ path: String, _ end: Int64) throws -> Grant {
+                try grants.grant(for: url(path), GrantPeriod(to: end), issuedAt: 0, identifier: nil)
+            }
+            #expect(try grants.isCostly && !grants.isMade(for: url("/a/1"), GrantPeriod(to: 1000)))
+            let first = try made("/a/1", 1000)
+            #expect(try grants.isMade(for: url("/a/1"), GrantPeriod(to: 1000)))
+            #expect(try made("/a/1", 1000) == first && made("/a/1", 1001) != first)
+            #expect(try (made("/a/2", 1000) == first) == (delivery == .cookie))
+            // What was not asked for lately is made again.
+            for number in 0..<300 { _ = try made("/a/\(number)", 2000 + Int64(number)) }
+            #expect(try made("/a/1", 1000) != first)
+        }
     }
 
     @Test("what cannot be part of a policy is refused by its field")

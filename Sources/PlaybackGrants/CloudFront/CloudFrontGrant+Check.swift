@@ -27,10 +27,9 @@ extension CloudFrontGrant {
             ] + [end.map { question.end($0, isInclusive: false) }].compactMap(\.self)
         }
         let isOurs = pair.hasSameBytes(as: keyPairID)
-        // RSASSA-PKCS1-v1_5 is deterministic (RFC 8017, 8.2), so signing the policy again yields its only signature.
-        let isSigned = Array(try sign(policy, digest).utf8).isSame(inConstantTime: Array(signature.utf8))
+        let isSigned = try verifies(signature, over: policy, digest)
         let signer =
-            "RSA with \(digest.rawValue), key pair \(printable(pair))" + (isOurs ? "" : "; expected \(keyPairID)")
+            "\(scheme) with \(digest.rawValue), key pair \(printable(pair))" + (isOurs ? "" : "; expected \(keyPairID)")
         return [
             GrantCheck(.format, true, "policy \(printable(policy, limit: 1024))"),
             GrantCheck(

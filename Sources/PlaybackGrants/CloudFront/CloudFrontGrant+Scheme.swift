@@ -28,6 +28,6 @@ extension CloudFrontGrant: GrantScheme {
     }
 
     package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantError) -> any RouteGrants {
-        CloudFrontRouteGrants(grants: self, route: route)
+        CloudFrontRouteGrants(self, for: route)
     }
 }

@@ -4,12 +4,12 @@ internal import TokenCrypto
 /// Makes and checks Amazon CloudFront's signed URLs and signed cookies (Amazon CloudFront Developer Guide, "Serve
 /// private content").
 public struct CloudFrontGrant: Sendable {
-    /// The digest algorithm of the RSA signature.
+    /// The digest algorithm of the signature.
     public enum Digest: String, Sendable, CaseIterable {
         case sha256, sha1
     }
 
-    private let key: RSASigningKey
+    private let key: SigningKey
     let keyPairID: String
     /// The digest algorithm of the signature.
     public var digest = Digest.sha256
@@ -17,12 +17,12 @@ public struct CloudFrontGrant: Sendable {
     public var ip: String?
 
     /// - Parameters:
-    ///   - key: An RSA private key in PEM, without a password.
+    ///   - key: A private key in PEM, without a password: RSA, or ECDSA on the curve P-256.
     ///   - keyPairID: The ID that CloudFront gave to the public key.
     /// - Throws: ``GrantError`` for the field `key` or `key-pair-id`.
     public init(key pem: [UInt8], keyPairID: String) throws(GrantError) {
         do {
-            key = try RSASigningKey(pem: pem)
+            key = try SigningKey(pem: pem)
         } catch {
             throw GrantError("key", "\(error)")
         }
@@ -72,12 +72,30 @@ public struct CloudFrontGrant: Sendable {
         return "{\"Statement\":[{\"Resource\":\"\(url)\",\"Condition\":{\(condition)}}]}"
     }
 
-    func sign(_ policy: String, _ digest: Digest) throws(GrantError) -> String {
+    private func sign(_ policy: String, _ digest: Digest) throws(GrantError) -> String {
         do {
-            let signature = try key.sign(Array(policy.utf8), digest == .sha1 ? .sha1 : .sha256)
-            return Base64.encode(signature, alphabet: .cloudFront)
+            return Base64.encode(try key.sign(Array(policy.utf8), digest.algorithm), alphabet: .cloudFront)
         } catch {
             throw GrantError("key", "cannot sign (\(error))")
         }
     }
+
+    /// Whether a signature, in CloudFront's Base64, is one of the key over a policy.
+    func verifies(_ signature: String, over policy: String, _ digest: Digest) throws(GrantError) -> Bool {
+        let bytes = try? Base64.decode(Array(signature.utf8)[...], alphabet: .cloudFront, padding: .required)
+        // There is one spelling of a signature.
+        guard let bytes, Base64.encode(Array(bytes), alphabet: .cloudFront).utf8.elementsEqual(signature.utf8) else {
+            return false
+        }
+        do { return try key.verifies(Array(bytes), over: Array(policy.utf8), digest.algorithm) } catch {
+            throw GrantError("key", "cannot verify (\(error))")
+        }
+    }
+
+    /// The key's scheme, for people.
+    var scheme: String { key.scheme == .rsa ? "RSA" : "ECDSA" }
+}
+
+extension CloudFrontGrant.Digest {
+    fileprivate var algorithm: DigestAlgorithm { self == .sha1 ? .sha1 : .sha256 }
 }

@@ -3,8 +3,14 @@ internal import TextEncodings
 
 /// Makes a route's CloudFront grants: signed URLs, or signed cookies for everything below the route's prefix.
 struct CloudFrontRouteGrants: RouteGrants {
-    let grants: CloudFrontGrant
-    let route: GrantRoute
+    private let grants: CloudFrontGrant
+    private let route: GrantRoute
+    private let recent = RecentGrants()
+
+    init(_ grants: CloudFrontGrant, for route: GrantRoute) { (self.grants, self.route) = (grants, route) }
+
+    /// An RSA signature takes as long as thirty verifications.
+    let isCostly = true
 
     var opensPrefix: Bool { route.delivery == .cookie }
 
@@ -16,7 +22,16 @@ struct CloudFrontRouteGrants: RouteGrants {
     func grant(
         for url: StreamURL, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?
     ) throws(GrantError) -> Grant {
-        try grants.grant(url: signedURL(url), period)
+        let signed = try signedURL(url)
+        if let made = recent.grant(for: signed, period) { return made }
+        let made = try grants.grant(url: signed, period)
+        recent.keep(made, for: signed, period)
+        return made
+    }
+
+    func isMade(for url: StreamURL, _ period: GrantPeriod) -> Bool {
+        guard let signed = try? signedURL(url) else { return true }
+        return recent.grant(for: signed, period) != nil
     }
 
     /// The URL itself, or, for cookies, a pattern for all URLs below the prefix.

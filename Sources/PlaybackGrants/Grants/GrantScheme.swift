@@ -69,6 +69,12 @@ package protocol RouteGrants: Sendable {
     /// Whether a grant opens everything below the route's prefix, instead of only one URL.
     var opensPrefix: Bool { get }
 
+    /// Whether making a grant may take so long that an event loop must not wait for it.
+    var isCostly: Bool { get }
+
+    /// Whether a grant for `url` was made already, so that it costs little to make it again.
+    func isMade(for url: StreamURL, _ period: GrantPeriod) -> Bool
+
     /// Throws if no grant can be made for `url`, so that this is known before a token is consumed.
     func demandGrantable(_ url: StreamURL, _ period: GrantPeriod) throws(GrantError)
 
@@ -83,5 +89,9 @@ package protocol RouteGrants: Sendable {
 }
 
 extension RouteGrants {
+    package var isCostly: Bool { false }
+
+    package func isMade(for url: StreamURL, _ period: GrantPeriod) -> Bool { true }
+
     package func demandGrantable(_ url: StreamURL, _ period: GrantPeriod) throws(GrantError) {}
 }
