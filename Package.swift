@@ -27,9 +27,7 @@ let package = Package(
         .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
         .systemLibrary(name: "CCBOR", providers: [.apt(["libcbor-dev"])]),
         .systemLibrary(name: "CLibEvent", pkgConfig: "libevent", providers: [.apt(["libevent-dev"])]),
-        .systemLibrary(name: "CLibEventHTTP", pkgConfig: "libevent", providers: [.apt(["libevent-dev"])]),
-        .systemLibrary(
-            name: "CLibEventTLS", pkgConfig: "libevent_openssl", providers: [.apt(["libevent-dev", "libssl-dev"])]),
+        .systemLibrary(name: "CLibSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
 
         .target(name: "TextEncodings"),
         .target(name: "Timestamps"),
@@ -66,40 +64,40 @@ let package = Package(
         .target(
             name: "ReplayLMDB",
             dependencies: ["CLMDB", "Files", "MediaToken", "TextEncodings", "Threading", "Timestamps"]),
-        .target(name: "EventLoops", dependencies: ["CLibEvent", "CLibEventTLS"]),
+        .target(name: "EventLoops", dependencies: ["CLibEvent", "CLibSSL"]),
         .target(
             name: "ReplayRedis",
             dependencies: [
                 "CHiredis", "EventLoops", "Files", "MediaToken", "TextEncodings", "Threading", "Timestamps",
             ]),
+        .target(name: "HTTPMessages", dependencies: ["TextEncodings"]),
         .target(
-            name: "HTTPServing",
-            dependencies: ["CLibEventHTTP", "CLibEventTLS", "EventLoops", "TextEncodings", "Threading"]),
-        .target(
-            name: "HTTPCalling", dependencies: ["CLibEventHTTP", "EventLoops"]),
+            name: "HTTPServing", dependencies: ["EventLoops", "HTTPMessages", "TextEncodings", "Threading"]),
+        .target(name: "HTTPCalling", dependencies: ["EventLoops", "HTTPMessages"]),
         .target(
             name: "PlaybackGrants",
-            dependencies: ["CCBOR", "StreamPaths", "TextEncodings", "Timestamps", "TokenCrypto"]),
+            dependencies: ["CCBOR", "StreamPaths", "TextEncodings", "Threading", "Timestamps", "TokenCrypto"]),
         .target(
             name: "ReplayStores",
             dependencies: ["EventLoops", "MediaToken", "ReplayLMDB", "ReplayRedis", "TextEncodings"]),
         .target(
             name: "MediaTokenGate",
             dependencies: [
-                "EventLoops", "Files", "HTTPServing", "MediaToken", "PlaybackGrants", "ReplayStores", "StreamPaths",
+                "EventLoops", "Files", "HTTPMessages", "HTTPServing", "MediaToken", "PlaybackGrants", "ReplayStores",
+                "StreamPaths",
                 "TextEncodings", "Threading", "Timestamps",
             ]),
         .target(name: "TokenIssuer", dependencies: ["MediaToken", "TextEncodings", "TokenCrypto"]),
         .target(
             name: "LoadTest",
             dependencies: [
-                "EventLoops", "Files", "HTTPCalling", "MediaToken", "TextEncodings", "Threading",
+                "EventLoops", "Files", "HTTPCalling", "HTTPMessages", "MediaToken", "TextEncodings", "Threading",
                 "TokenCrypto", "TokenIssuer",
             ]),
         .executableTarget(
             name: "media-token",
             dependencies: [
-                "CArgp", "EventLoops", "Files", "HTTPCalling", "HTTPServing", "LoadTest", "MediaToken",
+                "CArgp", "EventLoops", "Files", "HTTPCalling", "HTTPMessages", "HTTPServing", "LoadTest", "MediaToken",
                 "MediaTokenGate", "PlaybackGrants", "ReplayStores", "TextEncodings", "Timestamps", "TokenCrypto",
                 "TokenIssuer",
             ]),
@@ -111,7 +109,7 @@ let package = Package(
         .target(
             name: "FuzzProperties",
             dependencies: [
-                "Files", "HTTPServing", "MediaToken", "MediaTokenGate", "PlaybackGrants",
+                "Files", "HTTPMessages", "MediaToken", "MediaTokenGate", "PlaybackGrants",
                 "StreamPaths", "TestSupport", "TextEncodings", "Timestamps", "TokenCrypto", "TokenIssuer", "TokenXML",
             ],
             path: "Tests/Fuzzing/Properties"),
@@ -122,9 +120,11 @@ let package = Package(
         .testTarget(
             name: "VectorTests",
             dependencies: [
-                "EnvelopeStage", "HTTPServing", "MediaToken", "MediaTokenGate", "PlaybackGrants", "SignatureStage",
+                "EnvelopeStage", "HTTPMessages", "MediaToken", "MediaTokenGate", "PlaybackGrants", "SignatureStage",
                 "StreamPaths", "TestSupport", "TextEncodings", "Timestamps", "TokenCrypto", "TokenIssuer",
             ]),
+        .testTarget(
+            name: "HTTPTests", dependencies: ["EventLoops", "HTTPMessages", "HTTPServing", "TestSupport"]),
         .testTarget(name: "StreamPathsTests", dependencies: ["StreamPaths"]),
         .testTarget(name: "TokenCryptoTests", dependencies: ["TestSupport", "TokenCrypto"]),
         .testTarget(name: "TokenXMLTests", dependencies: ["TokenXML"]),
@@ -155,7 +155,7 @@ let package = Package(
             path: "Tests/Benchmarks/VerifyWorkload"),
         .executableTarget(
             name: "gate-workload",
-            dependencies: ["HTTPServing", "MediaToken", "MediaTokenGate"],
+            dependencies: ["HTTPMessages", "MediaToken", "MediaTokenGate"],
             path: "Tests/Benchmarks/GateWorkload"),
         .testTarget(
             name: "ReplayCacheTests",
@@ -167,12 +167,13 @@ let package = Package(
         .testTarget(
             name: "MediaTokenGateTests",
             dependencies: [
-                "HTTPServing", "MediaToken", "MediaTokenGate", "PlaybackGrants", "StreamPaths", "TestSupport",
-                "TextEncodings", "Timestamps", "gate-workload",
+                "EventLoops", "HTTPMessages", "HTTPServing", "MediaToken", "MediaTokenGate", "PlaybackGrants",
+                "StreamPaths",
+                "TestSupport", "TextEncodings", "Timestamps", "gate-workload",
             ]),
         .testTarget(
             name: "PlaybackGrantsTests",
-            dependencies: ["PlaybackGrants", "TestSupport", "TokenCrypto"]),
+            dependencies: ["PlaybackGrants", "StreamPaths", "TestSupport", "TokenCrypto"]),
         .testTarget(
             name: "LoadTestTests",
             dependencies: ["LoadTest", "MediaToken", "TestSupport", "TokenIssuer"]),

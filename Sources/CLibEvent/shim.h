@@ -4,9 +4,8 @@
 // Before libevent's own headers, which otherwise define fd_set a second time.
 #include <sys/types.h>
 
-#include <event2/buffer.h>
-#include <event2/bufferevent.h>
 #include <event2/event.h>
+#include <event2/listener.h>
 #include <sys/eventfd.h>
 
 #endif

@@ -40,10 +40,12 @@ package final class EventLoop {
         withPipeSignalBlocked { while !isDone(), event_base_loop(base, EVLOOP_ONCE) == 0 {} }
     }
 
-    /// Runs one event-loop iteration: waits until something has happened, and handles everything that has. The thread
-    /// must have SIGPIPE blocked, as a `ServiceThread` has.
-    package func turn() {
-        event_base_loop(base, EVLOOP_ONCE)
+    /// Runs one event-loop iteration: handles everything that has happened. The thread must have SIGPIPE blocked, as a
+    /// `ServiceThread` has.
+    ///
+    /// - Parameter waits: Whether the loop waits until something has happened.
+    package func turn(waits: Bool = true) {
+        event_base_loop(base, waits ? EVLOOP_ONCE : EVLOOP_NONBLOCK)
     }
 
     /// Ends the event-loop iteration after the callback that is running. Other pending events are left to the next

@@ -1,5 +1,4 @@
 internal import CLibEvent
-internal import CLibEventTLS
 internal import Glibc
 
 /// A connection to a server over TCP, or over TLS on top of it, driven by an event loop.
@@ -14,6 +13,13 @@ package final class StreamConnection {
         package var wasConnected = false
     }
 
+    private enum Phase {
+        case connecting
+        /// TLS's handshake.
+        case securing
+        case open
+    }
+
     private let loop: EventLoop
     private let host: String
     private let tls: TLSClient?
@@ -21,16 +27,19 @@ package final class StreamConnection {
     private let ended: (Ending) -> Void
     /// The addresses that have not been tried yet.
     private var addresses: [SocketAddress]
-    private var buffer: OpaquePointer?
-    private var isConnected = false
+    private var stream: ByteStream?
+    private var socket: Int32 = -1
+    private var watch: SocketWatch?
+    private var phase = Phase.connecting
     /// Ends the attempt at an address that does not answer, if there is another address.
     private var patience: LoopTimer?
+    /// What waits for a connection, or for room in the socket.
+    private var unsent: [UInt8] = []
 
     /// How long an address may take to answer before the next one is tried. Callers of a store have deadlines of some
     /// hundred milliseconds, and an answer within one network takes less than one.
     private static let attemptMilliseconds = 80
-    /// What is to be sent once there is a connection.
-    private var unsent: [UInt8] = []
+    private static let largestRead = 64 << 10
 
     /// Begins to connect. Bytes can be sent at once.
     ///
@@ -38,7 +47,8 @@ package final class StreamConnection {
     ///   - host: a name, which is looked up before this returns, or an address.
     ///   - tls: what this side shows and demands; `nil` for TCP alone.
     ///   - received: called with bytes that came.
-    ///   - ended: called once when the connection could not be made or has ended, unless it was closed before.
+    ///   - ended: called once when the connection could not be made or has ended, unless it was closed before. It is never
+    ///     called from within ``send(_:)``.
     package init(
         to host: String, port: UInt16, tls: TLSClient?, on loop: EventLoop,
         received: @escaping (UnsafeRawBufferPointer) -> Void, ended: @escaping (Ending) -> Void
@@ -58,19 +68,15 @@ package final class StreamConnection {
 
     /// Sends bytes, in the order of the calls.
     package func send(_ bytes: [UInt8]) {
-        if isConnected, let buffer {
-            bytes.withUnsafeBytes { _ = bufferevent_write(buffer, $0.baseAddress, $0.count) }
-        } else {
-            unsent += bytes
-        }
+        unsent += bytes
+        if case .open = phase, watch?.watchesWriting == false { flush() }
     }
 
     /// Ends the connection. No callback is called afterwards.
     package func close() {
         patience = nil
-        guard let buffer else { return }
-        self.buffer = nil
-        bufferevent_free(buffer)
+        watch = nil
+        stream = nil
     }
 
     /// Tries the next address.
@@ -78,88 +84,93 @@ package final class StreamConnection {
         close()
         guard !addresses.isEmpty else { throw Ending(description: "cannot be reached: it has no address") }
         let address = addresses.removeFirst()
-        let options = Int32(BEV_OPT_CLOSE_ON_FREE.rawValue)
-        let made: OpaquePointer?
-        if let tls {
-            let session: OpaquePointer
-            do { session = try tls.session(for: host) } catch {
-                throw Ending(description: "cannot be reached: \(error)")
-            }
-            // The buffer frees the session.
-            made = bufferevent_openssl_socket_new(loop.base, -1, session, BUFFEREVENT_SSL_CONNECTING, options)
-        } else {
-            made = bufferevent_socket_new(loop.base, -1, options)
+        let stream: ByteStream
+        do { stream = try ByteStream(connectingTo: address.family, tls, host: host) } catch {
+            throw Ending(description: "cannot be reached: \(error)")
         }
-        guard let made else { throw Ending(description: "cannot be reached: out of memory") }
-        buffer = made
-        // A peer that ends TCP without ending TLS first; the protocol on top tells whether something is missing.
-        if tls != nil { bufferevent_openssl_set_allow_dirty_shutdown(made, 1) }
-        bufferevent_setcb(made, Self.read, nil, Self.happened, Unmanaged.passUnretained(self).toOpaque())
-        bufferevent_enable(made, Int16(EV_READ | EV_WRITE))
-        guard address.withPointer({ bufferevent_socket_connect(made, $0, $1) }) == 0 else {
+        socket = stream.socket
+        self.stream = consume stream
+        phase = .connecting
+        guard address.withPointer({ Glibc.connect(socket, $0, $1) }) == 0 || errno == EINPROGRESS else {
             let reason = Ending(description: "cannot be reached: \(Self.text(of: errno))")
             if addresses.isEmpty { throw reason }
             return try connect()
         }
+        watch = SocketWatch(loop, socket) { [unowned self] canWrite in handle(canWrite: canWrite) }
+        watch?.watchWriting(true)
         guard !addresses.isEmpty else { return }
         patience = loop.timer(afterMilliseconds: Self.attemptMilliseconds) { [unowned self] in
             do throws(Ending) { try connect() } catch { end(error) }
         }
     }
 
-    // The pointers are unretained: the buffer is freed with this object at the latest.
-    private static let read: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Void = { buffer, owner in
-        guard let owner, let input = bufferevent_get_input(buffer) else { return }
-        let connection = Unmanaged<StreamConnection>.fromOpaque(owner).takeUnretainedValue()
-        let count = evbuffer_get_length(input)
-        guard count > 0, let bytes = evbuffer_pullup(input, -1) else { return }
-        // libevent holds the buffer until this returns, even if the connection is closed meanwhile.
-        withExtendedLifetime(connection) {
-            connection.received(UnsafeRawBufferPointer(start: bytes, count: count))
-            evbuffer_drain(input, count)
-            connection.receiveRest()
-        }
-    }
-
-    /// Reads what else has come: libevent reads at most 4 KiB for each event. The end of the connection is left to
-    /// libevent, which is told of it again.
-    private func receiveRest() {
-        guard tls == nil, let buffer else { return }
-        let socket = bufferevent_getfd(buffer)
-        withUnsafeTemporaryAllocation(byteCount: Self.largestRead, alignment: 1) { space in
-            let count = Glibc.read(socket, space.baseAddress, space.count)
-            if count > 0 { received(UnsafeRawBufferPointer(rebasing: space[..<count])) }
-        }
-    }
-
-    private static let largestRead = 64 << 10
-
-    private static let happened: @convention(c) (OpaquePointer?, Int16, UnsafeMutableRawPointer?) -> Void = {
-        _, events, owner in
-        let error = errno
-        guard let owner else { return }
-        let connection = Unmanaged<StreamConnection>.fromOpaque(owner).takeUnretainedValue()
-        withExtendedLifetime(connection) { connection.handle(Int32(events), error) }
-    }
-
-    private func handle(_ events: Int32, _ error: Int32) {
-        guard let buffer else { return }
-        if events & BEV_EVENT_CONNECTED != 0 {
-            isConnected = true
+    private func handle(canWrite: Bool) {
+        switch phase {
+        case .connecting:
+            let error = stream?.pendingError ?? 0
+            guard error == 0 else { return fail(error) }
             patience = nil
-            Self.tune(bufferevent_getfd(buffer))
-            let waiting = unsent
-            unsent = []
-            if !waiting.isEmpty { send(waiting) }
-            return
+            Self.tune(socket)
+            phase = .securing
+            secure()
+        case .securing: secure()
+        case .open: canWrite ? flush() : receive()
         }
-        let refusal = tls?.refusal(on: buffer)
-        if !isConnected, refusal == nil, !addresses.isEmpty {
+    }
+
+    /// Goes on with TLS's handshake, which without TLS is over before it begins.
+    private func secure() {
+        switch stream?.secure() {
+        case .moved?:
+            phase = .open
+            watch?.watchReading(true)
+            flush()
+        case .waitsToRead?:
+            watch?.watchReading(true)
+            watch?.watchWriting(false)
+        case .waitsToWrite?: watch?.watchWriting(true)
+        case .ended?: fail(0)
+        case .failed(let error)?: fail(error)
+        case nil: break
+        }
+    }
+
+    private func flush() {
+        while !unsent.isEmpty {
+            switch unsent.withUnsafeBytes({ stream?.write($0) }) {
+            case .moved(let count)?: unsent.removeFirst(count)
+            case .waitsToRead?, .waitsToWrite?:
+                watch?.watchWriting(true)
+                return
+            // Why the connection has ended is read from it.
+            case .ended?, .failed?, nil: unsent = []
+            }
+        }
+        watch?.watchWriting(false)
+    }
+
+    private func receive() {
+        withUnsafeTemporaryAllocation(byteCount: Self.largestRead, alignment: 1) { space in
+            switch stream?.read(into: space) {
+            case .moved(let count)?: received(UnsafeRawBufferPointer(rebasing: space[..<count]))
+            case .waitsToRead?, nil: break
+            case .waitsToWrite?: watch?.watchWriting(true)
+            case .ended?: fail(0)
+            case .failed(let error)?: fail(error)
+            }
+        }
+    }
+
+    /// - Parameter error: the system's error; 0 if the peer has closed the connection, or TLS has failed.
+    private func fail(_ error: Int32) {
+        let refusal = stream?.refusal(of: tls)
+        var wasConnected = false
+        if case .open = phase { wasConnected = true }
+        if !wasConnected, refusal == nil, !addresses.isEmpty {
             do { return try connect() } catch { return end(error) }
         }
-        let isClosed = events & BEV_EVENT_EOF != 0 || error == 0
-        let reason = isClosed ? "closed the connection" : "cannot be reached: \(Self.text(of: error))"
-        end(Ending(description: refusal ?? reason, wasConnected: isConnected))
+        let reason = error == 0 ? "closed the connection" : "cannot be reached: \(Self.text(of: error))"
+        end(Ending(description: refusal ?? reason, wasConnected: wasConnected))
     }
 
     private func end(_ ending: Ending) {
@@ -204,10 +215,12 @@ private struct SocketAddress {
         }
     }
 
-    func withPointer<Value>(_ body: (UnsafeMutablePointer<sockaddr>?, Int32) -> Value) -> Value {
-        var copy = bytes
-        return copy.withUnsafeMutableBytes {
-            body($0.baseAddress?.assumingMemoryBound(to: sockaddr.self), Int32($0.count))
+    /// The address family, such as `AF_INET`.
+    var family: Int32 { withPointer { address, _ in Int32(address?.pointee.sa_family ?? 0) } }
+
+    func withPointer<Value>(_ body: (UnsafePointer<sockaddr>?, socklen_t) -> Value) -> Value {
+        bytes.withUnsafeBytes {
+            body($0.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count))
         }
     }
 }

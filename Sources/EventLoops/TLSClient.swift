@@ -1,5 +1,5 @@
 internal import CLibEvent
-internal import CLibEventTLS
+internal import CLibSSL
 internal import Glibc
 
 /// A client's side of TLS, by ``TLSRules``: the authorities that it trusts, and the certificate that it shows. A connection
@@ -31,17 +31,18 @@ package final class TLSClient {
         if let context { SSL_CTX_free(context) }
     }
 
-    /// A new TLS session with a host; the caller owns it.
-    func session(for host: String) throws(TLSError) -> OpaquePointer {
+    /// A new TLS session with a host, on a socket that is to be connected; the caller owns it.
+    func session(for host: String, on socket: Int32) throws(TLSError) -> OpaquePointer {
         let version = [authorities, certificate, key].map(Self.version)
         if context == nil || version != self.version { try load(version) }
         let name = name ?? host
         ERR_clear_error()
         guard let session = SSL_new(context) else { throw TLSError("TLS", "cannot be set up") }
-        guard Self.demand(name, of: session) else {
+        guard SSL_set_fd(session, socket) == 1, Self.demand(name, of: session) else {
             SSL_free(session)
             throw TLSError("the name '\(name)'", "cannot be demanded of a certificate")
         }
+        SSL_set_connect_state(session)
         return session
     }
 
@@ -86,24 +87,19 @@ package final class TLSClient {
     }
 
     /// Why one side of a connection refused the other's TLS; `nil` if neither did.
-    func refusal(on buffer: OpaquePointer) -> String? {
-        var code = UInt(bufferevent_get_openssl_error(buffer))
+    ///
+    /// - Parameter session: a session of which an attempt to read or write has failed just now, on this thread.
+    func refusal(on session: OpaquePointer) -> String? {
+        let code = ERR_peek_error()
         defer { ERR_clear_error() }
-        guard let session = bufferevent_openssl_get_ssl(buffer) else { return nil }
-        if code >> 23 == 0 {
-            // A write failed first; why the server refused is still to be read.
-            var byte: UInt8 = 0
-            SSL_read(session, &byte, 1)
-            code = ERR_peek_error()
-        }
         let verdict = SSL_get_verify_result(session)
         if verdict != Int(X509_V_OK) {
             let wanted = name.map { "; its name must be \($0)" } ?? ""
             return
                 "has a certificate that is not accepted: \(String(cString: X509_verify_cert_error_string(verdict)))\(wanted)"
         }
-        // libevent puts codes of its own below those of libssl, for a connection that ended without a word of TLS.
-        guard code >> 23 != 0 else { return nil }
+        // The connection has ended without a word of TLS.
+        guard code != 0 else { return nil }
         let reason = ERR_reason_error_string(code).map { String(cString: $0) } ?? "error \(code)"
         // SSL_R_WRONG_VERSION_NUMBER: what came is no TLS record.
         if code & 0x7F_FFFF == 267 { return "does not speak TLS" }

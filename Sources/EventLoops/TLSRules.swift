@@ -1,4 +1,4 @@
-internal import CLibEventTLS
+internal import CLibSSL
 
 /// What both sides of TLS have in common: TLS 1.3, or TLS 1.2 with forward secrecy (ECDHE) and authenticated encryption
 /// (AEAD) only, and how a side loads its certificate.
@@ -8,13 +8,20 @@ package enum TLSRules {
 
     /// Applies the rules to an `SSL_CTX`.
     package static func apply(to context: OpaquePointer) throws(TLSError) {
+        // A peer that ends TCP without ending TLS first has ended; the protocol on top tells whether something is missing.
+        SSL_CTX_set_options(context, ignoresMissingEnd)
         // A key with a password would otherwise be asked for on the terminal.
         SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in -1 }
+        let partly = Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER)
+        SSL_CTX_ctrl(context, SSL_CTRL_MODE, partly, nil)
         let lowest = SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
         guard lowest == 1, SSL_CTX_set_cipher_list(context, ciphers) == 1 else {
             throw TLSError("TLS", "version 1.2 with ECDHE and AEAD cannot be demanded")
         }
     }
+
+    /// SSL_OP_IGNORE_UNEXPECTED_EOF, a macro that the importer does not see: bit 7.
+    private static let ignoresMissingEnd: UInt64 = 1 << 7
 
     /// Has an `SSL_CTX` show a certificate; both files are PEM, and the key has no password.
     package static func show(_ certificate: String, key: String, in context: OpaquePointer) throws(TLSError) {

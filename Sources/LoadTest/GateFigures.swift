@@ -1,4 +1,5 @@
 internal import HTTPCalling
+internal import HTTPMessages
 
 /// The results of a load test of a gate.
 package struct GateFigures: Sendable {

@@ -1,5 +1,6 @@
 internal import EventLoops
 internal import HTTPCalling
+internal import HTTPMessages
 internal import TextEncodings
 internal import Threading
 

@@ -12,7 +12,7 @@ package struct TokenCorpus: Sendable {
         package let resource: String
 
         /// The token's bytes, as the body of a request.
-        var body: [UInt8] { token.bytes }
+        var body: [UInt8] { Array(token.bytes) }
     }
 
     package let items: [Item]

@@ -1,7 +1,25 @@
 /// Maps each path, and everything below it, to a value. The cost of a lookup does not grow with the number of paths.
 package struct PathTree<Value: Sendable>: Sendable {
+    private let values: [Value]
+    private let index: PathIndex
+
+    /// Creates a tree of these values. If a path occurs twice, its first value is kept.
+    package init(_ values: [(path: StreamPath, value: Value)]) {
+        self.values = values.map(\.value)
+        index = PathIndex(values.map(\.path))
+    }
+
+    /// The value of the longest path in the tree that equals `path` or contains it.
+    ///
+    /// The result is `nil` if there is no such path, and if a lenient server may read `path` as a path below a longer
+    /// one that has a value: `/open/LIVE` has no value if `/open/live` has one.
+    package func nearest(to path: StreamPath) -> Value? { index.nearest(to: path).map { values[$0] } }
+}
+
+/// A tree of paths. Each is known by its position in the list that the tree was made of.
+private struct PathIndex: Sendable {
     private struct Node: Sendable {
-        var value: Value?
+        var value: Int?
         /// The number of names from the root to this node.
         let depth: Int
         /// The number of names in the longest path with a value at or below this node.
@@ -34,13 +52,12 @@ package struct PathTree<Value: Sendable>: Sendable {
 
     private var nodes = [Node(depth: 0)]
 
-    /// Creates a tree of these values. If a path occurs twice, its first value is kept.
-    package init(_ values: [(path: StreamPath, value: Value)]) {
-        for (path, value) in values { insert(value, at: path) }
+    init(_ paths: [StreamPath]) {
+        for (value, path) in paths.enumerated() { insert(value, at: path) }
         for index in nodes.indices { sortChildren(of: index) }
     }
 
-    private mutating func insert(_ value: Value, at path: StreamPath) {
+    private mutating func insert(_ value: Int, at path: StreamPath) {
         var node = 0
         nodes[0].deepest = max(nodes[0].deepest, path.names.count)
         for name in path.names {
@@ -71,11 +88,8 @@ package struct PathTree<Value: Sendable>: Sendable {
         for name in nodes[node].folded.keys { nodes[node].folded[name]?.sort(by: byDepth) }
     }
 
-    /// The value of the longest path in the tree that equals `path` or contains it.
-    ///
-    /// The result is `nil` if there is no such path, and if a lenient server may read `path` as a path below a longer
-    /// one that has a value: `/open/LIVE` has no value if `/open/live` has one.
-    package func nearest(to path: StreamPath) -> Value? {
+    /// The longest path in the tree that equals `path` or contains it; `nil` as ``PathTree/nearest(to:)`` has it.
+    func nearest(to path: StreamPath) -> Int? {
         var (node, nearest, depth) = (0, nodes[0].value, 0)
         for (position, name) in path.names.enumerated() {
             guard let child = nodes[node].children[Name(text: name)] else { break }
@@ -88,12 +102,13 @@ package struct PathTree<Value: Sendable>: Sendable {
 
     /// Whether a lenient server may read the path as one that has a value and more than `depth` names.
     private func mayLead(_ path: StreamPath, deeperThan depth: Int) -> Bool {
+        guard nodes[0].deepest > depth else { return false }
         var reached = [0]
         for name in path.names where !reached.isEmpty {
             // If a server drops this name, the path still leads to the nodes that it reached before.
             var next = PathName.mayVanish(name) ? reached : []
             for node in reached where nodes[node].deepest > depth {
-                for child in candidates(for: name, below: nodes[node]) {
+                for child in candidates(for: name, below: node) {
                     // The children are sorted, so the remaining ones have no longer paths either.
                     guard nodes[child].deepest > depth else { break }
                     if nodes[child].depth > depth, nodes[child].value != nil { return true }
@@ -107,11 +122,13 @@ package struct PathTree<Value: Sendable>: Sendable {
     }
 
     /// The children whose names a server may read `name` as. If either name is not known, a server may confuse the two.
-    private func candidates(for name: String, below node: Node) -> [Int] {
-        guard PathName.isKnown(name) else { return node.all }
-        let alike = node.folded[PathName.folded(name)] ?? []
-        if node.unknown.isEmpty { return alike }
+    private func candidates(for name: String, below node: Int) -> [Int] {
+        guard PathName.isKnown(name) else { return nodes[node].all }
+        let alike = nodes[node].folded[PathName.folded(name)] ?? []
+        if nodes[node].unknown.isEmpty { return alike }
         // The caller stops at the first child that leads no deeper, so the children must be sorted.
-        return (alike + node.unknown.prefix(Self.candidateLimit + 1)).sorted { nodes[$0].deepest > nodes[$1].deepest }
+        return (alike + nodes[node].unknown.prefix(Self.candidateLimit + 1)).sorted {
+            nodes[$0].deepest > nodes[$1].deepest
+        }
     }
 }

@@ -47,8 +47,8 @@ package struct StreamHost: Hashable, Sendable {
 
     /// Reads the value of a `Host` header (RFC 9110, 7.2) and ignores its port. The result is `nil` if the value is not
     /// a host.
-    package init?(_ header: String) {
-        guard let (host, _) = Self.read(Array(header.utf8)[...]) else { return nil }
+    package init?(_ header: ArraySlice<UInt8>) {
+        guard let (host, _) = Self.read(header) else { return nil }
         self = host
     }
 

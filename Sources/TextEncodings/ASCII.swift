@@ -21,8 +21,14 @@ extension UInt8 {
     @inlinable package var isBlank: Bool { self == 0x20 || self == 0x09 }
 
     /// Whether the byte may be part of an HTTP token, such as a method or a header's name (RFC 9110, 5.6.2).
-    package var isTokenCharacter: Bool {
-        isLetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains(self)
+    @inlinable package var isTokenCharacter: Bool {
+        switch self {
+        case UInt8(ascii: "!"), UInt8(ascii: "#")...UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"),
+            UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "^")...UInt8(ascii: "`"), UInt8(ascii: "|"),
+            UInt8(ascii: "~"):
+            true
+        default: isLetterOrDigit
+        }
     }
 
     /// The byte, converted to lower case if it is an upper-case ASCII letter.

@@ -37,7 +37,10 @@ extension String {
     /// Whether the string contains U+FFFD, which Swift substitutes for bytes that are not UTF-8.
     package var holdsReplacement: Bool {
         // Few texts contain 0xEF, the first of the three bytes of U+FFFD, so most need no scan by scalars.
-        let mayHold = utf8.withContiguousStorageIfAvailable { $0.contains(0xEF) } ?? true
+        let mayHold =
+            utf8.withContiguousStorageIfAvailable { bytes in
+                bytes.baseAddress.map { memchr($0, 0xEF, bytes.count) != nil } ?? false
+            } ?? true
         return mayHold && unicodeScalars.contains("\u{FFFD}")
     }
 }

@@ -10,6 +10,22 @@ extension ArraySlice<UInt8> {
         }
     }
 
+    /// Whether the slice's bytes are those of `literal`.
+    package func isSame(as literal: StaticString) -> Bool {
+        count == literal.utf8CodeUnitCount && begins(with: literal)
+    }
+
+    /// Whether both slices have the same bytes.
+    package func hasSameBytes(as other: ArraySlice<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        return withUnsafeBytes { left in
+            other.withUnsafeBytes { right in
+                guard let left = left.baseAddress, let right = right.baseAddress else { return true }
+                return memcmp(left, right, other.count) == 0
+            }
+        }
+    }
+
     /// The bytes after `literal`; `nil` if the slice does not begin with it.
     @inlinable
     package func dropping(_ literal: StaticString) -> ArraySlice<UInt8>? {

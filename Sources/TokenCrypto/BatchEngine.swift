@@ -13,27 +13,38 @@ package enum BatchEngine {
     /// One line for the operator that says how groups of signatures are verified.
     package static let description = choice.description
 
+    /// Whether the operator probably wants another engine than this one: the name is unknown, the engine that was asked for is
+    /// not available or failed its test, or it is the slow one.
+    package static let isDoubtful = choice.isDoubtful
+
     private static let choice = choose(asked: getenv(variable).map { String(cString: $0) }, test: KnownSignatures.agree)
 
     /// Chooses the processor's instructions, unless the operator asks for something else or the processor lacks them. Nothing
     /// is chosen that fails its test, or whose name is unknown: libcrypto always remains.
     static func choose(
         asked name: String?, test: (BatchVerifier.Engine) -> Bool
-    ) -> (engine: BatchVerifier.Engine?, description: String) {
-        func libcrypto(_ reason: String) -> (BatchVerifier.Engine?, String) {
-            (nil, "one RSA signature after the other, by libcrypto (\(reason))")
+    ) -> (engine: BatchVerifier.Engine?, description: String, isDoubtful: Bool) {
+        func libcrypto(_ reason: String, isDoubtful: Bool) -> (BatchVerifier.Engine?, String, Bool) {
+            (nil, "one RSA signature after the other, by libcrypto (\(reason))", isDoubtful)
         }
         let engine: BatchVerifier.Engine
         switch name {
         case nil, "", "ifma": engine = .ifma
         case "model": engine = .model
-        case "libcrypto": return libcrypto("\(variable)=libcrypto")
-        case let name?: return libcrypto("\(variable)=\(printable(name)) is none of libcrypto, ifma and model")
+        case "libcrypto": return libcrypto("\(variable)=libcrypto", isDoubtful: false)
+        case let name?:
+            let reason = "\(variable)=\(printable(name)) is none of libcrypto, ifma and model"
+            return libcrypto(reason, isDoubtful: true)
         }
-        guard engine.isAvailable else { return libcrypto("this processor or this build has no AVX-512 IFMA") }
-        guard test(engine) else { return libcrypto("\(engine) failed its test at the start") }
+        guard engine.isAvailable else {
+            return libcrypto("this processor or this build has no AVX-512 IFMA", isDoubtful: name == "ifma")
+        }
+        guard test(engine) else { return libcrypto("\(engine) failed its test at the start", isDoubtful: true) }
         let arithmetic = engine == .ifma ? "by AVX-512 IFMA" : "by slow plain C, \(variable)=model"
-        return (engine, "eight RSA signatures at once, \(arithmetic); libcrypto decides what that does not call valid")
+        return (
+            engine, "eight RSA signatures at once, \(arithmetic); libcrypto decides what that does not call valid",
+            engine == .model
+        )
     }
 }
 

@@ -3,8 +3,8 @@ internal import Glibc
 /// Reads the documents that nearly all tokens are, without libxml2: elements with plain names, ASCII text and CDATA
 /// sections.
 ///
-/// It only ever recognises a subset of what ``StrictXMLReader`` accepts, with the same elements. Whatever else a document
-/// has (an attribute, a prefix, an entity, a comment, a character beyond ASCII, a mistake), libxml2 decides about it.
+/// It only ever recognises a subset of what ``StrictXMLReader`` accepts, with the same elements. Whatever else a document has (an attribute, a prefix, an entity, a
+/// comment, a character beyond ASCII, a mistake), libxml2 decides about it.
 struct PlainDocument {
     private let bytes: UnsafeBufferPointer<UInt8>
     private let start: UnsafePointer<UInt8>
@@ -27,7 +27,9 @@ struct PlainDocument {
     static func read(_ bytes: ArraySlice<UInt8>) -> XMLElements? {
         let list: [XMLElement]? = bytes.withUnsafeBufferPointer {
             // A CDATA section that looks like a long tag is refused when libxml2 reads a document, so it is refused here.
-            guard DocumentBytes.areTagsShort($0), var document = PlainDocument($0, from: bytes.startIndex) else {
+            guard $0.count <= byteLimit, DocumentBytes.areTagsShort($0),
+                var document = PlainDocument($0, from: bytes.startIndex)
+            else {
                 return nil
             }
             return document.read() ? document.list : nil
@@ -37,6 +39,8 @@ struct PlainDocument {
 
     private static let sectionEnd: StaticString = "]]>"
     private static let nameLimit = 1000
+    /// The longest document in bytes. libxml2 has limits of its own for far longer ones.
+    private static let byteLimit = 65_536
 
     private mutating func read() -> Bool {
         guard bytes.first == UInt8(ascii: "<"), beginElement() else { return false }

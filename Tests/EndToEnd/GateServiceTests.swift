@@ -81,7 +81,7 @@ extension EndToEnd {
             }
             for beginning in [
                 "GET / HT", "GET / HTTP/1.1\r\nHost: gate\r\n",
-                "POST /v1/verify HTTP/1.1\r\nContent-Length: 100\r\n\r\nx",
+                "POST /v1/verify HTTP/1.1\r\nHost: gate\r\nContent-Length: 100\r\n\r\nx",
             ] {
                 let slow = try RawConnection(port: gate.port)
                 let start = ContinuousClock.now

@@ -18,12 +18,12 @@ struct FlatJSONTests {
             json.add("text", text)
             json.add("absent", String?.none)
             json.add("after", Int64?(-9_007_199_254_740_991))
-            #expect(json.line.last == UInt8(ascii: "\n") && json.line.count { $0 == UInt8(ascii: "\n") } == 1)
-            let object = try JSONSerialization.jsonObject(with: Data(json.line)) as? [String: Any]
+            #expect(json.line().last == UInt8(ascii: "\n") && json.line().count { $0 == UInt8(ascii: "\n") } == 1)
+            let object = try JSONSerialization.jsonObject(with: Data(json.line())) as? [String: Any]
             #expect(object?["text"] as? String == text)
             #expect(object?["before"] as? Int == 7 && object?["after"] as? Int64 == -9_007_199_254_740_991)
             #expect(object?.count == 3)
         }
-        #expect(FlatJSON().line == Array("{}\n".utf8))
+        #expect(FlatJSON().line() == Array("{}\n".utf8))
     }
 }

@@ -1,3 +1,4 @@
+import EventLoops
 import HTTPServing
 import MediaToken
 import Testing
@@ -120,9 +121,9 @@ struct GateSettingsTests {
         let right = try read(
             #"{"keys": "k", "listen": ["tls:[::1]:443", "tls:systemd"], "tls-certificate": "c", "tls-key": "k", "unix-mode": "600"}"#
         )
-        #expect(right.problems.isEmpty && right.settings.tls == TLSContext.Files(certificate: "c", key: "k"))
+        #expect(right.problems.isEmpty && right.settings.tls == TLSServer.Files(certificate: "c", key: "k"))
         // JSON cannot write it here, but somebody else may ask.
-        #expect(!TLSContext.Files.isClientName("a\0b") && !TLSContext.Files.isClientName("a\0"))
+        #expect(!TLSServer.Files.isClientName("a\0b") && !TLSServer.Files.isClientName("a\0"))
         let named = try read(
             #"{"keys": "k", \#(tls), "tls-client-ca": "a", "tls-client-name": ["proxy.example", "Proxy Two"]}"#)
         #expect(named.problems.isEmpty && named.settings.tls?.clientNames == ["proxy.example", "Proxy Two"])

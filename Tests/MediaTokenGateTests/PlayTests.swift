@@ -1,5 +1,5 @@
 import Foundation
-import HTTPServing
+import HTTPMessages
 import MediaToken
 import PlaybackGrants
 import StreamPaths

@@ -48,3 +48,7 @@ struct StreamOriginTests {
         #expect(StreamHost(longest)?.name == longest && StreamHost("a" + longest) == nil)
     }
 }
+
+extension StreamHost {
+    fileprivate init?(_ header: String) { self.init(Array(header.utf8)[...]) }
+}

@@ -203,11 +203,12 @@ struct BatchVerifierTests {
 
     @Test("an engine is chosen by its name; an unknown one leaves all to libcrypto, and says so")
     func choice() {
-        func choose(_ name: String?) -> (engine: BatchVerifier.Engine?, description: String) {
+        func choose(_ name: String?) -> (engine: BatchVerifier.Engine?, description: String, isDoubtful: Bool) {
             BatchEngine.choose(asked: name, test: KnownSignatures.agree)
         }
-        #expect(choose("libcrypto").engine == nil)
-        #expect(choose("model").engine == .model)
+        #expect(choose("libcrypto").engine == nil && !choose("libcrypto").isDoubtful)
+        #expect(choose("model").engine == .model && choose("model").isDoubtful)
+        #expect(!choose(nil).isDoubtful && choose("auto").isDoubtful)
         for name in [nil, "", "ifma"] {
             #expect(choose(name).engine == (BatchVerifier.Engine.ifma.isAvailable ? .ifma : nil))
         }

@@ -1,4 +1,4 @@
-import HTTPServing
+import HTTPMessages
 import MediaTokenGate
 import PlaybackGrants
 import StreamPaths

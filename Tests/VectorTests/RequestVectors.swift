@@ -1,4 +1,4 @@
-import HTTPServing
+import HTTPMessages
 import MediaToken
 import MediaTokenGate
 import TestSupport

@@ -7,16 +7,21 @@ public struct RawToken: Sendable, CustomStringConvertible, CustomReflectable {
     /// thousand.
     public static let sizeLimit = 65_536
 
-    package let bytes: [UInt8]
+    package let bytes: ArraySlice<UInt8>
 
     /// Creates a token from the bytes as they arrived.
     public init(_ bytes: [UInt8]) {
+        self.bytes = bytes[...]
+    }
+
+    /// Creates a token from the bytes as they arrived, which it shares and does not copy.
+    public init(_ bytes: ArraySlice<UInt8>) {
         self.bytes = bytes
     }
 
     /// Creates a token from the UTF-8 bytes of `text`.
     public init(_ text: String) {
-        bytes = Array(text.utf8)
+        bytes = Array(text.utf8)[...]
     }
 
     /// The size only, since anyone who reads a log could use a token in it.

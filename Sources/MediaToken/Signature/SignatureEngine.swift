@@ -12,6 +12,10 @@ public enum SignatureEngine {
     /// whatever the other ways do not call valid.
     public static var name: String { BatchEngine.inUse.map { "\($0)" } ?? "libcrypto" }
 
+    /// Whether the operator probably wants another way: the name in the environment is unknown, what was asked for is not
+    /// available or failed its test, or it is the slow one.
+    package static var isDoubtful: Bool { BatchEngine.isDoubtful }
+
     /// One line for the operator; it gives the reason if the processor's instructions are not used.
     public static var description: String { BatchEngine.description }
 }

@@ -22,6 +22,8 @@ public struct VerifiedToken: Sendable {
 
     /// The token's claims, all of them signed.
     public var claims: MediaTokenClaims { signed.claims }
+    /// The requestor that the token was issued to, without a copy of the other claims.
+    package var requestor: RequestorID { signed.claims.requestor }
     /// The name of the key that verified the signature.
     public var key: String { signed.key.name }
     /// The token's identity in the replay store.

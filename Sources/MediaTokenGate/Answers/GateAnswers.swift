@@ -1,34 +1,40 @@
-internal import HTTPServing
+internal import HTTPMessages
 package import MediaToken
 internal import TextEncodings
 
-/// The names and values of the gate's own headers.
-enum GateHeader {
-    static let status = "X-Media-Token-Status"
-    static let detail = "X-Media-Token-Detail"
-    static let noStore = (name: "Cache-Control", value: "no-store")
+/// The gate's own header fields.
+extension HTTPAnswer {
+    /// Creates an answer that no cache may keep, with the status under which log and metrics count it.
+    init(_ code: Int, status: String, type: StaticString? = nil, body: [UInt8] = []) {
+        self.init(code, type: type, body: body)
+        add("X-Media-Token-Status", status)
+        add("Cache-Control", "no-store")
+    }
 
-    /// The `WWW-Authenticate` challenge of a 401 answer (RFC 6750, 3).
+    /// Adds the reason for the status.
+    mutating func addDetail(_ detail: String) { add("X-Media-Token-Detail", Self.fieldValue(detail)) }
+
+    /// Adds the `WWW-Authenticate` challenge of a 401 answer (RFC 6750, 3).
     ///
     /// - Parameter error: Why the token is rejected; `nil` if the request has no single token.
-    static func challenge(error: String?) -> (name: String, value: String) {
+    mutating func addChallenge(error: String?) {
         let reason = error.map {
-            ", error=\"invalid_token\", error_description=\"\(value($0).filter { !"\"\\".contains($0) })\""
+            ", error=\"invalid_token\", error_description=\"\(Self.fieldValue($0).filter { !"\"\\".contains($0) })\""
         }
-        return ("WWW-Authenticate", "Bearer realm=\"media-token\"" + (reason ?? ""))
+        add("WWW-Authenticate", "Bearer realm=\"media-token\"" + (reason ?? ""))
     }
 
-    /// The signed claims as headers, which a proxy can pass on.
-    static func claims(of token: VerifiedToken) -> [(name: String, value: String)] {
-        [
-            ("X-Media-Token-Requestor", value(token.claims.requestor.text)),
-            ("X-Media-Token-Resource", value(token.claims.resource.text)),
-            ("X-Media-Token-Mvpd", value(token.claims.mvpd.text)), ("X-Media-Token-Key", value(token.key)),
-        ]
+    /// Adds the signed claims, which a proxy can pass on.
+    mutating func addClaims(of token: VerifiedToken) {
+        let claims = token.claims
+        add("X-Media-Token-Requestor", Self.fieldValue(claims.requestor.text))
+        add("X-Media-Token-Resource", Self.fieldValue(claims.resource.text))
+        add("X-Media-Token-Mvpd", Self.fieldValue(claims.mvpd.text))
+        add("X-Media-Token-Key", Self.fieldValue(token.key))
     }
 
-    /// Makes `text`, which a client may have chosen, a safe header value: printable ASCII, cut after 1024 characters.
-    static func value(_ text: String) -> String {
+    /// Makes `text`, which a client may have chosen, a safe field value: printable ASCII, cut after 1024 characters.
+    static func fieldValue(_ text: String) -> String {
         let shown = printable(text, limit: 1024)
         return shown.utf8.allSatisfy { $0 < 0x80 }
             ? shown : shown.unicodeScalars.map { $0.isASCII ? String($0) : "?" }.joined()
@@ -80,8 +86,9 @@ private struct ProblemDocument {
     var advice: String?
 
     var answer: HTTPAnswer {
-        HTTPAnswer(
-            status, headers: [("Content-Type", "application/problem+json"), GateHeader.noStore], body: body)
+        var answer = HTTPAnswer(status, type: "application/problem+json", body: body)
+        answer.add("Cache-Control", "no-store")
+        return answer
     }
 
     var body: [UInt8] {
@@ -93,7 +100,7 @@ private struct ProblemDocument {
         json.add("number", number)
         json.add("status", status)
         json.add("title", title)
-        return json.line
+        return json.line()
     }
 }
 
@@ -102,6 +109,7 @@ extension VerifiedToken {
     ///
     /// - Parameter play: What the token was exchanged for; `nil` if it was only verified.
     fileprivate func document(_ play: Play? = nil) -> [UInt8] {
+        let claims = claims
         var json = FlatJSON()
         json.add("expires", play?.expires)
         json.add("issueTime", "\(claims.issueTime)")
@@ -113,7 +121,7 @@ extension VerifiedToken {
         json.add("status", VerdictStatus.validToken.rawValue)
         json.add("ttl", claims.timeToLive)
         json.add("url", play?.url)
-        return json.line
+        return json.line()
     }
 }
 
@@ -151,10 +159,14 @@ package enum AnswerFormat: Sendable {
     /// - Parameter play: What the token was exchanged for; `nil` if it was only verified.
     package func accept(_ token: VerifiedToken, _ play: Play? = nil) -> GateReply {
         switch self {
-        case .subrequest: return reply(.validToken, headers: GateHeader.claims(of: token)) { [] }
+        case .subrequest:
+            var reply = reply(.validToken) { [] }
+            reply.answer.addClaims(of: token)
+            return reply
         case .document:
-            let cookies = play?.cookies.map { (name: "Set-Cookie", value: $0) } ?? []
-            return reply(.validToken, headers: cookies) { token.document(play) }
+            var reply = reply(.validToken) { token.document(play) }
+            for cookie in play?.cookies ?? [] { reply.answer.add("Set-Cookie", cookie) }
+            return reply
         }
     }
 
@@ -171,21 +183,21 @@ package enum AnswerFormat: Sendable {
     private func deny(
         _ status: VerdictStatus, _ detail: String, _ document: @autoclosure () -> ProblemDocument
     ) -> GateReply {
-        let challenge = status.httpCode == 401 ? [GateHeader.challenge(error: detail)] : []
-        return reply(status, headers: challenge) { document().body }
+        var reply = reply(status) { document().body }
+        if status.httpCode == 401 { reply.answer.addChallenge(error: detail) }
+        return reply
     }
 
-    private func reply(
-        _ status: VerdictStatus, headers more: [(name: String, value: String)], _ body: () -> [UInt8]
-    ) -> GateReply {
-        var headers = [(GateHeader.status, status.rawValue), GateHeader.noStore] + more
-        switch self {
-        case .subrequest: return GateReply(HTTPAnswer(status.httpCode, headers: headers), status: status.rawValue)
-        case .document:
-            headers.append(("Content-Type", status == .validToken ? "application/json" : "application/problem+json"))
-            return GateReply(
-                HTTPAnswer(status.httpCode, headers: headers, body: body()), status: status.rawValue)
-        }
+    private func reply(_ status: VerdictStatus, _ body: () -> [UInt8]) -> GateReply {
+        let answer =
+            switch self {
+            case .subrequest: HTTPAnswer(status.httpCode, status: status.rawValue)
+            case .document:
+                HTTPAnswer(
+                    status.httpCode, status: status.rawValue,
+                    type: status == .validToken ? "application/json" : "application/problem+json", body: body())
+            }
+        return GateReply(answer, status: status.rawValue)
     }
 }
 

@@ -1,8 +1,8 @@
-package import HTTPServing
+package import HTTPMessages
 
 /// An answer of the gate, and the status under which the log and the metrics count it.
 package struct GateReply: Sendable {
-    package let answer: HTTPAnswer
+    package var answer: HTTPAnswer
     /// The status of a verdict, a ``GateStatus``, or `EXPLAINED`.
     package let status: String
 

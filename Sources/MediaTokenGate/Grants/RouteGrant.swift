@@ -96,6 +96,13 @@ package final class RouteGrant: Sendable {
         return GrantOrder(grant: self, url: url)
     }
 
+    /// Whether making a grant may take so long that an event loop must not wait for it.
+    fileprivate var isCostly: Bool { grants.isCostly }
+
+    fileprivate func isMade(for url: StreamURL, at now: Timestamp) -> Bool {
+        (try? GrantPeriod(from: now, seconds: settings.validity)).map { grants.isMade(for: url, $0) } ?? true
+    }
+
     fileprivate func grant(for url: StreamURL, identifier: [UInt8]?, at now: Timestamp) throws(GrantError) -> Grant {
         let period = try GrantPeriod(from: now, seconds: settings.validity)
         return try grants.grant(for: url, period, issuedAt: now.milliseconds / 1000, identifier: identifier)
@@ -106,6 +113,12 @@ package final class RouteGrant: Sendable {
 package struct GrantOrder: Sendable {
     fileprivate let grant: RouteGrant
     fileprivate let url: StreamURL
+
+    /// Whether fulfilling it may take so long that an event loop must not wait for it.
+    var isCostly: Bool { grant.isCostly }
+
+    /// Whether its grant was made already, so that fulfilling it takes no time.
+    func isMade(for token: VerifiedToken) -> Bool { grant.isMade(for: url, at: token.firstUse) }
 
     /// Makes the grant. A client that retries gets the same one, because its lifetime starts at the token's first use.
     package func fulfil(for token: VerifiedToken, at now: Timestamp) throws(GrantError) -> Play {

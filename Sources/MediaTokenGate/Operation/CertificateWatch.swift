@@ -1,5 +1,5 @@
 internal import MediaToken
-package import HTTPServing
+package import EventLoops
 package import Timestamps
 
 /// Warns, at most once a day, if the gate's own certificate has expired or is about to expire.
@@ -13,7 +13,7 @@ package struct CertificateWatch {
     package init() {}
 
     /// The warning to print now; `nil` if none is due. The caller asks about once an hour.
-    package mutating func warning(_ tls: TLSContext?, at now: Timestamp) -> String? {
+    package mutating func warning(_ tls: TLSServer?, at now: Timestamp) -> String? {
         tls.flatMap { warning($0.certificate, ending: $0.end, at: now) }
     }
 

@@ -1,52 +1,24 @@
 internal import Files
 internal import FoundationEssentials
 internal import Glibc
+internal import MediaToken
 internal import Threading
-package import Timestamps
+internal import Timestamps
 
 /// Writes one JSON line per verdict on a separate thread, so that no event loop waits for a disk or a pipe. If the
 /// writer falls behind, lines are dropped, and the log reports how many.
 ///
-/// A line never holds a token, a session GUID or a header's content, except the request's own ID.
 /// `@unchecked Sendable`: the lock protects everything that changes.
 package final class GateLog: @unchecked Sendable {
-    /// The content of one log line.
-    package struct Entry: Sendable {
-        package var time: Timestamp
-        package var status: String
-        package var requestor: String?
-        package var mvpd: String?
-        package var key: String?
-        package var microseconds: Int
-        package var request: String?
-        package var peer: String
-        /// The time of the token's first acceptance; `nil` unless the token was accepted again as a retry.
-        package var firstUse: Timestamp?
-
-        fileprivate func line(at clock: inout LogClock) -> [UInt8] {
-            var json = FlatJSON()
-            json.add("firstUse", firstUse.map { clock.text(of: $0) })
-            json.add("key", key)
-            json.add("microseconds", microseconds)
-            json.add("mvpd", mvpd)
-            json.add("peer", peer)
-            json.add("request", request)
-            json.add("requestor", requestor)
-            json.add("status", status)
-            json.add("time", clock.text(of: time))
-            return json.line
-        }
-    }
-
     private static let capacity = 16_384
     private static let gatheringMicroseconds: UInt32 = 5000
 
     private let lock = Lock()
-    private let arrival = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+    private let arrival = Semaphore()
     private let descriptor: Int32
     private let every: Int
     // The lock protects all properties below.
-    private var entries: [Entry] = []
+    private var entries: [LogEntry] = []
     private var lost = 0
     /// The number of lost lines that the log has not reported yet.
     private var untold = 0
@@ -59,7 +31,6 @@ package final class GateLog: @unchecked Sendable {
     ///   - every: One in so many verdicts is logged; 0 logs none.
     package init(to descriptor: Int32, every: Int) {
         (self.descriptor, self.every) = (descriptor, every)
-        sem_init(arrival, 0, 0)
         // The writer thread keeps this object alive until the log is closed.
         guard every > 0, let writer = ServiceThread({ [self] in write() }) else {
             hasEnded = true
@@ -69,38 +40,34 @@ package final class GateLog: @unchecked Sendable {
         writer.detach()
     }
 
-    deinit {
-        sem_destroy(arrival)
-        arrival.deallocate()
-    }
-
     /// The number of lines that were lost.
     var lostLines: Int { lock.withLock { lost } }
 
     /// Counts lines as lost. The caller holds the lock.
     private func lose(_ count: Int) { (lost, untold) = (lost + count, untold + count) }
 
-    package func add(_ entry: @autoclosure () -> Entry) {
+    /// Whether any line is written.
+    var isOn: Bool { every > 0 }
+
+    /// Hands the records of a group to the writer, or those of them that are to be logged.
+    func add(_ group: AnswerRecords) {
         guard every > 0 else { return }
-        let isWanted = lock.withLock { () -> Bool in
-            seen += 1
-            if seen % every != 0 { return false }
-            if entries.count >= Self.capacity { lose(1) }
-            return entries.count < Self.capacity
-        }
-        guard isWanted else { return }
-        let entry = entry()
         let isFirst = lock.withLock {
-            entries.append(entry)
-            return entries.count == 1
+            let wasEmpty = entries.isEmpty
+            for record in group.records {
+                seen += 1
+                guard seen % every == 0 else { continue }
+                if entries.count < Self.capacity { entries.append(LogEntry(record, in: group)) } else { lose(1) }
+            }
+            return wasEmpty && !entries.isEmpty
         }
-        if isFirst { sem_post(arrival) }
+        if isFirst { arrival.signal() }
     }
 
     /// Writes the remaining lines and ends the writer; gives up after `patience`, in case nothing reads the log.
     package func close(withinMilliseconds patience: Int) {
         lock.withLock { isClosed = true }
-        sem_post(arrival)
+        arrival.signal()
         let end = ContinuousClock.now + .milliseconds(patience)
         while !lock.withLock({ hasEnded }), ContinuousClock.now < end { usleep(1000) }
     }
@@ -108,10 +75,10 @@ package final class GateLog: @unchecked Sendable {
     private func write() {
         var (clock, lineBreak) = (LogClock(), [UInt8]())
         while true {
-            while sem_wait(arrival) != 0, errno == EINTR {}
-            // Entries that arrive meanwhile join the batch: waking up for each line would cost more than the verdicts.
+            arrival.wait()
+            // Records that arrive meanwhile join the batch: waking up for each line would cost more than the verdicts.
             if !lock.withLock({ isClosed }) { usleep(Self.gatheringMicroseconds) }
-            let (batch, missing, ends) = lock.withLock { () -> ([Entry], Int, Bool) in
+            let (batch, missing, ends) = lock.withLock { () -> ([LogEntry], Int, Bool) in
                 defer { (entries, untold) = ([], 0) }
                 return (entries, untold, isClosed)
             }
@@ -130,6 +97,39 @@ package final class GateLog: @unchecked Sendable {
             }
             if ends { return lock.withLock { hasEnded = true } }
         }
+    }
+}
+
+/// What a line of the log holds. An entry keeps no more of a token than its line shows, because thousands may wait.
+private struct LogEntry: Sendable {
+    private let time: Timestamp
+    private let microseconds: Int
+    private let status: String
+    private let requestor, mvpd, key: String?
+    private let firstUse: Timestamp?
+    private let request: String?
+    private let peer: String
+
+    init(_ record: AnswerRecord, in group: AnswerRecords) {
+        (time, microseconds, status) = (group.time, group.microseconds, record.status)
+        requestor = record.requestor.isEmpty ? nil : record.requestor
+        (mvpd, key) = (record.accepted.map { "\($0.claims.mvpd)" }, record.accepted?.key)
+        firstUse = record.accepted.flatMap { $0.isRetry ? $0.firstUse : nil }
+        (request, peer) = (record.request, record.peer)
+    }
+
+    func line(at clock: inout LogClock) -> [UInt8] {
+        var json = FlatJSON()
+        json.add("firstUse", firstUse.map { clock.text(of: $0) })
+        json.add("key", key)
+        json.add("microseconds", microseconds)
+        json.add("mvpd", mvpd)
+        json.add("peer", peer)
+        json.add("request", request)
+        json.add("requestor", requestor)
+        json.add("status", status)
+        json.add("time", clock.text(of: time))
+        return json.line()
     }
 }
 

@@ -6,6 +6,8 @@ package final class GateMetrics: Sendable {
     private static let bounds = [
         0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1,
     ]
+    /// The upper bounds of the histogram of groups, in tokens.
+    private static let groupBounds: [Double] = [1, 2, 4, 8, 16, 32, 64]
     /// The most requestors that are counted separately. A backend that keeps sending new ones must not grow the table.
     private static let mostRequestors = 100
 
@@ -17,32 +19,68 @@ package final class GateMetrics: Sendable {
     private struct State {
         var verdicts: [Label: Int] = [:]
         var requestors: Set<String> = []
-        var buckets = [Int](repeating: 0, count: bounds.count + 1)
-        var seconds = 0.0
+        var latency = Histogram(bounds: GateMetrics.bounds)
+        var groups = Histogram(bounds: GateMetrics.groupBounds)
         var storeErrors = 0
+
+        /// - Parameter requestor: The requestor; empty if the answer has none.
+        mutating func count(_ status: String, of requestor: String, afterMicroseconds microseconds: Int) {
+            var requestor = requestor
+            if !requestors.contains(requestor) {
+                if requestors.count < GateMetrics.mostRequestors {
+                    requestors.insert(requestor)
+                } else {
+                    requestor = "other"
+                }
+            }
+            verdicts[Label(status: status, requestor: requestor), default: 0] += 1
+            latency.count(Double(microseconds) / 1e6)
+        }
+    }
+
+    /// How often values came up to each bound.
+    private struct Histogram {
+        let bounds: [Double]
+        var counts: [Int]
+        var sum = 0.0
+
+        init(bounds: [Double]) { (self.bounds, counts) = (bounds, [Int](repeating: 0, count: bounds.count + 1)) }
+
+        mutating func count(_ value: Double) {
+            counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += 1
+            sum += value
+        }
+
+        func family(_ name: String, _ help: String) -> MetricFamily {
+            var (family, total) = (MetricFamily(name, .histogram, help), 0)
+            for (bound, count) in zip(bounds.map { "\($0)" } + ["+Inf"], counts) {
+                total += count
+                family.add(total, suffix: "_bucket", ["le": bound])
+            }
+            family.add(sum, suffix: "_sum")
+            family.add(total, suffix: "_count")
+            return family
+        }
     }
 
     private let state = Guarded(State())
 
     package init() {}
 
-    /// Counts one answer.
-    package func count(_ status: String, requestor: String?, microseconds: Int, isStoreError: Bool = false) {
-        let seconds = Double(microseconds) / 1e6
+    /// Counts the answers of a group.
+    func count(_ group: AnswerRecords) {
         state.withLock { state in
-            var requestor = requestor ?? ""
-            if !state.requestors.contains(requestor) {
-                if state.requestors.count < Self.mostRequestors {
-                    state.requestors.insert(requestor)
-                } else {
-                    requestor = "other"
-                }
+            for index in group.records.indices {
+                let (status, requestor) = (group.records[index].status, group.records[index].requestor)
+                state.count(status, of: requestor, afterMicroseconds: group.microseconds)
+                if group.records[index].isStoreError { state.storeErrors += 1 }
             }
-            state.verdicts[Label(status: status, requestor: requestor), default: 0] += 1
-            state.buckets[Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count] += 1
-            state.seconds += seconds
-            if isStoreError { state.storeErrors += 1 }
         }
+    }
+
+    /// Counts a group of so many tokens that were verified together.
+    func countVerified(_ tokens: Int) {
+        state.withLock { $0.groups.count(Double(tokens)) }
     }
 
     /// All counts as metrics.
@@ -54,18 +92,12 @@ package final class GateMetrics: Sendable {
         for (label, count) in labels {
             verdicts.add(count, ["status": label.status, "requestor": label.requestor])
         }
-        var latency = MetricFamily(
-            "media_token_verdict_seconds", .histogram,
-            "Time from the event-loop iteration that brought a request to its answer.")
-        var total = 0
-        for (bound, count) in zip(Self.bounds.map { "\($0)" } + ["+Inf"], state.buckets) {
-            total += count
-            latency.add(total, suffix: "_bucket", ["le": bound])
-        }
-        latency.add(state.seconds, suffix: "_sum")
-        latency.add(total, suffix: "_count")
         return [
-            verdicts, latency,
+            verdicts,
+            state.latency.family(
+                "media_token_verdict_seconds",
+                "Time from the event-loop iteration that brought a request to its answer."),
+            state.groups.family("media_token_group_tokens", "Tokens whose signatures were verified together."),
             MetricFamily(
                 "media_token_store_errors_total", .counter, "Requests left undecided because the replay store failed.",
                 state.storeErrors),

@@ -12,10 +12,9 @@ struct FormFields {
     /// The byte that a `+` in a form represents.
     private static let space = UInt8(ascii: " ")
 
-    /// Splits `text` by bytes, because `String` treats a separator and a combining accent after it as one character.
-    init(_ text: String) {
-        // Iterating over an array is several times as fast as over a string.
-        let pairs = Array(text.utf8).split(separator: UInt8(ascii: "&"), maxSplits: Self.pairLimit)
+    /// Splits `text`, which must be the query or the form without anything around it.
+    init(_ text: ArraySlice<UInt8>) {
+        let pairs = text.split(separator: UInt8(ascii: "&"), maxSplits: Self.pairLimit)
         isTooLong = pairs.count > Self.pairLimit
         fields = pairs.compactMap { pair in
             let mark = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
@@ -26,9 +25,7 @@ struct FormFields {
     }
 
     /// The values of `name` as they were sent; the library decodes wrapped tokens.
-    func encoded(_ name: String) -> [String] {
-        values(name).map { String(decoding: $0, as: UTF8.self) }
-    }
+    func encoded(_ name: String) -> [ArraySlice<UInt8>] { values(name) }
 
     /// The decoded values of `name`. A value is `nil` if it cannot be decoded.
     func decoded(_ name: String) -> [String?] {

@@ -1,4 +1,4 @@
-internal import HTTPServing
+internal import HTTPMessages
 internal import PlaybackGrants
 internal import StreamPaths
 internal import TextEncodings
@@ -18,13 +18,17 @@ extension GateRoute {
     /// none, or if the gate accepts none for this route.
     func grantAnswer(to proxied: ProxiedRequest, for path: StreamPath, at now: Timestamp) -> GrantAnswer? {
         guard let grant, let verifier = grant.verifier else { return nil }
-        let (name, request) = (CommonAccessToken.name, proxied.question)
+        let request = proxied.question
+        let cookies = request.values(of: GateField.cookie)
         let sent =
-            request.values(of: name) + request.values(of: "Cookie").flatMap { TokenSources.cookies($0, named: name) }
+            request.values(of: GateField.grant)
+            + cookies.flatMap { TokenSources.cookies($0, named: CommonAccessToken.name) }
         let host = hosts.isEmpty ? nil : proxied.streamHost
-        let asked = CATRequest(method: proxied.method, host: host?.name, path: path.text)
+        let method = proxied.method.map { String(decoding: $0, as: UTF8.self) }
+        let asked = CATRequest(method: method, host: host?.name, path: path.text)
         var reason: String?
         for token in sent.prefix(Self.grantLimit) {
+            let token = String(decoding: token, as: UTF8.self)
             guard let refusal = refusal(of: token, to: asked, verifier, ownPrefix: grant.prefix, at: now) else {
                 return .opens
             }

@@ -1,4 +1,4 @@
-internal import HTTPServing
+internal import HTTPMessages
 internal import MediaToken
 internal import PlaybackGrants
 internal import StreamPaths
@@ -52,21 +52,23 @@ struct PlayRequestReader {
         _ request: HTTPRequest, of url: StreamURL, within window: Duration?
     ) throws(RequestError) -> RetryWindow? {
         guard let window else { return nil }
-        let keys = request.values(of: "Idempotency-Key")
+        let keys = request.values(of: GateField.idempotencyKey)
         guard let key = keys.first else { return nil }
-        guard keys.count == 1, Self.keyLengths.contains(key.utf8.count),
-            key.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        guard keys.count == 1, Self.keyLengths.contains(key.count),
+            key.allSatisfy({ (0x21...0x7E).contains($0) })
         else {
             throw .invalid(
                 "the Idempotency-Key is not usable; expected one, of \(Self.keyLengths.lowerBound) to "
                     + "\(Self.keyLengths.upperBound) visible characters, made at random for each play")
         }
         // The secret includes the URL, because another URL needs another grant. No key contains a zero byte.
-        return RetryWindow(secret: Array(key.utf8) + [0] + url.text.utf8, within: window)
+        return RetryWindow(secret: Array(key) + [0] + url.text.utf8, within: window)
     }
 
     /// The caller's expectation, which must be within the route's. Anything left out is taken from the route.
-    private func narrowed(_ route: Expectation, _ sent: VerifyRequestFields) throws(RequestError) -> Expectation {
+    private func narrowed(_ route: Expectation, _ sent: borrowing VerifyRequestFields) throws(RequestError)
+        -> Expectation
+    {
         var (requestors, resource) = (route.requestors, route.resource)
         if let given = try sent.requestor().map({ RequestorID($0) }) {
             guard requestors.contains(given) else {

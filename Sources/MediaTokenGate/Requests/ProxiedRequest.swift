@@ -1,4 +1,4 @@
-internal import HTTPServing
+internal import HTTPMessages
 internal import MediaToken
 internal import StreamPaths
 internal import TextEncodings
@@ -10,13 +10,16 @@ internal import TextEncodings
 struct ProxiedRequest {
     /// The proxy's own request, which also carries the client's headers.
     let question: HTTPRequest
-    let target: String?
-    let method: String?
-    let host: String?
+    let target: ArraySlice<UInt8>?
+    let method: ArraySlice<UInt8>?
+    let host: ArraySlice<UInt8>?
     /// The proxy's ID of the client's request.
-    let attempt: String?
+    let attempt: ArraySlice<UInt8>?
 
-    init(_ question: HTTPRequest, target: String?, method: String?, host: String?, attempt: String? = nil) {
+    init(
+        _ question: HTTPRequest, target: ArraySlice<UInt8>?, method: ArraySlice<UInt8>?, host: ArraySlice<UInt8>?,
+        attempt: ArraySlice<UInt8>? = nil
+    ) {
         (self.question, self.target, self.method) = (question, target, method)
         (self.host, self.attempt) = (host, attempt)
     }
@@ -29,15 +32,14 @@ struct ProxiedRequest {
     func retries(within window: Duration?) -> RetryWindow? {
         guard let window, let attempt, let target, Self.isRequestID(attempt) else { return nil }
         // The secret never equals an Idempotency-Key's: a client that learns the request ID cannot retry /v1/play.
-        let secret = [Self.purpose, attempt, host ?? "", target].map { Array($0.utf8) }.joined(
-            separator: [0])
+        let secret = [Self.purpose, attempt, host ?? [], target].joined(separator: [0])
         return RetryWindow(secret: Array(secret), within: window)
     }
 
-    private static let purpose = "attempt"
+    private static let purpose = Array("attempt".utf8)[...]
 
     /// Whether `text` is like nginx's `$request_id` (nginx.org, ngx_http_core_module): 16 random bytes in hexadecimal.
-    private static func isRequestID(_ text: String) -> Bool {
-        text.utf8.count == 32 && text.utf8.allSatisfy { Hexadecimal.value(of: $0) != nil }
+    private static func isRequestID(_ text: ArraySlice<UInt8>) -> Bool {
+        text.count == 32 && text.allSatisfy { Hexadecimal.value(of: $0) != nil }
     }
 }

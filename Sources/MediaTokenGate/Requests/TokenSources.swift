@@ -1,4 +1,4 @@
-internal import HTTPServing
+internal import HTTPMessages
 internal import TextEncodings
 
 /// The places where a client's request, as described by a proxy, may carry its token.
@@ -17,16 +17,16 @@ package struct TokenSources: Sendable, Equatable {
     /// The result of looking for a token.
     enum Finding: Equatable {
         case none
-        case one(String)
+        case one(ArraySlice<UInt8>)
         /// There are several tokens that differ, or the query is too long to be read in full.
         case several
     }
 
-    func find(in request: HTTPRequest, originalQuery: String?) -> Finding {
-        var found: [String] = []
-        if let header { found += request.values(of: header) }
-        if bearer { found += request.values(of: "Authorization").compactMap(Self.bearerToken) }
-        if let cookie { found += request.values(of: "Cookie").flatMap { Self.cookies($0, named: cookie) } }
+    func find(in request: HTTPRequest, originalQuery: ArraySlice<UInt8>?) -> Finding {
+        var found: [ArraySlice<UInt8>] = []
+        if let header { found += request.values(of: HTTPFieldName(header)) }
+        if bearer { found += request.values(of: GateField.authorization).compactMap(Self.bearerToken) }
+        if let cookie { found += request.values(of: GateField.cookie).flatMap { Self.cookies($0, named: cookie) } }
         if let parameter, let originalQuery {
             let fields = FormFields(originalQuery)
             guard !fields.isTooLong else { return .several }
@@ -38,23 +38,22 @@ package struct TokenSources: Sendable, Equatable {
     }
 
     /// The token of a bearer `Authorization` header. The scheme is not case-sensitive (RFC 9110, 11.1).
-    static func bearerToken(_ value: String) -> String? {
-        let scheme = value.utf8.prefix { !$0.isBlank }
-        guard String(Substring(scheme)).isSame(ignoringCaseOf: "Bearer") else { return nil }
-        return String(Substring(value.utf8.dropFirst(scheme.count).drop(while: \.isBlank)))
+    static func bearerToken(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        let scheme = value.prefix { !$0.isBlank }
+        guard scheme.count == 6, scheme.lazy.map(\.asciiLowercased).elementsEqual("bearer".utf8) else { return nil }
+        return value.dropFirst(scheme.count).drop(while: \.isBlank)
     }
 
-    static func cookies(_ header: String, named name: String) -> [String] {
+    static func cookies(_ header: ArraySlice<UInt8>, named name: String) -> [ArraySlice<UInt8>] {
         let quote = UInt8(ascii: "\"")
-        // Iterating over an array is several times as fast as over a string.
-        return Array(header.utf8).split(separator: UInt8(ascii: ";")).compactMap { pair in
+        return header.split(separator: UInt8(ascii: ";")).compactMap { pair in
             guard let mark = pair.firstIndex(of: UInt8(ascii: "=")),
                 pair[..<mark].trimmingBlanks().elementsEqual(name.utf8)
             else { return nil }
             let value = pair[mark...].dropFirst().trimmingBlanks()
             // Quotes around a cookie's value are syntax, not part of the value (RFC 6265, 4.1.1).
             let isQuoted = value.count > 1 && value.first == quote && value.last == quote
-            return String(decoding: isQuoted ? value.dropFirst().dropLast() : value, as: UTF8.self)
+            return isQuoted ? value.dropFirst().dropLast() : value
         }
     }
 }

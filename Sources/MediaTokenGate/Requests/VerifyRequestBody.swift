@@ -1,9 +1,9 @@
-internal import HTTPServing
+internal import HTTPMessages
 internal import TextEncodings
 
 /// The content of a request's body, read according to its media type.
-struct VerifyRequestBody {
-    private(set) var token: [UInt8]
+struct VerifyRequestBody: ~Copyable {
+    private(set) var token: ArraySlice<UInt8>
     /// The fields of a form; `nil` if the body is not a form.
     private var form: FormFields?
     private var members: [String: String] = [:]
@@ -36,31 +36,34 @@ struct VerifyRequestBody {
 
     /// The media type in lower case. The body must be plain UTF-8: in other encodings, the bytes may be another token.
     private static func mediaType(_ request: HTTPRequest) throws(RequestError) -> String? {
-        let codings = request.values(of: "Content-Encoding")
+        let codings = request.values(of: .contentEncoding).map { String(decoding: $0, as: UTF8.self) }
         if let coding = codings.first(where: { !$0.isSame(ignoringCaseOf: "identity") }) {
             throw RequestError(
                 415, .requestInvalid,
                 "the body has Content-Encoding \(printable(coding)), which is not supported; expected none")
         }
-        guard let value = request.values(of: "Content-Type").first else { return nil }
-        guard value.utf8.count <= mediaTypeLimit else { throw .invalid("the media type is longer than any") }
-        let parts = value.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map { part in
+        guard let value = request.firstValue(of: .contentType) else { return nil }
+        // What nearly all callers send.
+        if value.isSame(as: "text/plain") { return "text/plain" }
+        guard value.count <= mediaTypeLimit else { throw .invalid("the media type is longer than any") }
+        let parts = value.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map { part in
             String(decoding: part.trimmingBlanks().map(\.asciiLowercased), as: UTF8.self)
         }
         let isUTF8 = parts.allSatisfy { part in
             !part.utf8.starts(with: "charset".utf8) || utf8Names.contains { $0.hasSameBytes(as: part) }
         }
-        guard isUTF8, value.utf8.allSatisfy({ $0 < 0x80 }) else {
-            throw RequestError(415, .requestInvalid, "the body is \(printable(value)); expected UTF-8")
+        guard isUTF8, value.allSatisfy({ $0 < 0x80 }) else {
+            let shown = printable(String(decoding: value, as: UTF8.self))
+            throw RequestError(415, .requestInvalid, "the body is \(shown); expected UTF-8")
         }
         return parts[0]
     }
 
     private static let utf8Names = ["utf-8", "\"utf-8\"", "us-ascii"].map { "charset=" + $0 }
 
-    private mutating func readForm(_ bytes: [UInt8]) throws(RequestError) {
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalid("the form is not UTF-8") }
-        let form = FormFields(text)
+    private mutating func readForm(_ bytes: ArraySlice<UInt8>) throws(RequestError) {
+        guard String(validating: bytes, as: UTF8.self) != nil else { throw .invalid("the form is not UTF-8") }
+        let form = FormFields(bytes)
         guard form.isWhole else {
             throw .invalid("a field name of the form cannot be decoded, or there are more than 256 fields")
         }
@@ -71,11 +74,11 @@ struct VerifyRequestBody {
     /// The gate's own object holds the token under one of ``tokenFields``. Any other object is an answer from Adobe,
     /// which the library reads. Its requestor and resource are not used as the caller's expectation, since the client
     /// may have written them.
-    private mutating func readJSON(_ bytes: [UInt8]) throws(RequestError) {
+    private mutating func readJSON(_ bytes: ArraySlice<UInt8>) throws(RequestError) {
         var tokens: [String?] = []
         let decisions: [JSONObject]?
         do throws(JSONError) {
-            let object = try StrictJSON.readObject(bytes[...])
+            let object = try StrictJSON.readObject(bytes)
             for name in Self.tokenFields { tokens.append(try object.text(name)) }
             guard tokens.contains(where: { $0 != nil }) else { return }
             tokens.append(try object.text(Self.answerFields.token))
@@ -87,15 +90,15 @@ struct VerifyRequestBody {
         guard decisions == nil else {
             throw .invalid("the body has a token, and an answer of Adobe's; expected one of them")
         }
-        token = try Self.one(of: tokens.compactMap(\.self))
+        token = try Self.one(of: tokens.compactMap { $0.map { Array($0.utf8)[...] } })
     }
 
-    private static func one(of tokens: [String]) throws(RequestError) -> [UInt8] {
+    private static func one(of tokens: [ArraySlice<UInt8>]) throws(RequestError) -> ArraySlice<UInt8> {
         guard let first = tokens.first, tokens.allSatisfy({ $0.hasSameBytes(as: first) }) else {
             throw .invalid(
                 "the body has \(tokens.isEmpty ? "no token" : "several tokens that differ"); expected one, as "
                     + tokenFields.joined(separator: ", "))
         }
-        return Array(first.utf8)
+        return first
     }
 }

@@ -1,4 +1,4 @@
-internal import HTTPServing
+internal import HTTPMessages
 internal import MediaToken
 internal import TextEncodings
 
@@ -22,13 +22,13 @@ struct VerifyRequestReader {
 }
 
 /// The fields of a request with a token, from its body, query and headers.
-struct VerifyRequestFields {
+struct VerifyRequestFields: ~Copyable {
     let body: VerifyRequestBody
     private let query: FormFields
     private let request: HTTPRequest
 
     init(_ request: HTTPRequest) throws(RequestError) {
-        query = FormFields(request.query ?? "")
+        query = FormFields(request.query ?? [])
         guard query.isWhole else {
             throw .invalid("a field name of the query cannot be decoded, or there are more than 256 fields")
         }
@@ -36,13 +36,13 @@ struct VerifyRequestFields {
         self.request = request
     }
 
-    func requestor() throws(RequestError) -> String? { try one("requestor", request.values(of: "X-Requestor-Id")) }
+    func requestor() throws(RequestError) -> String? { try one("requestor", GateField.requestor) }
 
-    func resource() throws(RequestError) -> String? { try one("resource", request.values(of: "X-Resource-Id")) }
+    func resource() throws(RequestError) -> String? { try one("resource", GateField.resource) }
 
     /// The value of either `name` or `other`, exactly one of which must be given.
     func one(_ name: String, or other: String) throws(RequestError) -> String {
-        let (first, second) = (try one(name, []), try one(other, []))
+        let (first, second) = (try one(name, nil), try one(other, nil))
         guard let value = first ?? second else {
             throw .invalid("no \(name) is given; expected it, or a \(other), in the body or the query")
         }
@@ -53,12 +53,16 @@ struct VerifyRequestFields {
     }
 
     /// The value on which body, query and headers agree; `nil` if none of them has it.
-    private func one(_ name: String, _ headers: [String]) throws(RequestError) -> String? {
+    private func one(_ name: String, _ header: HTTPFieldName?) throws(RequestError) -> String? {
         var agreed: String?
         for value in body.values(of: name) { try Self.agree(on: value, of: name, &agreed) }
         for value in query.decoded(name) { try Self.agree(on: value, of: name, &agreed) }
-        // A replacement character in a header stands for bytes that were not UTF-8.
-        for value in headers { try Self.agree(on: value.holdsReplacement ? nil : value, of: name, &agreed) }
+        guard let header else { return agreed }
+        try request.forEachValue(of: header) { (value) throws(RequestError) in
+            // A replacement character stands for bytes that were not UTF-8 when a proxy read them.
+            let text = String(validating: value, as: UTF8.self).flatMap { $0.holdsReplacement ? nil : $0 }
+            try Self.agree(on: text, of: name, &agreed)
+        }
         return agreed
     }
 

@@ -1,7 +1,10 @@
+package import EventLoops
+internal import HTTPMessages
 package import HTTPServing
 internal import MediaToken
 package import ReplayStores
 internal import Synchronization
+internal import TextEncodings
 
 /// Answers operators' requests for health, readiness and metrics, on a separate listener.
 package struct GateAdmin: Sendable {
@@ -9,12 +12,12 @@ package struct GateAdmin: Sendable {
     private let store: ReplayStore
     private let metrics: GateMetrics
     private let connections: @Sendable () -> Int
-    private let tls: @Sendable () -> TLSContext?
+    private let tls: @Sendable () -> TLSServer?
     private let version: String
 
     package init(
         _ service: GateService, store: ReplayStore, metrics: GateMetrics, version: String,
-        connections: @escaping @Sendable () -> Int, tls: @escaping @Sendable () -> TLSContext?
+        connections: @escaping @Sendable () -> Int, tls: @escaping @Sendable () -> TLSServer?
     ) {
         (self.service, self.store, self.metrics, self.version) = (service, store, metrics, version)
         (self.connections, self.tls) = (connections, tls)
@@ -24,9 +27,9 @@ package struct GateAdmin: Sendable {
     package func handle(_ exchanges: [HTTPExchange]) {
         for exchange in exchanges {
             switch exchange.request.path {
-            case "/healthz": exchange.answer(text(200, "alive\n"))
-            case "/readyz": exchange.answer(readiness)
-            case "/metrics": exchange.answer(text(200, metricsText))
+            case let path where path.isSame(as: "/healthz"): exchange.answer(text(200, "alive\n"))
+            case let path where path.isSame(as: "/readyz"): exchange.answer(readiness)
+            case let path where path.isSame(as: "/metrics"): exchange.answer(text(200, metricsText))
             default: exchange.answer(text(404, "expected /healthz, /readyz or /metrics\n"))
             }
         }
@@ -94,7 +97,6 @@ package struct GateAdmin: Sendable {
     }
 
     private func text(_ status: Int, _ body: String) -> HTTPAnswer {
-        HTTPAnswer(
-            status, headers: [("Content-Type", "text/plain; version=0.0.4; charset=utf-8")], body: Array(body.utf8))
+        HTTPAnswer(status, type: "text/plain; version=0.0.4; charset=utf-8", body: Array(body.utf8))
     }
 }

@@ -1,9 +1,11 @@
 package import EventLoops
+internal import HTTPMessages
 package import HTTPServing
 package import MediaToken
 internal import PlaybackGrants
 package import ReplayStores
 internal import Threading
+internal import Timestamps
 
 /// A running gate, which handles the requests that each event-loop iteration brings.
 package final class GateService: Sendable {
@@ -25,6 +27,7 @@ package final class GateService: Sendable {
     private let store: ReplayStore
     private let metrics: GateMetrics
     private let log: GateLog
+    private let signing: GrantSigning
 
     /// The most tokens in a group. It bounds how long the first of them waits for the last.
     private static let largestGroup = 64
@@ -32,6 +35,7 @@ package final class GateService: Sendable {
     package init(_ settings: GateSettings, keys: KeyRing, store: ReplayStore, metrics: GateMetrics, log: GateLog) {
         currentRules = Guarded(Rules(settings, keys: keys, store: store))
         (self.store, self.metrics, self.log) = (store, metrics, log)
+        signing = GrantSigning(mostThreads: settings.workers)
         // Chooses and tests the engine now, so that no group waits for that.
         _ = SignatureEngine.name
     }
@@ -51,39 +55,73 @@ package final class GateService: Sendable {
 
     /// Creates the handler of one event loop. It queries the store without blocking that loop.
     package func handler(on loop: EventLoop) -> HTTPHandler {
-        let session = store.session(on: loop)
-        return { [self] exchanges in handle(exchanges, session) }
+        let (session, grants) = (store.session(on: loop), LoopGrants(signing, on: loop))
+        return HTTPHandler(
+            handle: { [self] exchanges in handle(exchanges, session, grants) },
+            refuse: { [self] refusal in refuse(refusal) })
     }
 
-    private func handle(_ exchanges: [HTTPExchange], _ session: (any PipelinedReplayCache)?) {
-        let (start, rules) = (ContinuousClock.now, rules)
-        var pending: [PendingExchange] = []
+    /// The answer to a request that the server refuses; nothing of such a request is logged.
+    private func refuse(_ refusal: HTTPRefusal) -> HTTPAnswer {
+        let status = GateStatus.requestInvalid
+        metrics.count(AnswerRecords(time: .now, microseconds: 0, records: [AnswerRecord(status: status.rawValue)]))
+        return RequestError(refusal.status, status, refusal.reason).answer
+    }
+
+    private func handle(
+        _ exchanges: [HTTPExchange], _ session: (any PipelinedReplayCache)?, _ grants: LoopGrants
+    ) {
+        let (start, now, rules) = (ContinuousClock.now, Timestamp.now, rules)
+        var (pending, answered) = ([PendingExchange](), [AnswerRecord]())
+        pending.reserveCapacity(exchanges.count)
         for exchange in exchanges {
-            switch rules.gate.task(exchange.request, at: .now) {
-            case .settled(let reply): finish(exchange, with: reply, since: start)
+            switch rules.gate.task(exchange.request, at: now) {
+            case .settled(let reply): answered.append(answer(exchange, with: reply))
             case .explain(let request):
-                let examination = rules.verifier.examine(request.token, for: request.expectation, at: .now)
-                finish(exchange, with: ExplanationDocument.reply(examination), since: start)
-            case .verify(let task): pending.append(PendingExchange(exchange: exchange, task: task))
+                let examination = rules.verifier.examine(request.token, for: request.expectation, at: now)
+                answered.append(answer(exchange, with: ExplanationDocument.reply(examination)))
+            case .verify(let task):
+                if task.order?.isCostly == true, !signing.reserve() {
+                    answered.append(answer(exchange, with: task.format.undecided(Self.signingIsBusy)))
+                } else {
+                    pending.append(PendingExchange(exchange: exchange, task: task))
+                }
             }
         }
+        finish(answered, since: start)
         for begin in stride(from: 0, to: pending.count, by: Self.largestGroup) {
-            let group = Array(pending[begin...].prefix(Self.largestGroup))
-            verify(group, by: rules, claimingIn: session, since: start)
+            let group =
+                pending.count <= Self.largestGroup ? pending : Array(pending[begin...].prefix(Self.largestGroup))
+            metrics.countVerified(group.count)
+            verify(group, by: rules, claimingIn: session, grants, since: start)
         }
     }
+
+    private static let signingIsBusy =
+        "\(GrantSigning.capacity) grants wait for their signatures; the token is not consumed, so ask again"
 
     private func verify(
         _ group: [PendingExchange], by rules: Rules, claimingIn session: (any PipelinedReplayCache)?,
-        since start: ContinuousClock.Instant
+        _ grants: LoopGrants, since start: ContinuousClock.Instant
     ) {
         let requests = group.map(\.task.request)
         let conclude = { [self] (outcomes: [Result<Verdict, VerificationError>]) in
+            let now = Timestamp.now
+            var answered: [AnswerRecord] = []
+            answered.reserveCapacity(group.count)
             for (pending, outcome) in zip(group, outcomes) {
-                let reply = pending.task.reply(to: outcome, at: .now)
-                let facts = VerdictFacts(outcome, of: pending.task.request, known: rules.requestors)
-                finish(pending.exchange, with: reply, facts: facts, since: start)
+                let (task, exchange) = (pending.task, pending.exchange)
+                let record = AnswerRecord(outcome, of: task.request, known: rules.requestors)
+                if task.mustBeSigned(outcome) {
+                    grants.make({ task.reply(to: outcome, at: .now) }) { [self] reply in
+                        finish([answer(exchange, with: reply, record)], since: start)
+                    }
+                } else {
+                    if task.order?.isCostly == true { signing.release() }
+                    answered.append(answer(exchange, with: task.reply(to: outcome, at: now), record))
+                }
             }
+            finish(answered, since: start)
         }
         if let session {
             rules.verifier.verify(requests, at: .now, claimingIn: session, conclude)
@@ -92,50 +130,51 @@ package final class GateService: Sendable {
         }
     }
 
-    private func finish(
-        _ exchange: HTTPExchange, with reply: GateReply, facts: VerdictFacts = VerdictFacts(),
-        since start: ContinuousClock.Instant
-    ) {
+    /// Sends an answer.
+    ///
+    /// - Returns: What is recorded of it.
+    private func answer(
+        _ exchange: HTTPExchange, with reply: GateReply, _ record: AnswerRecord = AnswerRecord()
+    ) -> AnswerRecord {
         exchange.answer(reply.answer)
+        var record = record
+        record.status = reply.status
+        if log.isOn {
+            record.request = Self.identifier(exchange.request.values(of: GateField.request))
+            record.peer = exchange.request.peer
+        }
+        return record
+    }
+
+    /// Has log and metrics record the answers of a group, all of which were sent.
+    private func finish(_ answered: [AnswerRecord], since start: ContinuousClock.Instant) {
+        guard !answered.isEmpty else { return }
         let microseconds = (ContinuousClock.now - start).wholeMicroseconds
-        metrics.count(
-            reply.status, requestor: facts.requestor, microseconds: microseconds, isStoreError: facts.isStoreError)
-        log.add(
-            GateLog.Entry(
-                time: .now, status: reply.status,
-                requestor: facts.requestor, mvpd: facts.mvpd, key: facts.key, microseconds: microseconds,
-                request: Self.identifier(exchange.request.values(of: "X-Request-Id")),
-                peer: exchange.request.peer, firstUse: facts.firstUse))
+        let group = AnswerRecords(time: .now, microseconds: microseconds, records: answered)
+        metrics.count(group)
+        log.add(group)
     }
 
     /// The value of `X-Request-Id`, if it looks like an ID: a client that sets it could put a token there.
-    static func identifier(_ headers: [String]) -> String? {
-        guard headers.count == 1, (1...64).contains(headers[0].utf8.count),
-            headers[0].utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+    private static func identifier(_ values: [ArraySlice<UInt8>]) -> String? {
+        guard values.count == 1, (1...64).contains(values[0].count),
+            values[0].allSatisfy({ (0x21...0x7E).contains($0) })
         else { return nil }
-        return headers[0]
+        return String(decoding: values[0], as: UTF8.self)
     }
 }
 
-/// What log and metrics record of a verdict in addition to its status.
-private struct VerdictFacts {
-    private(set) var requestor: String?
-    private(set) var mvpd, key: String?
-    /// The time of the first acceptance, if this one is a retry.
-    private(set) var firstUse: Timestamp?
-    private(set) var isStoreError = false
-
-    /// There is no verdict.
-    init() {}
-
+extension AnswerRecord {
+    /// Records a verdict.
+    ///
     /// - Parameter known: the requestors that the settings name. A caller may send any text as requestor, even a token, so
     ///   any other is recorded as "other".
-    init(
+    fileprivate init(
         _ outcome: Result<Verdict, VerificationError>, of request: VerificationRequest, known: Set<RequestorID>
     ) {
+        self.init()
         if case .success(.accepted(let token)) = outcome {
-            (requestor, mvpd) = (token.claims.requestor.description, token.claims.mvpd.description)
-            (key, firstUse) = (token.key, token.isRetry ? token.firstUse : nil)
+            (requestor, accepted) = (token.requestor.description, token)
             return
         }
         requestor = request.expectation.requestors.first { known.contains($0) }?.description ?? "other"
@@ -144,6 +183,12 @@ private struct VerdictFacts {
 }
 
 extension VerificationTask {
+    /// Whether the answer has a grant that takes so long to make that an event loop must not wait for it.
+    fileprivate func mustBeSigned(_ outcome: Result<Verdict, VerificationError>) -> Bool {
+        guard let order, order.isCostly, case .success(.accepted(let token)) = outcome else { return false }
+        return !order.isMade(for: token)
+    }
+
     /// The answer to the outcome of a verification. If the token is accepted, this first makes the ordered grant.
     package func reply(to outcome: Result<Verdict, VerificationError>, at now: Timestamp) -> GateReply {
         switch outcome {
@@ -176,7 +221,8 @@ private struct ExplanationDocument: Encodable {
 
     static func reply(_ examination: Examination) -> GateReply {
         let document = ExplanationDocument(checks: examination.reports.map(CheckObject.init))
-        let headers = [(name: "Content-Type", value: "application/json"), GateHeader.noStore]
-        return GateReply(HTTPAnswer(200, headers: headers, body: JSONLine.body(document)), status: "EXPLAINED")
+        var answer = HTTPAnswer(200, type: "application/json", body: JSONLine.body(document))
+        answer.add("Cache-Control", "no-store")
+        return GateReply(answer, status: "EXPLAINED")
     }
 }

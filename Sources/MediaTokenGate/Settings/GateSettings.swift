@@ -1,4 +1,5 @@
 package import MediaToken
+package import EventLoops
 package import HTTPServing
 package import ReplayStores
 
@@ -9,7 +10,7 @@ package struct GateSettings: Sendable {
     /// The permissions of Unix sockets.
     package var unixMode: UInt32 = 0o660
     /// The certificate files of the listeners that use TLS.
-    package var tls: TLSContext.Files?
+    package var tls: TLSServer.Files?
     package var workers = 2
     /// The verification key files, and directories of such files.
     package var keys: [String] = []

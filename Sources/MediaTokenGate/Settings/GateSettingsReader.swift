@@ -1,4 +1,5 @@
 internal import MediaToken
+internal import EventLoops
 internal import HTTPServing
 internal import ReplayStores
 internal import StreamPaths
@@ -44,7 +45,7 @@ package struct GateSettingsReader {
         let isUsed = (settings.listen + settings.admin).contains(where: \.isTLS)
         switch (certificate, key) {
         case (let certificate?, let key?):
-            settings.tls = TLSContext.Files(certificate: certificate, key: key, clientAuthorities: authorities)
+            settings.tls = TLSServer.Files(certificate: certificate, key: key, clientAuthorities: authorities)
             settings.tls?.clientNames = names ?? []
             // Without this check, an operator who configures TLS or client certificates could get neither.
             if !isUsed {
@@ -64,7 +65,7 @@ package struct GateSettingsReader {
         guard let names else { return }
         if !isAuthorityGiven { object.refuse("tls-client-name", "is given without tls-client-ca") }
         if names.isEmpty { object.refuse("tls-client-name", "names no client; expected at least one") }
-        for (position, name) in names.enumerated() where !TLSContext.Files.isClientName(name) {
+        for (position, name) in names.enumerated() where !TLSServer.Files.isClientName(name) {
             object.refuse(
                 "tls-client-name[\(position)]",
                 "is '\(printable(name))'; expected a whole name, without * and without a dot at its beginning")

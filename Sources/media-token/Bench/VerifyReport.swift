@@ -117,6 +117,7 @@ struct VerifyReport: BenchReport {
             facts: [
                 ("verifications a second", Figure.count(figures.verificationsPerSecond)),
                 ("bare RSA operations a second", figures.bareSignaturesPerSecond.map { Figure.count($0) } ?? "–"),
+                ("engine", group == 1 ? "libcrypto" : SignatureEngine.name),
                 ("ratio of the two", figures.ratio.map { Figure.decimal($0, places: 3) } ?? "–"),
                 ("live tokens", Figure.count(status.entries)),
                 ("bytes a live token", bytesPerLiveToken.map { Figure.decimal($0, places: 1) } ?? "–"),

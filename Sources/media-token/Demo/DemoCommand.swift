@@ -1,6 +1,7 @@
 internal import EventLoops
 internal import Glibc
 internal import HTTPCalling
+internal import HTTPMessages
 internal import HTTPServing
 internal import MediaToken
 internal import MediaTokenGate

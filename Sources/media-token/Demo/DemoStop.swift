@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import HTTPCalling
+internal import HTTPMessages
 
 /// One request of the demo's tour, and the answer that it must get.
 struct DemoStop {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import EventLoops
 internal import HTTPServing
 internal import MediaTokenGate
 internal import MediaToken

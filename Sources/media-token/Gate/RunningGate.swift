@@ -1,4 +1,5 @@
 internal import Glibc
+internal import EventLoops
 internal import HTTPServing
 internal import MediaTokenGate
 internal import PlaybackGrants
@@ -22,7 +23,7 @@ final class RunningGate {
     /// The addresses that serve clear text to a network.
     var exposedListeners: [HTTPListener] { server.exposedListeners + adminServer.exposedListeners }
     /// The certificate and client rules that new TLS connections get.
-    var tls: TLSContext? { server.tls }
+    var tls: TLSServer? { server.tls }
 
     /// Loads the keys, opens the store, and starts to serve.
     init(_ settings: GateSettings) throws(CommandError) {
@@ -42,7 +43,7 @@ final class RunningGate {
             do {
                 adminServer = try HTTPServer(
                     settings.admin, workers: 1, unixMode: settings.unixMode, tls: files.tls,
-                    handler: { _ in { admin.handle($0) } })
+                    handler: { _ in HTTPHandler { admin.handle($0) } })
             } catch {
                 server.stop(withinMilliseconds: 0)
                 throw error
@@ -80,7 +81,7 @@ final class RunningGate {
 /// The contents of the files that settings name.
 struct GateFiles {
     let keys: KeyRing
-    let tls: TLSContext?
+    let tls: TLSServer?
     /// The routes, with the keys of their grants.
     private let routes: [GateRoute]
 
@@ -122,10 +123,10 @@ struct GateFiles {
         return problems
     }
 
-    private static func loadTLS(_ settings: GateSettings) throws(CommandError) -> TLSContext? {
+    private static func loadTLS(_ settings: GateSettings) throws(CommandError) -> TLSServer? {
         guard let files = settings.tls else { return nil }
-        let tls: TLSContext
-        do { tls = try TLSContext(files) } catch { throw CommandError("\(error)") }
+        let tls: TLSServer
+        do { tls = try TLSServer(files) } catch { throw CommandError("\(error)") }
         if !tls.isValidNow {
             Console.printError("warning: \(files.certificate): is not valid today; clients will refuse it")
         }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import HTTPServing
+internal import MediaToken
 internal import MediaTokenGate
 internal import TextEncodings
 internal import Timestamps
@@ -77,6 +78,7 @@ enum ServeCommand {
     private static func check(_ settings: GateSettings, _ invocation: Invocation) -> ExitStatus {
         for listener in HTTPServer.exposedListeners(among: settings.listen + settings.admin) { warn(exposed: listener) }
         warnOfModes(settings, invocation)
+        if SignatureEngine.isDoubtful { tellEngine() }
         let problems = GateFiles.problems(settings)
         for problem in problems { Console.printError(problem) }
         return problems.isEmpty ? .success : .usage
@@ -87,6 +89,7 @@ enum ServeCommand {
         warnOfModes(settings, invocation)
         warn(settings, descriptors: ServiceProcess.raiseDescriptorLimit())
         let gate = try RunningGate(settings)
+        tellEngine()
         for listener in gate.listeners { Console.printError("serving on \(listener)") }
         for listener in gate.adminListeners { Console.printError("administered on \(listener)") }
         ServiceManager.notify("READY=1")
@@ -107,6 +110,11 @@ enum ServeCommand {
             signal = process.nextSignal(withinSeconds: 3600)
             if signal == SIGHUP { reload(gate, invocation) }
         } while signal == nil || signal == SIGHUP
+    }
+
+    private static func tellEngine() {
+        let warning = SignatureEngine.isDoubtful ? "warning: " : ""
+        Console.printError("\(warning)signatures of a group: \(SignatureEngine.description)")
     }
 
     private static func warnOfModes(_ settings: GateSettings, _ invocation: Invocation) {

@@ -1,4 +1,4 @@
-internal import HTTPServing
+internal import HTTPMessages
 internal import MediaTokenGate
 internal import TextEncodings
 internal import Timestamps

@@ -19,6 +19,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case grant
     /// A request to the gate.
     case gate
+    /// The bytes of a connection.
+    case http
 
     package func property() throws -> any FuzzProperty {
         switch self {
@@ -32,6 +34,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .configuration: ConfigurationProperty()
         case .grant: try GrantProperty()
         case .gate: try GateProperty()
+        case .http: HTTPProperty()
         }
     }
 }

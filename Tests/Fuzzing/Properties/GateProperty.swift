@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPServing
+internal import HTTPMessages
 internal import MediaToken
 internal import MediaTokenGate
 internal import PlaybackGrants
@@ -34,7 +34,7 @@ struct GateProperty: FuzzProperty {
             ]
             return Gate(routes: try routes.compactMap(\.self).map { try $0.withGrant(among: []) })
         }
-        (self.gate, gateOfHost) = (try gate([]), try gate([StreamHost("a.example")].compactMap(\.self)))
+        (self.gate, gateOfHost) = (try gate([]), try gate([StreamHost(withoutPort: "a.example")].compactMap(\.self)))
         gateOfGrants = try Self.gateOfGrants()
         var claims = [CATClaims](repeating: CATClaims(), count: 3)
         for index in claims.indices {
@@ -48,7 +48,7 @@ struct GateProperty: FuzzProperty {
 
     private static func gateOfGrants() throws -> Gate {
         setenv("FUZZED_GRANT_PEM", try RSASigningKey.generate(bits: 1024).pemText(), 1)
-        let hosts = [StreamHost("cdn.example")].compactMap(\.self)
+        let hosts = [StreamHost(withoutPort: "cdn.example")].compactMap(\.self)
         let ofGrants = GrantKind.all.compactMap { kind in
             var maker = GrantSettings(kind)
             maker.keyEnvironment = kind.name == "cloudfront" ? "FUZZED_GRANT_PEM" : "FUZZED_GRANT_KEY"
@@ -75,7 +75,7 @@ struct GateProperty: FuzzProperty {
 
     /// - Parameter input: `METHOD TARGET`, then lines of headers, an empty line, and the body.
     func check(_ input: [UInt8]) throws {
-        guard let request = Self.request(input), request.isUnambiguous else { return }
+        guard let request = Self.request(input), Self.isReadable(request) else { return }
         try checkFaults(request)
         try checkHost(request)
         try checkGrants(request)
@@ -137,7 +137,7 @@ struct GateProperty: FuzzProperty {
             // What the caller says can only narrow what the route demands.
             let requestors = task.request.expectation.requestors
             try demand(
-                request.path != "/v1/play" || requestors == Self.members.requestors, "a grant for \(requestors)")
+                Self.path(request) != "/v1/play" || requestors == Self.members.requestors, "a grant for \(requestors)")
             try checkVerdicts(task)
         case .settled(let reply):
             try check(reply.answer)
@@ -148,14 +148,15 @@ struct GateProperty: FuzzProperty {
 
     /// Whatever is not denied on a host's routes was asked for on that host, as the proxy's own header tells.
     private func checkHost(_ request: HTTPRequest) throws {
-        guard request.path.hasPrefix("/v1/authz/") else { return }
+        guard Self.path(request).hasPrefix("/v1/authz/") else { return }
         if case .settled(let reply) = gateOfHost.task(request, at: known.batches[0].time),
             reply.answer.status != 200
         {
             return
         }
         let name =
-            ["/v1/authz/auth-request": "x-original-host", "/v1/authz/forward-auth": "x-forwarded-host"][request.path]
+            ["/v1/authz/auth-request": "x-original-host", "/v1/authz/forward-auth": "x-forwarded-host"][
+                Self.path(request)]
             ?? "host"
         let hosts = request.headers.filter { $0.name.lowercased() == name }.map { $0.value.lowercased() }
         try demand(hosts.count == 1 && hosts[0].hasPrefix("a.example"), "open on \(hosts)")
@@ -163,9 +164,19 @@ struct GateProperty: FuzzProperty {
         try demand(rest.isEmpty || rest.first == ":" && rest.dropFirst().allSatisfy(\.isNumber), "open on \(hosts)")
     }
 
+    private static func path(_ request: HTTPRequest) -> String { String(decoding: request.path, as: UTF8.self) }
+
+    /// Whether the server hands such a request to the gate.
+    private static func isReadable(_ request: HTTPRequest) -> Bool {
+        let isVisible = { (bytes: ArraySlice<UInt8>) in bytes.allSatisfy { (0x21...0x7E).contains($0) } }
+        let names = request.headers.map { $0.name.lowercased() }
+        return isVisible(request.target)
+            && ["host", "content-type"].allSatisfy { name in names.count { $0 == name } <= 1 }
+    }
+
     private static func namesAttempt(_ request: HTTPRequest) -> Bool {
         let attempts = request.headers.filter { $0.name.lowercased() == "x-media-token-attempt" }
-        return request.path == "/v1/authz/auth-request" && attempts.count == 1 && attempts[0].value.count == 32
+        return Self.path(request) == "/v1/authz/auth-request" && attempts.count == 1 && attempts[0].value.count == 32
             && attempts[0].value.allSatisfy(\.isHexDigit)
     }
 
@@ -195,11 +206,12 @@ struct GateProperty: FuzzProperty {
     /// What the request is about, found again without the gate's code.
     private static func target(_ request: HTTPRequest) -> String? {
         let prefix = "/v1/authz/ext-authz"
-        if request.path.hasPrefix(prefix) {
-            return request.path.dropFirst(prefix.count) + (request.query.map { "?" + $0 } ?? "")
+        if Self.path(request).hasPrefix(prefix) {
+            return Self.path(request).dropFirst(prefix.count)
+                + (request.query.map { "?" + String(decoding: $0, as: UTF8.self) } ?? "")
         }
         let name = ["/v1/authz/auth-request": "x-original-uri", "/v1/authz/forward-auth": "x-forwarded-uri"][
-            request.path]
+            Self.path(request)]
         return request.headers.first { $0.name.lowercased() == name }?.value
     }
 

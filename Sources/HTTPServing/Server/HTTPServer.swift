@@ -2,9 +2,6 @@ package import EventLoops
 internal import Glibc
 internal import Threading
 
-/// Handles what one turn of a loop brought. Each exchange is answered by it, then or later, on the loop's thread.
-package typealias HTTPHandler = (_ group: [HTTPExchange]) -> Void
-
 /// An HTTP server: a loop on each of its threads, and sockets that they share. It knows nothing of what it serves.
 package final class HTTPServer: Sendable {
     /// Why it cannot serve.
@@ -13,6 +10,8 @@ package final class HTTPServer: Sendable {
 
         init(_ description: String) { self.description = description }
     }
+
+    fileprivate static let noDescriptors = Failure("cannot serve: no file descriptors left")
 
     /// Where it listens: with the ports that were found, and all that systemd has opened.
     package let listeners: [HTTPListener]
@@ -34,7 +33,7 @@ package final class HTTPServer: Sendable {
     ///   - handler: called once on each thread, with its loop, for what is to handle its requests.
     package init(
         _ listeners: [HTTPListener], workers: Int, limits: HTTPLimits = HTTPLimits(), unixMode: UInt32 = 0o660,
-        tls: TLSContext? = nil, handler: @escaping @Sendable (EventLoop) -> HTTPHandler
+        tls: TLSServer? = nil, handler: @escaping @Sendable (EventLoop) -> HTTPHandler
     ) throws(Failure) {
         var sockets: [ListeningSocket] = []
         do {
@@ -51,7 +50,7 @@ package final class HTTPServer: Sendable {
         }
         exposedListeners = sockets.map(\.bound).filter(\.isExposed)
         (count, identity) = (HTTPConnectionCount(), TLSIdentity(tls))
-        var (threads, controls) = ([ServiceThread](), [HTTPWorkerControl]())
+        var (threads, controls, failure) = ([ServiceThread](), [HTTPWorkerControl](), Failure?.none)
         for number in 0..<workers {
             let control = HTTPWorkerControl()
             let own = sockets.map {
@@ -61,19 +60,26 @@ package final class HTTPServer: Sendable {
             let thread = ServiceThread { [count, identity] in
                 control.serve(own, limits, share: share, count, identity, handler)
             }
-            guard let thread else { throw Failure("cannot start thread \(number + 1) of \(workers)") }
+            guard let thread else {
+                for later in number..<workers { for socket in sockets { Glibc.close(socket.descriptors[later]) } }
+                failure = Failure("cannot start thread \(number + 1) of \(workers)")
+                break
+            }
             threads.append(thread)
             controls.append(control)
         }
         (self.threads, self.controls) = (threads, controls)
-        for control in controls { if let failure = control.waitUntilServing() { throw failure } }
+        for control in controls { failure = control.waitUntilServing() ?? failure }
+        guard let failure else { return }
+        stop(withinMilliseconds: 0)
+        throw failure
     }
 
     /// The certificate and client rules that new TLS connections get; `nil` without TLS.
-    package var tls: TLSContext? { identity.current }
+    package var tls: TLSServer? { identity.current }
 
     /// Shows another certificate, and demands others, from the next connection on.
-    package func replace(_ tls: TLSContext?) { identity.replace(tls) }
+    package func replace(_ tls: TLSServer?) { identity.replace(tls) }
 
     /// The addresses among `listeners` at which a server would exchange clear text with a network. For `--check`, which does not
     /// serve.
@@ -97,7 +103,7 @@ package final class HTTPServer: Sendable {
 /// `@unchecked Sendable`: its state is touched under its lock only.
 private final class HTTPWorkerControl: @unchecked Sendable {
     private let lock = Lock()
-    private var outcome: Result<LoopWaker, HTTPServer.Failure>?
+    private var outcome: Result<LoopWaker.Signal, HTTPServer.Failure>?
     private var patience = 0
 
     /// The life of a worker's thread.
@@ -105,19 +111,22 @@ private final class HTTPWorkerControl: @unchecked Sendable {
         _ sockets: [HTTPWorkerSocket], _ limits: HTTPLimits, share: Int, _ count: HTTPConnectionCount,
         _ identity: TLSIdentity, _ handler: (EventLoop) -> HTTPHandler
     ) {
-        do {
-            let loop = try EventLoop()
+        let loop: EventLoop
+        do { loop = try EventLoop() } catch {
+            for socket in sockets { socket.close() }
+            return lock.withLock { outcome = .failure(HTTPServer.noDescriptors) }
+        }
+        do throws(EventLoop.Failure) {
             let worker = try HTTPWorker(loop, sockets, limits, share: share, count, identity, handler(loop))
             let waker = try LoopWaker(loop) { [unowned worker] in
                 worker.stop(withinMilliseconds: self.lock.withLock { self.patience })
             }
-            lock.withLock { outcome = .success(waker) }
+            lock.withLock { outcome = .success(waker.signal) }
             worker.run()
             withExtendedLifetime(waker) {}
             lock.withLock { outcome = nil }
         } catch {
-            let failure = error as? HTTPServer.Failure ?? HTTPServer.Failure("cannot serve: no file descriptors left")
-            lock.withLock { outcome = .failure(failure) }
+            lock.withLock { outcome = .failure(HTTPServer.noDescriptors) }
         }
     }
 
@@ -135,7 +144,7 @@ private final class HTTPWorkerControl: @unchecked Sendable {
     func stop(withinMilliseconds patience: Int) {
         lock.withLock {
             self.patience = patience
-            if case .success(let waker) = outcome { waker.wake() }
+            if case .success(let signal) = outcome { signal.wake() }
         }
     }
 }

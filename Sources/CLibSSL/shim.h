@@ -1,0 +1,7 @@
+#ifndef CLIBSSL_SHIM_H
+#define CLIBSSL_SHIM_H
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#endif

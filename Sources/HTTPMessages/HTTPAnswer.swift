@@ -1,0 +1,109 @@
+internal import TextEncodings
+
+/// An answer to a request.
+package struct HTTPAnswer: Sendable {
+    package let status: Int
+    /// The header fields as they are sent, each with its line break.
+    private var fields: [UInt8] = []
+    package let body: [UInt8]
+
+    /// - Parameter type: The media type of the body; `nil` if there is none.
+    package init(_ status: Int, type: StaticString? = nil, body: [UInt8] = []) {
+        (self.status, self.body) = (status, body)
+        fields.reserveCapacity(256)
+        if let type { add("Content-Type", type) }
+    }
+
+    /// Adds a header field.
+    package mutating func add(_ name: StaticString, _ value: StaticString) {
+        add(
+            UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount),
+            UnsafeBufferPointer(start: value.utf8Start, count: value.utf8CodeUnitCount))
+    }
+
+    /// Adds a header field, unless the value holds a control character, such as a line break.
+    package mutating func add(_ name: StaticString, _ value: String) {
+        var value = value
+        value.withUTF8 { value in
+            guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return }
+            add(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), value)
+        }
+    }
+
+    private mutating func add(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
+        fields.append(contentsOf: name)
+        fields.append(": ")
+        fields.append(contentsOf: value)
+        fields.append("\r\n")
+    }
+
+    /// The header fields, apart from those that the server adds.
+    package var headers: [(name: String, value: String)] {
+        String(decoding: fields, as: UTF8.self).split(separator: "\r\n").map { line in
+            let name = line.prefix { $0 != ":" }
+            return (String(name), String(line.dropFirst(name.count + 2)))
+        }
+    }
+
+    /// Writes the answer to the end of `out`.
+    ///
+    /// - Parameters:
+    ///   - form: What the request asks of the answer's form.
+    ///   - date: The time of the answer (RFC 9110, 6.6.1), as the field's value.
+    package func write(to out: inout [UInt8], _ form: HTTPAnswerForm, date: [UInt8]) {
+        out.reserveCapacity(out.count + fields.count + body.count + 160)
+        out.append("HTTP/1.1 ")
+        out.append(decimal: status)
+        out.append(" ")
+        out.append(Self.reason(status))
+        out.append("\r\nDate: ")
+        out += date
+        out.append("\r\n")
+        out += fields
+        if body.isEmpty || !form.isHead {
+            out.append("Content-Length: ")
+            out.append(decimal: body.count)
+            out.append("\r\n")
+        }
+        if !form.keepsConnection {
+            out.append("Connection: close\r\n")
+        } else if form.isOld {
+            out.append("Connection: keep-alive\r\n")
+        }
+        out.append("\r\n")
+        if !form.isHead { out += body }
+    }
+
+    /// The status's name (RFC 9110, 15), which clients ignore.
+    private static func reason(_ status: Int) -> StaticString {
+        switch status {
+        case 200: "OK"
+        case 204: "No Content"
+        case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 413: "Content Too Large"
+        case 415: "Unsupported Media Type"
+        case 417: "Expectation Failed"
+        case 431: "Request Header Fields Too Large"
+        case 500: "Internal Server Error"
+        case 501: "Not Implemented"
+        case 503: "Service Unavailable"
+        default: "Status"
+        }
+    }
+}
+
+/// What a request asks of the form of its answer.
+package struct HTTPAnswerForm: Sendable {
+    /// Whether the client may send another request on the connection.
+    package var keepsConnection = false
+    /// Whether the request is one of HTTP/1.0.
+    var isOld = false
+    /// Whether the request's method is HEAD, whose answer has no body (RFC 9110, 9.3.2), and tells none's length.
+    var isHead = false
+
+    package init() {}
+}

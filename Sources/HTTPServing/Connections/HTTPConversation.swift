@@ -1,0 +1,134 @@
+package import HTTPMessages
+
+/// One connection's conversation without its socket: bytes in, requests out, answers in, bytes out.
+package struct HTTPConversation: Sendable {
+    /// What the connection is at.
+    package enum State: Sendable {
+        /// No request is on its way.
+        case idle
+        /// A part of a request, or of TLS's handshake, has come.
+        case arriving
+        /// A request waits for its answer. Nothing is read meanwhile.
+        case answering
+        /// An answer is being sent. Nothing is read meanwhile.
+        case sending
+        /// The last answer was sent. What the client sends is dropped until it closes the connection, because a client
+        /// that still sends would lose an answer behind which the connection is closed at once (RFC 9112, 9.6).
+        case leaving
+    }
+
+    /// What the caller has to do.
+    package enum Event: Sendable {
+        case nothing
+        case answer(HTTPRequest)
+        /// Send `100 Continue`.
+        case sendContinue
+        /// Answer a request that is refused.
+        case refuse(HTTPRefusal)
+        /// Tell the client that nothing more will come, and read until it closes.
+        case leave
+    }
+
+    package let peer: String
+    package private(set) var state: State
+    /// When the state began.
+    package private(set) var since: ContinuousClock.Instant
+    private let limits: HTTPMessageLimits
+    private var reader: HTTPRequestReader
+    private var form = HTTPAnswerForm()
+    /// What is left of an answer that the client does not take as fast as it is sent.
+    package private(set) var unsent: [UInt8] = []
+
+    /// - Parameter isSecured: Whether TLS's handshake comes first, of which no bytes are seen here.
+    package init(
+        from peer: String, isSecured: Bool, _ limits: HTTPMessageLimits, at now: ContinuousClock.Instant
+    ) {
+        (self.peer, self.limits, reader) = (peer, limits, HTTPRequestReader(limits))
+        (state, since) = (isSecured ? .arriving : .idle, now)
+    }
+
+    /// The bytes of memory that an unfinished request takes; 0 while a request is answered.
+    package var unfinishedBytes: Int {
+        switch state {
+        case .idle, .arriving: reader.heldBytes
+        case .answering, .sending, .leaving: 0
+        }
+    }
+
+    /// Whether a request waits for its answer, or for the answer's last byte to be sent.
+    package var isBusy: Bool {
+        switch state {
+        case .answering, .sending: true
+        case .idle, .arriving, .leaving: false
+        }
+    }
+
+    /// Whether a request waits for its answer.
+    package var awaitsAnswer: Bool {
+        if case .answering = state { true } else { false }
+    }
+
+    /// Whether bytes are read from the client.
+    package var reads: Bool { !isBusy }
+
+    /// Takes bytes that have come from the client.
+    package mutating func receive(_ bytes: UnsafeRawBufferPointer, at now: ContinuousClock.Instant) -> Event {
+        switch state {
+        case .leaving: return .nothing
+        case .idle: enter(.arriving, at: now)
+        case .arriving, .answering, .sending: break
+        }
+        reader.append(bytes)
+        return isBusy ? .nothing : advance(at: now)
+    }
+
+    private mutating func advance(at now: ContinuousClock.Instant) -> Event {
+        switch reader.next(from: peer) {
+        case .unfinished:
+            if !reader.isInsideRequest { enter(.idle, at: now) }
+            return .nothing
+        case .awaitsContinue: return .sendContinue
+        case .request(let request):
+            form = request.answerForm
+            enter(.answering, at: now)
+            return .answer(request)
+        case .refused(let refusal):
+            form = reader.refusalForm
+            // Nothing more is read, so what has come need not be kept.
+            reader = HTTPRequestReader(limits)
+            enter(.answering, at: now)
+            return .refuse(refusal)
+        }
+    }
+
+    /// Writes the answer to the request that waits for it.
+    ///
+    /// - Parameter isLast: Whether the connection ends with this answer even if the client would keep it.
+    package mutating func answer(
+        _ answer: HTTPAnswer, isLast: Bool, date: [UInt8], to out: inout [UInt8], at now: ContinuousClock.Instant
+    ) {
+        if isLast { form.keepsConnection = false }
+        answer.write(to: &out, form, date: date)
+        enter(.sending, at: now)
+    }
+
+    /// Keeps what could not be sent of an answer.
+    package mutating func keep(unsent: [UInt8]) { self.unsent = unsent }
+
+    /// Goes on when all of an answer was sent.
+    package mutating func hasSent(at now: ContinuousClock.Instant) -> Event {
+        unsent = []
+        guard form.keepsConnection else {
+            reader = HTTPRequestReader(limits)
+            enter(.leaving, at: now)
+            return .leave
+        }
+        // What came meanwhile is the beginning of the next request.
+        enter(reader.isInsideRequest ? .arriving : .idle, at: now)
+        return reader.isInsideRequest ? advance(at: now) : .nothing
+    }
+
+    private mutating func enter(_ state: State, at now: ContinuousClock.Instant) {
+        (self.state, since) = (state, now)
+    }
+}

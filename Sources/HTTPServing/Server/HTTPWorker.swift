@@ -1,0 +1,249 @@
+internal import EventLoops
+internal import Glibc
+internal import HTTPMessages
+package import Synchronization
+
+/// A socket that a worker accepts on.
+struct HTTPWorkerSocket: Sendable {
+    let descriptor: Int32
+    let isTLS: Bool
+
+    /// Closes a socket that no worker has taken over.
+    func close() { Glibc.close(descriptor) }
+}
+
+/// One thread's share of a server: its loop, its listening sockets, its connections.
+///
+/// The requests that one event-loop iteration brought are handed to the handler as one group when the iteration ends.
+final class HTTPWorker {
+    private let loop: EventLoop
+    private let limits: HTTPLimits
+    private let handler: HTTPHandler
+    private let identity: TLSIdentity
+    private let count: HTTPConnectionCount
+    private var acceptors: [ConnectionListener] = []
+    private var table: HTTPConnectionTable
+    /// The sockets of the table's connections, by slot.
+    private var sockets: [HTTPSocket?] = []
+    private var answering: HTTPAnswering?
+    private var arrived: [HTTPExchange] = []
+    private var timer: LoopTimer?
+    private var stopTimer: LoopTimer?
+    private var isStopping = false
+    private var isStopped = false
+    private var now = ContinuousClock.now
+    private var date = HTTPDate()
+    /// Room for what is read, and for what is written, at a time.
+    private let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+    private var out: [UInt8] = []
+
+    /// Takes the sockets over, also if this throws.
+    init(
+        _ loop: EventLoop, _ listening: [HTTPWorkerSocket], _ limits: HTTPLimits, share: Int,
+        _ count: HTTPConnectionCount, _ identity: TLSIdentity, _ handler: HTTPHandler
+    ) throws(EventLoop.Failure) {
+        (self.loop, self.limits, self.handler, self.identity, self.count) = (loop, limits, handler, identity, count)
+        table = HTTPConnectionTable(limits, share: share)
+        answering = HTTPAnswering(self)
+        do {
+            for socket in listening { acceptors.append(try listen(on: socket)) }
+        } catch {
+            // The socket that failed has closed itself.
+            for socket in listening.dropFirst(acceptors.count + 1) { socket.close() }
+            throw error
+        }
+        tick()
+    }
+
+    private func listen(on socket: HTTPWorkerSocket) throws(EventLoop.Failure) -> ConnectionListener {
+        try ConnectionListener(
+            socket.descriptor, on: loop,
+            accepted: { [unowned self] in adopt($0, from: $1, isSecured: socket.isTLS) },
+            paused: { HTTPServer.acceptPauses.add(1, ordering: .relaxed) })
+    }
+
+    deinit {
+        for slot in sockets.indices { close(slot) }
+        space.deallocate()
+    }
+
+    /// Serves until ``stop(withinMilliseconds:)`` has come to its end.
+    func run() {
+        while !isStopped {
+            // Requests that clients had sent before their last answer wait for nothing.
+            loop.turn(waits: arrived.isEmpty)
+            now = .now
+            for slot in table.largest() {
+                close(slot)
+                HTTPServer.unfinishedClosed.add(1, ordering: .relaxed)
+            }
+            let group = arrived
+            arrived = []
+            if !group.isEmpty { handler.handle(group) }
+            if isStopping, table.isQuiet { isStopped = true }
+        }
+    }
+
+    /// Accepts no more connections, waits for the answers that are due, and ends ``run()``.
+    func stop(withinMilliseconds patience: Int) {
+        guard !isStopping else { return }
+        isStopping = true
+        acceptors = []
+        stopTimer = loop.timer(afterMilliseconds: patience) { [unowned self] in isStopped = true }
+    }
+
+    /// Looks twice a second for connections that have lasted too long, which for ten thousand takes less than a
+    /// millisecond, and accepts again after a pause.
+    private func tick() {
+        now = .now
+        for overdue in table.overdue(at: now) {
+            switch overdue {
+            case .close(let slot): close(slot)
+            case .unanswered(let ticket): answer(ticket, with: HTTPAnswer(500), isLast: true)
+            }
+        }
+        for acceptor in acceptors { acceptor.resume() }
+        timer = loop.timer(afterMilliseconds: 500) { [unowned self] in tick() }
+    }
+
+    /// Takes a connection over that was accepted, unless there are too many.
+    private func adopt(_ socket: Int32, from peer: String, isSecured: Bool) {
+        guard count.enter(peer, limits) else {
+            Glibc.close(socket)
+            return
+        }
+        let tls = isSecured ? identity.current : nil
+        // A listener for TLS never speaks in the clear.
+        guard !isSecured || tls != nil else {
+            Glibc.close(socket)
+            return count.leave(peer)
+        }
+        guard let stream = ByteStream(socket, accepting: tls) else { return count.leave(peer) }
+        now = .now
+        let slot = table.add(from: peer, isSecured: isSecured, at: now)
+        while sockets.count <= slot { sockets.append(nil) }
+        sockets[slot] = HTTPSocket(stream, on: loop) { [unowned self] canWrite in
+            canWrite ? resumeSending(slot) : receive(slot)
+        }
+    }
+
+    private func close(_ slot: Int) {
+        sockets[slot] = nil
+        if let peer = table.remove(slot) { count.leave(peer) }
+    }
+
+    private func receive(_ slot: Int) {
+        guard let socket = sockets[slot] else { return }
+        guard table.reads(slot) else { return socket.watch.watchReading(false) }
+        switch socket.stream.read(into: space) {
+        case .moved(let count):
+            let bytes = UnsafeRawBufferPointer(rebasing: space[..<count])
+            perform(table.receive(slot, bytes, at: now), on: slot)
+            // Handling other events of this iteration would only add to the sum.
+            if table.isOverfull { loop.endTurn() }
+        case .waitsToRead: socket.watch.watchWriting(false)
+        case .waitsToWrite: socket.watch.watchWriting(true)
+        case .ended, .failed: close(slot)
+        }
+    }
+
+    private func perform(_ event: HTTPConversation.Event, on slot: Int) {
+        switch event {
+        case .nothing: sockets[slot]?.watch.watchReading(true)
+        case .answer(let request):
+            guard let answering else { return }
+            arrived.append(HTTPExchange(request, table.ticket(slot), answering))
+        case .sendContinue:
+            out.removeAll(keepingCapacity: true)
+            out += Self.proceed
+            // A socket that takes not even this at once belongs to a client that does not read.
+            if sockets[slot]?.send(out[...]) != out.count { close(slot) }
+        case .refuse(let refusal): answer(table.ticket(slot), with: handler.refuse(refusal), isLast: true)
+        case .leave:
+            sockets[slot]?.stream.finishWriting()
+            sockets[slot]?.watch.watchReading(true)
+        }
+    }
+
+    private static let proceed = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+
+    /// Sends an answer, unless the client has gone.
+    func answer(_ ticket: HTTPConnectionTable.Ticket, with answer: HTTPAnswer, isLast: Bool = false) {
+        out.removeAll(keepingCapacity: true)
+        let isWanted = table.answer(
+            ticket, answer, isLast: isLast || isStopping, date: date.field(), to: &out, at: now)
+        if isWanted { send(out[...], on: ticket.slot) }
+    }
+
+    private func resumeSending(_ slot: Int) {
+        now = .now
+        let unsent = table.unsent(slot)
+        // TLS may have had to write before it could read.
+        if unsent.isEmpty { receive(slot) } else { send(unsent[...], on: slot) }
+    }
+
+    private func send(_ bytes: ArraySlice<UInt8>, on slot: Int) {
+        guard let socket = sockets[slot] else { return }
+        guard let count = socket.send(bytes) else { return close(slot) }
+        guard count == bytes.count else {
+            table.keep(slot, unsent: Array(bytes.dropFirst(count)))
+            socket.watch.watchReading(false)
+            return socket.watch.watchWriting(true)
+        }
+        socket.watch.watchWriting(false)
+        perform(table.hasSent(slot, at: now), on: slot)
+    }
+}
+
+/// The socket of a connection, and the watch on it.
+private final class HTTPSocket {
+    let stream: ByteStream
+    let watch: SocketWatch
+
+    init(_ stream: consuming ByteStream, on loop: EventLoop, _ action: @escaping (_ canWrite: Bool) -> Void) {
+        watch = SocketWatch(loop, stream.socket, action)
+        self.stream = stream
+        watch.watchReading(true)
+    }
+
+    /// Sends as many bytes as the socket takes.
+    ///
+    /// - Returns: how many that were; `nil` if the connection has failed.
+    func send(_ bytes: ArraySlice<UInt8>) -> Int? {
+        var sent = 0
+        while sent < bytes.count {
+            let outcome = bytes.withUnsafeBytes { stream.write(UnsafeRawBufferPointer(rebasing: $0[sent...])) }
+            switch outcome {
+            case .moved(let count): sent += count
+            case .waitsToRead, .waitsToWrite: return sent
+            case .ended, .failed: return nil
+            }
+        }
+        return sent
+    }
+}
+
+/// The value of an answer's Date field (RFC 9110, 5.6.7), made once a second.
+private struct HTTPDate {
+    private var second = 0
+    private var text: [UInt8] = []
+
+    mutating func field() -> [UInt8] {
+        var now = Glibc.time(nil)
+        guard now != second else { return text }
+        var (fields, space) = (tm(), [CChar](repeating: 0, count: 32))
+        gmtime_r(&now, &fields)
+        // In the C locale, which a process has unless it asks for another.
+        let length = strftime(&space, space.count, "%a, %d %b %Y %H:%M:%S GMT", &fields)
+        (second, text) = (now, space.prefix(length).map { UInt8(bitPattern: $0) })
+        return text
+    }
+}
+
+extension HTTPServer {
+    /// How often a socket of this process has paused for half a second because there was no descriptor for the next
+    /// connection.
+    package static let acceptPauses = Atomic<Int>(0)
+    /// How many connections this process has closed for the bytes of their unfinished requests.
+    package static let unfinishedClosed = Atomic<Int>(0)
+}

@@ -1,0 +1,20 @@
+internal import HTTPMessages
+internal import PlaybackGrants
+
+/// The header fields that the gate reads of a request.
+enum GateField {
+    static let attempt: HTTPFieldName = "X-Media-Token-Attempt"
+    static let authorization: HTTPFieldName = "Authorization"
+    static let cookie: HTTPFieldName = "Cookie"
+    static let forwardedHost: HTTPFieldName = "X-Forwarded-Host"
+    static let forwardedMethod: HTTPFieldName = "X-Forwarded-Method"
+    static let forwardedURI: HTTPFieldName = "X-Forwarded-Uri"
+    static let grant = HTTPFieldName(CommonAccessToken.name)
+    static let idempotencyKey: HTTPFieldName = "Idempotency-Key"
+    static let originalHost: HTTPFieldName = "X-Original-Host"
+    static let originalMethod: HTTPFieldName = "X-Original-Method"
+    static let originalURI: HTTPFieldName = "X-Original-URI"
+    static let request: HTTPFieldName = "X-Request-Id"
+    static let requestor: HTTPFieldName = "X-Requestor-Id"
+    static let resource: HTTPFieldName = "X-Resource-Id"
+}

@@ -1,0 +1,21 @@
+internal import Glibc
+
+/// A POSIX semaphore: a count that threads wait for.
+///
+/// `@unchecked Sendable`: a POSIX semaphore may be used from several threads, and its address never changes.
+package final class Semaphore: @unchecked Sendable {
+    private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+    package init() { sem_init(semaphore, 0, 0) }
+
+    deinit {
+        sem_destroy(semaphore)
+        semaphore.deallocate()
+    }
+
+    /// Adds one to the count.
+    package func signal() { sem_post(semaphore) }
+
+    /// Waits until the count is above zero, and takes one off.
+    package func wait() { while sem_wait(semaphore) != 0, errno == EINTR {} }
+}

@@ -1,0 +1,232 @@
+import HTTPMessages
+import HTTPServing
+import TestSupport
+import Testing
+
+@Suite("Connections without their sockets")
+struct ConversationTests {
+    private static let start = ContinuousClock.now
+    private static let date = Array("Thu, 01 Jan 2026 00:00:00 GMT".utf8)
+
+    private static func request(_ path: String, _ fields: String = "") -> String {
+        "GET /\(path) HTTP/1.1\r\nHost: h\r\n\(fields)\r\n"
+    }
+
+    private static func bytes<Result>(_ text: String, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        Array(text.utf8).withUnsafeBytes(body)
+    }
+
+    /// A table with one connection.
+    private final class One {
+        var table: HTTPConnectionTable
+        let slot: Int
+        var out: [UInt8] = []
+
+        init(_ limits: HTTPLimits = HTTPLimits(), share: Int = 1 << 20) {
+            table = HTTPConnectionTable(limits, share: share)
+            slot = table.add(from: "a", isSecured: false, at: ConversationTests.start)
+        }
+
+        func receive(_ text: String, after seconds: Int = 0) -> HTTPConversation.Event {
+            bytes(text) { table.receive(slot, $0, at: start + .seconds(seconds)) }
+        }
+
+        func answer(_ ticket: HTTPConnectionTable.Ticket, _ status: Int = 200) -> Bool {
+            table.answer(ticket, HTTPAnswer(status), isLast: false, date: date, to: &out, at: start)
+        }
+    }
+
+    private static func path(_ event: HTTPConversation.Event) -> String? {
+        guard case .answer(let request) = event else { return nil }
+        return String(decoding: request.path, as: UTF8.self)
+    }
+
+    @Test("pipelined requests are answered one after the other, and what has come is not lost meanwhile")
+    func pipeline() {
+        let one = One()
+        #expect(Self.path(one.receive(Self.request("1") + Self.request("2") + "GET /3")) == "/1")
+        let first = one.table.ticket(one.slot)
+        #expect(!one.table.reads(one.slot) && !one.table.isQuiet)
+        #expect(Self.path(one.receive(" HTTP/1.1\r\nHost: h\r\n\r\n")) == nil)
+        #expect(one.answer(first) && !one.answer(first))
+        #expect(Self.path(one.table.hasSent(one.slot, at: Self.start)) == "/2")
+        #expect(!one.answer(first))
+        let second = one.table.ticket(one.slot)
+        #expect(one.answer(second))
+        #expect(Self.path(one.table.hasSent(one.slot, at: Self.start)) == "/3")
+        let third = one.table.ticket(one.slot)
+        #expect(one.answer(third))
+        guard case .nothing = one.table.hasSent(one.slot, at: Self.start) else {
+            Issue.record("expected nothing")
+            return
+        }
+        #expect(one.table.reads(one.slot) && one.table.isQuiet)
+        #expect(String(decoding: one.out, as: UTF8.self).matches(of: /HTTP\/1.1 200 OK/).count == 3)
+    }
+
+    @Test("an answer to a client that has gone does not reach the one that came in its place")
+    func stale() {
+        let one = One()
+        #expect(Self.path(one.receive(Self.request("1"))) == "/1")
+        let ticket = one.table.ticket(one.slot)
+        #expect(one.table.remove(one.slot) == "a" && one.table.remove(one.slot) == nil && one.table.isQuiet)
+        #expect(one.table.add(from: "b", isSecured: false, at: Self.start) == one.slot)
+        #expect(Self.path(one.receive(Self.request("2"))) == "/2")
+        #expect(!one.answer(ticket))
+        let own = one.table.ticket(one.slot)
+        #expect(!one.answer(ticket) && one.out.isEmpty)
+        #expect(one.answer(own) && !one.out.isEmpty)
+    }
+
+    @Test("after a refusal, after Connection: close and after chunks the connection is left")
+    func last() {
+        for text in [
+            "GET / HTTP/1.1\r\n\r\n", Self.request("", "Connection: close\r\n"), "GET / HTTP/1.0\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        ] {
+            let one = One()
+            _ = one.receive(text + Self.request("2"))
+            let ticket = one.table.ticket(one.slot)
+            #expect(one.answer(ticket))
+            guard case .leave = one.table.hasSent(one.slot, at: Self.start) else {
+                Issue.record("expected to leave after \(text)")
+                continue
+            }
+            #expect(String(decoding: one.out, as: UTF8.self).contains("\r\nConnection: close\r\n"))
+            guard case .nothing = one.receive(Self.request("3")) else {
+                Issue.record("expected no answer after \(text)")
+                continue
+            }
+            #expect(one.table.reads(one.slot) && one.table.isQuiet)
+        }
+    }
+
+    @Test("an answer to HEAD has neither body nor length, one to HTTP/1.0 says that the connection stays")
+    func forms() {
+        for (text, has, lacks) in [
+            ("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 200 OK\r\n", "Content-Length"),
+            ("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", "Connection: keep-alive\r\n\r\nbody", "close"),
+            ("GET / HTTP/1.1\r\nHost: h\r\n\r\n", "Content-Length: 4\r\n\r\nbody", "Connection"),
+        ] {
+            let one = One()
+            _ = one.receive(text)
+            let ticket = one.table.ticket(one.slot)
+            let answer = HTTPAnswer(200, body: Array("body".utf8))
+            _ = one.table.answer(ticket, answer, isLast: false, date: Self.date, to: &one.out, at: Self.start)
+            let sent = String(decoding: one.out, as: UTF8.self)
+            #expect(sent.contains(has) && !sent.contains(lacks), "\(sent)")
+        }
+    }
+
+    @Test("a value with a line break is no part of an answer")
+    func lineBreaks() {
+        var answer = HTTPAnswer(200)
+        for value in ["a\r\nB: c", "a\nb", "a\rb", "a\u{0}", "\u{7F}"] { answer.add("X", value) }
+        #expect(answer.headers.isEmpty)
+    }
+
+    @Test("what lasts too long is told apart: idle, arriving, sending, leaving, unanswered")
+    func deadlines() {
+        func overdue(_ one: One, _ seconds: Double) -> String {
+            let now = Self.start + .milliseconds(Int(seconds * 1000))
+            return one.table.overdue(at: now).map {
+                switch $0 {
+                case .close: "close"
+                case .unanswered: "unanswered"
+                }
+            }.joined()
+        }
+        let one = One()
+        #expect(overdue(one, 74.9) == "" && overdue(one, 75.1) == "close")
+        _ = one.receive("GET", after: 5)
+        #expect(overdue(one, 14.9) == "" && overdue(one, 15.1) == "close")
+        // A byte now and then does not help.
+        _ = one.receive(" /", after: 14)
+        #expect(overdue(one, 15.1) == "close")
+        _ = one.receive(" HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", after: 14)
+        #expect(overdue(one, 73.9) == "" && overdue(one, 74.1) == "unanswered")
+        let ticket = one.table.ticket(one.slot)
+        #expect(one.answer(ticket))
+        #expect(overdue(one, 9.9) == "" && overdue(one, 10.1) == "close")
+        _ = one.table.hasSent(one.slot, at: Self.start)
+        #expect(overdue(one, 1.9) == "" && overdue(one, 2.1) == "close")
+        let secured = HTTPConnectionTable(HTTPLimits(), share: 1)
+        var table = secured
+        _ = table.add(from: "", isSecured: true, at: Self.start)
+        #expect(table.overdue(at: Self.start + .seconds(11)).count == 1, "a handshake is part of a request's way")
+    }
+
+    @Test("the largest unfinished requests give way, and nothing else does")
+    func budget() {
+        var table = HTTPConnectionTable(HTTPLimits(), share: 100_000)
+        let body = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 200000\r\n\r\n"
+        func add(_ text: String) -> Int {
+            let slot = table.add(from: "", isSecured: false, at: Self.start)
+            _ = Self.bytes(text) { table.receive(slot, $0, at: Self.start) }
+            return slot
+        }
+        let small = (0..<10).map { _ in add(body) }
+        let waiting = add(Self.request("1") + String(repeating: "x", count: 90_000))
+        #expect(!table.isOverfull && table.largest().isEmpty)
+        let large = (0..<3).map { _ in add(body + String(repeating: "x", count: 40_000)) }
+        #expect(table.isOverfull)
+        let chosen = table.largest()
+        #expect(!chosen.isEmpty && chosen.allSatisfy(large.contains) && chosen.count < 3)
+        for slot in chosen { _ = table.remove(slot) }
+        #expect(!table.isOverfull && !table.reads(waiting) && small.allSatisfy { table.reads($0) })
+    }
+
+    @Test(
+        "whatever clients send and whenever they are answered, each request is answered once and in its order",
+        arguments: 0..<50)
+    func schedules(seed: Int) {
+        var random = SeededGenerator(seed: UInt64(seed))
+        var table = HTTPConnectionTable(HTTPLimits(), share: .max)
+        struct Client {
+            var unsent: [UInt8] = []
+            var answered = 0
+            var asked = 0
+            var waiting: HTTPConnectionTable.Ticket?
+        }
+        var clients: [Int: Client] = [:]
+        func take(_ event: HTTPConversation.Event, _ slot: Int) {
+            guard case .answer(let request) = event else {
+                guard case .nothing = event else {
+                    Issue.record("expected requests alone, not \(event)")
+                    return
+                }
+                return
+            }
+            #expect(String(decoding: request.path, as: UTF8.self) == "/\(clients[slot]?.answered ?? -1)")
+            clients[slot]?.waiting = table.ticket(slot)
+        }
+        for _ in 0..<400 {
+            let slot = clients.keys.sorted().randomElement(using: &random) ?? -1
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0: clients[table.add(from: "", isSecured: false, at: Self.start)] = Client()
+            case 1 where Bool.random(using: &random) && slot >= 0:
+                _ = table.remove(slot)
+                clients[slot] = nil
+            case 1...3 where slot >= 0:
+                let text = Self.request("\(clients[slot]?.asked ?? 0)", "A: b\r\n")
+                clients[slot]?.unsent += text.utf8
+                clients[slot]?.asked += 1
+            case 4...6 where slot >= 0 && table.reads(slot):
+                guard let unsent = clients[slot]?.unsent, !unsent.isEmpty else { continue }
+                let piece = unsent.prefix(.random(in: 1...unsent.count, using: &random))
+                clients[slot]?.unsent.removeFirst(piece.count)
+                take(piece.withUnsafeBytes { table.receive(slot, $0, at: Self.start) }, slot)
+            default:
+                guard let ticket = clients[slot]?.waiting else { continue }
+                var out: [UInt8] = []
+                clients[slot]?.waiting = nil
+                clients[slot]?.answered += 1
+                let isWanted = table.answer(
+                    ticket, HTTPAnswer(200), isLast: false, date: [], to: &out, at: Self.start)
+                #expect(isWanted)
+                take(table.hasSent(slot, at: Self.start), slot)
+            }
+            #expect(table.isQuiet == clients.values.allSatisfy { $0.waiting == nil })
+        }
+    }
+}
