@@ -75,26 +75,37 @@ private final class LeftOver: Sendable {
     func remove(_ identifier: pid_t) { _ = lock.withLock { identifiers.remove(identifier) } }
 }
 
-/// Ports of the loopback that nobody listens on.
+/// Ports for the servers of tests.
 package enum FreePort {
-    /// Different ones, for as long as it takes to listen on them.
+    /// Below those that the kernel gives to clients, so that none of them takes one between its check and its use.
+    private static let range = 12_000..<32_000
+    private static let next = Guarded(Int.random(in: range))
+
+    /// Ports of the loopback interface that nobody listens on, and that no other caller of this process gets.
     package static func take(_ count: Int) throws -> [Int] {
-        var sockets: [Int32] = []
-        defer { for socket in sockets { close(socket) } }
-        return try (0..<count).map { _ in
-            let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            sockets.append(socket)
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(socket, $0, length) == 0 && getsockname(socket, $0, &length) == 0
+        try (0..<count).map { _ in
+            for _ in range {
+                let port = next.withLock { next in
+                    next = range.contains(next + 1) ? next + 1 : range.lowerBound
+                    return next
                 }
+                if isFree(port) { return port }
             }
-            guard isBound else { throw Program.Failure(description: "no free port: errno \(errno)") }
-            return Int(UInt16(bigEndian: address.sin_port))
+            throw Program.Failure(description: "no free port between \(range.lowerBound) and \(range.upperBound)")
+        }
+    }
+
+    private static func isFree(_ port: Int) -> Bool {
+        let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_port = in_port_t(port).bigEndian
+        return withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
         }
     }
 }
