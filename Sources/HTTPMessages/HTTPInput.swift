@@ -27,18 +27,21 @@ struct HTTPInput: Sendable {
     mutating func nextLine(
         limit: Int, _ tooLong: @autoclosure () -> HTTPRefusal
     ) throws(HTTPRefusal) -> Range<Int>? {
-        let from = start + searched
-        switch bytes.withUnsafeBufferPointer({ HTTPLine.end(in: $0, from: from) }) {
+        // What lies beyond the limit is not looked at: it may have come already, or not.
+        let (from, end) = (start + searched, min(bytes.count, start + limit))
+        let finding = bytes.withUnsafeBufferPointer {
+            HTTPLine.end(in: UnsafeBufferPointer(rebasing: $0[..<end]), from: from)
+        }
+        switch finding {
         case .unfinished(let position):
             searched = position - start
-            guard searched <= limit else { throw tooLong() }
+            guard count <= limit else { throw tooLong() }
             return nil
         case .broken:
             throw .ambiguous("a line of the request holds a control character, or does not end with CR and LF")
         case .ends(let position):
             let found = line..<(position - start)
             (line, searched) = (found.upperBound + 2, found.upperBound + 2)
-            guard line <= limit else { throw tooLong() }
             return found
         }
     }
