@@ -124,7 +124,8 @@ let package = Package(
                 "StreamPaths", "TestSupport", "TextEncodings", "Timestamps", "TokenCrypto", "TokenIssuer",
             ]),
         .testTarget(
-            name: "HTTPTests", dependencies: ["EventLoops", "HTTPMessages", "HTTPServing", "TestSupport"]),
+            name: "HTTPTests",
+            dependencies: ["EventLoops", "HTTPMessages", "HTTPServing", "TestSupport", "TextEncodings"]),
         .testTarget(name: "StreamPathsTests", dependencies: ["StreamPaths"]),
         .testTarget(name: "TokenCryptoTests", dependencies: ["TestSupport", "TokenCrypto"]),
         .testTarget(name: "TokenXMLTests", dependencies: ["TokenXML"]),

@@ -1,11 +1,11 @@
-internal import TextEncodings
+package import TextEncodings
 
 /// An answer to a request.
 package struct HTTPAnswer: Sendable {
     package let status: Int
     /// The header fields as they are sent, each with its line break.
     private var fields: [UInt8] = []
-    package let body: [UInt8]
+    package var body: [UInt8]
 
     /// - Parameter type: The media type of the body; `nil` if there is none.
     package init(_ status: Int, type: StaticString? = nil, body: [UInt8] = []) {
@@ -25,16 +25,18 @@ package struct HTTPAnswer: Sendable {
     package mutating func add(_ name: StaticString, _ value: String) {
         var value = value
         value.withUTF8 { value in
-            guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return }
+            guard HTTPLine.firstControl(in: value, from: 0) == nil else { return }
             add(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), value)
         }
     }
 
     private mutating func add(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
-        fields.append(contentsOf: name)
-        fields.append(": ")
-        fields.append(contentsOf: value)
-        fields.append("\r\n")
+        var field = ByteWriter(capacity: name.count + value.count + 4)
+        field.write(UnsafeRawBufferPointer(name))
+        field.write(": ")
+        field.write(UnsafeRawBufferPointer(value))
+        field.write("\r\n")
+        field.withBytes { fields.append(contentsOf: $0) }
     }
 
     /// The header fields, apart from those that the server adds.
@@ -50,28 +52,27 @@ package struct HTTPAnswer: Sendable {
     /// - Parameters:
     ///   - form: What the request asks of the answer's form.
     ///   - date: The time of the answer (RFC 9110, 6.6.1), as the field's value.
-    package func write(to out: inout [UInt8], _ form: HTTPAnswerForm, date: [UInt8]) {
-        out.reserveCapacity(out.count + fields.count + body.count + 160)
-        out.append("HTTP/1.1 ")
-        out.append(decimal: status)
-        out.append(" ")
-        out.append(Self.reason(status))
-        out.append("\r\nDate: ")
-        out += date
-        out.append("\r\n")
-        out += fields
+    package func write(to out: inout ByteWriter, _ form: HTTPAnswerForm, date: [UInt8]) {
+        out.write("HTTP/1.1 ")
+        out.write(decimal: Int64(status))
+        out.write(" ")
+        out.write(Self.reason(status))
+        out.write("\r\nDate: ")
+        out.write(date)
+        out.write("\r\n")
+        out.write(fields)
         if body.isEmpty || !form.isHead {
-            out.append("Content-Length: ")
-            out.append(decimal: body.count)
-            out.append("\r\n")
+            out.write("Content-Length: ")
+            out.write(decimal: Int64(body.count))
+            out.write("\r\n")
         }
         if !form.keepsConnection {
-            out.append("Connection: close\r\n")
+            out.write("Connection: close\r\n")
         } else if form.isOld {
-            out.append("Connection: keep-alive\r\n")
+            out.write("Connection: keep-alive\r\n")
         }
-        out.append("\r\n")
-        if !form.isHead { out += body }
+        out.write("\r\n")
+        if !form.isHead { out.write(body) }
     }
 
     /// The status's name (RFC 9110, 15), which clients ignore.

@@ -78,11 +78,15 @@ struct HTTPHead: Sendable {
     static func field(
         _ line: UnsafeBufferPointer<UInt8>
     ) throws(HTTPRefusal) -> (name: Range<Int>, value: Range<Int>) {
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0,
-            line[..<colon].allSatisfy(\.isTokenCharacter)
-        else { throw .ambiguous("a header field is not a name, a colon and a value on one line") }
-        let value = line[(colon + 1)...].trimmingBlanks()
-        return (0..<colon, value.startIndex..<value.endIndex)
+        var colon = 0
+        while colon < line.count, line[colon].isTokenCharacter { colon += 1 }
+        guard colon > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else {
+            throw .ambiguous("a header field is not a name, a colon and a value on one line")
+        }
+        var (begin, end) = (colon + 1, line.count)
+        while begin < end, line[begin].isBlank { begin += 1 }
+        while begin < end, line[end - 1].isBlank { end -= 1 }
+        return (0..<colon, begin..<end)
     }
 
     /// Notes a field that says where the request ends, or what the client expects of the connection.

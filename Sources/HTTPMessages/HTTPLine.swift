@@ -27,7 +27,7 @@ enum HTTPLine {
     }
 
     /// The position of the first byte that is a control character of ASCII; `nil` if there is none.
-    private static func firstControl(in bytes: UnsafeBufferPointer<UInt8>, from position: Int) -> Int? {
+    static func firstControl(in bytes: UnsafeBufferPointer<UInt8>, from position: Int) -> Int? {
         let raw = UnsafeRawBufferPointer(bytes)
         var position = position
         while position + 8 <= raw.count {

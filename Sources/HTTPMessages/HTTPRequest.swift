@@ -57,20 +57,18 @@ package struct HTTPRequest: Sendable {
 
     /// The values of all fields of this name, in the order in which they were sent.
     package func values(of name: HTTPFieldName) -> [ArraySlice<UInt8>] {
-        var found: [ArraySlice<UInt8>] = []
-        forEachValue(of: name) { found.append($0) }
+        var (found, next) = ([ArraySlice<UInt8>](), 0)
+        while let value = nextValue(of: name, from: &next) { found.append(value) }
         return found
     }
 
-    /// Calls `body` with the value of each field of this name, in the order in which they were sent.
-    package func forEachValue<Failure>(
-        of name: HTTPFieldName, _ body: (ArraySlice<UInt8>) throws(Failure) -> Void
-    ) throws(Failure) {
-        var next = 0
-        while let index = index(of: name, from: next) {
-            try body(self[fields[index].value])
-            next = index + 1
-        }
+    /// The value of the next field of this name.
+    ///
+    /// - Parameter place: Where the search begins among the fields: 0, and then what the call before has left.
+    package func nextValue(of name: HTTPFieldName, from place: inout Int) -> ArraySlice<UInt8>? {
+        guard let index = index(of: name, from: place) else { return nil }
+        place = index + 1
+        return self[fields[index].value]
     }
 
     /// The value of the first field of this name.

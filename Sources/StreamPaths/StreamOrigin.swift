@@ -9,7 +9,9 @@ package struct StreamOrigin: Hashable, Sendable {
     /// The port; `nil` if it is the scheme's default port.
     package let port: UInt16?
 
-    private static let schemes: [(name: String, port: UInt16)] = [("https", 443), ("http", 80)]
+    private static let schemes: [(name: String, prefix: StaticString, port: UInt16)] = [
+        ("https", "https://", 443), ("http", "http://", 80),
+    ]
 
     /// The origin as the start of a URL, such as `https://cdn.example`.
     package var text: String { "\(scheme)://\(host.name)" + (port.map { ":\($0)" } ?? "") }
@@ -23,10 +25,8 @@ package struct StreamOrigin: Hashable, Sendable {
     /// The origin at the start of a URL, and the bytes after it. The result is `nil` if the URL does not start with
     /// one.
     static func read(_ url: ArraySlice<UInt8>) -> (origin: StreamOrigin, rest: ArraySlice<UInt8>)? {
-        for (scheme, usualPort) in schemes {
-            let prefix = scheme + "://"
-            guard url.starts(with: prefix.utf8) else { continue }
-            let rest = url.dropFirst(prefix.utf8.count)
+        for (scheme, prefix, usualPort) in schemes {
+            guard let rest = url.dropping(prefix) else { continue }
             let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
             guard let (host, port) = StreamHost.read(authority) else { return nil }
             let origin = StreamOrigin(scheme: scheme, host: host, port: port == usualPort ? nil : port)

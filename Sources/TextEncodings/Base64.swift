@@ -6,17 +6,28 @@ package enum Base64 {
     ) -> String {
         let digitCount = (bytes.count * 8 + 5) / 6
         let length = isPadded ? (bytes.count + 2) / 3 * 4 : digitCount
-        return String(unsafeUninitializedCapacity: length) { text in
-            for position in 0..<digitCount {
-                let (byte, shift) = (position * 6 / 8, position * 6 % 8)
-                let next = byte + 1 < bytes.count ? UInt16(bytes[byte + 1]) : 0
-                let pair = UInt16(bytes[byte]) << 8 | next
-                text[position] = alphabet.digits[Int(pair >> UInt16(10 - shift) & 63)]
+        return String(unsafeUninitializedCapacity: length + digitsWrittenBeyond) { text in
+            alphabet.digits.withUnsafeBufferPointer { digits in
+                var (position, next) = (0, 0)
+                // A group at the end, which lacks bytes, gets its digits like all others; those beyond are written over.
+                while next < bytes.count {
+                    let second = next + 1 < bytes.count ? Int(bytes[next + 1]) : 0
+                    let third = next + 2 < bytes.count ? Int(bytes[next + 2]) : 0
+                    let group = Int(bytes[next]) << 16 | second << 8 | third
+                    text[position] = digits[group >> 18]
+                    text[position + 1] = digits[group >> 12 & 63]
+                    text[position + 2] = digits[group >> 6 & 63]
+                    text[position + 3] = digits[group & 63]
+                    (position, next) = (position + 4, next + 3)
+                }
             }
-            for position in digitCount..<length { text[position] = alphabet.pad }
+            for position in digitCount..<max(digitCount, length) { text[position] = alphabet.pad }
             return length
         }
     }
+
+    /// The digits of a group at the end that belong to none of its bytes.
+    private static let digitsWrittenBeyond = 3
 
     package enum Padding: Sendable {
         case required, optional, forbidden

@@ -26,6 +26,19 @@ extension ArraySlice<UInt8> {
         }
     }
 
+    /// Whether the slice's bytes are those of `text` in UTF-8.
+    package func isSame(as text: String) -> Bool {
+        guard count == text.utf8.count else { return false }
+        // A native Swift string is always contiguous.
+        let isSame = text.utf8.withContiguousStorageIfAvailable { right in
+            withUnsafeBufferPointer { left in
+                guard let left = left.baseAddress, let right = right.baseAddress else { return true }
+                return memcmp(left, right, count) == 0
+            }
+        }
+        return isSame ?? elementsEqual(text.utf8)
+    }
+
     /// The bytes after `literal`; `nil` if the slice does not begin with it.
     @inlinable
     package func dropping(_ literal: StaticString) -> ArraySlice<UInt8>? {

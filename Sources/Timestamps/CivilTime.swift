@@ -73,32 +73,73 @@ package struct CivilTime: Equatable, Sendable {
     /// - Parameters:
     ///   - separator: The character between year, month and day.
     ///   - zone: The text before the offset.
-    package func text(separator: Unicode.Scalar = "-", zone: String = " ") -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity(32)
-        let year = String(year)
-        text += repeatElement(UInt8(ascii: "0"), count: max(0, 4 - year.utf8.count))
-        text += year.utf8
-        for (mark, number) in [(separator, month), (separator, day), (" ", hour), (":", minute), (":", second)] {
-            text.append(UInt8(ascii: mark))
-            text.append(twoDigits: number)
+    package func text(separator: Unicode.Scalar = "-", zone: StaticString = " ") -> String {
+        String(unsafeUninitializedCapacity: 24 + zone.utf8CodeUnitCount) { text in
+            var writer = DateWriter(text)
+            writer.write(self, separator: separator, beforeTime: " ")
+            writer.write(zone)
+            writer.write(UInt8(ascii: offset < 0 ? "-" : "+"))
+            writer.write(abs(offset) / 60, digits: 2)
+            writer.write(abs(offset) % 60, digits: 2)
+            return writer.count
         }
-        text += zone.utf8
-        text.append(UInt8(ascii: offset < 0 ? "-" : "+"))
-        text.append(twoDigits: abs(offset) / 60)
-        text.append(twoDigits: abs(offset) % 60)
-        return String(decoding: text, as: UTF8.self)
     }
 }
 
-extension [UInt8] {
-    fileprivate mutating func append(twoDigits number: Int) {
-        append(UInt8(ascii: "0") + UInt8(number / 10))
-        append(UInt8(ascii: "0") + UInt8(number % 10))
+/// Writes the parts of a date into memory that has room for all of them.
+private struct DateWriter {
+    private let text: UnsafeMutableBufferPointer<UInt8>
+    private(set) var count = 0
+
+    init(_ text: UnsafeMutableBufferPointer<UInt8>) { self.text = text }
+
+    mutating func write(_ byte: UInt8) {
+        text[count] = byte
+        count += 1
+    }
+
+    mutating func write(_ literal: StaticString) {
+        for index in 0..<literal.utf8CodeUnitCount { write(literal.utf8Start[index]) }
+    }
+
+    mutating func write(_ number: Int, digits: Int) {
+        var rest = number
+        for place in (count..<(count + digits)).reversed() {
+            text[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+            rest /= 10
+        }
+        count += digits
+    }
+
+    /// Writes date and time of day to the second.
+    mutating func write(_ time: CivilTime, separator: Unicode.Scalar, beforeTime: Unicode.Scalar) {
+        write(time.year, digits: 4)
+        write(UInt8(ascii: separator))
+        write(time.month, digits: 2)
+        write(UInt8(ascii: separator))
+        write(time.day, digits: 2)
+        write(UInt8(ascii: beforeTime))
+        write(time.hour, digits: 2)
+        write(UInt8(ascii: ":"))
+        write(time.minute, digits: 2)
+        write(UInt8(ascii: ":"))
+        write(time.second, digits: 2)
     }
 }
 
 extension Timestamp {
     /// The time in UTC, such as `2016-03-17 22:01:31 +0000`.
     package var utcText: String { CivilTime(self, offset: 0).text() }
+
+    /// The time in UTC to the millisecond (RFC 3339), such as `2016-03-17T22:01:31.000Z`.
+    package var internetText: String {
+        String(unsafeUninitializedCapacity: 24) { text in
+            var writer = DateWriter(text)
+            writer.write(CivilTime(self, offset: 0), separator: "-", beforeTime: "T")
+            writer.write(UInt8(ascii: "."))
+            writer.write(Int(milliseconds - milliseconds.flooredQuotient(by: 1000) * 1000), digits: 3)
+            writer.write(UInt8(ascii: "Z"))
+            return writer.count
+        }
+    }
 }

@@ -38,7 +38,7 @@ package final class XMLElements: Sendable {
     /// The text and CDATA runs of an element, joined: all of them if it has no children, else those before its first
     /// child.
     package func text(of element: XMLElement) -> String {
-        withText(of: element) { String(decoding: $0, as: UTF8.self) }
+        String(decoding: bytes[element.text], as: UTF8.self)
     }
 
     /// Passes the element's text, as ``text(of:)`` returns it, to `body` as UTF-8.

@@ -1,6 +1,7 @@
 import HTTPMessages
 import HTTPServing
 import TestSupport
+import TextEncodings
 import Testing
 
 @Suite("Connections without their sockets")
@@ -20,7 +21,7 @@ struct ConversationTests {
     private final class One {
         var table: HTTPConnectionTable
         let slot: Int
-        var out: [UInt8] = []
+        var out = ByteWriter(capacity: 256)
 
         init(_ limits: HTTPLimits = HTTPLimits(), share: Int = 1 << 20) {
             table = HTTPConnectionTable(limits, share: share)
@@ -61,7 +62,7 @@ struct ConversationTests {
             return
         }
         #expect(one.table.reads(one.slot) && one.table.isQuiet)
-        #expect(String(decoding: one.out, as: UTF8.self).matches(of: /HTTP\/1.1 200 OK/).count == 3)
+        #expect(String(decoding: one.out.bytes, as: UTF8.self).matches(of: /HTTP\/1.1 200 OK/).count == 3)
     }
 
     @Test("an answer to a client that has gone does not reach the one that came in its place")
@@ -74,8 +75,8 @@ struct ConversationTests {
         #expect(Self.path(one.receive(Self.request("2"))) == "/2")
         #expect(!one.answer(ticket))
         let own = one.table.ticket(one.slot)
-        #expect(!one.answer(ticket) && one.out.isEmpty)
-        #expect(one.answer(own) && !one.out.isEmpty)
+        #expect(!one.answer(ticket) && one.out.count == 0)
+        #expect(one.answer(own) && one.out.count > 0)
     }
 
     @Test("after a refusal, after Connection: close and after chunks the connection is left")
@@ -92,7 +93,7 @@ struct ConversationTests {
                 Issue.record("expected to leave after \(text)")
                 continue
             }
-            #expect(String(decoding: one.out, as: UTF8.self).contains("\r\nConnection: close\r\n"))
+            #expect(String(decoding: one.out.bytes, as: UTF8.self).contains("\r\nConnection: close\r\n"))
             guard case .nothing = one.receive(Self.request("3")) else {
                 Issue.record("expected no answer after \(text)")
                 continue
@@ -113,7 +114,7 @@ struct ConversationTests {
             let ticket = one.table.ticket(one.slot)
             let answer = HTTPAnswer(200, body: Array("body".utf8))
             _ = one.table.answer(ticket, answer, isLast: false, date: Self.date, to: &one.out, at: Self.start)
-            let sent = String(decoding: one.out, as: UTF8.self)
+            let sent = String(decoding: one.out.bytes, as: UTF8.self)
             #expect(sent.contains(has) && !sent.contains(lacks), "\(sent)")
         }
     }
@@ -218,7 +219,7 @@ struct ConversationTests {
                 take(piece.withUnsafeBytes { table.receive(slot, $0, at: Self.start) }, slot)
             default:
                 guard let ticket = clients[slot]?.waiting else { continue }
-                var out: [UInt8] = []
+                var out = ByteWriter(capacity: 256)
                 clients[slot]?.waiting = nil
                 clients[slot]?.answered += 1
                 let isWanted = table.answer(

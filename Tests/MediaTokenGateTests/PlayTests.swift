@@ -354,6 +354,48 @@ struct PlayTests {
         }
     }
 
+    @Test("clients that ask in the same second for what one grant opens get the same grant, unless each has its own")
+    func shared() throws {
+        let key = try directory.write(
+            try Program("openssl").succeed(
+                ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]), to: "ec.pem")
+        func grants(_ kind: any GrantScheme.Type, _ delivery: GrantDelivery = .query) throws -> RouteGrant {
+            var maker = GrantSettings(GrantKind(kind))
+            maker.keyFile = kind.kind == "cloudfront" ? key : directory.path + "/key"
+            maker.values["key-pair-id"] = "K1"
+            var settings = RouteGrantSettings(maker, scope: "/a")
+            settings.delivery = delivery
+            settings.origins = [try #require(StreamOrigin("https://d.example"))]
+            return try RouteGrant(settings, hosts: [])
+        }
+        func made(_ grants: RouteGrant, _ path: String, _ second: Int64) throws -> Grant {
+            let url = try #require(StreamURL("https://d.example" + path))
+            let identifier = (0..<16).map { _ in UInt8.random(in: 0...255) }
+            return try grants.grant(
+                for: url, identifier: identifier, firstUse: Timestamp(milliseconds: second * 1000 + 7))
+        }
+        // Signatures of ECDSA differ whenever they are made.
+        for delivery in [GrantDelivery.cookie, .query] {
+            let grants = try grants(CloudFrontGrant.self, delivery)
+            let url = try #require(StreamURL("https://d.example/a/1"))
+            #expect(grants.isCostly && !grants.isMade(for: url, firstUse: Timestamp(milliseconds: 1_000_999)))
+            let first = try made(grants, "/a/1", 1000)
+            #expect(grants.isMade(for: url, firstUse: Timestamp(milliseconds: 1_000_999)))
+            #expect(try made(grants, "/a/1", 1000) == first && made(grants, "/a/1", 1001) != first)
+            #expect(try (made(grants, "/a/2", 1000) == first) == (delivery == .cookie))
+            // What was not asked for lately is made again.
+            for number in 0..<300 { _ = try made(grants, "/a/\(number)", 2000 + Int64(number)) }
+            #expect(try made(grants, "/a/1", 1000) != first)
+        }
+        let (links, tokens) = (try grants(SecureLink.self), try grants(AkamaiToken.self))
+        #expect(try made(links, "/a/1", 1000) == made(links, "/a/1?x=1", 1000))
+        #expect(try made(links, "/a/1", 1000) != made(links, "/a/2", 1000))
+        #expect(try made(tokens, "/a/1", 1000) == made(tokens, "/a/2", 1000))
+        #expect(try made(tokens, "/a/1", 1000) != made(tokens, "/a/1", 1001))
+        let own = try grants(CommonAccessToken.self)
+        #expect(try made(own, "/a/1", 1000) != made(own, "/a/1", 1000))
+    }
+
     @Test("what a CDN would open beyond its route is refused when the settings are read")
     func beyond() throws {
         let key = directory.path + "/key"

@@ -106,28 +106,6 @@ struct CloudFrontGrantTests {
         }
     }
 
-    @Test("everybody who asks for the same URLs in the same second gets the same signature")
-    func recent() throws {
-        // Signatures of ECDSA differ whenever they are made.
-        let pem = try Self.key("EC", "ec_paramgen_curve:P-256")
-        let maker = try CloudFrontGrant(key: Array(pem.utf8), keyPairID: "K1")
-        func url(_ path: String) throws -> StreamURL { try #require(StreamURL("https://d.example" + path)) }
-        for delivery in [GrantDelivery.cookie, .query] {
-            let grants = try maker.grants(for: GrantRoute(prefix: "/a/", hosts: [], delivery: delivery), GrantValues())
-            func made(_ path: String, _ end: Int64) throws -> Grant {
-                try grants.grant(for: url(path), GrantPeriod(to: end), issuedAt: 0, identifier: nil)
-            }
-            #expect(try grants.isCostly && !grants.isMade(for: url("/a/1"), GrantPeriod(to: 1000)))
-            let first = try made("/a/1", 1000)
-            #expect(try grants.isMade(for: url("/a/1"), GrantPeriod(to: 1000)))
-            #expect(try made("/a/1", 1000) == first && made("/a/1", 1001) != first)
-            #expect(try (made("/a/2", 1000) == first) == (delivery == .cookie))
-            // What was not asked for lately is made again.
-            for number in 0..<300 { _ = try made("/a/\(number)", 2000 + Int64(number)) }
-            #expect(try made("/a/1", 1000) != first)
-        }
-    }
-
     @Test("what cannot be part of a policy is refused by its field")
     func refusals() throws {
         let period = try GrantPeriod(to: 1_767_290_400)

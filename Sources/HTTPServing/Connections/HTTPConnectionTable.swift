@@ -1,4 +1,5 @@
 package import HTTPMessages
+package import TextEncodings
 
 /// The conversations of one worker, without their sockets: how much memory they take together, and which have lasted too
 /// long.
@@ -113,7 +114,7 @@ package struct HTTPConnectionTable: Sendable {
     ///
     /// - Returns: Whether the request still waits for it. The client may have gone, and another come in its place.
     package mutating func answer(
-        _ ticket: Ticket, _ answer: HTTPAnswer, isLast: Bool, date: [UInt8], to out: inout [UInt8],
+        _ ticket: Ticket, _ answer: HTTPAnswer, isLast: Bool, date: [UInt8], to out: inout ByteWriter,
         at now: ContinuousClock.Instant
     ) -> Bool {
         guard slots[ticket.slot].request == ticket.number, slots[ticket.slot].conversation.awaitsAnswer else {

@@ -1,4 +1,5 @@
 package import HTTPMessages
+package import TextEncodings
 
 /// One connection's conversation without its socket: bytes in, requests out, answers in, bytes out.
 package struct HTTPConversation: Sendable {
@@ -105,7 +106,7 @@ package struct HTTPConversation: Sendable {
     ///
     /// - Parameter isLast: Whether the connection ends with this answer even if the client would keep it.
     package mutating func answer(
-        _ answer: HTTPAnswer, isLast: Bool, date: [UInt8], to out: inout [UInt8], at now: ContinuousClock.Instant
+        _ answer: HTTPAnswer, isLast: Bool, date: [UInt8], to out: inout ByteWriter, at now: ContinuousClock.Instant
     ) {
         if isLast { form.keepsConnection = false }
         answer.write(to: &out, form, date: date)

@@ -2,6 +2,7 @@ internal import EventLoops
 internal import Glibc
 internal import HTTPMessages
 package import Synchronization
+internal import TextEncodings
 
 /// A socket that a worker accepts on.
 struct HTTPWorkerSocket: Sendable {
@@ -35,7 +36,7 @@ final class HTTPWorker {
     private var date = HTTPDate()
     /// Room for what is read, and for what is written, at a time.
     private let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
-    private var out: [UInt8] = []
+    private var out = ByteWriter(capacity: 4096)
 
     /// Takes the sockets over, also if this throws.
     init(
@@ -154,10 +155,9 @@ final class HTTPWorker {
             guard let answering else { return }
             arrived.append(HTTPExchange(request, table.ticket(slot), answering))
         case .sendContinue:
-            out.removeAll(keepingCapacity: true)
-            out += Self.proceed
+            let sent = Self.proceed.withUnsafeBytes { sockets[slot]?.send($0) }
             // A socket that takes not even this at once belongs to a client that does not read.
-            if sockets[slot]?.send(out[...]) != out.count { close(slot) }
+            if sent != Self.proceed.count { close(slot) }
         case .refuse(let refusal): answer(table.ticket(slot), with: handler.refuse(refusal), isLast: true)
         case .leave:
             sockets[slot]?.stream.finishWriting()
@@ -169,28 +169,36 @@ final class HTTPWorker {
 
     /// Sends an answer, unless the client has gone.
     func answer(_ ticket: HTTPConnectionTable.Ticket, with answer: HTTPAnswer, isLast: Bool = false) {
-        out.removeAll(keepingCapacity: true)
+        out.removeAll()
         let isWanted = table.answer(
             ticket, answer, isLast: isLast || isStopping, date: date.field(), to: &out, at: now)
-        if isWanted { send(out[...], on: ticket.slot) }
+        guard isWanted, let socket = sockets[ticket.slot] else { return }
+        let sent = out.withBytes { socket.send($0) }
+        goOn(ticket.slot, sent, unsent: sent == out.count ? [] : Array(out.bytes.dropFirst(sent ?? 0)))
     }
 
     private func resumeSending(_ slot: Int) {
         now = .now
-        let unsent = table.unsent(slot)
+        let bytes = table.unsent(slot)
         // TLS may have had to write before it could read.
-        if unsent.isEmpty { receive(slot) } else { send(unsent[...], on: slot) }
+        guard !bytes.isEmpty else { return receive(slot) }
+        guard let socket = sockets[slot] else { return }
+        let sent = bytes.withUnsafeBytes { socket.send($0) }
+        goOn(slot, sent, unsent: Array(bytes.dropFirst(sent ?? 0)))
     }
 
-    private func send(_ bytes: ArraySlice<UInt8>, on slot: Int) {
-        guard let socket = sockets[slot] else { return }
-        guard let count = socket.send(bytes) else { return close(slot) }
-        guard count == bytes.count else {
-            table.keep(slot, unsent: Array(bytes.dropFirst(count)))
-            socket.watch.watchReading(false)
-            return socket.watch.watchWriting(true)
+    /// Goes on after an attempt to send.
+    ///
+    /// - Parameters:
+    ///   - sent: How many bytes the socket took; `nil` if the connection has failed.
+    ///   - unsent: The bytes that it did not take.
+    private func goOn(_ slot: Int, _ sent: Int?, unsent: [UInt8]) {
+        guard sent != nil, let watch = sockets[slot]?.watch else { return close(slot) }
+        watch.watchWriting(!unsent.isEmpty)
+        guard unsent.isEmpty else {
+            table.keep(slot, unsent: unsent)
+            return watch.watchReading(false)
         }
-        socket.watch.watchWriting(false)
         perform(table.hasSent(slot, at: now), on: slot)
     }
 }
@@ -209,11 +217,10 @@ private final class HTTPSocket {
     /// Sends as many bytes as the socket takes.
     ///
     /// - Returns: how many that were; `nil` if the connection has failed.
-    func send(_ bytes: ArraySlice<UInt8>) -> Int? {
+    func send(_ bytes: UnsafeRawBufferPointer) -> Int? {
         var sent = 0
         while sent < bytes.count {
-            let outcome = bytes.withUnsafeBytes { stream.write(UnsafeRawBufferPointer(rebasing: $0[sent...])) }
-            switch outcome {
+            switch stream.write(UnsafeRawBufferPointer(rebasing: bytes[sent...])) {
             case .moved(let count): sent += count
             case .waitsToRead, .waitsToWrite: return sent
             case .ended, .failed: return nil

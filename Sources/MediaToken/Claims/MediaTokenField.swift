@@ -58,41 +58,35 @@ struct MediaTokenFieldPlaces {
 }
 
 extension FieldElements {
-    /// Passes the text of `field` to `body`; `nil` if the token does not have it.
-    private func withOptional<Value>(
-        _ field: MediaTokenField, _ places: MediaTokenFieldPlaces, _ body: (UnsafeBufferPointer<UInt8>) -> Value
-    ) throws(ClaimsError) -> Value? {
+    /// The element that holds `field`; `nil` if the token does not have it.
+    private func element(
+        of field: MediaTokenField, _ places: MediaTokenFieldPlaces
+    ) throws(ClaimsError) -> XMLElement? {
         guard let index = try places.index(of: field) else { return nil }
         let element = elements.list[index]
         do { try check(element, named: field.name) } catch { throw .field(error) }
-        return elements.withText(of: element, body)
-    }
-
-    /// Passes the text of `field`, which the token must have, to `body`.
-    private func withRequired<Value>(
-        _ field: MediaTokenField, _ places: MediaTokenFieldPlaces, _ body: (UnsafeBufferPointer<UInt8>) -> Value
-    ) throws(ClaimsError) -> Value {
-        guard let value = try withOptional(field, places, body) else {
-            throw .field(XMLFieldError(field.name, .missing))
-        }
-        return value
+        return element
     }
 
     /// The text of `field`; `nil` if the token does not have it.
     func optional(_ field: MediaTokenField, _ places: MediaTokenFieldPlaces) throws(ClaimsError) -> String? {
-        try withOptional(field, places) { String(decoding: $0, as: UTF8.self) }
+        try element(of: field, places).map { elements.text(of: $0) }
     }
 
     /// The text of `field`, which the token must have.
     func required(_ field: MediaTokenField, _ places: MediaTokenFieldPlaces) throws(ClaimsError) -> String {
-        try withRequired(field, places) { String(decoding: $0, as: UTF8.self) }
+        guard let text = try optional(field, places) else { throw .field(XMLFieldError(field.name, .missing)) }
+        return text
     }
 
     /// The date in `field`, which the token must have.
     func requiredDate(
         _ field: MediaTokenField, _ places: MediaTokenFieldPlaces, form: TokenDate.Form
     ) throws(ClaimsError) -> TokenDate {
-        guard let date = try withRequired(field, places, { TokenDate($0, form: form) }) else {
+        guard let element = try element(of: field, places) else {
+            throw .field(XMLFieldError(field.name, .missing))
+        }
+        guard let date = elements.withText(of: element, { TokenDate($0, form: form) }) else {
             throw .date(field: "\(field.name)", form: form.rawValue)
         }
         return date
@@ -100,7 +94,8 @@ extension FieldElements {
 
     /// The TTL, which must be digits only: no sign, no exponent, no white space, no leading zero. `nil` if the token has none.
     func timeToLive(_ places: MediaTokenFieldPlaces) throws(ClaimsError) -> Int64? {
-        let milliseconds = try withOptional(.ttl, places) { text -> Int64? in
+        guard let element = try element(of: .ttl, places) else { return nil }
+        let milliseconds = elements.withText(of: element) { text -> Int64? in
             guard text.first != UInt8(ascii: "0"), text.count <= 19 else { return nil }
             var value: UInt64 = 0
             for byte in text {
@@ -109,7 +104,6 @@ extension FieldElements {
             }
             return Int64(exactly: value)
         }
-        guard let milliseconds else { return nil }
         guard let milliseconds else { throw .timeToLive }
         return milliseconds
     }

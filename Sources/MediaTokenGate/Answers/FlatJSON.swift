@@ -1,62 +1,74 @@
 internal import TextEncodings
 
-/// Writes a JSON object of strings and whole numbers on one line, for answers and log lines. It takes a tenth of the
-/// time of a general encoder.
-struct FlatJSON {
-    private var text: [UInt8] = [UInt8(ascii: "{")]
+/// Writes JSON objects of strings and whole numbers, each on a line of its own, for answers and log lines. It takes a
+/// small part of the time of a general encoder.
+struct FlatJSON: ~Copyable {
+    private var text: ByteWriter
+    private var isFirst = true
 
-    /// The finished object, with a line break at its end.
-    consuming func line() -> [UInt8] {
-        text.append("}\n")
-        return text
+    /// - Parameter capacity: How many bytes can be written before the memory has to grow.
+    init(capacity: Int = 512) { text = ByteWriter(capacity: capacity) }
+
+    /// The lines that were written.
+    var bytes: [UInt8] { text.bytes }
+
+    /// How many bytes were written.
+    var count: Int { text.count }
+
+    /// Begins an object.
+    mutating func open() {
+        text.write(UInt8(ascii: "{"))
+        isFirst = true
     }
 
-    init() { text.reserveCapacity(512) }
+    /// Ends the object, and its line.
+    mutating func close() { text.write("}\n") }
 
     /// - Parameter name: A name without characters that need escaping.
     mutating func add(_ name: StaticString, _ value: String?) {
         guard var value else { return }
         addName(name)
-        text.append("\":\"")
-        value.withUTF8 { addEscaped($0) }
-        text.append(UInt8(ascii: "\""))
+        text.write("\":\"")
+        value.withUTF8 { addEscaped(UnsafeRawBufferPointer($0)) }
+        text.write(UInt8(ascii: "\""))
     }
 
     mutating func add(_ name: StaticString, _ value: (some BinaryInteger)?) {
         guard let value else { return }
         addName(name)
-        text.append("\":")
-        text.append(contentsOf: String(value).utf8)
+        text.write("\":")
+        text.write(decimal: Int64(value))
     }
 
     /// Writes the name without the quotation mark at its end.
     private mutating func addName(_ name: StaticString) {
-        text.append(text.count > 1 ? ",\"" : "\"")
-        text.append(name)
+        text.write(isFirst ? "\"" : ",\"")
+        text.write(name)
+        isFirst = false
     }
 
     /// Appends a string's content with its escapes (RFC 8259, 7). Bytes between two escapes are copied in one piece.
-    private mutating func addEscaped(_ bytes: UnsafeBufferPointer<UInt8>) {
+    private mutating func addEscaped(_ bytes: UnsafeRawBufferPointer) {
         var begin = 0
         while let position = Self.firstEscaped(in: bytes, from: begin) {
-            text.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[begin..<position]))
+            text.write(UnsafeRawBufferPointer(rebasing: bytes[begin..<position]))
             begin = position + 1
             let byte = bytes[position]
-            text.append(UInt8(ascii: "\\"))
+            text.write(UInt8(ascii: "\\"))
             if byte < 0x20 {
-                text += "u00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))".utf8
+                text.write("u00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))")
             } else {
-                text.append(byte)
+                text.write(byte)
             }
         }
-        text.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[begin...]))
+        text.write(UnsafeRawBufferPointer(rebasing: bytes[begin...]))
     }
 
-    private static func firstEscaped(in bytes: UnsafeBufferPointer<UInt8>, from begin: Int) -> Int? {
-        let (raw, ones): (_, UInt64) = (UnsafeRawBufferPointer(bytes), 0x0101_0101_0101_0101)
+    private static func firstEscaped(in bytes: UnsafeRawBufferPointer, from begin: Int) -> Int? {
+        let ones: UInt64 = 0x0101_0101_0101_0101
         var position = begin
-        while position + 8 <= raw.count {
-            let word = raw.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+        while position + 8 <= bytes.count {
+            let word = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
             let (quote, backslash) = (word ^ (ones &* 0x22), word ^ (ones &* 0x5C))
             // The highest bit of a byte is set if the byte is below 0x20, or one of the two; or for nothing, above such a one.
             let found =
@@ -64,7 +76,11 @@ struct FlatJSON {
             if found & (ones << 7) != 0 { break }
             position += 8
         }
-        return bytes[position...].firstIndex(where: \.isEscapedInJSON)
+        while position < bytes.count {
+            if bytes[position].isEscapedInJSON { return position }
+            position += 1
+        }
+        return nil
     }
 }
 

@@ -93,6 +93,7 @@ private struct ProblemDocument {
 
     var body: [UInt8] {
         var json = FlatJSON()
+        json.open()
         json.add("advice", advice)
         json.add("check", check)
         json.add("code", code)
@@ -100,7 +101,8 @@ private struct ProblemDocument {
         json.add("number", number)
         json.add("status", status)
         json.add("title", title)
-        return json.line()
+        json.close()
+        return json.bytes
     }
 }
 
@@ -110,9 +112,10 @@ extension VerifiedToken {
     /// - Parameter play: What the token was exchanged for; `nil` if it was only verified.
     fileprivate func document(_ play: Play? = nil) -> [UInt8] {
         let claims = claims
-        var json = FlatJSON()
+        var json = FlatJSON(capacity: 1024)
+        json.open()
         json.add("expires", play?.expires)
-        json.add("issueTime", "\(claims.issueTime)")
+        json.add("issueTime", claims.issueTime.description)
         json.add("key", key)
         json.add("mvpd", claims.mvpd.text)
         json.add("proxyMvpd", claims.proxyMVPD?.text)
@@ -121,7 +124,8 @@ extension VerifiedToken {
         json.add("status", VerdictStatus.validToken.rawValue)
         json.add("ttl", claims.timeToLive)
         json.add("url", play?.url)
-        return json.line()
+        json.close()
+        return json.bytes
     }
 }
 
@@ -160,15 +164,20 @@ package enum AnswerFormat: Sendable {
     package func accept(_ token: VerifiedToken, _ play: Play? = nil) -> GateReply {
         switch self {
         case .subrequest:
-            var reply = reply(.validToken) { [] }
+            var reply = Self.acceptedSubrequest
             reply.answer.addClaims(of: token)
             return reply
         case .document:
-            var reply = reply(.validToken) { token.document(play) }
+            var reply = Self.acceptedDocument
+            reply.answer.body = token.document(play)
             for cookie in play?.cookies ?? [] { reply.answer.add("Set-Cookie", cookie) }
             return reply
         }
     }
+
+    // What all such answers have in common is made once.
+    private static let acceptedSubrequest = subrequest.reply(.validToken) { [] }
+    private static let acceptedDocument = document.reply(.validToken) { [] }
 
     /// The answer if the gate could not decide.
     package func undecided(_ reason: String) -> GateReply {

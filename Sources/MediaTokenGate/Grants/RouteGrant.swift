@@ -31,6 +31,7 @@ package final class RouteGrant: Sendable {
     package let settings: RouteGrantSettings
     /// The path prefix with a slash at its end. Every path below it begins with this text.
     package let prefix: String
+    private let recent = RecentGrants()
     private let scopePath: StreamPath
     private let lenientScope: LenientPath
 
@@ -55,7 +56,7 @@ package final class RouteGrant: Sendable {
         guard let sample = StreamURL(origin + prefix + "sample") else {
             throw GrantError("scope", "is '\(printable(settings.scope))', and no URL lies below it")
         }
-        _ = try grant(for: sample, identifier: nil, at: .now)
+        _ = try grant(for: sample, identifier: nil, firstUse: .now)
     }
 
     package static let originsMissing = GrantError(
@@ -92,20 +93,31 @@ package final class RouteGrant: Sendable {
             throw GrantError(
                 "url", "is '\(printable(url.text))'; expected one below \(printable(settings.scope))")
         }
-        try grants.demandGrantable(url, GrantPeriod(from: now, seconds: settings.validity))
+        _ = try GrantPeriod(from: now, seconds: settings.validity)
+        try grants.demandGrantable(url)
         return GrantOrder(grant: self, url: url)
     }
 
     /// Whether making a grant may take so long that an event loop must not wait for it.
-    fileprivate var isCostly: Bool { grants.isCostly }
+    var isCostly: Bool { grants.isCostly }
 
-    fileprivate func isMade(for url: StreamURL, at now: Timestamp) -> Bool {
-        (try? GrantPeriod(from: now, seconds: settings.validity)).map { grants.isMade(for: url, $0) } ?? true
+    /// Whether the grant for a token that was first used then was made already, so that no event loop waits for it.
+    func isMade(for url: StreamURL, firstUse: Timestamp) -> Bool {
+        guard let subject = grants.subject(of: url),
+            let period = try? GrantPeriod(from: firstUse, seconds: settings.validity)
+        else { return false }
+        return recent.grant(for: subject, endingAt: period.end) != nil
     }
 
-    fileprivate func grant(for url: StreamURL, identifier: [UInt8]?, at now: Timestamp) throws(GrantError) -> Grant {
-        let period = try GrantPeriod(from: now, seconds: settings.validity)
-        return try grants.grant(for: url, period, issuedAt: now.milliseconds / 1000, identifier: identifier)
+    /// The grant for a token, newly made unless other tokens of the same second have the same one.
+    func grant(for url: StreamURL, identifier: [UInt8]?, firstUse: Timestamp) throws(GrantError) -> Grant {
+        let period = try GrantPeriod(from: firstUse, seconds: settings.validity)
+        let subject = grants.subject(of: url)
+        if let subject, let made = recent.grant(for: subject, endingAt: period.end) { return made }
+        let made = try grants.grant(
+            for: url, period, issuedAt: firstUse.milliseconds / 1000, identifier: identifier)
+        if let subject { recent.keep(made, for: subject, endingAt: period.end) }
+        return made
     }
 }
 
@@ -118,11 +130,11 @@ package struct GrantOrder: Sendable {
     var isCostly: Bool { grant.isCostly }
 
     /// Whether its grant was made already, so that fulfilling it takes no time.
-    func isMade(for token: VerifiedToken) -> Bool { grant.isMade(for: url, at: token.firstUse) }
+    func isMade(for token: VerifiedToken) -> Bool { grant.isMade(for: url, firstUse: token.firstUse) }
 
     /// Makes the grant. A client that retries gets the same one, because its lifetime starts at the token's first use.
     package func fulfil(for token: VerifiedToken, at now: Timestamp) throws(GrantError) -> Play {
-        let made = try grant.grant(for: url, identifier: token.replayKey.identifier, at: token.firstUse)
+        let made = try grant.grant(for: url, identifier: token.replayKey.identifier, firstUse: token.firstUse)
         let expires = made.expires.milliseconds / 1000
         switch grant.settings.delivery {
         case .query: return Play(url: made.appended(to: url.text), cookies: [], expires: expires)

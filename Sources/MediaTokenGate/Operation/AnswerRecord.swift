@@ -14,6 +14,11 @@ struct AnswerRecord: Sendable {
     /// The request's own ID.
     var request: String?
     var peer = ""
+
+    /// Whether the metrics count both answers under the same labels.
+    func countsLike(_ other: AnswerRecord) -> Bool {
+        status == other.status && requestor == other.requestor && isStoreError == other.isStoreError
+    }
 }
 
 /// The answers of a group, all of which were sent.

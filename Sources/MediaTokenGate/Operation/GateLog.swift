@@ -1,39 +1,48 @@
 internal import Files
-internal import FoundationEssentials
 internal import Glibc
 internal import MediaToken
+internal import Synchronization
 internal import Threading
 internal import Timestamps
 
 /// Writes one JSON line per verdict on a separate thread, so that no event loop waits for a disk or a pipe. If the
 /// writer falls behind, lines are dropped, and the log reports how many.
-///
-/// `@unchecked Sendable`: the lock protects everything that changes.
-package final class GateLog: @unchecked Sendable {
-    private static let capacity = 16_384
+package final class GateLog: Sendable {
+    /// The most bytes that wait for the writer: some 16,000 lines.
+    private static let capacity = 4 << 20
     private static let gatheringMicroseconds: UInt32 = 5000
 
-    private let lock = Lock()
+    private struct State {
+        /// The lines that wait for the writer.
+        var lines: [UInt8] = []
+        var lost = 0
+        /// The number of lost lines that the log has not reported yet.
+        var untold = 0
+        var isClosed = false
+        var hasEnded = false
+
+        mutating func lose(_ count: Int) {
+            lost += count
+            untold += count
+        }
+    }
+
+    private let state = Guarded(State())
     private let arrival = Semaphore()
     private let descriptor: Int32
     private let every: Int
-    // The lock protects all properties below.
-    private var entries: [LogEntry] = []
-    private var lost = 0
-    /// The number of lost lines that the log has not reported yet.
-    private var untold = 0
-    private var seen = 0
-    private var isClosed = false
-    private var hasEnded = false
+    /// How many verdicts there were.
+    private let seen = Atomic<Int>(0)
 
     /// - Parameters:
     ///   - descriptor: The file descriptor that lines are written to.
     ///   - every: One in so many verdicts is logged; 0 logs none.
     package init(to descriptor: Int32, every: Int) {
-        (self.descriptor, self.every) = (descriptor, every)
+        self.descriptor = descriptor
+        self.every = every
         // The writer thread keeps this object alive until the log is closed.
         guard every > 0, let writer = ServiceThread({ [self] in write() }) else {
-            hasEnded = true
+            state.withLock { $0.hasEnded = true }
             return
         }
         // No thread joins the writer, since it may wait for a reader that never comes.
@@ -41,110 +50,89 @@ package final class GateLog: @unchecked Sendable {
     }
 
     /// The number of lines that were lost.
-    var lostLines: Int { lock.withLock { lost } }
-
-    /// Counts lines as lost. The caller holds the lock.
-    private func lose(_ count: Int) { (lost, untold) = (lost + count, untold + count) }
+    var lostLines: Int { state.withLock { $0.lost } }
 
     /// Whether any line is written.
     var isOn: Bool { every > 0 }
 
-    /// Hands the records of a group to the writer, or those of them that are to be logged.
+    /// Makes the lines of a group's records, or of those that are to be logged, and hands them to the writer.
     func add(_ group: AnswerRecords) {
-        guard every > 0 else { return }
-        let isFirst = lock.withLock {
-            let wasEmpty = entries.isEmpty
-            for record in group.records {
-                seen += 1
-                guard seen % every == 0 else { continue }
-                if entries.count < Self.capacity { entries.append(LogEntry(record, in: group)) } else { lose(1) }
+        guard isOn else { return }
+        let before = seen.add(group.records.count, ordering: .relaxed).oldValue
+        let time = group.time.internetText
+        var lines = FlatJSON(capacity: 256 * group.records.count)
+        var count = 0
+        for index in group.records.indices where (before + index + 1) % every == 0 {
+            group.records[index].write(to: &lines, after: group.microseconds, at: time)
+            count += 1
+        }
+        guard count > 0 else { return }
+        let bytes = lines.bytes
+        let isFirst = state.withLock { state in
+            guard state.lines.count + bytes.count <= Self.capacity else {
+                state.lose(count)
+                return false
             }
-            return wasEmpty && !entries.isEmpty
+            let wasEmpty = state.lines.isEmpty
+            state.lines += bytes
+            return wasEmpty
         }
         if isFirst { arrival.signal() }
     }
 
     /// Writes the remaining lines and ends the writer; gives up after `patience`, in case nothing reads the log.
     package func close(withinMilliseconds patience: Int) {
-        lock.withLock { isClosed = true }
+        state.withLock { $0.isClosed = true }
         arrival.signal()
         let end = ContinuousClock.now + .milliseconds(patience)
-        while !lock.withLock({ hasEnded }), ContinuousClock.now < end { usleep(1000) }
+        while !state.withLock({ $0.hasEnded }), ContinuousClock.now < end { usleep(1000) }
     }
 
     private func write() {
-        var (clock, lineBreak) = (LogClock(), [UInt8]())
+        var lineBreak: [UInt8] = []
         while true {
             arrival.wait()
-            // Records that arrive meanwhile join the batch: waking up for each line would cost more than the verdicts.
-            if !lock.withLock({ isClosed }) { usleep(Self.gatheringMicroseconds) }
-            let (batch, missing, ends) = lock.withLock { () -> ([LogEntry], Int, Bool) in
-                defer { (entries, untold) = ([], 0) }
-                return (entries, untold, isClosed)
+            // Lines that arrive meanwhile are written together: waking up for each group would cost more.
+            if !state.withLock({ $0.isClosed }) { usleep(Self.gatheringMicroseconds) }
+            let (waiting, missing, ends) = state.withLock { state in
+                defer { (state.lines, state.untold) = ([], 0) }
+                return (state.lines, state.untold, state.isClosed)
             }
-            var lines = lineBreak
-            for entry in batch { lines += entry.line(at: &clock) }
+            var lines = lineBreak + waiting
             if missing > 0 { lines += Array("{\"dropped\":\(missing)}\n".utf8) }
             if lines.isEmpty || FileBytes.write(lines, to: descriptor) {
                 lineBreak = []
             } else {
                 // The next successful write reports the loss. It starts with a line break, as this one may be cut off.
-                lock.withLock {
-                    lose(batch.count)
-                    untold += missing
+                let count = waiting.count { $0 == UInt8(ascii: "\n") }
+                state.withLock {
+                    $0.lose(count)
+                    $0.untold += missing
                 }
                 lineBreak = [UInt8(ascii: "\n")]
             }
-            if ends { return lock.withLock { hasEnded = true } }
+            if ends { return state.withLock { $0.hasEnded = true } }
         }
     }
 }
 
-/// What a line of the log holds. An entry keeps no more of a token than its line shows, because thousands may wait.
-private struct LogEntry: Sendable {
-    private let time: Timestamp
-    private let microseconds: Int
-    private let status: String
-    private let requestor, mvpd, key: String?
-    private let firstUse: Timestamp?
-    private let request: String?
-    private let peer: String
-
-    init(_ record: AnswerRecord, in group: AnswerRecords) {
-        (time, microseconds, status) = (group.time, group.microseconds, record.status)
-        requestor = record.requestor.isEmpty ? nil : record.requestor
-        (mvpd, key) = (record.accepted.map { "\($0.claims.mvpd)" }, record.accepted?.key)
-        firstUse = record.accepted.flatMap { $0.isRetry ? $0.firstUse : nil }
-        (request, peer) = (record.request, record.peer)
-    }
-
-    func line(at clock: inout LogClock) -> [UInt8] {
-        var json = FlatJSON()
-        json.add("firstUse", firstUse.map { clock.text(of: $0) })
-        json.add("key", key)
-        json.add("microseconds", microseconds)
-        json.add("mvpd", mvpd)
-        json.add("peer", peer)
-        json.add("request", request)
-        json.add("requestor", requestor)
-        json.add("status", status)
-        json.add("time", clock.text(of: time))
-        return json.line()
-    }
-}
-
-/// Formats times as RFC 3339 with milliseconds. Only the first time in each second is expensive.
-private struct LogClock {
-    private var second: Int64 = .min
-    private var prefix: Substring = ""
-
-    mutating func text(of time: Timestamp) -> String {
-        let second = time.milliseconds / 1000
-        if second != self.second {
-            self.second = second
-            prefix = Date(timeIntervalSince1970: Double(second)).ISO8601Format().dropLast()
-        }
-        let fraction = String(time.milliseconds % 1000)
-        return "\(prefix).\(String(repeating: "0", count: 3 - fraction.count))\(fraction)Z"
+extension AnswerRecord {
+    /// Writes the line of the log.
+    ///
+    /// - Parameters:
+    ///   - microseconds: How long the request took.
+    ///   - time: When its answer was sent.
+    fileprivate func write(to lines: inout FlatJSON, after microseconds: Int, at time: String) {
+        lines.open()
+        if let accepted, accepted.isRetry { lines.add("firstUse", accepted.firstUse.internetText) }
+        lines.add("key", accepted?.key)
+        lines.add("microseconds", microseconds)
+        lines.add("mvpd", accepted?.claims.mvpd.description)
+        lines.add("peer", peer)
+        lines.add("request", request)
+        lines.add("requestor", requestor.isEmpty ? nil : requestor)
+        lines.add("status", status)
+        lines.add("time", time)
+        lines.close()
     }
 }

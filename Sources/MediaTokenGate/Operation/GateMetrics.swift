@@ -24,7 +24,9 @@ package final class GateMetrics: Sendable {
         var storeErrors = 0
 
         /// - Parameter requestor: The requestor; empty if the answer has none.
-        mutating func count(_ status: String, of requestor: String, afterMicroseconds microseconds: Int) {
+        mutating func count(
+            _ answers: Int, _ status: String, of requestor: String, afterMicroseconds microseconds: Int
+        ) {
             var requestor = requestor
             if !requestors.contains(requestor) {
                 if requestors.count < GateMetrics.mostRequestors {
@@ -33,8 +35,8 @@ package final class GateMetrics: Sendable {
                     requestor = "other"
                 }
             }
-            verdicts[Label(status: status, requestor: requestor), default: 0] += 1
-            latency.count(Double(microseconds) / 1e6)
+            verdicts[Label(status: status, requestor: requestor), default: 0] += answers
+            latency.count(Double(microseconds) / 1e6, times: answers)
         }
     }
 
@@ -46,9 +48,9 @@ package final class GateMetrics: Sendable {
 
         init(bounds: [Double]) { (self.bounds, counts) = (bounds, [Int](repeating: 0, count: bounds.count + 1)) }
 
-        mutating func count(_ value: Double) {
-            counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += 1
-            sum += value
+        mutating func count(_ value: Double, times: Int = 1) {
+            counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += times
+            sum += value * Double(times)
         }
 
         func family(_ name: String, _ help: String) -> MetricFamily {
@@ -67,13 +69,20 @@ package final class GateMetrics: Sendable {
 
     package init() {}
 
-    /// Counts the answers of a group.
+    /// Counts the answers of a group. Neighbours of one status and requestor, as a group's members mostly are, are counted
+    /// together.
     func count(_ group: AnswerRecords) {
+        let records = group.records
         state.withLock { state in
-            for index in group.records.indices {
-                let (status, requestor) = (group.records[index].status, group.records[index].requestor)
-                state.count(status, of: requestor, afterMicroseconds: group.microseconds)
-                if group.records[index].isStoreError { state.storeErrors += 1 }
+            var begin = 0
+            while begin < records.count {
+                var end = begin + 1
+                while end < records.count, records[end].countsLike(records[begin]) { end += 1 }
+                let first = records[begin]
+                state.count(
+                    end - begin, first.status, of: first.requestor, afterMicroseconds: group.microseconds)
+                if first.isStoreError { state.storeErrors += end - begin }
+                begin = end
             }
         }
     }

@@ -8,20 +8,35 @@ struct FormFields {
     let isTooLong: Bool
     /// Whether all pairs were read and all their names can be decoded.
     let isWhole: Bool
-    private let fields: [(name: String, value: ArraySlice<UInt8>)]
+    /// The decoded names, and the values as they were sent.
+    private let fields: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)]
     /// The byte that a `+` in a form represents.
     private static let space = UInt8(ascii: " ")
 
     /// Splits `text`, which must be the query or the form without anything around it.
     init(_ text: ArraySlice<UInt8>) {
-        let pairs = text.split(separator: UInt8(ascii: "&"), maxSplits: Self.pairLimit)
-        isTooLong = pairs.count > Self.pairLimit
-        fields = pairs.compactMap { pair in
-            let mark = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
-            guard let name = String(percentEncoded: pair[..<mark], plus: Self.space) else { return nil }
-            return (name, pair[mark...].dropFirst())
+        var (fields, rest, pairs, isWhole) = ([(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)](), text, 0, true)
+        while !rest.isEmpty, pairs <= Self.pairLimit {
+            let end = rest.position(of: UInt8(ascii: "&")) ?? rest.endIndex
+            let pair = rest[..<end]
+            rest = rest[end...].dropFirst()
+            guard !pair.isEmpty else { continue }
+            pairs += 1
+            let mark = pair.position(of: UInt8(ascii: "=")) ?? pair.endIndex
+            if let name = Self.decodedName(pair[..<mark]) {
+                fields.append((name, pair[mark...].dropFirst()))
+            } else {
+                isWhole = false
+            }
         }
-        isWhole = !isTooLong && fields.count == pairs.count
+        isTooLong = pairs > Self.pairLimit
+        self.fields = fields
+        self.isWhole = isWhole && !isTooLong
+    }
+
+    private static func decodedName(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        if name.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "+") }) { return name }
+        return String(percentEncoded: name, plus: space).map { Array($0.utf8)[...] }
     }
 
     /// The values of `name` as they were sent; the library decodes wrapped tokens.
@@ -33,7 +48,7 @@ struct FormFields {
     }
 
     private func values(_ name: String) -> [ArraySlice<UInt8>] {
-        fields.compactMap { $0.name.hasSameBytes(as: name) ? $0.value : nil }
+        fields.compactMap { $0.name.isSame(as: name) ? $0.value : nil }
     }
 }
 

@@ -58,7 +58,8 @@ struct VerifyRequestFields: ~Copyable {
         for value in body.values(of: name) { try Self.agree(on: value, of: name, &agreed) }
         for value in query.decoded(name) { try Self.agree(on: value, of: name, &agreed) }
         guard let header else { return agreed }
-        try request.forEachValue(of: header) { (value) throws(RequestError) in
+        var place = 0
+        while let value = request.nextValue(of: header, from: &place) {
             // A replacement character stands for bytes that were not UTF-8 when a proxy read them.
             let text = String(validating: value, as: UTF8.self).flatMap { $0.holdsReplacement ? nil : $0 }
             try Self.agree(on: text, of: name, &agreed)

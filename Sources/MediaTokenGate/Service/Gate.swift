@@ -58,6 +58,10 @@ package struct Gate: Sendable {
         }
     }
 
+    // Most answers of a gate in front of a stream; they are made once.
+    private static let tokenNotRequired = GateTask.subrequest(200, .tokenNotRequired)
+    private static let grantValid = GateTask.subrequest(200, .grantValid)
+
     private func authorize(_ proxied: ProxiedRequest, at now: Timestamp) -> GateTask {
         // A proxy asks without a body. Bytes after its headers may belong to another request, or imitate one.
         guard proxied.question.body.isEmpty, let target = proxied.target, let path = StreamPath(target),
@@ -65,9 +69,9 @@ package struct Gate: Sendable {
         else {
             return .subrequest(403, .routeUnknown)
         }
-        guard case .token(let expectation) = route.access else { return .subrequest(200, .tokenNotRequired) }
+        guard case .token(let expectation) = route.access else { return Self.tokenNotRequired }
         let grant = route.grantAnswer(to: proxied, for: path, at: now)
-        if case .opens? = grant { return .subrequest(200, .grantValid) }
+        if case .opens? = grant { return Self.grantValid }
         let query = target.position(of: UInt8(ascii: "?")).map { target[($0 + 1)...] }
         switch sources.find(in: proxied.question, originalQuery: query) {
         case .none:

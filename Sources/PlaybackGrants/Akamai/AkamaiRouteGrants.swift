@@ -6,6 +6,8 @@ struct AkamaiRouteGrants: RouteGrants {
     let prefix: String
     var opensPrefix: Bool { true }
 
+    func subject(of url: StreamURL) -> String? { prefix }
+
     func grant(
         for url: StreamURL, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?
     ) throws(GrantError) -> Grant {

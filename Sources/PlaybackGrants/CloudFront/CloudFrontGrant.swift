@@ -54,22 +54,30 @@ public struct CloudFrontGrant: Sendable {
 
     /// The policy to sign, as JSON without spaces.
     public func policy(for url: String, _ period: GrantPeriod) throws(GrantError) -> String {
-        let isPlain = url.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"\"\\".utf8.contains($0) }
-        let schemes = ["https://", "http://", "http*://"]
-        guard isPlain, schemes.contains(where: { url.utf8.starts(with: $0.utf8) }) else {
-            throw GrantError("url", "is '\(printable(url))'; expected an absolute URL, percent-encoded")
-        }
+        try demandSignable(url)
         var conditions: [String] = []
-        if let ip {
-            guard !ip.isEmpty, ip.utf8.allSatisfy({ $0.isLetterOrDigit || ".:/".utf8.contains($0) }) else {
-                throw GrantError("ip", "is '\(printable(ip))'; expected an address, or several as 192.0.2.0/24")
-            }
-            conditions.append("\"IpAddress\":{\"AWS:SourceIp\":\"\(ip)\"}")
-        }
+        if let ip { conditions.append("\"IpAddress\":{\"AWS:SourceIp\":\"\(ip)\"}") }
         conditions.append("\"DateLessThan\":{\"AWS:EpochTime\":\(period.end)}")
         if let begin = period.begin { conditions.append("\"DateGreaterThan\":{\"AWS:EpochTime\":\(begin)}") }
         let condition = conditions.joined(separator: ",")
         return "{\"Statement\":[{\"Resource\":\"\(url)\",\"Condition\":{\(condition)}}]}"
+    }
+
+    private static let schemes = ["https://", "http://", "http*://"]
+
+    /// Throws if the URL or the address cannot be part of a policy.
+    func demandSignable(_ url: String) throws(GrantError) {
+        let isPlain = url.utf8.allSatisfy {
+            (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+        }
+        guard isPlain, Self.schemes.contains(where: { url.utf8.starts(with: $0.utf8) }) else {
+            throw GrantError("url", "is '\(printable(url))'; expected an absolute URL, percent-encoded")
+        }
+        if let ip {
+            guard !ip.isEmpty, ip.utf8.allSatisfy({ $0.isLetterOrDigit || ".:/".utf8.contains($0) }) else {
+                throw GrantError("ip", "is '\(printable(ip))'; expected an address, or several as 192.0.2.0/24")
+            }
+        }
     }
 
     private func sign(_ policy: String, _ digest: Digest) throws(GrantError) -> String {

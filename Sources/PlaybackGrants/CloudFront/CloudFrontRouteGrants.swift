@@ -5,7 +5,6 @@ internal import TextEncodings
 struct CloudFrontRouteGrants: RouteGrants {
     private let grants: CloudFrontGrant
     private let route: GrantRoute
-    private let recent = RecentGrants()
 
     init(_ grants: CloudFrontGrant, for route: GrantRoute) { (self.grants, self.route) = (grants, route) }
 
@@ -14,24 +13,15 @@ struct CloudFrontRouteGrants: RouteGrants {
 
     var opensPrefix: Bool { route.delivery == .cookie }
 
+    func subject(of url: StreamURL) -> String? { try? signedURL(url) }
+
     /// Throws for a URL that cannot be part of a policy.
-    func demandGrantable(_ url: StreamURL, _ period: GrantPeriod) throws(GrantError) {
-        _ = try grants.policy(for: signedURL(url), period)
-    }
+    func demandGrantable(_ url: StreamURL) throws(GrantError) { try grants.demandSignable(signedURL(url)) }
 
     func grant(
         for url: StreamURL, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?
     ) throws(GrantError) -> Grant {
-        let signed = try signedURL(url)
-        if let made = recent.grant(for: signed, period) { return made }
-        let made = try grants.grant(url: signed, period)
-        recent.keep(made, for: signed, period)
-        return made
-    }
-
-    func isMade(for url: StreamURL, _ period: GrantPeriod) -> Bool {
-        guard let signed = try? signedURL(url) else { return true }
-        return recent.grant(for: signed, period) != nil
+        try grants.grant(url: signedURL(url), period)
     }
 
     /// The URL itself, or, for cookies, a pattern for all URLs below the prefix.

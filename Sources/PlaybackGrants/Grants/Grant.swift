@@ -1,3 +1,4 @@
+internal import TextEncodings
 public import Timestamps
 
 /// A playback grant: a signed URL, signed cookie or access token that a CDN checks. The player sends it with each
@@ -45,22 +46,20 @@ public struct Grant: Sendable, Equatable {
     public func cookies(path: String, domain: String? = nil, at now: Timestamp) -> [String] {
         let seconds = max(0, (expires.milliseconds - max(0, now.milliseconds)) / 1000)
         return fields.map { field in
-            // Appending to one text avoids the copies that each interpolation and each sum would make.
-            var cookie = ""
-            cookie.reserveCapacity(field.value.utf8.count + 256)
-            cookie += field.cookie
-            cookie += "="
-            cookie += field.value
-            cookie += "; Path="
-            cookie += path
+            var cookie = ByteWriter(capacity: field.value.utf8.count + 256)
+            cookie.write(field.cookie)
+            cookie.write("=")
+            cookie.write(field.value)
+            cookie.write("; Path=")
+            cookie.write(path)
             if let domain {
-                cookie += "; Domain="
-                cookie += domain
+                cookie.write("; Domain=")
+                cookie.write(domain)
             }
-            cookie += "; Max-Age="
-            cookie += String(seconds)
-            cookie += "; Secure; HttpOnly; SameSite=None"
-            return cookie
+            cookie.write("; Max-Age=")
+            cookie.write(decimal: seconds)
+            cookie.write("; Secure; HttpOnly; SameSite=None")
+            return String(decoding: cookie.bytes, as: UTF8.self)
         }
     }
 }

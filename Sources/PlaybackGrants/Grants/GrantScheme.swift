@@ -72,11 +72,12 @@ package protocol RouteGrants: Sendable {
     /// Whether making a grant may take so long that an event loop must not wait for it.
     var isCostly: Bool { get }
 
-    /// Whether a grant for `url` was made already, so that it costs little to make it again.
-    func isMade(for url: StreamURL, _ period: GrantPeriod) -> Bool
+    /// What a grant for `url` depends on, apart from its period: everybody who asks for the same gets the same grant. `nil`
+    /// if each media token gets a grant of its own.
+    func subject(of url: StreamURL) -> String?
 
     /// Throws if no grant can be made for `url`, so that this is known before a token is consumed.
-    func demandGrantable(_ url: StreamURL, _ period: GrantPeriod) throws(GrantError)
+    func demandGrantable(_ url: StreamURL) throws(GrantError)
 
     /// Makes a grant.
     ///
@@ -91,7 +92,7 @@ package protocol RouteGrants: Sendable {
 extension RouteGrants {
     package var isCostly: Bool { false }
 
-    package func isMade(for url: StreamURL, _ period: GrantPeriod) -> Bool { true }
+    package func subject(of url: StreamURL) -> String? { nil }
 
-    package func demandGrantable(_ url: StreamURL, _ period: GrantPeriod) throws(GrantError) {}
+    package func demandGrantable(_ url: StreamURL) throws(GrantError) {}
 }

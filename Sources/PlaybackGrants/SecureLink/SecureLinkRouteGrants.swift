@@ -16,6 +16,8 @@ struct SecureLinkRouteGrants: RouteGrants {
         self.links = links
     }
 
+    func subject(of url: StreamURL) -> String? { url.path.uri }
+
     func grant(
         for url: StreamURL, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?
     ) throws(GrantError) -> Grant {
