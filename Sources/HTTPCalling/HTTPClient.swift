@@ -26,12 +26,15 @@ package final class HTTPClient {
 
     /// Sends a request: a POST if it has a body, otherwise a GET. Only one request may be pending at a time.
     ///
+    /// Without a `Host` among `headers`, the request names the address and the port of the server.
+    ///
     /// - Parameter completion: called on the loop's thread; with `nil` if no answer came.
     package func send(
         _ target: String, headers: [(name: String, value: String)] = [], body: [UInt8]? = nil,
         _ completion: @escaping (Answer?) -> Void
     ) {
-        var request = "\(body == nil ? "GET" : "POST") \(target) HTTP/1.1\r\nHost: \(address):\(port)\r\n"
+        var request = "\(body == nil ? "GET" : "POST") \(target) HTTP/1.1\r\n"
+        if !headers.contains(where: { $0.name == "Host" }) { request += "Host: \(address):\(port)\r\n" }
         for (name, value) in headers { request += "\(name): \(value)\r\n" }
         if let body { request += "Content-Length: \(body.count)\r\n" }
         pending = (completion, .now + timeout)

@@ -1,42 +1,55 @@
 internal import HTTPCalling
 internal import HTTPMessages
+internal import TextEncodings
 
 /// The results of a load test of a gate.
 package struct GateFigures: Sendable {
-    private static let turnsPerSecond = 5.0
-
     /// The number of answers, whatever their status.
     package private(set) var answers = 0
     /// The number of requests without an answer.
     package private(set) var unanswered = 0
     /// The number of requests that were due when time was up and had no free connection.
     package internal(set) var unsent = 0
-    /// The number of answers by status. An answer without a status header is counted by its HTTP code.
+    /// The seconds after which no signed token was left, which ended the test; `nil` if tokens sufficed.
+    package internal(set) var ranOutAfter: Double?
+    /// The number of answers by status. An answer without a status is counted by its HTTP code.
     package private(set) var statuses: [String: Int] = [:]
-    /// The time from when a request was due until its answer.
-    package private(set) var latency = LatencyHistogram()
     /// The time until the last answer, in seconds.
     package private(set) var seconds = 0.0
-    private var turns: [Int]
+    private var turns: [LatencyHistogram]
+    private let turnSeconds: Double
+    /// The latencies of answers after the last turn.
+    private var late = LatencyHistogram()
 
     init(seconds: Double) {
-        turns = Array(repeating: 0, count: max(1, Int((seconds * Self.turnsPerSecond).rounded(.up))))
+        turnSeconds = max(0.2, seconds / 200)
+        turns = Array(repeating: LatencyHistogram(), count: max(1, Int((seconds / turnSeconds).rounded(.up))))
     }
 
     package var answersPerSecond: Double { seconds > 0 ? Double(answers) / seconds : 0 }
 
-    /// The answers per second over time.
-    package var timeLine: [Double] {
-        turns.prefix(max(1, Int((seconds * Self.turnsPerSecond).rounded(.up)))).map { Double($0) * Self.turnsPerSecond }
+    /// The time from when a request was due until its answer.
+    package var latency: LatencyHistogram { turns.reduce(into: late) { $0.add($1) } }
+
+    /// The latencies of each turn, and the turn's length in seconds. A turn that the end of the test cut short is left
+    /// out, because its rate would seem to fall.
+    package var timeLine: (turns: [LatencyHistogram], turnSeconds: Double) {
+        let whole = Int(seconds / turnSeconds)
+        return whole == 0 ? (Array(turns.prefix(1)), seconds) : (Array(turns.prefix(whole)), turnSeconds)
     }
 
-    mutating func count(_ answer: HTTPClient.Answer?, nanoseconds: UInt64, at moment: Double) {
+    mutating func count(_ answer: HTTPClient.Answer?, nanoseconds: UInt64, at time: Double) {
         guard let answer else { return unanswered += 1 }
         answers += 1
-        statuses[answer.header("X-Media-Token-Status") ?? "HTTP \(answer.status)", default: 0] += 1
-        latency.record(nanoseconds)
-        let turn = Int(moment * Self.turnsPerSecond)
-        if turn < turns.count { turns[turn] += 1 }
+        let status = answer.header("X-Media-Token-Status") ?? Self.code(in: answer.body) ?? "HTTP \(answer.status)"
+        statuses[status, default: 0] += 1
+        let turn = Int(time / turnSeconds)
+        if turn < turns.count { turns[turn].record(nanoseconds) } else { late.record(nanoseconds) }
+    }
+
+    /// The status in the gate's problem details (RFC 9457) for a request that it does not understand.
+    private static func code(in body: [UInt8]) -> String? {
+        (try? StrictJSON.readObject(body[...]).text("code")) ?? nil
     }
 
     mutating func end(after seconds: Double) { self.seconds = seconds }

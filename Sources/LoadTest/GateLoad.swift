@@ -1,15 +1,13 @@
 internal import EventLoops
 internal import HTTPCalling
 internal import HTTPMessages
-internal import TextEncodings
 internal import Threading
 
-/// Asks a gate about each token of a corpus once, over several connections on one thread.
+/// Asks a gate one kind of question, with each token once, over several connections on one thread.
 package final class GateLoad {
     package struct Settings: Sendable {
         package var address = "127.0.0.1"
         package var port: UInt16 = 80
-        package var path = "/v1/verify"
         package var connections = 32
         package var seconds = 10.0
         /// The number of requests per second, each sent when it is due, whether or not earlier ones were answered. If
@@ -24,7 +22,10 @@ package final class GateLoad {
 
     private let loop: EventLoop
     private let settings: Settings
-    private let items: [TokenCorpus.Item]
+    private let question: GateQuestion
+    private let tokens: TokenQueue?
+    /// The number of requests that are due before time is up, or for which there are captured tokens.
+    private let mostRequests: Int
     private let clients: [HTTPClient]
     private var idle: [HTTPClient]
     private var figures: GateFigures
@@ -34,10 +35,13 @@ package final class GateLoad {
     private var isEnding = false
     private var ticker: LoopTimer?
 
+    /// - Parameter tokens: The tokens to send; `nil` if the question needs none.
     /// - Throws: An error if the process cannot open more descriptors.
-    package init(_ corpus: TokenCorpus, _ settings: Settings) throws {
+    package init(_ question: GateQuestion, _ tokens: TokenQueue?, _ settings: Settings) throws {
         let loop = try EventLoop(hasPreciseTimers: true)
-        (self.loop, self.settings, items) = (loop, settings, corpus.items)
+        (self.loop, self.settings, self.question, self.tokens) = (loop, settings, question, tokens)
+        let due = settings.rate.map { Int(($0 * settings.seconds).rounded(.up)) } ?? .max
+        mostRequests = tokens.map { $0.isSigning ? due : min(due, $0.count) } ?? due
         clients = (0..<settings.connections).map { _ in
             HTTPClient(loop, address: settings.address, port: settings.port)
         }
@@ -45,7 +49,7 @@ package final class GateLoad {
         figures = GateFigures(seconds: settings.seconds)
     }
 
-    /// Runs until time is up, all tokens are sent, or `isCancelled` is true; then waits for outstanding answers.
+    /// Runs until time is up, no token is left, or `isCancelled` is true; then waits for outstanding answers.
     ///
     /// - Parameter progress: Called with the elapsed part of the time, from 0 to 1.
     package func run(isCancelled: () -> Bool, progress: (Double) -> Void) -> GateFigures {
@@ -55,7 +59,8 @@ package final class GateLoad {
             let elapsed = seconds(MonotonicTime.nanoseconds - begin)
             progress(min(1, elapsed / settings.seconds))
             if !isEnding, elapsed >= settings.seconds { end(after: elapsed) }
-            if sent == items.count || isCancelled() || isUnreachable { isEnding = true }
+            if sent == mostRequests, tokens?.isSigning == false { isEnding = true }
+            if isCancelled() || isUnreachable { isEnding = true }
             return isEnding && underWay == 0
         }
         ticker = nil
@@ -68,7 +73,7 @@ package final class GateLoad {
     private func end(after elapsed: Double) {
         isEnding = true
         guard let rate = settings.rate, idle.isEmpty else { return }
-        figures.unsent = max(0, min(items.count, Int(elapsed * rate)) - sent)
+        figures.unsent = max(0, min(mostRequests, Int(elapsed * rate)) - sent)
     }
 
     private func tick() {
@@ -82,9 +87,18 @@ package final class GateLoad {
     private func seconds(_ nanoseconds: UInt64) -> Double { Double(nanoseconds) / 1e9 }
 
     private func sendWhatIsDue() {
-        while !isEnding, !isUnreachable, sent < items.count, let due = dueTime, let client = idle.popLast() {
-            send(items[sent], by: client, due: due)
+        while !isEnding, !isUnreachable, sent < mostRequests, !idle.isEmpty, let due = dueTime {
+            let item = tokens?.take()
+            guard item != nil || tokens == nil else { return endWithoutTokens() }
+            guard let client = idle.popLast() else { return }
+            send(item, by: client, due: due)
         }
+    }
+
+    /// Ends the test when no token is left, because requests that wait for one would measure how fast tokens are signed.
+    private func endWithoutTokens() {
+        isEnding = true
+        if tokens?.isSigning == true { figures.ranOutAfter = seconds(MonotonicTime.nanoseconds - begin) }
     }
 
     /// The time at which the next request is due; `nil` if it is not due yet.
@@ -103,11 +117,11 @@ package final class GateLoad {
         return min(max(1, pause / 1000), Self.longestPauseMicroseconds)
     }
 
-    private func send(_ item: TokenCorpus.Item, by client: HTTPClient, due: UInt64) {
+    private func send(_ item: TokenCorpus.Item?, by client: HTTPClient, due: UInt64) {
         sent += 1
         underWay += 1
-        client.send(target(item), headers: [("Content-Type", "text/plain")], body: item.body) {
-            [unowned self] answer in
+        let request = question.request(with: item)
+        client.send(request.target, headers: request.headers, body: request.body) { [unowned self] answer in
             let now = MonotonicTime.nanoseconds
             underWay -= 1
             figures.count(answer, nanoseconds: now - due, at: seconds(now - begin))
@@ -117,10 +131,5 @@ package final class GateLoad {
             // The ticker may be sleeping because no connection was free.
             if idle.count == 1, !isEnding { tick() }
         }
-    }
-
-    private func target(_ item: TokenCorpus.Item) -> String {
-        "\(settings.path)?requestor=\(PercentEncoding.encode(item.requestor))"
-            + "&resource=\(PercentEncoding.encode(item.resource))"
     }
 }

@@ -1,12 +1,13 @@
 /// Counts latencies in classes, each at most 1/64 as wide as the values that it holds.
 ///
-/// Its size does not depend on the number of measurements.
+/// Its size depends on the longest latency, not on the number of measurements.
 package struct LatencyHistogram: Sendable {
     /// The number of classes for each power of two.
     private static let resolution = 64
     private static let resolutionBits = 6
 
-    private var counts = [UInt64](repeating: 0, count: (64 - resolutionBits + 1) * resolution)
+    /// The counts up to that of the longest latency.
+    private var counts: [UInt64] = []
     package private(set) var count: UInt64 = 0
     /// The longest latency in nanoseconds, exact.
     package private(set) var maximum: UInt64 = 0
@@ -14,15 +15,22 @@ package struct LatencyHistogram: Sendable {
     package init() {}
 
     package mutating func record(_ nanoseconds: UInt64) {
-        counts[Self.index(of: nanoseconds)] += 1
+        let index = Self.index(of: nanoseconds)
+        grow(to: index + 1)
+        counts[index] += 1
         count += 1
         maximum = max(maximum, nanoseconds)
     }
 
     package mutating func add(_ other: LatencyHistogram) {
-        for index in counts.indices { counts[index] += other.counts[index] }
+        grow(to: other.counts.count)
+        for index in other.counts.indices { counts[index] += other.counts[index] }
         count += other.count
         maximum = max(maximum, other.maximum)
+    }
+
+    private mutating func grow(to size: Int) {
+        if counts.count < size { counts += repeatElement(0, count: size - counts.count) }
     }
 
     /// The nanoseconds that the fraction `part` (0 to 1) of the measurements does not exceed; 0 if there are none.

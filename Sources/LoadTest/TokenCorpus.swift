@@ -44,11 +44,9 @@ package struct TokenCorpus: Sendable {
         let signer = TokenSigner(key: key)
         let work = SharedWork(count: count)
         let parts = try Workers.run(threads, progress: { progress(work.taken) }) { _ in
-            var (recipe, items) = (recipe, [Item]())
+            var items: [Item] = []
             while work.takeOne() {
-                recipe.sessionGUID = TokenRecipe.freshSessionGUID()
-                let token = RawToken(try signer.sign(recipe.payload))
-                items.append(Item(token: token, requestor: recipe.requestor, resource: recipe.resource))
+                items.append(try signer.item(recipe))
             }
             return items
         }
@@ -68,6 +66,16 @@ package struct TokenCorpus: Sendable {
     /// The average size of a token in bytes.
     package var averageSize: Int {
         items.isEmpty ? 0 : items.reduce(0) { $0 + $1.token.bytes.count } / items.count
+    }
+}
+
+extension TokenSigner {
+    /// Signs a token of `recipe` with a session GUID of its own.
+    package func item(_ recipe: TokenRecipe) throws(CryptoError) -> TokenCorpus.Item {
+        var recipe = recipe
+        recipe.sessionGUID = TokenRecipe.freshSessionGUID()
+        let token = RawToken(try sign(recipe.payload))
+        return TokenCorpus.Item(token: token, requestor: recipe.requestor, resource: recipe.resource)
     }
 }
 

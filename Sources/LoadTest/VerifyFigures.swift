@@ -6,6 +6,7 @@ package struct VerifyFigures: Sendable {
     package struct Turn: Sendable {
         package let verificationsPerSecond: Double
         package let bareSignaturesPerSecond: Double
+        package let latency: LatencyHistogram
     }
 
     package let threads: Int
@@ -36,7 +37,7 @@ package struct VerifyFigures: Sendable {
         verificationsPerSecond = all.reduce(0) { $0 + $1.verificationsPerSecond }
         let bare = all.reduce(0) { $0 + $1.bareSignaturesPerSecond }
         bareSignaturesPerSecond = bare > 0 ? bare : nil
-        latency = parts.reduce(into: LatencyHistogram()) { $0.add($1.latency) }
+        latency = all.reduce(into: LatencyHistogram()) { $0.add($1.latency) }
         let times = parts.reduce(into: StageTimes()) { $0.add($1.stages) }
         let timed = max(1, parts.reduce(0) { $0 + $1.timedTokens })
         stages = VerificationStage.allCases.map { ($0, Double(times[$0]) / Double(timed)) }
@@ -45,7 +46,8 @@ package struct VerifyFigures: Sendable {
         turns = (0..<turnCount).map { turn in
             Turn(
                 verificationsPerSecond: parts.reduce(0) { $0 + $1.turns[turn].verificationsPerSecond },
-                bareSignaturesPerSecond: parts.reduce(0) { $0 + $1.turns[turn].bareSignaturesPerSecond })
+                bareSignaturesPerSecond: parts.reduce(0) { $0 + $1.turns[turn].bareSignaturesPerSecond },
+                latency: parts.reduce(into: LatencyHistogram()) { $0.add($1.turns[turn].latency) })
         }
         (self.seconds, self.before, self.after) = (seconds, before, after)
     }
@@ -64,5 +66,6 @@ extension ThreadFigures.Turn {
         verificationNanoseconds += other.verificationNanoseconds
         bareSignatures += other.bareSignatures
         bareNanoseconds += other.bareNanoseconds
+        latency.add(other.latency)
     }
 }

@@ -47,7 +47,7 @@ struct VerifyWorker {
             let group = groups[next]
             figures.count(verify(group))
             let done = MonotonicTime.nanoseconds
-            figures.latency.record(done - now)
+            point.latency.record(done - now)
             point.verifications += group.count
             now = done
             advance()
@@ -88,10 +88,11 @@ struct ThreadFigures: Sendable {
         var verificationNanoseconds: UInt64 = 0
         var bareSignatures = 0
         var bareNanoseconds: UInt64 = 0
+        /// The latencies of the calls that verify a group.
+        var latency = LatencyHistogram()
     }
 
     var turns: [Turn] = []
-    var latency = LatencyHistogram()
     var stages = StageTimes()
     /// The number of tokens whose stages were timed.
     var timedTokens = 0

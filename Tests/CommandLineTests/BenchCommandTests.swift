@@ -89,10 +89,58 @@ struct BenchCommandTests {
         }
         let page = try String(contentsOfFile: file, encoding: .utf8)
         #expect(page.hasPrefix("<!DOCTYPE html>") && page.hasSuffix("</html>\n"))
-        #expect(page.components(separatedBy: "<svg").count == 4)
+        #expect(page.components(separatedBy: "class=\"plot").count == 5)
+        for fact in ["p50", "p99.9", "latency max", "date", "processor", "OpenSSL 3", "bench verify --seconds 1"] {
+            #expect(page.contains(fact), "\(fact)")
+        }
+        #expect(!page.contains(">1 verifications<"))
         #expect(page.contains("prefers-color-scheme: dark"))
         #expect(!page.contains("http") && !page.contains("src=") && !page.contains("<script"))
         #expect(try bench(["--count", "20", "--report", "/nowhere/report.html"]).status == 2)
+    }
+
+    @Test("an earlier run is compared: lines, JSON and page show both and their ratio")
+    func comparison() throws {
+        let first = try bench(["--count", "20", "--json"])
+        let file = try directory.write(first.output, to: "first.json")
+        let page = "\(directory.path)/report.html"
+        let options = ["--count", "20", "--compare", file]
+        let lines = try bench(options + ["--report", page]).output
+        #expect(
+            lines.contains("Compared with \(file), 20") && lines.contains(/latency p99 .* \d+\.\d{3}\n/), "\(lines)")
+        let html = try String(contentsOfFile: page, encoding: .utf8)
+        #expect(html.contains("<th>new</th>") && html.contains("<th>latency p99</th>"))
+        #expect(html.components(separatedBy: "bench verify --seconds 1").count == 3)
+
+        struct Compared: Decodable {
+            struct Row: Decodable {
+                let new: Double
+                let old: Double
+                let ratio: Double
+            }
+            let verificationsPerSecond: Double
+            let run: [String: String]
+            let compared: [String: Row]
+        }
+        let both = try JSONDecoder().decode(Compared.self, from: Data(bench(options + ["--json"]).output.utf8))
+        let row = try #require(both.compared["verificationsPerSecond"])
+        let old = try JSONDecoder().decode(Figures.self, from: Data(first.output.utf8)).verificationsPerSecond
+        #expect(row.new == both.verificationsPerSecond && abs(row.old - old) < old / 1e9)
+        #expect(abs(row.ratio - row.new / row.old) < 1e-9)
+        #expect(both.compared.keys.contains("latencyNanoseconds.p99.9"))
+        #expect(both.run["command"]?.contains("bench verify") ?? false)
+
+        let other = try directory.write("{\"answersPerSecond\": 3}", to: "other.json")
+        let refused = try bench(["--compare", other])
+        #expect(refused.status == 2)
+        #expect(refused.errors.contains("no verificationsPerSecond in it"))
+    }
+
+    @Test("a password in a URL is not shown among the facts of the run")
+    func secrets() throws {
+        let outcome = try bench(["--count", "20", "--json", "--requestor", "redis://user:secret@host"])
+        #expect(outcome.status == 0)
+        #expect(outcome.output.contains("redis://…") && !outcome.output.contains("secret"))
     }
 
     @Test("Ctrl-C prints what it has")
@@ -112,6 +160,14 @@ struct BenchCommandTests {
             ["verify", "--tokens", "x", "--count", "3", "--key", "k"], ["gate"], ["gate", "http://127.0.0.1:1"],
             ["gate", "https://127.0.0.1", "--tokens", "x"], ["gate", "http://:80", "--tokens", "x"],
             ["gate", "http://h:99999", "--tokens", "x"], ["nonsense"],
+            ["gate", "http://h/v1/plays", "--tokens", "x"], ["gate", "http://h/v1/play", "--tokens", "x"],
+            ["gate", "http://h", "--tokens", "x", "--stream", "/a"],
+            ["gate", "http://h/v1/play", "--tokens", "x", "--stream", "/a b"],
+            ["gate", "http://h/v1/play", "--tokens", "x", "--stream", "/a", "--by", "token"],
+            ["gate", "http://h/v1/authz/ext-authz", "--tokens", "x", "--stream", "/a", "--by", "wish"],
+            ["gate", "http://h/v1/authz/ext-authz", "--tokens", "x", "--stream", "/a", "--by", "nothing"],
+            ["gate", "http://h/v1/authz/ext-authz", "--stream", "/a", "--by", "grant"],
+            ["verify", "--expect", "GRANT_VALID"], ["verify", "--resource", "x", "--resource-file", "y"],
         ])
     func usage(arguments: [String]) throws {
         let outcome = try Program.mediaToken.run(["bench"] + arguments)

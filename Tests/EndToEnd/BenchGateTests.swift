@@ -19,13 +19,18 @@ extension EndToEnd {
             let unanswered: Int
             let unsent: Int
             let seconds: Double
+            let tokensRanOutAfterSeconds: Double?
+            let shortage: String?
             let statuses: [String: Int]
             let latencyNanoseconds: [String: UInt64]
         }
 
-        private func bench(_ gate: GateProcess, _ options: [String]) throws -> (status: Int32, figures: Figures) {
+        private func bench(
+            _ gate: GateProcess, at path: String = "", _ options: [String]
+        ) throws -> (status: Int32, figures: Figures) {
             let outcome = try Program.mediaToken.run(
-                ["bench", "gate", "http://127.0.0.1:\(gate.port)", "--json"] + options)
+                ["bench", "gate", "http://127.0.0.1:\(gate.port)\(path)", "--json"] + options)
+            try #require(!outcome.output.isEmpty, "\(outcome.errors)")
             return (outcome.status, try JSONDecoder().decode(Figures.self, from: Data(outcome.output.utf8)))
         }
 
@@ -89,6 +94,127 @@ extension EndToEnd {
             let (status, figures) = try bench(gate, options.dropLast(2) + ["--count", "400", "--rate", "100"])
             #expect(status == 1)
             #expect(figures.unanswered > 0)
+            gate.end()
+        }
+
+        /// A gate with an open route, and with one whose grant is a cookie.
+        private func gateWithRoutes() throws -> GateProcess {
+            let secret = try place.directory.write(String(repeating: "0b", count: 32), to: "grant.key")
+            let settings = """
+                {"routes": [{"path": "/open", "open": true}, {"path": "/live", "requestor": "MML", "resource": "TNT",
+                  "grant": {"kind": "cat", "key-file": "\(secret)", "issuer": "gate", "validity": 60}}]}
+                """
+            let file = try place.directory.write(settings, to: "gate.json")
+            return try GateProcess(in: place, ["--config", file] + GatePlace.strict)
+        }
+
+        private var signing: [String] { ["--signing-key", signingKey, "--resource", "TNT"] }
+        private let brief = ["--rate", "100", "--seconds", "1"]
+
+        @Test(
+            "every question of a backend and of each proxy is asked as they ask it",
+            arguments: [
+                ("/v1/play", []), ("/v1/authz/auth-request", []), ("/v1/authz/forward-auth", ["--by", "token"]),
+                ("/v1/authz/ext-authz", []), ("/v1/authz/auth-request", ["--by", "grant"]),
+                ("/v1/authz/forward-auth", ["--by", "grant"]), ("/v1/authz/ext-authz", ["--by", "grant"]),
+            ])
+        func questions(path: String, options: [String]) throws {
+            let gate = try gateWithRoutes()
+            let (status, figures) = try bench(gate, at: path, ["--stream", "/live/1.ts"] + options + signing + brief)
+            #expect(status == 0)
+            #expect(figures.statuses == [options.last == "grant" ? "GRANT_VALID" : "VALID_TOKEN": 100])
+            // A grant is one exchange of a token; other loads have a first question, and a token for each other one.
+            let accepted = try gate.admin("/metrics").contains(
+                "media_token_replay_entries \(options.last == "grant" ? 1 : 101)\n")
+            #expect(accepted)
+            gate.end()
+        }
+
+        @Test("an open route is asked about without tokens; an answer without a verdict can be expected")
+        func openRoute() throws {
+            let gate = try gateWithRoutes()
+            let open = ["--stream", "/open/1.ts", "--by", "nothing"] + brief
+            for path in ["/v1/authz/auth-request", "/v1/authz/forward-auth", "/v1/authz/ext-authz"] {
+                let (status, figures) = try bench(gate, at: path, open)
+                #expect(status == 0)
+                #expect(figures.statuses == ["TOKEN_NOT_REQUIRED": 100])
+            }
+            let paid = ["--stream", "/live/1.ts", "--by", "nothing"] + brief
+            #expect(try bench(gate, at: "/v1/authz/ext-authz", paid).status == 1)
+            #expect(try bench(gate, at: "/v1/authz/ext-authz", paid + ["--expect", "TOKEN_MISSING"]).status == 0)
+            let nowhere = try bench(
+                gate, at: "/v1/play", ["--stream", "/open/1.ts", "--expect", "REQUEST_INVALID"] + signing + brief)
+            #expect(nowhere.status == 0)
+            gate.end()
+        }
+
+        @Test("a grant that cannot be had is an error that says what came")
+        func noGrant() throws {
+            let gate = try gateWithRoutes()
+            let outcome = try Program.mediaToken.run(
+                [
+                    "bench", "gate", "http://127.0.0.1:\(gate.port)/v1/authz/ext-authz", "--stream", "/live/1.ts",
+                    "--by",
+                    "grant", "--signing-key", signingKey, "--resource", "HBO",
+                ])
+            #expect(outcome.status == 2)
+            #expect(outcome.errors.contains("/v1/play answers INVALID_RESOURCE"), "\(outcome.errors)")
+            gate.end()
+        }
+
+        @Test("tokens are signed while it runs, so that a run at a set rate lasts its time")
+        func signsMeanwhile() throws {
+            let gate = try GateProcess(in: place, GatePlace.strict)
+            let begin = ContinuousClock.now
+            let (status, figures) = try bench(
+                gate, ["--signing-key", signingKey, "--rate", "300", "--seconds", "3", "--count", "10"])
+            #expect(status == 0)
+            #expect(figures.statuses == ["VALID_TOKEN": 900])
+            #expect((2.99...4).contains(figures.seconds))
+            #expect(figures.tokensRanOutAfterSeconds == nil && figures.shortage == nil)
+            #expect(ContinuousClock.now - begin < .seconds(15))
+            gate.end()
+        }
+
+        @Test("tokens that run out end the run, and it says so: here, in the JSON and on the page")
+        func runsOut() throws {
+            let gate = try GateProcess(in: place, GatePlace.strict)
+            let options = ["--signing-key", signingKey, "--count", "20", "--seconds", "30"]
+            let (status, figures) = try bench(gate, options)
+            #expect(status == 0)
+            #expect(figures.answers >= 20)
+            #expect(figures.tokensRanOutAfterSeconds ?? 99 < 20)
+            #expect(figures.shortage?.hasPrefix("tokens ran out after ") ?? false)
+            let page = place.directory.path + "/report.html"
+            let outcome = try Program.mediaToken.run(
+                ["bench", "gate", "http://127.0.0.1:\(gate.port)", "--report", page] + options)
+            #expect(outcome.output.contains(" of 30 s: signing makes about "))
+            #expect(try String(contentsOfFile: page, encoding: .utf8).contains("sign more ahead with --count"))
+            gate.end()
+        }
+
+        @Test("a rate for which signing is too slow is refused before anything is asked")
+        func tooFast() throws {
+            let gate = try GateProcess(in: place, GatePlace.strict)
+            let outcome = try Program.mediaToken.run(
+                [
+                    "bench", "gate", "http://127.0.0.1:\(gate.port)", "--signing-key", signingKey, "--rate", "1000000",
+                    "--seconds", "600",
+                ])
+            #expect(outcome.status == 2)
+            #expect(outcome.errors.contains("expected a --rate up to "), "\(outcome.errors)")
+            gate.end()
+        }
+
+        @Test("the load begins when a new store accepts tokens, and it says why it waits")
+        func waitsForTheFence() throws {
+            let gate = try GateProcess(in: place, ["--skew", "3"])
+            let outcome = try Program.mediaToken.run(
+                ["bench", "gate", "http://127.0.0.1:\(gate.port)", "--signing-key", signingKey] + brief)
+            #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+            #expect(
+                outcome.errors.contains(/new: it accepts tokens issued after \d\d:\d\d:\d\d UTC; waiting/),
+                "\(outcome.errors)")
             gate.end()
         }
     }

@@ -6,10 +6,31 @@ internal import MediaTokenGate
 protocol BenchReport {
     associatedtype Object: Encodable
 
+    /// The member of the JSON that tells the results of this kind of load test from others.
+    static var mainFigure: String { get }
+
+    var title: String { get }
+    var setting: String { get }
     /// The results for a terminal, one string per line.
     var lines: [String] { get }
     var object: Object { get }
-    var page: ReportPage { get }
+    /// The figures that can be compared with those of an earlier run.
+    var figures: [ReportFigure] { get }
+    /// Further results for the page.
+    var results: [(name: String, value: String)] { get }
+    /// The rate that was asked for; `nil` if the load test has none.
+    var target: String? { get }
+
+    func addPlots(to page: inout ReportPage)
+}
+
+/// A figure in the results of a load test.
+struct ReportFigure {
+    let name: String
+    /// Its place in the JSON.
+    let key: [String]
+    let value: Double
+    let shown: (Double) -> String
 }
 
 /// The options for how a load test shows its results.
@@ -19,24 +40,40 @@ struct BenchOutput {
         options: [
             CommandOption("json", nil, "Print one JSON object"),
             CommandOption("report", "FILE", "Write a page with plots too (HTML in one file)"),
+            CommandOption("compare", "FILE", "Compare with an earlier run, whose --json output is in FILE"),
         ])
 
     private let isJSON: Bool
     private let file: String?
+    private let comparedFile: String?
 
     init(_ given: Arguments) throws(UsageError) {
         isJSON = given.has("json")
         file = try given.one("report")
+        comparedFile = try given.one("compare")
     }
 
-    func show(_ report: some BenchReport) throws(CommandError) {
+    /// The run to compare with, whose JSON must have the member `figure`; `nil` if no run is named.
+    func earlier(with figure: String) throws(CommandError) -> EarlierRun? {
+        try comparedFile.map { (file) throws(CommandError) in try EarlierRun(reading: file, with: figure) }
+    }
+
+    func show(_ report: some BenchReport, beside earlier: EarlierRun?) throws(CommandError) {
+        let facts = RunFacts(target: report.target)
+        let comparison = earlier.map { Comparison(of: report.figures, with: $0) }
         if isJSON {
-            Console.print(JSONLine.encode(report.object))
+            Console.print(
+                JSONLine.encode(WholeObject(report: report.object, run: facts.object, compared: comparison?.object)))
         } else {
-            report.lines.forEach(Console.print)
+            (report.lines + (comparison?.lines ?? [])).forEach(Console.print)
         }
         guard let file else { return }
-        try Self.write(report.page.html, to: file)
+        var page = ReportPage(title: report.title, setting: report.setting)
+        page.add(facts: report.figures.map { ($0.name, $0.shown($0.value)) } + report.results)
+        comparison?.add(to: &page)
+        report.addPlots(to: &page)
+        facts.add(to: &page, beside: earlier)
+        try Self.write(page.html, to: file)
     }
 
     /// Writes a file, replacing an existing one, because users repeat a report after each change.
@@ -46,6 +83,22 @@ struct BenchOutput {
         guard descriptor >= 0, FileBytes.write(Array(text.utf8), to: descriptor) else {
             throw CommandError("\(path): \(String(cString: strerror(errno)))")
         }
+    }
+}
+
+/// The JSON of a report, with the facts of the run and the comparison as further members.
+private struct WholeObject<Report: Encodable>: Encodable {
+    private enum Key: String, CodingKey { case run, compared }
+
+    let report: Report
+    let run: [String: String]
+    let compared: [String: Comparison.Row]?
+
+    func encode(to encoder: any Encoder) throws {
+        try report.encode(to: encoder)
+        var members = encoder.container(keyedBy: Key.self)
+        try members.encode(run, forKey: .run)
+        try members.encodeIfPresent(compared, forKey: .compared)
     }
 }
 
@@ -61,6 +114,14 @@ enum Figure {
     }
 
     static func count(_ number: Int) -> String { count(Double(number)) }
+
+    /// The number of things of a kind whose name is `noun` in the singular.
+    static func count(_ number: Int, _ noun: String) -> String { "\(count(number)) \(noun)\(number == 1 ? "" : "s")" }
+
+    /// The number as a label of an axis.
+    static func axis(_ number: Double) -> String {
+        number == number.rounded() ? count(number) : decimal(number, places: 2)
+    }
 
     /// The number with `places` digits after the decimal point.
     static func decimal(_ number: Double, places: Int) -> String {
@@ -84,6 +145,14 @@ enum Figure {
     }
 
     static func time(nanoseconds: UInt64) -> String { time(nanoseconds: Double(nanoseconds)) }
+
+    /// The duration as a label of an axis, without zeros after the decimal point.
+    static func shortTime(nanoseconds: Double) -> String {
+        let parts = time(nanoseconds: nanoseconds).split(separator: " ")
+        let number = Double(parts[0]) ?? 0
+        let short = number == number.rounded() ? decimal(number, places: 0) : "\(number)"
+        return "\(short) \(nanoseconds == 0 ? "s" : parts[1])"
+    }
 
     static func mebibytes(_ bytes: Int) -> String { decimal(Double(bytes) / 1_048_576, places: 1) + " MiB" }
 }

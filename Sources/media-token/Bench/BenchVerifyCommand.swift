@@ -76,6 +76,7 @@ enum BenchVerifyCommand {
     }
 
     private static func measure(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
+        let earlier = try invocation.output.earlier(with: VerifyReport.mainFigure)
         // The store is opened before the tokens are signed: tokens issued earlier would predate the store.
         let store = try invocation.replays.openToBeFilled()
         let corpus: TokenCorpus
@@ -108,7 +109,7 @@ enum BenchVerifyCommand {
         } catch { throw CommandError("\(error)") }
         guard figures.verifications > 0 else { throw CommandError("interrupted before anything was measured") }
         let report = VerifyReport(figures, of: invocation, corpus: corpus, keys: keys, status: status)
-        try invocation.output.show(report)
+        try invocation.output.show(report, beside: earlier)
         return figures.statuses.keys.allSatisfy { $0 == invocation.expected } ? .success : .rejected
     }
 

@@ -12,35 +12,49 @@ struct CorpusOptions {
         heading: "Tokens:",
         options: [
             CommandOption("tokens", "FILE", "Captured tokens, as verify reads them; - for standard input"),
-            CommandOption("count", "N", "How many distinct tokens to sign, where none are given (default 20000)"),
+            CommandOption(
+                "count", "N",
+                "Distinct tokens to sign before the load begins, if none are given (default 20000; gate with --rate: as many as the run needs)"
+            ),
             CommandOption("signing-key", "FILE", "PEM private key to sign them with"),
             CommandOption("requestor", "ID", "Requestor that they are signed for (default MML)"),
-            CommandOption("resource-file", "F", "Resource that they are signed for (default an MRSS item)"),
+            CommandOption("resource", "ID", "Resource that they are signed for (default an MRSS item)"),
+            CommandOption("resource-file", "F", "The resource from a file, without its last line break"),
         ])
 
-    private static let defaultCount: Int64 = 20_000
+    private static let defaultCount = 20_000
     /// How many seconds a load test may take; the tokens that are signed for it live for fifteen minutes.
     static let seconds: ClosedRange<Int64> = 1...600
 
     let file: String?
-    private let count: Int
+    /// The number of tokens to sign; `nil` if it is not given.
+    private let givenCount: Int?
     private let signingKey: String?
     private let requestor: String?
+    private let resource: String?
     private let resourceFile: String?
 
     init(_ given: Arguments) throws(UsageError) {
         file = try given.one("tokens")
         signingKey = try given.one("signing-key")
         requestor = try given.one("requestor")
+        resource = try given.one("resource")
         resourceFile = try given.one("resource-file")
-        let count = try given.number("count", in: 1...1_000_000)
-        self.count = Int(count ?? Self.defaultCount)
-        for (option, isGiven) in [
-            ("count", count != nil), ("signing-key", signingKey != nil), ("requestor", requestor != nil),
-            ("resource-file", resourceFile != nil),
-        ] where file != nil && isGiven {
-            throw UsageError("--\(option) cannot be used with --tokens")
-        }
+        givenCount = try given.number("count", in: 1...Int64(TokenQueue.capacityLimit)).map { Int($0) }
+        if file != nil { try Self.refuse(Self.signing, with: "--tokens", given) }
+        if resource != nil { try Self.refuse(["resource-file"], with: "--resource", given) }
+    }
+
+    private static let signing = ["count", "signing-key", "requestor", "resource", "resource-file"]
+
+    /// Refuses all options of this group, because the load test sends no tokens.
+    static func refuseAll(with other: String, _ given: Arguments) throws(UsageError) {
+        try refuse(["tokens"] + signing, with: other, given)
+    }
+
+    private static func refuse(_ options: [String], with other: String, _ given: Arguments) throws(UsageError) {
+        guard let option = options.first(where: { given.has($0) }) else { return }
+        throw UsageError("--\(option) cannot be used with \(other)")
     }
 
     var namesSigningKey: Bool { signingKey != nil }
@@ -66,20 +80,33 @@ struct CorpusOptions {
         return TokenCorpus(captured: tokens)
     }
 
-    /// Signs tokens with `key`. They are issued in the next second, after the fence of a store created just before.
-    func sign(with key: RSASigningKey, threads: Int) throws(CommandError) -> TokenCorpus {
-        let second = Timestamp.now.milliseconds / 1000 + 1
-        var recipe = TokenRecipe(issued: TokenDate(Timestamp(milliseconds: second * 1000)))
+    /// The fields of tokens to be signed.
+    func recipe(issued: Timestamp) throws(CommandError) -> TokenRecipe {
+        var recipe = TokenRecipe(issued: TokenDate(issued))
         recipe.timeToLive = 900_000
         recipe.requestor = requestor ?? recipe.requestor
-        recipe.resource = TokenCorpus.resource
+        recipe.resource = resource ?? TokenCorpus.resource
         if let resourceFile { recipe.resource = try ResourceFile.read(resourceFile) }
+        return recipe
+    }
+
+    /// The tokens to sign for a run of `seconds`, at `rate` requests per second or flat out.
+    func plan(rate: Double?, seconds: Double) -> TokenQueue.Plan {
+        let total = rate.map { Int(($0 * seconds).rounded(.up)) }
+        return TokenQueue.Plan(
+            ahead: givenCount ?? (rate == nil ? Self.defaultCount : 0), total: total, seconds: seconds)
+    }
+
+    /// Signs tokens with `key`. They are issued in the next second, after the fence of a store created just before.
+    func sign(with key: RSASigningKey, threads: Int) throws(CommandError) -> TokenCorpus {
+        let issued = Timestamp(milliseconds: (Timestamp.now.milliseconds / 1000 + 1) * 1000)
+        let (recipe, count) = (try recipe(issued: issued), givenCount ?? Self.defaultCount)
         var progress = ProgressBar("signing", total: count)
         do {
             let corpus = try TokenCorpus(
                 signing: count, of: recipe, with: key, threads: threads, progress: { progress.update($0) })
             // Waits for the issue time, so that no clock skew has to be allowed for.
-            while Timestamp.now.milliseconds < second * 1000 { usleep(10_000) }
+            while Timestamp.now < issued { usleep(10_000) }
             return corpus
         } catch { throw CommandError("\(error)") }
     }

@@ -2,37 +2,70 @@ internal import LoadTest
 
 /// The results of `bench gate`.
 struct GateReport: BenchReport {
-    private let figures: GateFigures
-    private let invocation: BenchGateCommand.Invocation
-    private let tokens: Int
+    static let mainFigure = "answersPerSecond"
 
-    init(_ figures: GateFigures, of invocation: BenchGateCommand.Invocation, corpus: TokenCorpus) {
-        (self.figures, self.invocation, tokens) = (figures, invocation, corpus.items.count)
+    let title = "Gate"
+    private let gate: GateFigures
+    private let latency: LatencySummary
+    private let invocation: BenchGateCommand.Invocation
+    private let tokens: TokenQueue?
+
+    /// - Parameter tokens: The queue that the tokens came from; `nil` if the requests carried none.
+    init(_ figures: GateFigures, of invocation: BenchGateCommand.Invocation, _ tokens: TokenQueue?) {
+        (gate, self.invocation, self.tokens) = (figures, invocation, tokens)
+        latency = LatencySummary(figures.latency)
     }
 
-    private var setting: String {
-        let rate = invocation.load.rate.map { "\(Figure.count($0)) requests a second" } ?? "flat out"
-        return "\(invocation.url), \(invocation.load.connections) connections, \(rate), \(Figure.count(tokens)) tokens"
+    var target: String? { invocation.load.rate.map { "\(Figure.count($0)) requests a second" } ?? "flat out" }
+
+    var setting: String {
+        let means = invocation.asked.question.means
+        let sent =
+            tokens.map { "\(Figure.count($0.count)) tokens" } ?? (means == .grant ? "by grant" : "without a token")
+        let connections = Figure.count(invocation.load.connections, "connection")
+        return "\(invocation.url), \(connections), \(target ?? ""), \(sent)"
     }
 
     private var statuses: [(String, Int)] {
-        figures.statuses.sorted { $0.value > $1.value }.map { ($0.key, $0.value) }
-            + [("no answer", figures.unanswered), ("due, not sent", figures.unsent)].filter { $0.1 > 0 }
+        gate.statuses.sorted { $0.value > $1.value }.map { ($0.key, $0.value) }
+            + [("no answer", gate.unanswered), ("due, not sent", gate.unsent)].filter { $0.1 > 0 }
+    }
+
+    /// Why the run ended early, and what to do; `nil` if the tokens sufficed.
+    private var shortage: String? {
+        gate.ranOutAfter.map { seconds in
+            let advice = invocation.load.rate == nil ? "or set a --rate" : "or set a lower --rate"
+            return "tokens ran out after \(Figure.decimal(seconds, places: 1)) of "
+                + "\(Figure.decimal(invocation.load.seconds, places: 0)) s: signing makes about "
+                + "\(Figure.count(tokens?.speed ?? 0)) a second here; sign more ahead with --count, \(advice)"
+        }
     }
 
     var lines: [String] {
         [
             setting,
-            "answers         \(Style.strong("\(Figure.count(figures.answersPerSecond)) a second")), "
-                + "\(Figure.count(figures.answers)) in all",
-            "latency         " + LatencySummary(figures.latency).line,
+            "answers         \(Style.strong("\(Figure.count(gate.answersPerSecond)) a second")), "
+                + "\(Figure.count(gate.answers)) in all",
+            "latency         " + latency.line,
             "statuses        " + statuses.map { "\($0) \(Figure.count($1))" }.joined(separator: "  "),
-        ]
+        ] + (shortage.map { [$0] } ?? [])
     }
+
+    var figures: [ReportFigure] {
+        [
+            ReportFigure(name: "answers a second", key: [Self.mainFigure], value: gate.answersPerSecond) {
+                Figure.count($0)
+            }
+        ] + latency.figures
+    }
+
+    var results: [(name: String, value: String)] { statuses.map { ($0, Figure.count($1)) } }
 
     var object: Object { Object(self) }
 
     struct Object: Encodable {
+        let endpoint: String
+        let by: String
         let connections: Int
         let rate: Double?
         let seconds: Double
@@ -40,26 +73,33 @@ struct GateReport: BenchReport {
         let answersPerSecond: Double
         let unanswered: Int
         let unsent: Int
+        let tokensRanOutAfterSeconds: Double?
+        let tokensSignedPerSecond: Double?
+        let shortage: String?
         let latencyNanoseconds: [String: UInt64]
         let statuses: [String: Int]
 
         fileprivate init(_ report: GateReport) {
-            let figures = report.figures
+            let (figures, question) = (report.gate, report.invocation.asked.question)
+            (endpoint, by) = (question.endpoint.rawValue, question.means.rawValue)
             (connections, rate) = (report.invocation.load.connections, report.invocation.load.rate)
             (seconds, answers, answersPerSecond) = (figures.seconds, figures.answers, figures.answersPerSecond)
             (unanswered, unsent, statuses) = (figures.unanswered, figures.unsent, figures.statuses)
-            latencyNanoseconds = LatencySummary(figures.latency).object
+            (tokensRanOutAfterSeconds, shortage) = (figures.ranOutAfter, report.shortage)
+            tokensSignedPerSecond = report.tokens.flatMap { $0.isSigning ? $0.speed : nil }
+            latencyNanoseconds = report.latency.object
         }
     }
 
-    var page: ReportPage {
-        var page = ReportPage(title: "Gate", setting: setting)
+    func addPlots(to page: inout ReportPage) {
+        if let shortage { page.add(notice: shortage) }
+        page.add(latency: gate.latency, of: "answer", title: "How long an answer takes")
+        let (turns, turnSeconds) = gate.timeLine
+        let rates = turns.map { Double($0.count) / turnSeconds }
         page.add(
-            facts: [("answers a second", Figure.count(figures.answersPerSecond))]
-                + statuses.map { ($0, Figure.count($1)) })
-        page.add(latency: figures.latency, of: "an answer")
-        page.add(timeLine: [("answers", figures.timeLine)], unit: "a second", seconds: figures.seconds)
-        return page
+            LinePlot(series: [("answers a second", rates)], turnSeconds: turnSeconds) { Figure.axis($0) },
+            title: "Answers over time")
+        page.add(latencies: turns, turnSeconds: turnSeconds)
     }
 }
 
@@ -75,6 +115,14 @@ struct LatencySummary {
 
     var line: String {
         values.map { "\($0.name) \(Figure.time(nanoseconds: $0.nanoseconds))" }.joined(separator: "  ")
+    }
+
+    var figures: [ReportFigure] {
+        values.map { name, nanoseconds in
+            ReportFigure(name: "latency \(name)", key: ["latencyNanoseconds", name], value: Double(nanoseconds)) {
+                Figure.time(nanoseconds: $0)
+            }
+        }
     }
 
     var object: [String: UInt64] {

@@ -1,11 +1,12 @@
 internal import Glibc
+internal import LoadTest
 internal import TextEncodings
 
-/// The URL of a gate: `http://HOST[:PORT][/PATH]`.
+/// The URL of a gate: `http://HOST[:PORT][/PATH]`. Its path chooses what the gate is asked.
 struct GateURL {
     let host: String
     let port: UInt16
-    let path: String
+    let endpoint: GateQuestion.Endpoint
 
     init(_ text: String) throws(UsageError) {
         let problem = UsageError(
@@ -22,7 +23,11 @@ struct GateURL {
         if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
         guard !host.isEmpty, let number = UInt16(port), number > 0 else { throw problem }
         (self.host, self.port) = (String(host), number)
-        self.path = path.isEmpty || path == "/" ? "/v1/verify" : String(path)
+        guard let endpoint = path.count < 2 ? .verify : GateQuestion.Endpoint(rawValue: String(path)) else {
+            let paths = GateQuestion.Endpoint.allCases.map(\.rawValue).joined(separator: ", ")
+            throw UsageError("the path of the gate is '\(printable(String(path)))'; expected one of \(paths)")
+        }
+        self.endpoint = endpoint
     }
 }
 

@@ -1,57 +1,55 @@
 internal import Glibc
 internal import LoadTest
 
-/// The area of a plot, in the units of its SVG.
-private enum Area {
-    static let width = 800.0
-    static let height = 240.0
-    static let left = 60.0
-    static let bottom = 24.0
-    static let top = 16.0
-    /// The margin for the label below the last point.
-    static let right = 30.0
-
-    /// The x coordinate of a position from 0 (left) to 1 (right).
-    static func x(of part: Double) -> Double { left + part * (width - left - right) }
-
-    static func svg(height: Double = Area.height, _ content: [String]) -> String {
-        let size = "0 0 \(Figure.decimal(width, places: 0)) \(Figure.decimal(height, places: 0))"
-        return "<svg viewBox=\"\(size)\" role=\"img\">\(content.joined())</svg>"
+/// The elements of a plot. Positions are parts of its area, from 0 to 1, and lengths are in CSS pixels: a plot gets as
+/// wide as the page, and its labels keep their size.
+private enum Element {
+    static func plot(_ style: String = "", _ content: [String]) -> String {
+        "<svg class=\"plot \(style)\" role=\"img\">\(content.joined())</svg>"
     }
 
-    static func line(
-        from start: (x: Double, y: Double), to end: (x: Double, y: Double), style: String
-    ) -> String {
-        "<line x1=\"\(n(start.x))\" y1=\"\(n(start.y))\" x2=\"\(n(end.x))\" y2=\"\(n(end.y))\" class=\"\(style)\"/>"
-    }
+    static func percent(_ part: Double) -> String { Figure.decimal(part * 100, places: 3) + "%" }
 
     static func text(
-        _ text: String, x: Double, y: Double, anchor: String = "middle", style: String = ""
+        _ text: String, x: Double, y: String, dx: Int = 0, dy: Int = 0, anchor: String = "middle", style: String = ""
     ) -> String {
-        "<text x=\"\(n(x))\" y=\"\(n(y))\" text-anchor=\"\(anchor)\" class=\"\(style)\">\(ReportPage.escaped(text))</text>"
+        "<text x=\"\(percent(x))\" y=\"\(y)\" dx=\"\(dx)\" dy=\"\(dy)\" text-anchor=\"\(anchor)\" class=\"\(style)\">"
+            + "\(ReportPage.escaped(text))</text>"
     }
 
-    static func box(
-        x: Double, y: Double, width: Double, height: Double, style: String, title: String
-    ) -> String {
-        "<rect x=\"\(n(x))\" y=\"\(n(y))\" width=\"\(n(width))\" height=\"\(n(height))\" class=\"\(style)\">"
-            + "<title>\(ReportPage.escaped(title))</title></rect>"
+    static func bar(x: Double, width: Double, height: Double, style: String, title: String) -> String {
+        "<rect x=\"\(percent(x))\" y=\"\(percent(1 - height))\" width=\"\(percent(width))\" "
+            + "height=\"\(percent(height))\" class=\"\(style)\"><title>\(ReportPage.escaped(title))</title></rect>"
+    }
+}
+
+/// The vertical scale of a plot, which ends at a round number.
+struct PlotScale {
+    private let top: Double
+    private let label: (Double) -> String
+
+    init(to highest: Double, _ label: @escaping (Double) -> String) {
+        (top, self.label) = (Self.round(max(highest, 1)), label)
     }
 
-    static func n(_ number: Double) -> String { Figure.decimal(number, places: 2) }
+    /// The smallest of 1, 2, 2.5 and 5 times a power of ten that is not below `number`.
+    static func round(_ number: Double) -> Double {
+        let power = pow(10, floor(log10(number)))
+        return ([1, 2, 2.5, 5].first { $0 * power >= number } ?? 10) * power
+    }
+
+    func part(_ value: Double) -> Double { value / top }
 
     /// Three horizontal lines with their values: zero, half of the highest value, and the highest value.
-    static func heights(_ highest: Double) -> [String] {
+    fileprivate var lines: [String] {
         [0, 0.5, 1].flatMap { part in
-            let y = y(of: part)
+            let y = Element.percent(1 - part)
             return [
-                line(from: (left, y), to: (width, y), style: "axis"),
-                text(Figure.count(highest * part), x: left - 6, y: y + 4, anchor: "end"),
+                "<line x1=\"0\" y1=\"\(y)\" x2=\"100%\" y2=\"\(y)\" class=\"axis\"/>",
+                Element.text(label(top * part), x: 0, y: y, dx: -6, dy: 4, anchor: "end"),
             ]
         }
     }
-
-    static func y(of part: Double) -> Double { height - bottom - part * (height - bottom - top) }
 }
 
 /// A plot of counts by duration, on a logarithmic scale.
@@ -59,12 +57,14 @@ struct HistogramPlot {
     private static let bars = 72
 
     private let histogram: LatencyHistogram
+    private let noun: String
     /// The powers of ten at which the scale begins and ends: halves, so that it ends near the measured values.
     private let lowest: Double
     private let highest: Double
 
-    init(_ histogram: LatencyHistogram) {
-        self.histogram = histogram
+    /// - Parameter noun: What has the durations, in the singular.
+    init(_ histogram: LatencyHistogram, of noun: String) {
+        (self.histogram, self.noun) = (histogram, noun)
         lowest = (Self.power(histogram.quantile(0)) * 2).rounded(.down) / 2
         highest = max(lowest + 0.5, (Self.power(histogram.maximum) * 2).rounded(.up) / 2)
     }
@@ -81,35 +81,34 @@ struct HistogramPlot {
         for one in histogram.classes {
             counts[min(Self.bars - 1, Int(part(one.upTo) * Double(Self.bars)))] += one.count
         }
-        let most = Double(max(1, counts.max() ?? 1))
-        let width = Area.x(of: 1 / Double(Self.bars)) - Area.x(of: 0)
+        let scale = PlotScale(to: Double(counts.max() ?? 1)) { Figure.axis($0) }
         let bars = counts.enumerated().filter { $0.element > 0 }.map { index, count in
             // Rare durations matter most, so a bar is never too low to be seen.
-            let height = max(1.5, Double(count) / most * (Area.y(of: 0) - Area.top))
-            let x = Area.x(of: Double(index) / Double(Self.bars))
-            return Area.box(
-                x: x, y: Area.y(of: 0) - height, width: width - 1, height: height, style: "c0",
-                title: "\(Figure.count(Double(count))) calls")
+            Element.bar(
+                x: Double(index) / Double(Self.bars), width: 0.9 / Double(Self.bars),
+                height: max(0.01, scale.part(Double(count))), style: "c0", title: Figure.count(Int(count), noun))
         }
-        return Area.svg(Area.heights(most) + bars + ticks + quantiles)
+        return Element.plot("marked", scale.lines + bars + ticks + quantiles)
     }
 
     private var ticks: [String] {
-        var decades: [UInt64] = [1]
-        while let last = decades.last, last < 100_000_000_000 { decades.append(last * 10) }
-        return decades.filter { (lowest...highest).contains(Self.power($0)) }.map {
-            Area.text(Figure.time(nanoseconds: $0), x: Area.x(of: part($0)), y: Area.height - 6)
+        (0...11).filter { (lowest...highest).contains(Double($0)) }.map { power in
+            let x = (Double(power) - lowest) / (highest - lowest)
+            return Element.text(Figure.shortTime(nanoseconds: pow(10, Double(power))), x: x, y: "100%", dy: 18)
         }
     }
 
+    /// The quantiles as lines whose labels are above the bars, one below the other.
     private var quantiles: [String] {
         [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)].enumerated().flatMap { index, quantile in
             let value = histogram.quantile(quantile.1)
-            let x = Area.x(of: part(value))
+            let (x, y) = (part(value), -38 + index * 15)
+            let isRight = x > 0.6
             let label = "\(quantile.0) \(Figure.time(nanoseconds: value))"
             return [
-                Area.line(from: (x, Area.top), to: (x, Area.y(of: 0)), style: "mark"),
-                Area.text(label, x: x + 4, y: Area.top + 10 + Double(index) * 14, anchor: "start", style: "label"),
+                "<line x1=\"\(Element.percent(x))\" y1=\"\(y - 10)\" x2=\"\(Element.percent(x))\" y2=\"100%\" class=\"mark\"/>",
+                Element.text(
+                    label, x: x, y: "\(y)", dx: isRight ? -4 : 4, anchor: isRight ? "end" : "start", style: "label"),
             ]
         }
     }
@@ -117,51 +116,64 @@ struct HistogramPlot {
 
 /// A plot of several series over time.
 struct LinePlot {
-    private let series: [(name: String, values: [Double])]
-    private let seconds: Double
+    /// A series with a value for each turn; `nil` where nothing was measured.
+    typealias Series = (name: String, values: [Double?])
 
-    init(_ series: [(name: String, values: [Double])], seconds: Double) {
-        (self.series, self.seconds) = (series, seconds)
-    }
+    let series: [Series]
+    /// The length of a turn in seconds.
+    let turnSeconds: Double
+    /// The text for a value at the vertical scale.
+    let label: (Double) -> String
+
+    private var seconds: Double { Double(series.map(\.values.count).max() ?? 1) * turnSeconds }
 
     var svg: String {
-        let highest = max(1, series.flatMap(\.values).max() ?? 1)
+        let scale = PlotScale(to: series.flatMap(\.values).compactMap(\.self).max() ?? 1, label)
         let lines = series.enumerated().map { index, series in
-            let last = Double(max(1, series.values.count - 1))
-            let points = series.values.enumerated().map { position, value in
-                let x = Area.x(of: Double(position) / last)
-                return "\(Area.n(x)),\(Area.n(Area.y(of: value / highest)))"
-            }
             let title = "<title>\(ReportPage.escaped(series.name))</title>"
-            return "<polyline points=\"\(points.joined(separator: " "))\" class=\"line l\(index)\">\(title)</polyline>"
+            return "<path d=\"\(path(series.values, scale))\" class=\"line l\(index)\">\(title)</path>"
         }
-        let ticks = [0, 0.5, 1].map { part in
-            Area.text(Figure.decimal(seconds * part, places: 1) + " s", x: Area.x(of: part), y: Area.height - 6)
+        let area = "<svg viewBox=\"0 0 1000 1000\" preserveAspectRatio=\"none\" width=\"100%\" height=\"100%\">"
+        return Element.plot("", scale.lines + [area] + lines + ["</svg>"] + ticks)
+    }
+
+    /// The line through the middle of each turn, interrupted where a turn has no value.
+    private func path(_ values: [Double?], _ scale: PlotScale) -> String {
+        let width = 1000 * turnSeconds / seconds
+        return values.indices.compactMap { index in
+            values[index].map { value in
+                let (x, y) = ((Double(index) + 0.5) * width, Figure.decimal(1000 * (1 - scale.part(value)), places: 1))
+                func at(_ x: Double) -> String { "\(Figure.decimal(x, places: 1)) \(y)" }
+                let hasBefore = index > 0 && values[index - 1] != nil
+                let hasAfter = index + 1 < values.count && values[index + 1] != nil
+                // A turn without neighbours is a line as long as the turn.
+                if !hasBefore, !hasAfter { return "M\(at(x - width / 2))L\(at(x + width / 2))" }
+                return (hasBefore ? "L" : "M") + at(x)
+            }
+        }.joined()
+    }
+
+    private var ticks: [String] {
+        let step = PlotScale.round(seconds / 4)
+        return stride(from: 0, through: seconds * 1.001, by: step).map { time in
+            Element.text(Figure.shortTime(nanoseconds: time * 1e9), x: time / seconds, y: "100%", dy: 18)
         }
-        return Area.svg(Area.heights(highest) + lines + ticks)
     }
 }
 
 /// A plot of the parts of a whole, as one bar.
 struct PartsPlot {
-    private static let height = 40.0
-
-    private let parts: [(name: String, value: Double)]
-    private let names: [String]
-
-    init(_ parts: [(name: String, value: Double)], names: [String]) {
-        (self.parts, self.names) = (parts, names)
-    }
+    let parts: [(name: String, value: Double)]
+    let names: [String]
 
     var svg: String {
         let total = max(parts.reduce(0) { $0 + $1.value }, .leastNormalMagnitude)
         var x = 0.0
-        let boxes = parts.enumerated().map { index, part in
-            let width = part.value / total * Area.width
+        let bars = parts.enumerated().map { index, part in
+            let width = part.value / total
             defer { x += width }
-            return Area.box(
-                x: x, y: 0, width: max(0, width - 1), height: Self.height, style: "c\(index)", title: names[index])
+            return Element.bar(x: x, width: max(0, width - 0.002), height: 1, style: "c\(index)", title: names[index])
         }
-        return Area.svg(height: Self.height, boxes)
+        return Element.plot("parts", bars)
     }
 }

@@ -15,14 +15,41 @@ struct ReportPage {
         sections.append("<dl>\(rows.joined())</dl>")
     }
 
-    mutating func add(latency: LatencyHistogram, of what: String) {
-        add("How long \(what) takes", note: "Logarithmic scale of time.", HistogramPlot(latency).svg)
+    mutating func add(notice: String) { sections.append("<p class=\"notice\">\(Self.escaped(notice))</p>") }
+
+    /// Adds a table whose first column names the rows.
+    ///
+    /// - Parameter style: `figures` if the cells must not be broken; otherwise empty.
+    mutating func add(table rows: [[String]], head: [String], heading: String, style: String = "") {
+        func row(_ cells: [String], _ other: String) -> String {
+            let first = cells.first.map { "<th>\(Self.escaped($0))</th>" } ?? ""
+            return "<tr>\(first)\(cells.dropFirst().map { "<\(other)>\(Self.escaped($0))</\(other)>" }.joined())</tr>"
+        }
+        let top = head.isEmpty ? "" : "<thead>\(row(head, "th"))</thead>"
+        let body = rows.map { row($0, "td") }.joined(separator: "\n")
+        let table = "<table class=\"\(style)\">\(top)<tbody>\(body)</tbody></table>"
+        sections.append("<section><h2>\(Self.escaped(heading))</h2>\(table)</section>")
     }
 
-    mutating func add(timeLine: [(name: String, values: [Double])], unit: String, seconds: Double) {
+    /// - Parameter noun: What takes the time, in the singular.
+    mutating func add(latency: LatencyHistogram, of noun: String, title: String) {
         add(
-            "Over time", note: Self.legend(timeLine.map(\.name)) + " \(Self.escaped(unit))",
-            LinePlot(timeLine, seconds: seconds).svg)
+            title, note: "Number of \(noun)s by their duration, on a logarithmic scale of time.",
+            HistogramPlot(latency, of: noun).svg)
+    }
+
+    mutating func add(_ plot: LinePlot, title: String) {
+        add(title, note: Self.legend(plot.series.map(\.name)), plot.svg)
+    }
+
+    /// Adds the latency of each turn, where there was one.
+    mutating func add(latencies: [LatencyHistogram], turnSeconds: Double) {
+        let series = [("p50", 0.5), ("p99", 0.99)].map { name, part in
+            (name, latencies.map { $0.count == 0 ? nil : Double($0.quantile(part)) })
+        }
+        add(
+            LinePlot(series: series, turnSeconds: turnSeconds) { Figure.shortTime(nanoseconds: $0) },
+            title: "Latency over time")
     }
 
     mutating func add(parts: [(name: String, value: Double)], title: String) {
@@ -30,7 +57,7 @@ struct ReportPage {
         let names = parts.map { part in
             "\(part.name) \(Figure.time(nanoseconds: part.value)) (\(Figure.decimal(part.value / total * 100, places: 1)) %)"
         }
-        add(title, note: Self.legend(names), PartsPlot(parts, names: names).svg)
+        add(title, note: Self.legend(names), PartsPlot(parts: parts, names: names).svg)
     }
 
     private mutating func add(_ heading: String, note: String, _ plot: String) {
@@ -81,11 +108,18 @@ struct ReportPage {
         main { max-width: 52rem; margin: 0 auto; padding: 2rem 1rem; }
         h1 { font-size: 1.6rem; margin: 0; } h2 { font-size: 1.1rem; margin: 2rem 0 0; }
         p { color: var(--faint); margin: .25rem 0 .75rem; }
-        dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: 1rem; }
+        dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(10rem, 1fr)); gap: 1rem; }
         dt { color: var(--faint); font-size: .85rem; } dd { margin: 0; font-size: 1.3rem; font-variant-numeric: tabular-nums; }
-        svg { width: 100%; height: auto; display: block; } svg text { fill: var(--faint); font-size: 11px; }
+        .notice { color: var(--text); border-left: 3px solid var(--c1); padding-left: .75rem; }
+        table { border-collapse: collapse; width: 100%; margin: .5rem 0; font-variant-numeric: tabular-nums; }
+        th, td { text-align: left; vertical-align: top; padding: .2rem 1rem .2rem 0; border-bottom: 1px solid var(--line);
+          font-weight: normal; } th { color: var(--faint); } td { overflow-wrap: anywhere; }
+        .figures td { white-space: nowrap; }
+        .plot { display: block; overflow: visible; height: 12rem; width: calc(100% - 5.5rem); margin: 1rem 1.5rem 2.5rem 4rem; }
+        .marked { margin-top: 4rem; } .parts { height: 2.5rem; width: 100%; margin: 1rem 0; }
+        svg text { fill: var(--faint); font-size: 12px; }
         .axis { stroke: var(--line); } .mark { stroke: var(--text); stroke-dasharray: 3 3; } svg .label { fill: var(--text); }
-        .line { fill: none; stroke-width: 2; } .key { margin-right: 1rem; white-space: nowrap; }
+        .line { fill: none; stroke-width: 2; vector-effect: non-scaling-stroke; } .key { margin-right: 1rem; }
         .key i { display: inline-block; width: .75em; height: .75em; border-radius: 2px; margin-right: .4em; }
         \((0..<7).map { ".c\($0) { background: var(--c\($0)); fill: var(--c\($0)); } .l\($0) { stroke: var(--c\($0)); }" }.joined(separator: "\n"))
         """

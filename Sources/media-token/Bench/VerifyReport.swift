@@ -3,7 +3,11 @@ internal import MediaToken
 
 /// The results of `bench verify`.
 struct VerifyReport: BenchReport {
-    private let figures: VerifyFigures
+    static let mainFigure = "verificationsPerSecond"
+
+    let title = "Verification"
+    let target: String? = nil
+    private let measured: VerifyFigures
     private let group: Int
     private let tokens: Int
     private let tokenSize: Int
@@ -15,7 +19,7 @@ struct VerifyReport: BenchReport {
         _ figures: VerifyFigures, of invocation: BenchVerifyCommand.Invocation, corpus: TokenCorpus, keys: KeyRing,
         status: ReplayStoreStatus
     ) {
-        (self.figures, self.keys, self.status) = (figures, keys, status)
+        (measured, self.keys, self.status) = (figures, keys, status)
         (group, tokens, tokenSize) = (invocation.load.group, corpus.items.count, corpus.averageSize)
         store = invocation.replays.kind
     }
@@ -27,8 +31,8 @@ struct VerifyReport: BenchReport {
         status.bytes.flatMap { status.entries < 1000 ? nil : Double($0) / Double(status.entries) }
     }
 
-    private var setting: String {
-        let threads = figures.threads == 1 ? "1 thread" : "\(figures.threads) threads"
+    var setting: String {
+        let threads = Figure.count(measured.threads, "thread")
         let keys = keys.keys.count == 1 ? bits : "\(bits), \(keys.keys.count) keys"
         return "\(threads), groups of \(group), \(keys), \(Figure.count(tokens)) tokens of "
             + "\(Figure.count(tokenSize)) bytes, replay store \(store)"
@@ -40,30 +44,30 @@ struct VerifyReport: BenchReport {
     }
 
     var lines: [String] {
-        let rate = "\(Figure.count(figures.verificationsPerSecond)) a second"
-        var lines = [setting, "verifications   \(Style.strong(rate)), \(Figure.count(figures.verifications)) in all"]
-        if let bare = figures.bareSignaturesPerSecond, let ratio = figures.ratio {
+        let rate = "\(Figure.count(measured.verificationsPerSecond)) a second"
+        var lines = [setting, "verifications   \(Style.strong(rate)), \(Figure.count(measured.verifications)) in all"]
+        if let bare = measured.bareSignaturesPerSecond, let ratio = measured.ratio {
             lines.append(
                 "libcrypto       \(Figure.count(bare)) bare RSA verifications a second, same threads and key")
             lines.append("ratio           \(Style.strong(Figure.decimal(ratio, places: 3))) times as many tokens")
         }
         lines.append("engine          " + engine)
-        lines.append("latency         " + LatencySummary(figures.latency).line)
+        lines.append("latency         " + LatencySummary(measured.latency).line)
         lines.append(
             "stages          " + stages.map { "\($0) \(Figure.time(nanoseconds: $1))" }.joined(separator: "  "))
         lines.append("statuses        " + statuses.map { "\($0) \(Figure.count($1))" }.joined(separator: "  "))
         let each = bytesPerLiveToken.map { ", \(Figure.decimal($0, places: 1)) bytes each" } ?? ""
         lines.append("live tokens     \(Figure.count(status.entries))\(each)")
-        let growth = figures.after.resident - figures.before.resident
+        let growth = measured.after.resident - measured.before.resident
         lines.append(
-            "resident        \(Figure.mebibytes(figures.after.resident)), grown by \(Figure.mebibytes(growth))")
+            "resident        \(Figure.mebibytes(measured.after.resident)), grown by \(Figure.mebibytes(growth))")
         return lines
     }
 
-    private var stages: [(String, Double)] { figures.stages.map { ($0.stage.rawValue, $0.nanoseconds) } }
+    private var stages: [(String, Double)] { measured.stages.map { ($0.stage.rawValue, $0.nanoseconds) } }
 
     private var statuses: [(String, Int)] {
-        figures.statuses.sorted { $0.key.number < $1.key.number }.map { ($0.key.rawValue, $0.value) }
+        measured.statuses.sorted { $0.key.number < $1.key.number }.map { ($0.key.rawValue, $0.value) }
     }
 
     var object: Object { Object(self) }
@@ -94,7 +98,7 @@ struct VerifyReport: BenchReport {
         let memory: Memory
 
         fileprivate init(_ report: VerifyReport) {
-            let figures = report.figures
+            let figures = report.measured
             (threads, group, tokens, tokenBytes) = (figures.threads, report.group, report.tokens, report.tokenSize)
             keyBits = report.keys.keys.map(\.bits)
             (replays, engine) = (report.store, report.group == 1 ? "libcrypto" : SignatureEngine.name)
@@ -111,25 +115,45 @@ struct VerifyReport: BenchReport {
         }
     }
 
-    var page: ReportPage {
-        var page = ReportPage(title: "Verification", setting: setting)
+    var figures: [ReportFigure] {
+        func rate(_ name: String, _ key: String, _ value: Double?, places: Int = 0) -> [ReportFigure] {
+            value.map { value in
+                [
+                    ReportFigure(name: name, key: [key], value: value) {
+                        places == 0 ? Figure.count($0) : Figure.decimal($0, places: places)
+                    }
+                ]
+            } ?? []
+        }
+        return rate("verifications a second", Self.mainFigure, measured.verificationsPerSecond)
+            + rate("bare RSA operations a second", "bareSignaturesPerSecond", measured.bareSignaturesPerSecond)
+            + rate("ratio of the two", "ratio", measured.ratio, places: 3) + LatencySummary(measured.latency).figures
+            + [
+                ReportFigure(
+                    name: "resident", key: ["memory", "residentBytes"], value: Double(measured.after.resident)
+                ) { Figure.mebibytes(Int($0)) }
+            ]
+    }
+
+    var results: [(name: String, value: String)] {
+        [
+            ("engine", group == 1 ? "libcrypto" : SignatureEngine.name),
+            ("live tokens", Figure.count(status.entries)),
+            ("bytes a live token", bytesPerLiveToken.map { Figure.decimal($0, places: 1) } ?? "–"),
+        ] + statuses.map { ($0, Figure.count($1)) }
+    }
+
+    func addPlots(to page: inout ReportPage) {
         page.add(
-            facts: [
-                ("verifications a second", Figure.count(figures.verificationsPerSecond)),
-                ("bare RSA operations a second", figures.bareSignaturesPerSecond.map { Figure.count($0) } ?? "–"),
-                ("engine", group == 1 ? "libcrypto" : SignatureEngine.name),
-                ("ratio of the two", figures.ratio.map { Figure.decimal($0, places: 3) } ?? "–"),
-                ("live tokens", Figure.count(status.entries)),
-                ("bytes a live token", bytesPerLiveToken.map { Figure.decimal($0, places: 1) } ?? "–"),
-                ("resident", Figure.mebibytes(figures.after.resident)),
-            ] + statuses.map { ($0, Figure.count($1)) })
-        page.add(latency: figures.latency, of: group == 1 ? "a verification" : "a call for \(group) tokens")
-        page.add(
-            timeLine: [
-                ("verifications", figures.turns.map(\.verificationsPerSecond)),
-                ("bare RSA operations", figures.turns.map(\.bareSignaturesPerSecond)),
-            ], unit: "a second", seconds: figures.seconds)
+            latency: measured.latency, of: group == 1 ? "verification" : "call",
+            title: "How long \(group == 1 ? "a verification" : "a call for \(group) tokens") takes")
+        let turnSeconds = measured.seconds / Double(max(1, measured.turns.count))
+        var series: [LinePlot.Series] = [("verifications a second", measured.turns.map(\.verificationsPerSecond))]
+        if measured.bareSignaturesPerSecond != nil {
+            series.append(("bare RSA operations a second", measured.turns.map(\.bareSignaturesPerSecond)))
+        }
+        page.add(LinePlot(series: series, turnSeconds: turnSeconds) { Figure.axis($0) }, title: "Rates over time")
+        page.add(latencies: measured.turns.map(\.latency), turnSeconds: turnSeconds)
         page.add(parts: stages, title: "Where the time of one token goes")
-        return page
     }
 }

@@ -1,0 +1,80 @@
+internal import EventLoops
+internal import Glibc
+internal import HTTPCalling
+internal import HTTPMessages
+internal import LoadTest
+internal import MediaToken
+internal import TextEncodings
+
+/// The answer to one question before a load test. It shows that the gate's store accepts tokens issued from now on, and
+/// exchanges a token for the grant with which the test asks for segments.
+struct FirstAnswer {
+    /// The longest wait for the fence of a store, in seconds.
+    private static let patience = 120
+
+    private let client: HTTPClient
+    private let url: String
+
+    init(from url: String, at settings: GateLoad.Settings) throws(CommandError) {
+        self.url = url
+        do {
+            client = HTTPClient(try EventLoop(), address: settings.address, port: settings.port)
+        } catch { throw CommandError("no file descriptors left; raise the limit (ulimit -n)") }
+    }
+
+    /// Prepares a load test that asks `question`.
+    ///
+    /// - Returns: The question, with the cookies of a grant if it is asked with one.
+    func prepare(_ question: GateQuestion, _ tokens: GateTokens) throws(CommandError) -> GateQuestion {
+        guard question.means == .grant else {
+            if case .signed = tokens { _ = try answer(to: question, tokens) }
+            return question
+        }
+        let answer = try answer(to: question.exchange, tokens)
+        let cookies = answer.headers.filter { $0.name.isSame(ignoringCaseOf: "Set-Cookie") }.map { cookie in
+            String(cookie.value.prefix { $0 != ";" })
+        }
+        guard answer.status == 200, !cookies.isEmpty else {
+            throw CommandError(
+                "/v1/play answers \(Self.status(answer)) and \(cookies.count) cookies; expected VALID_TOKEN and the "
+                    + "cookie of a route with a grant of kind cat")
+        }
+        var question = question
+        question.cookies = cookies.joined(separator: "; ")
+        return question
+    }
+
+    /// Asks `question` with a token; about once per second with a fresh one, while the store rejects it for its age.
+    private func answer(to question: GateQuestion, _ tokens: GateTokens) throws(CommandError) -> HTTPClient.Answer {
+        for attempt in 0..<Self.patience {
+            let request = question.request(with: try tokens.one())
+            guard let answer = client.ask(request.target, headers: request.headers, body: request.body) else {
+                throw CommandError("\(url): no answer; is a gate listening there?")
+            }
+            guard case .signed = tokens, Self.status(answer) == VerdictStatus.tokenPredatesStore.rawValue else {
+                return answer
+            }
+            if attempt == 0 {
+                Console.printError("the gate's store is new: it accepts tokens issued \(Self.fence(answer)); waiting")
+            }
+            sleep(1)
+        }
+        throw CommandError(
+            "\(url): still TOKEN_PREDATES_STORE after \(Self.patience) s; expected the store to accept tokens issued now: "
+                + "compare the clocks, and the gate's --skew")
+    }
+
+    private static func status(_ answer: HTTPClient.Answer) -> String {
+        answer.header("X-Media-Token-Status") ?? "HTTP \(answer.status)"
+    }
+
+    /// The store's fence, as the last time of day in the answer's explanation.
+    private static func fence(_ answer: HTTPClient.Answer) -> String {
+        let body = (try? StrictJSON.readObject(answer.body[...]).text("detail")) ?? nil
+        let detail = answer.header("X-Media-Token-Detail") ?? body ?? ""
+        let time: Substring? = detail.split(separator: " ").last { word in
+            word.utf8.count == 8 && word.utf8.count { $0 == UInt8(ascii: ":") } == 2
+        }
+        return time.map { "after \($0) UTC" } ?? "later"
+    }
+}
