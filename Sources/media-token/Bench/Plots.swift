@@ -98,19 +98,21 @@ struct HistogramPlot {
         }
     }
 
-    /// The quantiles as lines whose labels are above the bars, one below the other.
+    /// The quantiles as lines, and their labels above the bars, one below the other.
     private var quantiles: [String] {
-        [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)].enumerated().flatMap { index, quantile in
+        let quantiles = [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)].enumerated().map { index, quantile in
             let value = histogram.quantile(quantile.1)
             let (x, y) = (part(value), -38 + index * 15)
-            let isRight = x > 0.6
-            let label = "\(quantile.0) \(Figure.time(nanoseconds: value))"
-            return [
-                "<line x1=\"\(Element.percent(x))\" y1=\"\(y - 10)\" x2=\"\(Element.percent(x))\" y2=\"100%\" class=\"mark\"/>",
-                Element.text(
-                    label, x: x, y: "\(y)", dx: isRight ? -4 : 4, anchor: isRight ? "end" : "start", style: "label"),
-            ]
+            let (end, isRight) = (Element.percent(x), x > 0.6)
+            return (
+                line: "<line x1=\"\(end)\" y1=\"\(y - 10)\" x2=\"\(end)\" y2=\"100%\" class=\"mark\"/>",
+                label: Element.text(
+                    "\(quantile.0) \(Figure.time(nanoseconds: value))", x: x, y: "\(y)", dx: isRight ? -4 : 4,
+                    anchor: isRight ? "end" : "start", style: "label")
+            )
         }
+        // Labels come last, since the line of another quantile may lie below one.
+        return quantiles.map(\.line) + quantiles.map(\.label)
     }
 }
 

@@ -114,12 +114,12 @@ struct ReportPage {
         table { border-collapse: collapse; width: 100%; margin: .5rem 0; font-variant-numeric: tabular-nums; }
         th, td { text-align: left; vertical-align: top; padding: .2rem 1rem .2rem 0; border-bottom: 1px solid var(--line);
           font-weight: normal; } th { color: var(--faint); } td { overflow-wrap: anywhere; }
-        .figures td { white-space: nowrap; }
+        .figures td, table:not(.figures) th { white-space: nowrap; }
         .plot { display: block; overflow: visible; height: 12rem; width: calc(100% - 5.5rem); margin: 1rem 1.5rem 2.5rem 4rem; }
         .marked { margin-top: 4rem; } .parts { height: 2.5rem; width: 100%; margin: 1rem 0; }
         svg text { fill: var(--faint); font-size: 12px; }
-        .axis { stroke: var(--line); } .mark { stroke: var(--text); stroke-dasharray: 3 3; } svg .label { fill: var(--text); }
-        .line { fill: none; stroke-width: 2; vector-effect: non-scaling-stroke; } .key { margin-right: 1rem; }
+        .axis { stroke: var(--line); } .mark { stroke: var(--text); stroke-dasharray: 3 3; } svg .label { fill: var(--text); stroke: var(--back); stroke-width: 4px; paint-order: stroke; }
+        .line { fill: none; stroke-width: 2; vector-effect: non-scaling-stroke; } .key { display: inline-block; margin-right: 1rem; }
         .key i { display: inline-block; width: .75em; height: .75em; border-radius: 2px; margin-right: .4em; }
         \((0..<7).map { ".c\($0) { background: var(--c\($0)); fill: var(--c\($0)); } .l\($0) { stroke: var(--c\($0)); }" }.joined(separator: "\n"))
         """
