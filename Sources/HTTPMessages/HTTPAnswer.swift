@@ -3,49 +3,25 @@ package import TextEncodings
 /// An answer to a request.
 package struct HTTPAnswer: Sendable {
     package let status: Int
-    /// The header fields as they are sent, each with its line break.
-    private var fields: [UInt8] = []
+    /// The header fields, apart from those that the server adds.
+    package var fields = HTTPFields()
     package var body: [UInt8]
 
     /// - Parameter type: The media type of the body; `nil` if there is none.
     package init(_ status: Int, type: StaticString? = nil, body: [UInt8] = []) {
-        (self.status, self.body) = (status, body)
-        fields.reserveCapacity(256)
-        if let type { add("Content-Type", type) }
+        self.status = status
+        self.body = body
+        if let type { fields.add("Content-Type", type) }
     }
 
     /// Adds a header field.
-    package mutating func add(_ name: StaticString, _ value: StaticString) {
-        add(
-            UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount),
-            UnsafeBufferPointer(start: value.utf8Start, count: value.utf8CodeUnitCount))
-    }
+    package mutating func add(_ name: StaticString, _ value: StaticString) { fields.add(name, value) }
 
     /// Adds a header field, unless the value holds a control character, such as a line break.
-    package mutating func add(_ name: StaticString, _ value: String) {
-        var value = value
-        value.withUTF8 { value in
-            guard HTTPLine.firstControl(in: value, from: 0) == nil else { return }
-            add(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), value)
-        }
-    }
+    package mutating func add(_ name: StaticString, _ value: String) { fields.add(name, value) }
 
-    private mutating func add(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
-        var field = ByteWriter(capacity: name.count + value.count + 4)
-        field.write(UnsafeRawBufferPointer(name))
-        field.write(": ")
-        field.write(UnsafeRawBufferPointer(value))
-        field.write("\r\n")
-        field.withBytes { fields.append(contentsOf: $0) }
-    }
-
-    /// The header fields, apart from those that the server adds.
-    package var headers: [(name: String, value: String)] {
-        String(decoding: fields, as: UTF8.self).split(separator: "\r\n").map { line in
-            let name = line.prefix { $0 != ":" }
-            return (String(name), String(line.dropFirst(name.count + 2)))
-        }
-    }
+    /// The names and values of ``fields``.
+    package var headers: [(name: String, value: String)] { fields.list }
 
     /// Writes the answer to the end of `out`.
     ///
@@ -60,7 +36,7 @@ package struct HTTPAnswer: Sendable {
         out.write("\r\nDate: ")
         out.write(date)
         out.write("\r\n")
-        out.write(fields)
+        out.write(fields.bytes)
         if body.isEmpty || !form.isHead {
             out.write("Content-Length: ")
             out.write(decimal: Int64(body.count))

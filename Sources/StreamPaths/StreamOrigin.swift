@@ -14,7 +14,14 @@ package struct StreamOrigin: Hashable, Sendable {
     ]
 
     /// The origin as the start of a URL, such as `https://cdn.example`.
-    package var text: String { "\(scheme)://\(host.name)" + (port.map { ":\($0)" } ?? "") }
+    package var text: String {
+        // Appending to one text avoids the copies that each interpolation and each sum would make.
+        var text = scheme
+        text += "://"
+        text += host.name
+        if let port { text += ":\(port)" }
+        return text
+    }
 
     /// Reads `https://HOST[:PORT]` or `http://HOST[:PORT]`. The result is `nil` for any other text.
     package init?(_ text: String) {
@@ -79,12 +86,18 @@ package struct StreamHost: Hashable, Sendable {
 
     private static func domainName(_ text: String) -> String? {
         let name = text.utf8.last == UInt8(ascii: ".") ? String(text.dropLast()) : text
-        let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        let isName = labels.allSatisfy { label in
-            !label.isEmpty
-                && label.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
+        // Each label has a letter, digit, `-` or `_` at least.
+        var isInLabel = false
+        for byte in name.utf8 {
+            if byte == UInt8(ascii: ".") {
+                guard isInLabel else { return nil }
+                isInLabel = false
+            } else {
+                guard byte.isLetterOrDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") else { return nil }
+                isInLabel = true
+            }
         }
-        return isName && name.utf8.count <= 253 ? name : nil
+        return isInLabel && name.utf8.count <= 253 ? name : nil
     }
 
     private static func address(_ text: String) -> String? {

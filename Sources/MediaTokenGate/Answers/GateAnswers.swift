@@ -170,7 +170,7 @@ package enum AnswerFormat: Sendable {
         case .document:
             var reply = Self.acceptedDocument
             reply.answer.body = token.document(play)
-            for cookie in play?.cookies ?? [] { reply.answer.add("Set-Cookie", cookie) }
+            if let play { reply.answer.fields.add(play.cookies) }
             return reply
         }
     }

@@ -1,3 +1,4 @@
+package import HTTPMessages
 package import MediaToken
 package import PlaybackGrants
 package import StreamPaths
@@ -56,7 +57,7 @@ package final class RouteGrant: Sendable {
         guard let sample = StreamURL(origin + prefix + "sample") else {
             throw GrantError("scope", "is '\(printable(settings.scope))', and no URL lies below it")
         }
-        _ = try grant(for: sample, identifier: nil, firstUse: .now)
+        _ = try newGrant(for: sample, subject: nil, identifier: nil, firstUse: .now, at: .now)
     }
 
     package static let originsMissing = GrantError(
@@ -94,30 +95,38 @@ package final class RouteGrant: Sendable {
                 "url", "is '\(printable(url.text))'; expected one below \(printable(settings.scope))")
         }
         _ = try GrantPeriod(from: now, seconds: settings.validity)
-        try grants.demandGrantable(url)
-        return GrantOrder(grant: self, url: url)
+        return GrantOrder(grant: self, url: url, subject: try grants.subject(of: url))
     }
 
     /// Whether making a grant may take so long that an event loop must not wait for it.
     var isCostly: Bool { grants.isCostly }
 
-    /// Whether the grant for a token that was first used then was made already, so that no event loop waits for it.
-    func isMade(for url: StreamURL, firstUse: Timestamp) -> Bool {
-        guard let subject = grants.subject(of: url),
-            let period = try? GrantPeriod(from: firstUse, seconds: settings.validity)
-        else { return false }
-        return recent.grant(for: subject, endingAt: period.end) != nil
+    /// The grant that all tokens of this second get for this subject; `nil` if it was not made lately.
+    fileprivate func recentGrant(for subject: String?, firstUse: Timestamp) -> RecentGrants.Made? {
+        guard let subject, let period = try? GrantPeriod(from: firstUse, seconds: settings.validity) else { return nil }
+        return recent.grant(for: subject, endingAt: period.end)
     }
 
-    /// The grant for a token, newly made unless other tokens of the same second have the same one.
-    func grant(for url: StreamURL, identifier: [UInt8]?, firstUse: Timestamp) throws(GrantError) -> Grant {
+    fileprivate func newGrant(
+        for url: StreamURL, subject: String?, identifier: [UInt8]?, firstUse: Timestamp, at now: Timestamp
+    ) throws(GrantError) -> RecentGrants.Made {
         let period = try GrantPeriod(from: firstUse, seconds: settings.validity)
-        let subject = grants.subject(of: url)
-        if let subject, let made = recent.grant(for: subject, endingAt: period.end) { return made }
-        let made = try grants.grant(
+        let grant = try grants.grant(
             for: url, period, issuedAt: firstUse.milliseconds / 1000, identifier: identifier)
+        let made = RecentGrants.Made(
+            grant: grant, second: now.milliseconds / 1000, cookies: cookies(of: grant, at: now))
         if let subject { recent.keep(made, for: subject, endingAt: period.end) }
         return made
+    }
+
+    /// The `Set-Cookie` fields that deliver the grant; empty if its URL does.
+    fileprivate func cookies(of grant: Grant, at now: Timestamp) -> HTTPFields {
+        var fields = HTTPFields()
+        guard settings.delivery == .cookie else { return fields }
+        for cookie in grant.cookies(path: settings.scope, domain: settings.cookieDomain, at: now) {
+            fields.add("Set-Cookie", cookie)
+        }
+        return fields
     }
 }
 
@@ -125,32 +134,45 @@ package final class RouteGrant: Sendable {
 package struct GrantOrder: Sendable {
     fileprivate let grant: RouteGrant
     fileprivate let url: StreamURL
+    fileprivate let subject: String?
 
     /// Whether fulfilling it may take so long that an event loop must not wait for it.
     var isCostly: Bool { grant.isCostly }
 
     /// Whether its grant was made already, so that fulfilling it takes no time.
-    func isMade(for token: VerifiedToken) -> Bool { grant.isMade(for: url, firstUse: token.firstUse) }
+    func isMade(firstUse: Timestamp) -> Bool { grant.recentGrant(for: subject, firstUse: firstUse) != nil }
 
-    /// Makes the grant. A client that retries gets the same one, because its lifetime starts at the token's first use.
-    package func fulfil(for token: VerifiedToken, at now: Timestamp) throws(GrantError) -> Play {
-        let made = try grant.grant(for: url, identifier: token.replayKey.identifier, firstUse: token.firstUse)
-        let expires = made.expires.milliseconds / 1000
-        switch grant.settings.delivery {
-        case .query: return Play(url: made.appended(to: url.text), cookies: [], expires: expires)
-        case .cookie:
-            let path = grant.settings.scope
-            let cookies = made.cookies(path: path, domain: grant.settings.cookieDomain, at: now)
-            return Play(url: url.text, cookies: cookies, expires: expires)
+    /// Makes the grant, unless other tokens that were first used in the same second have the same one. A client that
+    /// retries gets the same one, because its lifetime starts at the token's first use.
+    ///
+    /// - Parameters:
+    ///   - identifier: The token's identity, for a grant of its own.
+    ///   - firstUse: The time of the token's first use.
+    package func fulfil(identifier: [UInt8], firstUse: Timestamp, at now: Timestamp) throws(GrantError) -> Play {
+        let made: RecentGrants.Made
+        if let recent = grant.recentGrant(for: subject, firstUse: firstUse) {
+            made = recent
+        } else {
+            made = try grant.newGrant(
+                for: url, subject: subject, identifier: identifier, firstUse: firstUse, at: now)
         }
+        return Play(
+            url: grant.settings.delivery == .query ? made.grant.appended(to: url.text) : url.text,
+            cookies: made.second == now.milliseconds / 1000 ? made.cookies : grant.cookies(of: made.grant, at: now),
+            expires: made.grant.expires.milliseconds / 1000)
+    }
+
+    /// Makes the grant for an accepted token.
+    package func fulfil(for token: VerifiedToken, at now: Timestamp) throws(GrantError) -> Play {
+        try fulfil(identifier: token.replayKey.identifier, firstUse: token.firstUse, at: now)
     }
 }
 
 /// The URL and cookies with which the player plays a stream.
 package struct Play: Sendable {
     package let url: String
-    /// The values of `Set-Cookie` headers.
-    package let cookies: [String]
+    /// The `Set-Cookie` fields.
+    package let cookies: HTTPFields
     /// The expiry of the grant, in seconds since 1970.
     package let expires: Int64
 }

@@ -57,6 +57,6 @@ extension String {
     init?(percentEncoded text: ArraySlice<UInt8>, plus: UInt8 = UInt8(ascii: "+")) {
         let isPlain = text.allSatisfy { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "+") }
         guard let bytes = isPlain ? text : try? PercentEncoding.decode(text, plus: plus) else { return nil }
-        self.init(validating: bytes, as: UTF8.self)
+        self.init(utf8: bytes)
     }
 }

@@ -31,7 +31,9 @@ struct VerifyRequestBody: ~Copyable {
 
     /// The values of the field `name`. A value is `nil` if it cannot be decoded.
     func values(of name: String) -> [String?] {
-        form?.decoded(name) ?? members[name].map { [$0] } ?? []
+        if let form { return form.decoded(name) }
+        // Most requests have neither: a bare token is no form, and has no members.
+        return members.isEmpty ? [] : members[name].map { [$0] } ?? []
     }
 
     /// The media type in lower case. The body must be plain UTF-8: in other encodings, the bytes may be another token.
@@ -62,7 +64,7 @@ struct VerifyRequestBody: ~Copyable {
     private static let utf8Names = ["utf-8", "\"utf-8\"", "us-ascii"].map { "charset=" + $0 }
 
     private mutating func readForm(_ bytes: ArraySlice<UInt8>) throws(RequestError) {
-        guard String(validating: bytes, as: UTF8.self) != nil else { throw .invalid("the form is not UTF-8") }
+        guard String(utf8: bytes) != nil else { throw .invalid("the form is not UTF-8") }
         let form = FormFields(bytes)
         guard form.isWhole else {
             throw .invalid("a field name of the form cannot be decoded, or there are more than 256 fields")

@@ -61,7 +61,7 @@ struct VerifyRequestFields: ~Copyable {
         var place = 0
         while let value = request.nextValue(of: header, from: &place) {
             // A replacement character stands for bytes that were not UTF-8 when a proxy read them.
-            let text = String(validating: value, as: UTF8.self).flatMap { $0.holdsReplacement ? nil : $0 }
+            let text = String(utf8: value).flatMap { $0.holdsReplacement ? nil : $0 }
             try Self.agree(on: text, of: name, &agreed)
         }
         return agreed

@@ -186,7 +186,7 @@ extension VerificationTask {
     /// Whether the answer has a grant that takes so long to make that an event loop must not wait for it.
     fileprivate func mustBeSigned(_ outcome: Result<Verdict, VerificationError>) -> Bool {
         guard let order, order.isCostly, case .success(.accepted(let token)) = outcome else { return false }
-        return !order.isMade(for: token)
+        return !order.isMade(firstUse: token.firstUse)
     }
 
     /// The answer to the outcome of a verification. If the token is accepted, this first makes the ordered grant.

@@ -13,10 +13,12 @@ struct CloudFrontRouteGrants: RouteGrants {
 
     var opensPrefix: Bool { route.delivery == .cookie }
 
-    func subject(of url: StreamURL) -> String? { try? signedURL(url) }
-
     /// Throws for a URL that cannot be part of a policy.
-    func demandGrantable(_ url: StreamURL) throws(GrantError) { try grants.demandSignable(signedURL(url)) }
+    func subject(of url: StreamURL) throws(GrantError) -> String? {
+        let signed = try signedURL(url)
+        try grants.demandSignable(signed)
+        return signed
+    }
 
     func grant(
         for url: StreamURL, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?

@@ -28,11 +28,23 @@ public struct Grant: Sendable, Equatable {
     }
 
     /// The grant as a query, without a question mark.
-    public var query: String { fields.map { "\($0.parameter)=\($0.value)" }.joined(separator: "&") }
+    public var query: String { appended(to: "", mark: "") }
 
     /// The URL with the grant appended to its query.
     public func appended(to url: String) -> String {
-        url + (url.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + query
+        appended(to: url, mark: url.utf8.contains(UInt8(ascii: "?")) ? "&" : "?")
+    }
+
+    private func appended(to url: String, mark: StaticString) -> String {
+        var text = ByteWriter(capacity: 1024)
+        text.write(url)
+        for (index, field) in fields.enumerated() {
+            text.write(index == 0 ? mark : "&")
+            text.write(field.parameter)
+            text.write("=")
+            text.write(field.value)
+        }
+        return String(decoding: text.bytes, as: UTF8.self)
     }
 
     /// The values of the `Set-Cookie` headers (RFC 6265, 4.1). The cookies are sent over HTTPS only, and scripts cannot

@@ -74,10 +74,9 @@ package protocol RouteGrants: Sendable {
 
     /// What a grant for `url` depends on, apart from its period: everybody who asks for the same gets the same grant. `nil`
     /// if each media token gets a grant of its own.
-    func subject(of url: StreamURL) -> String?
-
-    /// Throws if no grant can be made for `url`, so that this is known before a token is consumed.
-    func demandGrantable(_ url: StreamURL) throws(GrantError)
+    ///
+    /// - Throws: if no grant can be made for `url`. The caller learns this before it consumes a token.
+    func subject(of url: StreamURL) throws(GrantError) -> String?
 
     /// Makes a grant.
     ///
@@ -92,7 +91,5 @@ package protocol RouteGrants: Sendable {
 extension RouteGrants {
     package var isCostly: Bool { false }
 
-    package func subject(of url: StreamURL) -> String? { nil }
-
-    package func demandGrantable(_ url: StreamURL) throws(GrantError) {}
+    package func subject(of url: StreamURL) throws(GrantError) -> String? { nil }
 }
