@@ -27,6 +27,12 @@ package final class TokenQueue: Sendable {
         func signedAhead(at speed: Double) -> Double {
             max(Double(ahead), Double(total ?? 0) - speed / 2 * seconds)
         }
+
+        /// The most tokens that wait while the load runs. At a set rate a token waits for a minute at most, unless more must
+        /// be signed ahead, so that a long run sends tokens that are young, as players do.
+        func mostWaiting(at speed: Double) -> Int {
+            Int(max(signedAhead(at: speed), Double(total ?? 0) / max(1, seconds) * 60))
+        }
     }
 
     /// More tokens would have to be signed before the run than fit in memory.
@@ -47,6 +53,8 @@ package final class TokenQueue: Sendable {
         var begun = 0
         var signed = 0
         var taken = 0
+        /// The most tokens that may wait, or be signed at this moment.
+        var limit: Int
         /// The number of threads that wait for room.
         var parked = 0
         var isClosed = false
@@ -68,7 +76,7 @@ package final class TokenQueue: Sendable {
     package init(_ corpus: TokenCorpus) {
         let count = corpus.items.count
         (isSigning, capacity, plan) = (false, max(1, count), Plan(ahead: count, total: count, seconds: 0))
-        var state = State(places: corpus.items)
+        var state = State(places: corpus.items, limit: count)
         (state.begun, state.signed) = (count, count)
         self.state = Guarded(state)
     }
@@ -80,7 +88,7 @@ package final class TokenQueue: Sendable {
         isSigning = true
         self.plan = plan
         capacity = max(1, min(plan.total ?? plan.ahead, Self.capacityLimit))
-        state = Guarded(State(places: Array(repeating: nil, count: capacity)))
+        state = Guarded(State(places: Array(repeating: nil, count: capacity), limit: capacity))
         let signer = TokenSigner(key: key)
         for _ in 0..<max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) {
             guard let thread = ServiceThread({ [self] in sign(recipe, with: signer) }) else {
@@ -116,7 +124,7 @@ package final class TokenQueue: Sendable {
             let item = state.places[place]
             state.places[place] = nil
             state.taken += 1
-            if state.parked > 0 {
+            if state.parked > 0, state.begun - state.taken < state.limit {
                 state.parked -= 1
                 room.signal()
             }
@@ -145,7 +153,9 @@ package final class TokenQueue: Sendable {
                         highestRate: (Double(Self.capacityLimit) + speed / 2 * plan.seconds) / plan.seconds)
                 }
                 progress(signed, max(1, Int(needed)))
-                if isComplete || Double(signed) >= needed { return }
+                if isComplete || Double(signed) >= needed {
+                    return state.withLock { $0.limit = max(1, min(capacity, plan.mostWaiting(at: speed))) }
+                }
             }
             news.wait()
         }
@@ -175,7 +185,7 @@ package final class TokenQueue: Sendable {
         while true {
             let answer: Bool? = state.withLock { state in
                 guard !state.isClosed, state.begun != plan.total else { return false }
-                guard state.begun - state.taken < capacity else {
+                guard state.begun - state.taken < state.limit else {
                     state.parked += 1
                     return nil
                 }

@@ -52,6 +52,11 @@ public struct ResourceRule: Sendable {
     /// The resources that the rule names.
     public var resources: [ResourceID] { candidates.map(\.resource) }
 
+    /// Whether `resource` is, byte for byte, the only one that the rule names.
+    package func namesOnly(_ resource: ResourceID) -> Bool {
+        candidates.count == 1 && candidates[0].resource == resource
+    }
+
     /// Whether `text` is byte for byte a resource that the rule names; true for any text if the rule accepts every
     /// resource. Unsigned text is compared only in this way, never in canonical form.
     package func names(_ text: String) -> Bool {

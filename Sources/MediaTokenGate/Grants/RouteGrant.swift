@@ -130,11 +130,16 @@ package final class RouteGrant: Sendable {
     }
 }
 
-/// An order for a playback grant, to be fulfilled if the token is accepted.
-package struct GrantOrder: Sendable {
-    fileprivate let grant: RouteGrant
-    fileprivate let url: StreamURL
-    fileprivate let subject: String?
+/// An order for a playback grant, to be fulfilled if the token is accepted. It is a class, because it passes through many
+/// hands, and refers to much.
+package final class GrantOrder: Sendable {
+    private let grant: RouteGrant
+    private let url: StreamURL
+    private let subject: String?
+
+    fileprivate init(grant: RouteGrant, url: StreamURL, subject: String?) {
+        (self.grant, self.url, self.subject) = (grant, url, subject)
+    }
 
     /// Whether fulfilling it may take so long that an event loop must not wait for it.
     var isCostly: Bool { grant.isCostly }

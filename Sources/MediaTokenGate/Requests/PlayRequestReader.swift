@@ -75,7 +75,7 @@ struct PlayRequestReader {
                 throw .invalid(
                     "the requestor is '\(given)'; its route is for \(printableList(requestors.map(\.description)))")
             }
-            requestors = [given]
+            if requestors.count > 1 { requestors = [given] }
         }
         if let given = try sent.resource().map({ ResourceID($0) }) {
             guard resource.matches(given) else {
@@ -83,7 +83,10 @@ struct PlayRequestReader {
                     "the resource is '\(given)'; its route is for \(printableList(resource.resources.map(\.description)))"
                 )
             }
-            resource = comparesCanonically ? .canonically([given]) : .exactly(given)
+            let comparison: ResourceRule.Comparison = comparesCanonically ? .canonical : .exact
+            if resource.comparison != comparison || !resource.namesOnly(given) {
+                resource = comparesCanonically ? .canonically([given]) : .exactly(given)
+            }
         }
         return Expectation(requestors: requestors, resource: resource)
     }
