@@ -132,8 +132,8 @@ let package = Package(
         .testTarget(
             name: "MediaTokenTests",
             dependencies: [
-                "EnvelopeStage", "MediaToken", "SignatureStage", "TestSupport", "TextEncodings", "TokenCrypto",
-                "TokenIssuer",
+                "EnvelopeStage", "MediaToken", "SignatureStage", "TestSupport", "TextEncodings", "Timestamps",
+                "TokenCrypto", "TokenIssuer",
             ]),
         .target(
             name: "RedisSchedules", dependencies: ["MediaToken", "ReplayRedis", "Timestamps"],
@@ -170,7 +170,7 @@ let package = Package(
             dependencies: [
                 "EventLoops", "HTTPMessages", "HTTPServing", "MediaToken", "MediaTokenGate", "PlaybackGrants",
                 "StreamPaths",
-                "TestSupport", "TextEncodings", "Timestamps", "gate-workload",
+                "TestSupport", "TextEncodings", "Threading", "Timestamps", "gate-workload",
             ]),
         .testTarget(
             name: "PlaybackGrantsTests",

@@ -1,7 +1,7 @@
 package import EventLoops
 package import HTTPMessages
 
-/// A connection to an HTTP server on this machine. It sends one request after the other, and stays open between them.
+/// A connection to an HTTP server. It sends one request after the other, and stays open between them.
 ///
 /// The client belongs to its loop's thread.
 package final class HTTPClient {
@@ -18,7 +18,7 @@ package final class HTTPClient {
     private var timer: LoopTimer?
 
     /// - Parameters:
-    ///   - address: an address of the loopback interface.
+    ///   - address: the server's address; an IPv6 address without brackets.
     ///   - timeout: the longest time to wait for an answer, in seconds.
     package init(_ loop: EventLoop, address: String = "127.0.0.1", port: UInt16, timeout: Int32 = 10) {
         (self.loop, self.address, self.port, self.timeout) = (loop, address, port, .seconds(Int(timeout)))
@@ -34,7 +34,9 @@ package final class HTTPClient {
         _ completion: @escaping (Answer?) -> Void
     ) {
         var request = "\(body == nil ? "GET" : "POST") \(target) HTTP/1.1\r\n"
-        if !headers.contains(where: { $0.name == "Host" }) { request += "Host: \(address):\(port)\r\n" }
+        if !headers.contains(where: { $0.name == "Host" }) {
+            request += "Host: \(address.contains(":") ? "[\(address)]" : address):\(port)\r\n"
+        }
         for (name, value) in headers { request += "\(name): \(value)\r\n" }
         if let body { request += "Content-Length: \(body.count)\r\n" }
         pending = (completion, .now + timeout)
@@ -71,7 +73,8 @@ package final class HTTPClient {
         reader.append(bytes)
         do throws(HTTPRefusal) {
             guard let answer = try reader.next() else { return }
-            if !answer.keepsConnection { close() }
+            // Bytes behind the answer belong to no request, and would be taken for the next answer.
+            if !answer.keepsConnection || !reader.isEmpty { close() }
             complete(answer)
         } catch {
             close()

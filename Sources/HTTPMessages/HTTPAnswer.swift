@@ -8,14 +8,11 @@ package struct HTTPAnswer: Sendable {
     package var body: [UInt8]
 
     /// - Parameter type: The media type of the body; `nil` if there is none.
-    package init(_ status: Int, type: StaticString? = nil, body: [UInt8] = []) {
+    package init(_ status: Int, type: String? = nil, body: [UInt8] = []) {
         self.status = status
         self.body = body
         if let type { fields.add("Content-Type", type) }
     }
-
-    /// Adds a header field.
-    package mutating func add(_ name: StaticString, _ value: StaticString) { fields.add(name, value) }
 
     /// Adds a header field, unless the value holds a control character, such as a line break.
     package mutating func add(_ name: StaticString, _ value: String) { fields.add(name, value) }
@@ -66,7 +63,6 @@ package struct HTTPAnswer: Sendable {
         case 417: "Expectation Failed"
         case 431: "Request Header Fields Too Large"
         case 500: "Internal Server Error"
-        case 501: "Not Implemented"
         case 503: "Service Unavailable"
         default: "Status"
         }

@@ -23,6 +23,9 @@ package struct HTTPAnswerReader: Sendable {
 
     package init() {}
 
+    /// Whether no bytes have come beyond the last answer.
+    package var isEmpty: Bool { input.count == 0 }
+
     /// Adds bytes that have come.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) { input.append(bytes) }
 

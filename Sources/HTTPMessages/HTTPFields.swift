@@ -6,13 +6,6 @@ package struct HTTPFields: Sendable, Equatable {
 
     package init() {}
 
-    /// Adds a header field.
-    package mutating func add(_ name: StaticString, _ value: StaticString) {
-        add(
-            UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount),
-            UnsafeBufferPointer(start: value.utf8Start, count: value.utf8CodeUnitCount))
-    }
-
     /// Adds a header field, unless the value holds a control character, such as a line break.
     package mutating func add(_ name: StaticString, _ value: String) {
         var value = value

@@ -39,10 +39,12 @@ struct HTTPHead: Sendable {
         let space = UInt8(ascii: " ")
         guard let first = line.firstIndex(of: space), let last = line.lastIndex(of: space), first < last,
             line[..<first].allSatisfy(\.isTokenCharacter), first > 0,
-            line[(first + 1)..<last].allSatisfy({ (0x21...0x7E).contains($0) }), last > first + 1
+            line[first + 1] == UInt8(ascii: "/"),
+            line[(first + 1)..<last].allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") })
         else {
             throw .ambiguous(
-                "the request line is malformed; expected a method, a target of visible ASCII and a version")
+                "the request line is malformed; expected a method, a target that begins with / and is visible ASCII without #, "
+                    + "and a version")
         }
         switch UnsafeBufferPointer(rebasing: line[(last + 1)...]) {
         case let version where version.isSame(as: "HTTP/1.1"): isOld = false
@@ -95,7 +97,7 @@ struct HTTPHead: Sendable {
     ) throws(HTTPRefusal) {
         if HTTPFieldName.host.isSame(as: name) {
             guard value.allSatisfy(\.isHostCharacter) else {
-                throw .ambiguous("the request's Host is none (RFC 9110, 7.2)")
+                throw .ambiguous("the request's Host is not a host with an optional port (RFC 9110, 7.2)")
             }
             hosts += 1
         } else if HTTPFieldName.contentType.isSame(as: name) {
@@ -143,7 +145,7 @@ struct HTTPHead: Sendable {
 
     /// Checks what only the whole head can tell.
     func check(_ limits: HTTPMessageLimits) throws(HTTPRefusal) {
-        guard isKnown else { throw HTTPRefusal(501, "the server does not know the request's method") }
+        guard isKnown else { throw .ambiguous("the request's method is none that the server knows") }
         guard hosts == 1 || hosts == 0 && isOld else {
             throw .ambiguous(
                 "the request has \(hosts == 0 ? "no Host" : "several Hosts"); expected one (RFC 9112, 3.2)")

@@ -112,9 +112,12 @@ package struct HTTPRequestReader: Sendable {
     private mutating func endHead() throws(HTTPRefusal) -> Bool {
         try head.check(limits)
         let isLast = input.count == input.line
-        phase =
-            head.isChunked
-            ? .chunks(head: input.take(input.line), HTTPChunkedContent()) : .content(head.contentLength ?? 0)
+        if head.isChunked {
+            // A copy: the slice would keep all bytes that have come, which then nothing counts.
+            phase = .chunks(head: Array(input.take(input.line))[...], HTTPChunkedContent())
+        } else {
+            phase = .content(head.contentLength ?? 0)
+        }
         return head.awaitsContinue && isLast && (head.isChunked || head.contentLength ?? 0 > 0)
     }
 

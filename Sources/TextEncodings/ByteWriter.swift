@@ -36,7 +36,7 @@ package struct ByteWriter: ~Copyable {
     }
 
     /// Writes the bytes of a text in UTF-8.
-    package mutating func write(_ text: String) {
+    package mutating func write(text: String) {
         var text = text
         text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
     }
@@ -55,7 +55,7 @@ package struct ByteWriter: ~Copyable {
 
     /// Writes a number in decimal.
     package mutating func write(decimal number: Int64) {
-        guard number >= 0 else { return write(String(number)) }
+        guard number >= 0 else { return write(text: String(number)) }
         var (rest, length) = (number, 1)
         while rest >= 10 { (rest, length) = (rest / 10, length + 1) }
         reserve(length)

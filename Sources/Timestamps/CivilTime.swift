@@ -46,7 +46,7 @@ package struct CivilTime: Equatable, Sendable {
     /// one in that range.
     package init(_ timestamp: Timestamp, offset: Int) {
         let inRange = min(max(timestamp.milliseconds, 0), Timestamp.endOfDates.milliseconds - 1)
-        let local = Int(inRange / 1000) + offset * 60
+        let local = min(Int(inRange / 1000) + offset * 60, Int(Timestamp.endOfDates.milliseconds / 1000) - 1)
         let days = Int(Int64(local).flooredQuotient(by: 86_400))
         let secondOfDay = local - days * 86_400
         // This is the inverse of daysSince1970, calculated in eras of 400 years.
@@ -58,6 +58,7 @@ package struct CivilTime: Equatable, Sendable {
         day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
         month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        millisecond = Int(inRange % 1000)
         (hour, minute, second) = (secondOfDay / 3600, secondOfDay / 60 % 60, secondOfDay % 60)
         self.offset = offset
     }
@@ -135,9 +136,10 @@ extension Timestamp {
     package var internetText: String {
         String(unsafeUninitializedCapacity: 24) { text in
             var writer = DateWriter(text)
-            writer.write(CivilTime(self, offset: 0), separator: "-", beforeTime: "T")
+            let time = CivilTime(self, offset: 0)
+            writer.write(time, separator: "-", beforeTime: "T")
             writer.write(UInt8(ascii: "."))
-            writer.write(Int(milliseconds - milliseconds.flooredQuotient(by: 1000) * 1000), digits: 3)
+            writer.write(time.millisecond, digits: 3)
             writer.write(UInt8(ascii: "Z"))
             return writer.count
         }

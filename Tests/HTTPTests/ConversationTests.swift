@@ -230,4 +230,46 @@ struct ConversationTests {
             #expect(table.isQuiet == clients.values.allSatisfy { $0.waiting == nil })
         }
     }
+
+    @Test("what was sent before the answer to the request before it counts while that answer is being sent")
+    func pipelinedCounts() {
+        let one = One(share: 1000)
+        _ = one.receive(Self.request("a") + "GET /b HTTP/1.1\r\nA: " + String(repeating: "x", count: 4000))
+        #expect(!one.table.isOverfull, "nothing is closed while a request is answered")
+        #expect(one.answer(one.table.ticket(one.slot)))
+        #expect(one.table.isOverfull && one.table.largest() == [one.slot])
+    }
+
+    @Test("bytes behind an answer are told, and are no part of it")
+    func surplus() throws {
+        var reader = HTTPAnswerReader()
+        let text = Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP".utf8)
+        text.withUnsafeBytes { reader.append(UnsafeRawBufferPointer(rebasing: $0[..<40])) }
+        #expect(try reader.next()?.body == Array("ok".utf8) && reader.isEmpty)
+        text.withUnsafeBytes { reader.append($0) }
+        #expect(try reader.next()?.body == Array("ok".utf8) && !reader.isEmpty)
+    }
+
+    @Test("bytes, texts and numbers are written one after the other, however much there is")
+    func writer() {
+        var writer = ByteWriter(capacity: 0)
+        var expected = ""
+        for number in [0, 9, 10, 99, 1_000_000, Int64.max, -1, Int64.min] {
+            writer.write(decimal: number)
+            writer.write(", ")
+            expected += "\(number), "
+        }
+        for length in [0, 1, 15, 16, 17, 1000] {
+            let text = String(repeating: "é", count: length)
+            writer.write(text: text)
+            writer.write(UInt8(ascii: "/"))
+            writer.write(Array(text.utf8))
+            expected += text + "/" + text
+        }
+        #expect(writer.bytes == Array(expected.utf8) && writer.count == expected.utf8.count)
+        writer.removeAll()
+        writer.write("new")
+        #expect(writer.bytes == Array("new".utf8))
+    }
+
 }

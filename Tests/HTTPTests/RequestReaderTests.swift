@@ -102,7 +102,9 @@ struct RequestReaderTests {
         (post + "Expect: x\r\n", 417), (post + "Expect: 100-continue, x\r\n", 417),
         ("HEAD /a HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n", 400),
         ("HEAD /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
-        ("get /a HTTP/1.1\r\nHost: h\r\n\r\n", 501), ("TRACE /a HTTP/1.1\r\nHost: h\r\n\r\n", 501),
+        ("get /a HTTP/1.1\r\nHost: h\r\n\r\n", 400), ("TRACE /a HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        ("GET http://h/a HTTP/1.1\r\nHost: h\r\n\r\n", 400), ("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        ("GET /a#b HTTP/1.1\r\nHost: h\r\n\r\n", 400), ("GET a HTTP/1.1\r\nHost: h\r\n\r\n", 400),
         ("CONNECT h:1 HTTP/1.1\r\nHost: h\r\n\r\n", 400), ("PRI * HTTP/2.0\r\n\r\n", 400),
     ]
 

@@ -1,6 +1,7 @@
 import MediaToken
 import Foundation
 import Testing
+import Timestamps
 
 @Suite("Times")
 struct TimestampTests {
@@ -53,4 +54,24 @@ struct TimestampTests {
         #expect(TokenDate("2011/03/19 02:29:34 GMT +0200", form: .issueTime) == nil)
         #expect(TokenDate("2011-03-19 02:29:34 +0200", form: .expiry) == nil)
     }
+
+    @Test(
+        "times of the Internet have milliseconds; what no date of four digits can say is the nearest that one can",
+        arguments: [
+            (1_458_252_091_007, "2016-03-17T22:01:31.007Z"), (0, "1970-01-01T00:00:00.000Z"),
+            (999, "1970-01-01T00:00:00.999Z"), (-1, "1970-01-01T00:00:00.000Z"),
+            (Int64.min, "1970-01-01T00:00:00.000Z"), (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
+            (253_402_300_800_000, "9999-12-31T23:59:59.999Z"), (Int64.max, "9999-12-31T23:59:59.999Z"),
+        ])
+    func internet(milliseconds: Int64, text: String) {
+        #expect(Timestamp(milliseconds: milliseconds).internetText == text)
+    }
+
+    @Test("a date at the end of the year 9999 has four digits in every zone")
+    func lastYear() {
+        let last = Timestamp(milliseconds: 253_402_300_799_000)
+        #expect("\(TokenDate(last, offset: 840))" == "9999-12-31 23:59:59 +1400")
+        #expect("\(TokenDate(last, offset: -840))" == "9999-12-31 09:59:59 -1400")
+    }
+
 }

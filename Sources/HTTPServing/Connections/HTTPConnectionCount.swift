@@ -2,30 +2,28 @@ internal import Threading
 
 /// How many connections all workers have open together, and how many from each address.
 final class HTTPConnectionCount: Sendable {
-    private let lock = Lock()
-    private nonisolated(unsafe) var total = 0
-    private nonisolated(unsafe) var byPeer: [String: Int] = [:]
+    private let state = Guarded((total: 0, byPeer: [String: Int]()))
 
     /// Counts one more, unless there are as many as there may be.
     func enter(_ peer: String, _ limits: HTTPLimits) -> Bool {
-        lock.withLock {
-            guard total < limits.connections else { return false }
+        state.withLock { state in
+            guard state.total < limits.connections else { return false }
             if !peer.isEmpty {
-                guard byPeer[peer, default: 0] < limits.connectionsPerPeer else { return false }
-                byPeer[peer, default: 0] += 1
+                guard state.byPeer[peer, default: 0] < limits.connectionsPerPeer else { return false }
+                state.byPeer[peer, default: 0] += 1
             }
-            total += 1
+            state.total += 1
             return true
         }
     }
 
     func leave(_ peer: String) {
-        lock.withLock {
-            total -= 1
-            guard let count = byPeer[peer] else { return }
-            byPeer[peer] = count > 1 ? count - 1 : nil
+        state.withLock { state in
+            state.total -= 1
+            guard let count = state.byPeer[peer] else { return }
+            state.byPeer[peer] = count > 1 ? count - 1 : nil
         }
     }
 
-    var current: Int { lock.withLock { total } }
+    var current: Int { state.withLock { $0.total } }
 }

@@ -3,7 +3,7 @@ package import TextEncodings
 
 /// One connection's conversation without its socket: bytes in, requests out, answers in, bytes out.
 package struct HTTPConversation: Sendable {
-    /// What the connection is at.
+    /// The stage of the connection's current request.
     package enum State: Sendable {
         /// No request is on its way.
         case idle
@@ -18,7 +18,7 @@ package struct HTTPConversation: Sendable {
         case leaving
     }
 
-    /// What the caller has to do.
+    /// The next step for the worker that owns the socket.
     package enum Event: Sendable {
         case nothing
         case answer(HTTPRequest)
@@ -48,11 +48,12 @@ package struct HTTPConversation: Sendable {
         (state, since) = (isSecured ? .arriving : .idle, now)
     }
 
-    /// The bytes of memory that an unfinished request takes; 0 while a request is answered.
+    /// The bytes of memory that an unfinished request takes, also one that has come before its predecessor's answer was
+    /// sent; 0 while a request is answered.
     package var unfinishedBytes: Int {
         switch state {
-        case .idle, .arriving: reader.heldBytes
-        case .answering, .sending, .leaving: 0
+        case .idle, .arriving, .sending: reader.heldBytes
+        case .answering, .leaving: 0
         }
     }
 
@@ -68,9 +69,6 @@ package struct HTTPConversation: Sendable {
     package var awaitsAnswer: Bool {
         if case .answering = state { true } else { false }
     }
-
-    /// Whether bytes are read from the client.
-    package var reads: Bool { !isBusy }
 
     /// Takes bytes that have come from the client.
     package mutating func receive(_ bytes: UnsafeRawBufferPointer, at now: ContinuousClock.Instant) -> Event {

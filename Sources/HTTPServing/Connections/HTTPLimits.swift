@@ -1,6 +1,6 @@
 internal import HTTPMessages
 
-/// What clients may take of the server.
+/// The limits on a client's connections, requests and time.
 package struct HTTPLimits: Sendable, Equatable {
     /// The most bytes of a request's line and header fields. A longer head is answered with 431.
     package var headerBytes = 32_768

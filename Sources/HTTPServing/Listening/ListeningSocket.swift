@@ -8,19 +8,19 @@ final class ListeningSocket: Sendable {
     let listener: HTTPListener
     /// One for each worker. A worker closes its own.
     let descriptors: [Int32]
-    /// What is left in the file system.
+    /// The file of a Unix socket, which the server deletes when it stops; `nil` for other sockets.
     private let file: SocketFile?
 
     private init(_ listener: HTTPListener, _ descriptors: [Int32], file: SocketFile? = nil) {
         (self.listener, self.descriptors, self.file) = (listener, descriptors, file)
     }
 
-    /// Removes what others see of it. Those who have connected stay.
+    /// Deletes the Unix socket's file. Open connections go on.
     func withdraw() {
         file?.remove()
     }
 
-    /// For a server that did not come to serve.
+    /// Closes all descriptors, if no worker has taken them over.
     func close() {
         withdraw()
         for descriptor in descriptors { Glibc.close(descriptor) }

@@ -12,11 +12,17 @@ package final class HTTPExchange {
         (self.request, self.ticket, self.answering) = (request, ticket, answering)
     }
 
-    /// Sends the answer. An answer does nothing if the client has gone, or if the request was answered before.
-    package func answer(_ answer: HTTPAnswer) { answering.worker?.answer(ticket, with: answer) }
+    /// Sends the answer.
+    ///
+    /// - Returns: Whether the client still waited for it; false if the client has gone, or the request was answered before.
+    @discardableResult
+    package func answer(_ answer: HTTPAnswer) -> Bool {
+        answering.worker?.answer(ticket, with: answer) ?? false
+    }
 }
 
-/// The way from exchanges to their worker, which may end before them.
+/// Leads from a worker's exchanges to the worker, which may end before them. All of them share one, because a weak
+/// reference costs more than the rest of an exchange.
 final class HTTPAnswering {
     fileprivate(set) weak var worker: HTTPWorker?
 

@@ -4,7 +4,7 @@ internal import Threading
 
 /// An HTTP server: a loop on each of its threads, and sockets that they share. It knows nothing of what it serves.
 package final class HTTPServer: Sendable {
-    /// Why it cannot serve.
+    /// The reason why the server cannot start, in one line for the operator.
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
 
@@ -13,13 +13,15 @@ package final class HTTPServer: Sendable {
 
     fileprivate static let noDescriptors = Failure("cannot serve: no file descriptors left")
 
-    /// Where it listens: with the ports that were found, and all that systemd has opened.
+    /// The addresses on which the server listens, with the port that the system chose in place of port 0, and all that
+    /// systemd has opened.
     package let listeners: [HTTPListener]
     /// The addresses, systemd's included, at which others on the network can read and change what is said.
     package let exposedListeners: [HTTPListener]
     private let sockets: [ListeningSocket]
     private let count: HTTPConnectionCount
-    private let identity: TLSIdentity
+    /// The TLS settings of new connections. Open connections keep those that they were made with.
+    private let identity: Guarded<TLSServer?>
     private let threads: [ServiceThread]
     private let controls: [HTTPWorkerControl]
 
@@ -29,7 +31,7 @@ package final class HTTPServer: Sendable {
     ///   - listeners: where to listen.
     ///   - workers: threads.
     ///   - unixMode: permissions of Unix sockets.
-    ///   - tls: for the listeners that speak TLS; each of them refuses everybody without.
+    ///   - tls: for the listeners that speak TLS; without it, they close every connection.
     ///   - handler: called once on each thread, with its loop, for what is to handle its requests.
     package init(
         _ listeners: [HTTPListener], workers: Int, limits: HTTPLimits = HTTPLimits(), unixMode: UInt32 = 0o660,
@@ -49,7 +51,7 @@ package final class HTTPServer: Sendable {
             if case .tcp = socket.listener.place { socket.bound } else { socket.listener }
         }
         exposedListeners = sockets.map(\.bound).filter(\.isExposed)
-        (count, identity) = (HTTPConnectionCount(), TLSIdentity(tls))
+        (count, identity) = (HTTPConnectionCount(), Guarded(tls))
         var (threads, controls, failure) = ([ServiceThread](), [HTTPWorkerControl](), Failure?.none)
         for number in 0..<workers {
             let control = HTTPWorkerControl()
@@ -76,13 +78,13 @@ package final class HTTPServer: Sendable {
     }
 
     /// The certificate and client rules that new TLS connections get; `nil` without TLS.
-    package var tls: TLSServer? { identity.current }
+    package var tls: TLSServer? { identity.withLock { $0 } }
 
     /// Shows another certificate, and demands others, from the next connection on.
-    package func replace(_ tls: TLSServer?) { identity.replace(tls) }
+    package func replace(_ tls: TLSServer?) { identity.withLock { $0 = tls } }
 
-    /// The addresses among `listeners` at which a server would exchange clear text with a network. For `--check`, which does not
-    /// serve.
+    /// The addresses among `listeners` at which a server would exchange clear text with a network. A process that serves must
+    /// not call this, because it takes systemd's sockets.
     package static func exposedListeners(among listeners: [HTTPListener]) -> [HTTPListener] {
         ListeningSocket.places(of: listeners).filter(\.isExposed)
     }
@@ -98,7 +100,7 @@ package final class HTTPServer: Sendable {
     }
 }
 
-/// What other threads may ask of a worker.
+/// Lets the server's thread start and stop a worker.
 ///
 /// `@unchecked Sendable`: its state is touched under its lock only.
 private final class HTTPWorkerControl: @unchecked Sendable {
@@ -109,7 +111,7 @@ private final class HTTPWorkerControl: @unchecked Sendable {
     /// The life of a worker's thread.
     func serve(
         _ sockets: [HTTPWorkerSocket], _ limits: HTTPLimits, share: Int, _ count: HTTPConnectionCount,
-        _ identity: TLSIdentity, _ handler: (EventLoop) -> HTTPHandler
+        _ identity: Guarded<TLSServer?>, _ handler: (EventLoop) -> HTTPHandler
     ) {
         let loop: EventLoop
         do { loop = try EventLoop() } catch {
@@ -130,7 +132,7 @@ private final class HTTPWorkerControl: @unchecked Sendable {
         }
     }
 
-    /// `nil` once it serves.
+    /// Waits until the worker serves or has failed, and returns its error; `nil` if it serves.
     func waitUntilServing() -> HTTPServer.Failure? {
         while true {
             switch lock.withLock({ outcome }) {

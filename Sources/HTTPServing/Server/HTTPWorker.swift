@@ -3,6 +3,7 @@ internal import Glibc
 internal import HTTPMessages
 package import Synchronization
 internal import TextEncodings
+internal import Threading
 
 /// A socket that a worker accepts on.
 struct HTTPWorkerSocket: Sendable {
@@ -20,7 +21,7 @@ final class HTTPWorker {
     private let loop: EventLoop
     private let limits: HTTPLimits
     private let handler: HTTPHandler
-    private let identity: TLSIdentity
+    private let identity: Guarded<TLSServer?>
     private let count: HTTPConnectionCount
     private var acceptors: [ConnectionListener] = []
     private var table: HTTPConnectionTable
@@ -38,10 +39,10 @@ final class HTTPWorker {
     private let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     private var out = ByteWriter(capacity: 4096)
 
-    /// Takes the sockets over, also if this throws.
+    /// Creates a worker, which closes the listening sockets with its end, also if this throws.
     init(
         _ loop: EventLoop, _ listening: [HTTPWorkerSocket], _ limits: HTTPLimits, share: Int,
-        _ count: HTTPConnectionCount, _ identity: TLSIdentity, _ handler: HTTPHandler
+        _ count: HTTPConnectionCount, _ identity: Guarded<TLSServer?>, _ handler: HTTPHandler
     ) throws(EventLoop.Failure) {
         (self.loop, self.limits, self.handler, self.identity, self.count) = (loop, limits, handler, identity, count)
         table = HTTPConnectionTable(limits, share: share)
@@ -113,7 +114,7 @@ final class HTTPWorker {
             Glibc.close(socket)
             return
         }
-        let tls = isSecured ? identity.current : nil
+        let tls = isSecured ? identity.withLock { $0 } : nil
         // A listener for TLS never speaks in the clear.
         guard !isSecured || tls != nil else {
             Glibc.close(socket)
@@ -138,6 +139,7 @@ final class HTTPWorker {
         guard table.reads(slot) else { return socket.watch.watchReading(false) }
         switch socket.stream.read(into: space) {
         case .moved(let count):
+            socket.watch.watchWriting(false)
             let bytes = UnsafeRawBufferPointer(rebasing: space[..<count])
             perform(table.receive(slot, bytes, at: now), on: slot)
             // Handling other events of this iteration would only add to the sum.
@@ -157,7 +159,8 @@ final class HTTPWorker {
         case .sendContinue:
             let sent = Self.proceed.withUnsafeBytes { sockets[slot]?.send($0) }
             // A socket that takes not even this at once belongs to a client that does not read.
-            if sent != Self.proceed.count { close(slot) }
+            guard sent == Self.proceed.count else { return close(slot) }
+            sockets[slot]?.watch.watchReading(true)
         case .refuse(let refusal): answer(table.ticket(slot), with: handler.refuse(refusal), isLast: true)
         case .leave:
             sockets[slot]?.stream.finishWriting()
@@ -168,13 +171,17 @@ final class HTTPWorker {
     private static let proceed = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
     /// Sends an answer, unless the client has gone.
-    func answer(_ ticket: HTTPConnectionTable.Ticket, with answer: HTTPAnswer, isLast: Bool = false) {
+    ///
+    /// - Returns: Whether the client still waited for it.
+    @discardableResult
+    func answer(_ ticket: HTTPConnectionTable.Ticket, with answer: HTTPAnswer, isLast: Bool = false) -> Bool {
         out.removeAll()
         let isWanted = table.answer(
             ticket, answer, isLast: isLast || isStopping, date: date.field(), to: &out, at: now)
-        guard isWanted, let socket = sockets[ticket.slot] else { return }
+        guard isWanted, let socket = sockets[ticket.slot] else { return false }
         let sent = out.withBytes { socket.send($0) }
         goOn(ticket.slot, sent, unsent: sent == out.count ? [] : Array(out.bytes.dropFirst(sent ?? 0)))
+        return true
     }
 
     private func resumeSending(_ slot: Int) {

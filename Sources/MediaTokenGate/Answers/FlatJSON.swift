@@ -12,9 +12,6 @@ struct FlatJSON: ~Copyable {
     /// The lines that were written.
     var bytes: [UInt8] { text.bytes }
 
-    /// How many bytes were written.
-    var count: Int { text.count }
-
     /// Begins an object.
     mutating func open() {
         text.write(UInt8(ascii: "{"))
@@ -40,6 +37,11 @@ struct FlatJSON: ~Copyable {
         text.write(decimal: Int64(value))
     }
 
+    mutating func add(_ name: StaticString, _ value: Bool) {
+        addName(name)
+        text.write(value ? "\":true" : "\":false")
+    }
+
     /// Writes the name without the quotation mark at its end.
     private mutating func addName(_ name: StaticString) {
         text.write(isFirst ? "\"" : ",\"")
@@ -56,7 +58,7 @@ struct FlatJSON: ~Copyable {
             let byte = bytes[position]
             text.write(UInt8(ascii: "\\"))
             if byte < 0x20 {
-                text.write("u00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))")
+                text.write(text: "u00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))")
             } else {
                 text.write(byte)
             }

@@ -5,7 +5,7 @@ internal import TextEncodings
 /// The gate's own header fields.
 extension HTTPAnswer {
     /// Creates an answer that no cache may keep, with the status under which log and metrics count it.
-    init(_ code: Int, status: String, type: StaticString? = nil, body: [UInt8] = []) {
+    init(_ code: Int, status: String, type: String? = nil, body: [UInt8] = []) {
         self.init(code, type: type, body: body)
         add("X-Media-Token-Status", status)
         add("Cache-Control", "no-store")
@@ -54,25 +54,15 @@ struct RequestError: Error {
     /// A 400 answer: the caller has to change the request.
     static func invalid(_ detail: String) -> Self { Self(400, .requestInvalid, detail) }
 
+    private var title: String {
+        status == .routeUnknown ? "No route names this path" : "The request cannot be understood"
+    }
+
     var answer: HTTPAnswer {
-        ProblemDocument(status: code, code: status.rawValue, title: HTTPTitle.of(status), detail: detail).answer
+        ProblemDocument(status: code, code: status.rawValue, title: title, detail: detail).answer
     }
 
     var reply: GateReply { GateReply(answer, status: status.rawValue) }
-}
-
-private enum HTTPTitle {
-    static func of(_ status: GateStatus) -> String {
-        switch status {
-        case .tokenNotRequired: "No token is required"
-        case .grantValid: "The grant opens it"
-        case .grantRefused: "The grant does not open it"
-        case .tokenMissing: "No token was given"
-        case .tokenAmbiguous: "Several tokens were given"
-        case .routeUnknown: "No route names this path"
-        case .requestInvalid: "The request cannot be understood"
-        }
-    }
 }
 
 /// The problem details of an answer (RFC 9457), sent as `application/problem+json`.

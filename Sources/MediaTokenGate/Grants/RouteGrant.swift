@@ -32,7 +32,8 @@ package final class RouteGrant: Sendable {
     package let settings: RouteGrantSettings
     /// The path prefix with a slash at its end. Every path below it begins with this text.
     package let prefix: String
-    private let recent = RecentGrants()
+    /// The grants that tokens of one second share.
+    fileprivate let recent = RecentGrants()
     private let scopePath: StreamPath
     private let lenientScope: LenientPath
 
@@ -57,7 +58,7 @@ package final class RouteGrant: Sendable {
         guard let sample = StreamURL(origin + prefix + "sample") else {
             throw GrantError("scope", "is '\(printable(settings.scope))', and no URL lies below it")
         }
-        _ = try newGrant(for: sample, subject: nil, identifier: nil, firstUse: .now, at: .now)
+        _ = try grant(for: sample, identifier: nil, firstUse: .now)
     }
 
     package static let originsMissing = GrantError(
@@ -95,28 +96,17 @@ package final class RouteGrant: Sendable {
                 "url", "is '\(printable(url.text))'; expected one below \(printable(settings.scope))")
         }
         _ = try GrantPeriod(from: now, seconds: settings.validity)
-        return GrantOrder(grant: self, url: url, subject: try grants.subject(of: url))
+        return GrantOrder(route: self, url: url, subject: try grants.subject(of: url))
     }
 
     /// Whether making a grant may take so long that an event loop must not wait for it.
-    var isCostly: Bool { grants.isCostly }
+    fileprivate var isCostly: Bool { grants.isCostly }
 
-    /// The grant that all tokens of this second get for this subject; `nil` if it was not made lately.
-    fileprivate func recentGrant(for subject: String?, firstUse: Timestamp) -> RecentGrants.Made? {
-        guard let subject, let period = try? GrantPeriod(from: firstUse, seconds: settings.validity) else { return nil }
-        return recent.grant(for: subject, endingAt: period.end)
-    }
-
-    fileprivate func newGrant(
-        for url: StreamURL, subject: String?, identifier: [UInt8]?, firstUse: Timestamp, at now: Timestamp
-    ) throws(GrantError) -> RecentGrants.Made {
+    fileprivate func grant(
+        for url: StreamURL, identifier: [UInt8]?, firstUse: Timestamp
+    ) throws(GrantError) -> Grant {
         let period = try GrantPeriod(from: firstUse, seconds: settings.validity)
-        let grant = try grants.grant(
-            for: url, period, issuedAt: firstUse.milliseconds / 1000, identifier: identifier)
-        let made = RecentGrants.Made(
-            grant: grant, second: now.milliseconds / 1000, cookies: cookies(of: grant, at: now))
-        if let subject { recent.keep(made, for: subject, endingAt: period.end) }
-        return made
+        return try grants.grant(for: url, period, issuedAt: firstUse.milliseconds / 1000, identifier: identifier)
     }
 
     /// The `Set-Cookie` fields that deliver the grant; empty if its URL does.
@@ -133,43 +123,73 @@ package final class RouteGrant: Sendable {
 /// An order for a playback grant, to be fulfilled if the token is accepted. It is a class, because it passes through many
 /// hands, and refers to much.
 package final class GrantOrder: Sendable {
-    private let grant: RouteGrant
+    /// What tokens must have in common to get the same grant.
+    struct Key: Hashable, Sendable {
+        private let route: ObjectIdentifier
+        private let subject: String
+        private let second: Int64
+
+        fileprivate init(_ route: RouteGrant, _ subject: String, second: Int64) {
+            (self.route, self.subject, self.second) = (ObjectIdentifier(route), subject, second)
+        }
+
+        static func == (left: Self, right: Self) -> Bool {
+            left.second == right.second && left.route == right.route && left.subject.hasSameBytes(as: right.subject)
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(second)
+            subject.hashBytes(into: &hasher)
+        }
+    }
+
+    private let route: RouteGrant
     private let url: StreamURL
     private let subject: String?
 
-    fileprivate init(grant: RouteGrant, url: StreamURL, subject: String?) {
-        (self.grant, self.url, self.subject) = (grant, url, subject)
+    fileprivate init(route: RouteGrant, url: StreamURL, subject: String?) {
+        (self.route, self.url, self.subject) = (route, url, subject)
     }
 
-    /// Whether fulfilling it may take so long that an event loop must not wait for it.
-    var isCostly: Bool { grant.isCostly }
+    /// Whether making the grant may take so long that an event loop must not wait for it.
+    var isCostly: Bool { route.isCostly }
 
-    /// Whether its grant was made already, so that fulfilling it takes no time.
-    func isMade(firstUse: Timestamp) -> Bool { grant.recentGrant(for: subject, firstUse: firstUse) != nil }
+    /// What the grant of a token that was first used then shares with others; `nil` if it is the token's own.
+    func key(firstUse: Timestamp) -> Key? {
+        // A grant's period is a function of the second in which it begins.
+        subject.map { Key(route, $0, second: firstUse.milliseconds / 1000) }
+    }
 
-    /// Makes the grant, unless other tokens that were first used in the same second have the same one. A client that
-    /// retries gets the same one, because its lifetime starts at the token's first use.
+    /// The grant that tokens of that second get, if it was made lately.
+    func recent(firstUse: Timestamp) -> RecentGrants.Made? {
+        key(firstUse: firstUse).flatMap { route.recent.made(for: $0) }
+    }
+
+    typealias Outcome = Result<RecentGrants.Made, GrantError>
+
+    /// Makes the grant. A client that retries gets the same one, because its lifetime starts at the token's first use.
     ///
-    /// - Parameters:
-    ///   - identifier: The token's identity, for a grant of its own.
-    ///   - firstUse: The time of the token's first use.
-    package func fulfil(identifier: [UInt8], firstUse: Timestamp, at now: Timestamp) throws(GrantError) -> Play {
-        let made: RecentGrants.Made
-        if let recent = grant.recentGrant(for: subject, firstUse: firstUse) {
-            made = recent
-        } else {
-            made = try grant.newGrant(
-                for: url, subject: subject, identifier: identifier, firstUse: firstUse, at: now)
-        }
-        return Play(
-            url: grant.settings.delivery == .query ? made.grant.appended(to: url.text) : url.text,
-            cookies: made.second == now.milliseconds / 1000 ? made.cookies : grant.cookies(of: made.grant, at: now),
-            expires: made.grant.expires.milliseconds / 1000)
+    /// - Parameter identifier: The token's identity, for a grant of its own.
+    func outcome(identifier: [UInt8], firstUse: Timestamp, at now: Timestamp) -> Outcome {
+        Result { () throws(GrantError) in try make(identifier: identifier, firstUse: firstUse, at: now) }
     }
 
-    /// Makes the grant for an accepted token.
-    package func fulfil(for token: VerifiedToken, at now: Timestamp) throws(GrantError) -> Play {
-        try fulfil(identifier: token.replayKey.identifier, firstUse: token.firstUse, at: now)
+    private func make(
+        identifier: [UInt8], firstUse: Timestamp, at now: Timestamp
+    ) throws(GrantError) -> RecentGrants.Made {
+        let grant = try route.grant(for: url, identifier: identifier, firstUse: firstUse)
+        let made = RecentGrants.Made(
+            grant: grant, second: now.milliseconds / 1000, cookies: route.cookies(of: grant, at: now))
+        if let key = key(firstUse: firstUse) { route.recent.keep(made, for: key) }
+        return made
+    }
+
+    /// Delivers a grant.
+    func play(_ made: RecentGrants.Made, at now: Timestamp) -> Play {
+        Play(
+            url: route.settings.delivery == .query ? made.grant.appended(to: url.text) : url.text,
+            cookies: made.second == now.milliseconds / 1000 ? made.cookies : route.cookies(of: made.grant, at: now),
+            expires: made.grant.expires.milliseconds / 1000)
     }
 }
 
@@ -184,7 +204,7 @@ package struct Play: Sendable {
 
 extension ReplayKey {
     /// Half of the replay key: enough to find the token's verdict, but of no use to anyone else.
-    fileprivate var identifier: [UInt8] {
+    var identifier: [UInt8] {
         withUnsafeBytes(of: (words.0.bigEndian, words.1.bigEndian)) { Array($0) }
     }
 }

@@ -11,6 +11,8 @@ struct AnswerRecord: Sendable {
     var accepted: VerifiedToken?
     /// Whether the request was left undecided because the replay store failed.
     var isStoreError = false
+    /// Whether the client still waited for the answer.
+    var isSent = true
     /// The request's own ID.
     var request: String?
     var peer = ""
@@ -21,11 +23,12 @@ struct AnswerRecord: Sendable {
     }
 }
 
-/// The answers of a group, all of which were sent.
+/// The answers of one group, handed to the server.
 struct AnswerRecords: Sendable {
-    /// When the last of them was sent.
+    /// When the last of them was handed to the server.
     let time: Timestamp
-    /// Microseconds from the event-loop iteration that brought the requests to ``time``.
-    let microseconds: Int
+    /// Microseconds from the event-loop iteration that brought the requests to ``time``; `nil` for a request that the
+    /// server refused, which takes no time that means anything.
+    let microseconds: Int?
     let records: [AnswerRecord]
 }

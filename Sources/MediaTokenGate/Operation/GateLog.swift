@@ -5,7 +5,7 @@ internal import Synchronization
 internal import Threading
 internal import Timestamps
 
-/// Writes one JSON line per verdict on a separate thread, so that no event loop waits for a disk or a pipe. If the
+/// Writes one JSON line per answer on a separate thread, so that no event loop waits for a disk or a pipe. If the
 /// writer falls behind, lines are dropped, and the log reports how many.
 package final class GateLog: Sendable {
     /// The most bytes that wait for the writer: some 16,000 lines.
@@ -31,12 +31,12 @@ package final class GateLog: Sendable {
     private let arrival = Semaphore()
     private let descriptor: Int32
     private let every: Int
-    /// How many verdicts there were.
+    /// How many answers there were.
     private let seen = Atomic<Int>(0)
 
     /// - Parameters:
     ///   - descriptor: The file descriptor that lines are written to.
-    ///   - every: One in so many verdicts is logged; 0 logs none.
+    ///   - every: One in so many answers is logged; 0 logs none.
     package init(to descriptor: Int32, every: Int) {
         self.descriptor = descriptor
         self.every = every
@@ -69,7 +69,7 @@ package final class GateLog: Sendable {
         guard count > 0 else { return }
         let bytes = lines.bytes
         let isFirst = state.withLock { state in
-            guard state.lines.count + bytes.count <= Self.capacity else {
+            guard !state.hasEnded, state.lines.count + bytes.count <= Self.capacity else {
                 state.lose(count)
                 return false
             }
@@ -122,7 +122,7 @@ extension AnswerRecord {
     /// - Parameters:
     ///   - microseconds: How long the request took.
     ///   - time: When its answer was sent.
-    fileprivate func write(to lines: inout FlatJSON, after microseconds: Int, at time: String) {
+    fileprivate func write(to lines: inout FlatJSON, after microseconds: Int?, at time: String) {
         lines.open()
         if let accepted, accepted.isRetry { lines.add("firstUse", accepted.firstUse.internetText) }
         lines.add("key", accepted?.key)
@@ -131,6 +131,7 @@ extension AnswerRecord {
         lines.add("peer", peer)
         lines.add("request", request)
         lines.add("requestor", requestor.isEmpty ? nil : requestor)
+        if !isSent { lines.add("sent", false) }
         lines.add("status", status)
         lines.add("time", time)
         lines.close()

@@ -25,7 +25,7 @@ package final class GateMetrics: Sendable {
 
         /// - Parameter requestor: The requestor; empty if the answer has none.
         mutating func count(
-            _ answers: Int, _ status: String, of requestor: String, afterMicroseconds microseconds: Int
+            _ answers: Int, _ status: String, of requestor: String, afterMicroseconds microseconds: Int?
         ) {
             var requestor = requestor
             if !requestors.contains(requestor) {
@@ -36,7 +36,7 @@ package final class GateMetrics: Sendable {
                 }
             }
             verdicts[Label(status: status, requestor: requestor), default: 0] += answers
-            latency.count(Double(microseconds) / 1e6, times: answers)
+            if let microseconds { latency.count(Double(microseconds) / 1e6, times: answers) }
         }
     }
 
@@ -96,7 +96,8 @@ package final class GateMetrics: Sendable {
     var families: [MetricFamily] {
         let state = state.withLock { $0 }
         var verdicts = MetricFamily(
-            "media_token_verdicts_total", .counter, "Requests answered, by status and requestor.")
+            "media_token_verdicts_total", .counter, "Answers by status and requestor, also those whose client had gone."
+        )
         let labels = state.verdicts.sorted { ($0.key.status, $0.key.requestor) < ($1.key.status, $1.key.requestor) }
         for (label, count) in labels {
             verdicts.add(count, ["status": label.status, "requestor": label.requestor])

@@ -101,7 +101,7 @@ extension GateTask {
         return .settled(GateReply(answer, status: status.rawValue))
     }
 
-    fileprivate static func methodNotAllowed(_ allowed: StaticString) -> GateTask {
+    fileprivate static func methodNotAllowed(_ allowed: String) -> GateTask {
         let problem = RequestError(405, .requestInvalid, "expected \(allowed)")
         var answer = problem.answer
         answer.add("Allow", allowed)

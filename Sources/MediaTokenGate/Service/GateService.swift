@@ -64,7 +64,7 @@ package final class GateService: Sendable {
     /// The answer to a request that the server refuses; nothing of such a request is logged.
     private func refuse(_ refusal: HTTPRefusal) -> HTTPAnswer {
         let status = GateStatus.requestInvalid
-        metrics.count(AnswerRecords(time: .now, microseconds: 0, records: [AnswerRecord(status: status.rawValue)]))
+        metrics.count(AnswerRecords(time: .now, microseconds: nil, records: [AnswerRecord(status: status.rawValue)]))
         return RequestError(refusal.status, status, refusal.reason).answer
     }
 
@@ -81,7 +81,7 @@ package final class GateService: Sendable {
                 let examination = rules.verifier.examine(request.token, for: request.expectation, at: now)
                 answered.append(answer(exchange, with: ExplanationDocument.reply(examination)))
             case .verify(let task):
-                if task.order?.isCostly == true, !signing.reserve() {
+                if let order = task.order, grants.refuses(order, at: now) {
                     answered.append(answer(exchange, with: task.format.undecided(Self.signingIsBusy)))
                 } else {
                     pending.append(PendingExchange(exchange: exchange, task: task))
@@ -112,14 +112,19 @@ package final class GateService: Sendable {
             for (pending, outcome) in zip(group, outcomes) {
                 let (task, exchange) = (pending.task, pending.exchange)
                 let record = AnswerRecord(outcome, of: task.request, known: rules.requestors)
-                if task.mustBeSigned(outcome) {
-                    grants.make({ task.reply(to: outcome, at: .now) }) { [self] reply in
-                        finish([answer(exchange, with: reply, record)], since: start)
+                var made: GrantOrder.Outcome?
+                if case .success(.accepted(let token)) = outcome, let order = task.order {
+                    let (identifier, firstUse) = (token.replayKey.identifier, token.firstUse)
+                    made = grants.make(order, identifier: identifier, firstUse: firstUse)
+                    guard made != nil else {
+                        grants.sign(order, identifier: identifier, firstUse: firstUse) { [self] made in
+                            let reply = task.reply(to: outcome, made, at: .now)
+                            finish([answer(exchange, with: reply, record)], since: start)
+                        }
+                        continue
                     }
-                } else {
-                    if task.order?.isCostly == true { signing.release() }
-                    answered.append(answer(exchange, with: task.reply(to: outcome, at: now), record))
                 }
+                answered.append(answer(exchange, with: task.reply(to: outcome, made, at: now), record))
             }
             finish(answered, since: start)
         }
@@ -136,8 +141,8 @@ package final class GateService: Sendable {
     private func answer(
         _ exchange: HTTPExchange, with reply: GateReply, _ record: AnswerRecord = AnswerRecord()
     ) -> AnswerRecord {
-        exchange.answer(reply.answer)
         var record = record
+        record.isSent = exchange.answer(reply.answer)
         record.status = reply.status
         if log.isOn {
             record.request = Self.identifier(exchange.request.values(of: GateField.request))
@@ -146,7 +151,7 @@ package final class GateService: Sendable {
         return record
     }
 
-    /// Has log and metrics record the answers of a group, all of which were sent.
+    /// Has log and metrics record the answers of a group.
     private func finish(_ answered: [AnswerRecord], since start: ContinuousClock.Instant) {
         guard !answered.isEmpty else { return }
         let microseconds = (ContinuousClock.now - start).wholeMicroseconds
@@ -183,18 +188,28 @@ extension AnswerRecord {
 }
 
 extension VerificationTask {
-    /// Whether the answer has a grant that takes so long to make that an event loop must not wait for it.
-    fileprivate func mustBeSigned(_ outcome: Result<Verdict, VerificationError>) -> Bool {
-        guard let order, order.isCostly, case .success(.accepted(let token)) = outcome else { return false }
-        return !order.isMade(firstUse: token.firstUse)
-    }
-
     /// The answer to the outcome of a verification. If the token is accepted, this first makes the ordered grant.
     package func reply(to outcome: Result<Verdict, VerificationError>, at now: Timestamp) -> GateReply {
+        var made: GrantOrder.Outcome?
+        if case .success(.accepted(let token)) = outcome, let order {
+            made =
+                order.recent(firstUse: token.firstUse).map { .success($0) }
+                ?? order.outcome(identifier: token.replayKey.identifier, firstUse: token.firstUse, at: now)
+        }
+        return reply(to: outcome, made, at: now)
+    }
+
+    /// The answer to the outcome of a verification.
+    ///
+    /// - Parameter made: The ordered grant; `nil` if none was ordered, or the token is not accepted.
+    fileprivate func reply(
+        to outcome: Result<Verdict, VerificationError>, _ made: GrantOrder.Outcome?, at now: Timestamp
+    ) -> GateReply {
         switch outcome {
         case .success(.accepted(let token)):
             do throws(GrantError) {
-                return format.accept(token, try order?.fulfil(for: token, at: now))
+                let made = try made?.get()
+                return format.accept(token, made.flatMap { made in order.map { $0.play(made, at: now) } })
             } catch {
                 return format.undecided("the token is consumed, and its grant cannot be made: \(error)")
             }

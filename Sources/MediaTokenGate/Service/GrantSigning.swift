@@ -1,18 +1,18 @@
 internal import EventLoops
 internal import Glibc
 internal import Threading
+internal import Timestamps
 
-/// The threads that fulfil orders which an event loop must not wait for, and how many may wait for them.
-///
-/// A place is reserved before the token is verified, so that no token is used up for a grant that cannot be made in time.
+/// The threads that make grants which no event loop may wait for, and how many grants may wait for them.
 final class GrantSigning: Sendable {
-    /// Orders may wait for so long as this many signatures take, which is about a second for RSA-2048.
+    /// The most grants that wait when another order is taken: as many as are signed in about a second with RSA-2048. Orders
+    /// whose tokens are being verified at that moment come on top.
     static let capacity = 1024
 
     private struct State {
-        /// Orders that are being verified, wait, or are being fulfilled.
-        var reserved = 0
         var jobs: [@Sendable () -> Void] = []
+        /// How many jobs wait or are being done.
+        var unfinished = 0
         var idleThreads = 0
         var threads = 0
     }
@@ -23,21 +23,15 @@ final class GrantSigning: Sendable {
 
     init(mostThreads: Int) { self.mostThreads = mostThreads }
 
-    /// Reserves places, unless there are none left.
-    func reserve() -> Bool {
-        state.withLock { state in
-            guard state.reserved < Self.capacity else { return false }
-            state.reserved += 1
-            return true
-        }
-    }
+    /// Whether so many grants wait that no further order is taken. The gate asks before it verifies the token, so that no
+    /// token is consumed for a grant that is not made in time.
+    var isFull: Bool { state.withLock { $0.unfinished >= Self.capacity } }
 
-    func release() { state.withLock { $0.reserved -= 1 } }
-
-    /// Has a thread do a job, for which a place is reserved; the place is free when it is done.
+    /// Has a thread do a job.
     func perform(_ job: @escaping @Sendable () -> Void) {
         let needsThread = state.withLock { state in
             state.jobs.append(job)
+            state.unfinished += 1
             guard state.jobs.count > state.idleThreads, state.threads < mostThreads else { return false }
             state.threads += 1
             return true
@@ -68,50 +62,73 @@ final class GrantSigning: Sendable {
     private func serveOnce() {
         guard let job = state.withLock({ $0.jobs.isEmpty ? nil : $0.jobs.removeFirst() }) else { return }
         job()
-        release()
+        state.withLock { $0.unfinished -= 1 }
     }
 }
 
-/// Hands the orders of one event loop to the signing threads, and their answers back to the loop's thread.
+/// Hands the orders of one event loop to the signing threads, and their grants back to the loop's thread.
 final class LoopGrants {
-    let signing: GrantSigning
-    private let finished = Guarded([(number: Int, reply: GateReply)]())
-    /// What waits for the answer to each order.
-    private var waiting: [Int: (GateReply) -> Void] = [:]
-    private var orders = 0
+    private let signing: GrantSigning
+    private let finished = Guarded([(number: Int, outcome: GrantOrder.Outcome)]())
+    /// What waits for each grant that is being made.
+    private var waiting: [Int: [(GrantOrder.Outcome) -> Void]] = [:]
+    /// The numbers of the grants that are being made and that several tokens share.
+    private var shared: [GrantOrder.Key: Int] = [:]
+    private var count = 0
     private var waker: LoopWaker?
 
     init(_ signing: GrantSigning, on loop: EventLoop) {
         self.signing = signing
-        // Without a descriptor for it, the loop makes the grants itself.
+        // Without a descriptor for it, the loop itself makes the grants.
         waker = try? LoopWaker(loop) { [unowned self] in takeBack() }
     }
 
-    /// Has a thread make an answer, for which a place is reserved.
+    /// Whether an order cannot be taken now.
+    func refuses(_ order: GrantOrder, at now: Timestamp) -> Bool {
+        order.isCostly && order.recent(firstUse: now) == nil && signing.isFull
+    }
+
+    /// The grant of an accepted token; `nil` if the loop must not wait for it, and the caller must have it signed.
+    func make(_ order: GrantOrder, identifier: [UInt8], firstUse: Timestamp) -> GrantOrder.Outcome? {
+        if let recent = order.recent(firstUse: firstUse) { return .success(recent) }
+        guard !order.isCostly || waker == nil else { return nil }
+        return order.outcome(identifier: identifier, firstUse: firstUse, at: .now)
+    }
+
+    /// Has a thread make the grant of an accepted token. Tokens that share a grant wait for one.
     ///
     /// - Parameter completion: called on the loop's thread.
-    func make(_ reply: @escaping @Sendable () -> GateReply, _ completion: @escaping (GateReply) -> Void) {
-        guard let signal = waker?.signal else {
-            signing.release()
-            return completion(reply())
+    func sign(
+        _ order: GrantOrder, identifier: [UInt8], firstUse: Timestamp,
+        _ completion: @escaping (GrantOrder.Outcome) -> Void
+    ) {
+        let key = order.key(firstUse: firstUse)
+        if let key, let number = shared[key] {
+            waiting[number]?.append(completion)
+            return
         }
-        orders += 1
-        waiting[orders] = completion
-        signing.perform { [finished, number = orders] in
-            let made = reply()
+        count += 1
+        waiting[count] = [completion]
+        if let key { shared[key] = count }
+        signing.perform { [finished, number = count, signal = waker?.signal] in
+            let made = order.outcome(identifier: identifier, firstUse: firstUse, at: .now)
             let isFirst = finished.withLock {
                 $0.append((number, made))
                 return $0.count == 1
             }
-            if isFirst { signal.wake() }
+            if isFirst { signal?.wake() }
         }
     }
 
     private func takeBack() {
-        let replies = finished.withLock { finished in
+        let outcomes = finished.withLock { finished in
             defer { finished = [] }
             return finished
         }
-        for (number, reply) in replies { waiting.removeValue(forKey: number)?(reply) }
+        let numbers = Set(outcomes.map(\.number))
+        shared = shared.filter { !numbers.contains($0.value) }
+        for (number, outcome) in outcomes {
+            for completion in waiting.removeValue(forKey: number) ?? [] { completion(outcome) }
+        }
     }
 }

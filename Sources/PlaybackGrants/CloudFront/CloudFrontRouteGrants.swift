@@ -8,7 +8,7 @@ struct CloudFrontRouteGrants: RouteGrants {
 
     init(_ grants: CloudFrontGrant, for route: GrantRoute) { (self.grants, self.route) = (grants, route) }
 
-    /// An RSA signature takes as long as thirty verifications.
+    /// Always true: a signature takes about as long as thirty verifications.
     let isCostly = true
 
     var opensPrefix: Bool { route.delivery == .cookie }

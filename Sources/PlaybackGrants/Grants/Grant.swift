@@ -37,12 +37,12 @@ public struct Grant: Sendable, Equatable {
 
     private func appended(to url: String, mark: StaticString) -> String {
         var text = ByteWriter(capacity: 1024)
-        text.write(url)
+        text.write(text: url)
         for (index, field) in fields.enumerated() {
             text.write(index == 0 ? mark : "&")
-            text.write(field.parameter)
+            text.write(text: field.parameter)
             text.write("=")
-            text.write(field.value)
+            text.write(text: field.value)
         }
         return String(decoding: text.bytes, as: UTF8.self)
     }
@@ -59,14 +59,14 @@ public struct Grant: Sendable, Equatable {
         let seconds = max(0, (expires.milliseconds - max(0, now.milliseconds)) / 1000)
         return fields.map { field in
             var cookie = ByteWriter(capacity: field.value.utf8.count + 256)
-            cookie.write(field.cookie)
+            cookie.write(text: field.cookie)
             cookie.write("=")
-            cookie.write(field.value)
+            cookie.write(text: field.value)
             cookie.write("; Path=")
-            cookie.write(path)
+            cookie.write(text: path)
             if let domain {
                 cookie.write("; Domain=")
-                cookie.write(domain)
+                cookie.write(text: domain)
             }
             cookie.write("; Max-Age=")
             cookie.write(decimal: seconds)

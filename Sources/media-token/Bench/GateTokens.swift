@@ -19,7 +19,9 @@ enum GateTokens {
     /// One token: the first captured one, or one that is issued now.
     func one() throws(CommandError) -> TokenCorpus.Item {
         switch self {
-        case .captured(let corpus): return corpus.items[0]
+        case .captured(let corpus):
+            // The corpus has at least one token, but maybe behind empty lines.
+            return corpus.items.first { !$0.token.bytes.isEmpty } ?? corpus.items[0]
         case .signed(let key, var recipe):
             recipe.issued = TokenDate(.now)
             do { return try TokenSigner(key: key).item(recipe) } catch { throw CommandError("\(error)") }

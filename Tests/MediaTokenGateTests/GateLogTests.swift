@@ -1,0 +1,90 @@
+import Foundation
+import TestSupport
+import Testing
+import Timestamps
+
+@testable import MediaTokenGate
+
+@Suite("Log and metrics of groups")
+struct GateLogTests {
+    private func group(_ statuses: [String], microseconds: Int? = 5, requestor: String = "MML") -> AnswerRecords {
+        AnswerRecords(
+            time: Timestamp(milliseconds: 1_458_252_091_007), microseconds: microseconds,
+            records: statuses.map { AnswerRecord(status: $0, requestor: requestor) })
+    }
+
+    /// The lines that a log writes for groups, before it is closed.
+    private func lines(every: Int, _ groups: [AnswerRecords]) throws -> [String] {
+        let pipe = Pipe()
+        let log = GateLog(to: pipe.fileHandleForWriting.fileDescriptor, every: every)
+        for group in groups { log.add(group) }
+        log.close(withinMilliseconds: 5000)
+        try pipe.fileHandleForWriting.close()
+        return String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            .split(separator: "\n").map(String.init)
+    }
+
+    @Test("a line says what is known of an answer, and when it was")
+    func line() throws {
+        var record = AnswerRecord(status: "TOKEN_EXPIRED", requestor: "M\"L")
+        (record.request, record.peer, record.isSent) = ("r1", "::1", false)
+        let lines = try lines(
+            every: 1,
+            [AnswerRecords(time: Timestamp(milliseconds: 1_458_252_091_007), microseconds: 12, records: [record])])
+        #expect(
+            lines == [
+                #"{"microseconds":12,"peer":"::1","request":"r1","requestor":"M\"L","sent":false,"#
+                    + #""status":"TOKEN_EXPIRED","time":"2016-03-17T22:01:31.007Z"}"#
+            ])
+    }
+
+    @Test("one answer in so many is logged, counted through all groups", arguments: [1, 2, 3, 7])
+    func every(every: Int) throws {
+        let sizes = [1, 4, 2, 6, 1, 1, 13]
+        let names = (0..<sizes.reduce(0, +)).map { "S\($0)" }
+        var (groups, begin) = ([AnswerRecords](), 0)
+        for size in sizes {
+            groups.append(group(Array(names[begin..<(begin + size)])))
+            begin += size
+        }
+        let logged = try lines(every: every, groups)
+        #expect(logged.count == names.count / every)
+        for (number, line) in logged.enumerated() { #expect(line.contains("\"S\((number + 1) * every - 1)\"")) }
+    }
+
+    @Test("lines that do not fit, or come after the end, are counted as lost")
+    func lost() throws {
+        let pipe = Pipe()
+        let log = GateLog(to: pipe.fileHandleForWriting.fileDescriptor, every: 1)
+        // Nobody reads the pipe, so that the writer waits when it is full.
+        let large = group(Array(repeating: String(repeating: "x", count: 1000), count: 1000))
+        for _ in 0..<20 { log.add(large) }
+        #expect(log.lostLines >= 10_000 && log.lostLines < 20_000)
+        let reader = Thread { while !pipe.fileHandleForReading.availableData.isEmpty {} }
+        reader.start()
+        log.close(withinMilliseconds: 5000)
+        let before = log.lostLines
+        log.add(group(["LATE", "LATER"]))
+        #expect(log.lostLines == before + 2)
+        try pipe.fileHandleForWriting.close()
+    }
+
+    @Test("metrics count each answer under its status and requestor, and time only those that took some")
+    func metrics() throws {
+        let metrics = GateMetrics()
+        metrics.count(group(["A", "A", "B", "A"]))
+        metrics.count(group(["B"], microseconds: nil))
+        for number in 0..<200 { metrics.count(group(["C"], requestor: "R\(number)")) }
+        let text = metrics.families.map(\.text).joined()
+        func value(_ sample: String) -> Int? {
+            let line = text.split(separator: "\n").first { $0.hasPrefix(sample + " ") }
+            return line.flatMap { Int($0.split(separator: " ")[1]) }
+        }
+        #expect(value(#"media_token_verdicts_total{status="A",requestor="MML"}"#) == 3)
+        #expect(value(#"media_token_verdicts_total{status="B",requestor="MML"}"#) == 2)
+        #expect(value("media_token_verdict_seconds_count") == 204)
+        // The table of requestors has an end.
+        #expect(value(#"media_token_verdicts_total{status="C",requestor="R0"}"#) == 1)
+        #expect(value(#"media_token_verdicts_total{status="C",requestor="other"}"#) == 101)
+    }
+}
