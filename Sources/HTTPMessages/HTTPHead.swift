@@ -52,8 +52,6 @@ struct HTTPHead: Sendable {
         default: throw .ambiguous("the request's version is not HTTP/1.1 or HTTP/1.0")
         }
         let name = UnsafeBufferPointer(rebasing: line[..<first])
-        // Behind a CONNECT comes what is no HTTP (RFC 9110, 9.3.6).
-        guard !name.isSame(as: "CONNECT") else { throw .ambiguous("the request's method is CONNECT; this is no proxy") }
         isKnown = Self.knownMethods.contains { name.isSame(as: $0) }
         isHead = name.isSame(as: "HEAD")
         method = 0..<UInt32(first)

@@ -58,7 +58,7 @@ struct GateProperty: FuzzProperty {
             var grant = RouteGrantSettings(maker, scope: "/\(kind.name)")
             grant.origins = ["https://cdn.example", "https://cdn.example:8443"].compactMap { StreamOrigin($0) }
             grant.retryWindow = .seconds(30)
-            let resource: ResourceRule = kind.name == "akamai" ? .exactly("TNT") : .unsafeAnyResource
+            let resource: ResourceRule = kind.name == "akamai" ? .canonically(["TNT"]) : .unsafeAnyResource
             return GateRoute(
                 path: grant.scope, hosts: hosts, access: .token(Expectation(requestor: "MML", resource: resource)),
                 grant: grant)
