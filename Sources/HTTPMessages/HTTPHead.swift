@@ -40,11 +40,11 @@ struct HTTPHead: Sendable {
         guard let first = line.firstIndex(of: space), let last = line.lastIndex(of: space), first < last,
             line[..<first].allSatisfy(\.isTokenCharacter), first > 0,
             line[first + 1] == UInt8(ascii: "/"),
-            line[(first + 1)..<last].allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") })
+            line[(first + 1)..<last].allSatisfy({ (0x21...0x7E).contains($0) })
         else {
             throw .ambiguous(
-                "the request line is malformed; expected a method, a target that begins with / and is visible ASCII without #, "
-                    + "and a version")
+                "the request line is malformed; expected a method, a target of visible ASCII that begins with /, and a "
+                    + "version")
         }
         switch UnsafeBufferPointer(rebasing: line[(last + 1)...]) {
         case let version where version.isSame(as: "HTTP/1.1"): isOld = false

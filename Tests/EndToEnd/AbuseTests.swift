@@ -140,7 +140,8 @@ extension EndToEnd {
                 "/v1//authz/ext-authz/free/x",
                 "/V1/authz/ext-authz/free/x", "/v1/authz%2Fext-authz/free/x",
             ] {
-                #expect(try ask("GET \(target) HTTP/1.1\r\nHost: gate\r\n\r\n").status == 404, "\(target)")
+                let expected = target.hasPrefix("/") ? 404 : 400
+                #expect(try ask("GET \(target) HTTP/1.1\r\nHost: gate\r\n\r\n").status == expected, "\(target)")
             }
         }
 
