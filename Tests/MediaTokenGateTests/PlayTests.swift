@@ -387,9 +387,8 @@ struct PlayTests {
     @Test("clients that ask in the same second for what one grant opens get the same grant, unless each has its own")
     func shared() throws {
         func made(_ grants: RouteGrant, _ path: String, _ second: Int64) throws -> Grant {
-            let (order, time) = (try order(grants, path), Self.second(second))
-            if let recent = order.recent(firstUse: time) { return recent.grant }
-            return try order.outcome(identifier: Self.identifier, firstUse: time, at: time).get().grant
+            let time = Self.second(second)
+            return try order(grants, path).outcome(identifier: Self.identifier, firstUse: time, at: time).get().grant
         }
         for delivery in [GrantDelivery.cookie, .query] {
             let grants = try grants(CloudFrontGrant.self, delivery)

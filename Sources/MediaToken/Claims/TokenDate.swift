@@ -41,7 +41,10 @@ public struct TokenDate: Hashable, Sendable, CustomStringConvertible {
     /// The date in the given form, at its own offset.
     public func written(as form: Form) -> String {
         let time = CivilTime(timestamp, offset: offset)
-        return form == .issueTime ? time.text() : time.text(separator: "/", zone: " GMT ")
+        switch form {
+        case .issueTime: return time.text()
+        case .expiry: return time.text(separator: "/", zone: " GMT ")
+        }
     }
 }
 

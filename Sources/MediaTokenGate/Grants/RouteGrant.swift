@@ -167,7 +167,8 @@ package final class GrantOrder: Sendable {
 
     typealias Outcome = Result<RecentGrants.Made, GrantError>
 
-    /// Makes the grant. A client that retries gets the same one, because its lifetime starts at the token's first use.
+    /// The grant that was made lately, or else a new one. A client that retries gets the same one, because its lifetime
+    /// starts at the token's first use.
     ///
     /// - Parameter identifier: The token's identity, for a grant of its own.
     func outcome(identifier: [UInt8], firstUse: Timestamp, at now: Timestamp) -> Outcome {
@@ -177,6 +178,8 @@ package final class GrantOrder: Sendable {
     private func make(
         identifier: [UInt8], firstUse: Timestamp, at now: Timestamp
     ) throws(GrantError) -> RecentGrants.Made {
+        // Another event loop may have had it signed meanwhile.
+        if let recent = recent(firstUse: firstUse) { return recent }
         let grant = try route.grant(for: url, identifier: identifier, firstUse: firstUse)
         let made = RecentGrants.Made(
             grant: grant, second: now.milliseconds / 1000, cookies: route.cookies(of: grant, at: now))

@@ -192,9 +192,7 @@ extension VerificationTask {
     package func reply(to outcome: Result<Verdict, VerificationError>, at now: Timestamp) -> GateReply {
         var made: GrantOrder.Outcome?
         if case .success(.accepted(let token)) = outcome, let order {
-            made =
-                order.recent(firstUse: token.firstUse).map { .success($0) }
-                ?? order.outcome(identifier: token.replayKey.identifier, firstUse: token.firstUse, at: now)
+            made = order.outcome(identifier: token.replayKey.identifier, firstUse: token.firstUse, at: now)
         }
         return reply(to: outcome, made, at: now)
     }

@@ -90,9 +90,10 @@ final class LoopGrants {
 
     /// The grant of an accepted token; `nil` if the loop must not wait for it, and the caller must have it signed.
     func make(_ order: GrantOrder, identifier: [UInt8], firstUse: Timestamp) -> GrantOrder.Outcome? {
-        if let recent = order.recent(firstUse: firstUse) { return .success(recent) }
-        guard !order.isCostly || waker == nil else { return nil }
-        return order.outcome(identifier: identifier, firstUse: firstUse, at: .now)
+        guard order.isCostly, waker != nil else {
+            return order.outcome(identifier: identifier, firstUse: firstUse, at: .now)
+        }
+        return order.recent(firstUse: firstUse).map { .success($0) }
     }
 
     /// Has a thread make the grant of an accepted token. Tokens that share a grant wait for one.
