@@ -367,11 +367,11 @@ extension ReplayCacheTests {
             for round in 0..<40 {
                 let begin = max(5, seen.max() ?? 5) - 5
                 let worker = try Worker(["minutes", "lmdb:" + path, "\(begin)"], at: Self.start)
-                for key in try worker.kill(after: 0.15 + Double(round) * 0.003).compactMap({ UInt64($0) }) {
+                for key in try worker.kill(round * 3, afterLines: 1).compactMap({ UInt64($0) }) {
                     #expect(seen.insert(key).inserted, "key \(key) was first twice")
                 }
             }
-            #expect(seen.count > 40, "the workers hardly came to claim anything")
+            #expect(seen.count >= 40, "each worker has printed one")
             let again = try open(0)
             #expect(again.fence == fence)
             // All, and those few whose answer was lost with their process.

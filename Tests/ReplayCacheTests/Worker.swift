@@ -53,13 +53,22 @@ final class Worker {
         return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// Kills it after `seconds`, and gives the lines that it printed whole.
-    func kill(after seconds: Double) throws -> [String] {
+    /// Kills the worker, and gives the lines that it printed whole.
+    ///
+    /// - Parameters:
+    ///   - milliseconds: how long the worker lives on.
+    ///   - count: how many lines it has printed by then at least, however slow its store is.
+    func kill(_ milliseconds: Int, afterLines count: Int) throws -> [String] {
+        let first = (0..<count).map { _ in readLine() }
         let victim = process.processIdentifier
-        DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { Glibc.kill(victim, SIGKILL) }
+        // A thread of its own: a queue's may be busy with other tests.
+        Thread.detachNewThread {
+            usleep(UInt32(milliseconds) * 1000)
+            Glibc.kill(victim, SIGKILL)
+        }
         let data = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         let text = String(decoding: data, as: UTF8.self)
-        return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+        return first + text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
     }
 }
