@@ -35,7 +35,7 @@ let package = Package(
         .target(name: "StreamPaths", dependencies: ["TextEncodings"]),
         .target(name: "Threading"),
         .target(name: "CBatchRSA"),
-        .target(name: "TokenCrypto", dependencies: ["CBatchRSA", "COpenSSL", "TextEncodings"]),
+        .target(name: "TokenCrypto", dependencies: ["CBatchRSA", "COpenSSL", "TextEncodings", "Threading"]),
         .target(name: "TokenXML", dependencies: ["CLibXML2"]),
         // The stages of a token's path, in order; each depends only on those before it.
         .target(
@@ -127,7 +127,7 @@ let package = Package(
             name: "HTTPTests",
             dependencies: ["EventLoops", "HTTPMessages", "HTTPServing", "TestSupport", "TextEncodings"]),
         .testTarget(name: "StreamPathsTests", dependencies: ["StreamPaths"]),
-        .testTarget(name: "TokenCryptoTests", dependencies: ["TestSupport", "TokenCrypto"]),
+        .testTarget(name: "TokenCryptoTests", dependencies: ["TestSupport", "TextEncodings", "TokenCrypto"]),
         .testTarget(name: "TokenXMLTests", dependencies: ["TokenXML"]),
         .testTarget(
             name: "MediaTokenTests",

@@ -18,7 +18,7 @@ package final class ConnectionListener {
     package init(
         _ socket: Int32, on loop: EventLoop, accepted: @escaping (_ socket: Int32, _ peer: String) -> Void,
         paused: @escaping () -> Void
-    ) throws(EventLoop.Failure) {
+    ) throws(EventLoopError) {
         (self.accepted, self.paused) = (accepted, paused)
         // The pointer is unretained: the listener is freed with this object at the latest.
         let owner = Unmanaged.passUnretained(self).toOpaque()
@@ -27,7 +27,7 @@ package final class ConnectionListener {
             loop.base, Self.happened, owner, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, socket)
         guard let listener else {
             close(socket)
-            throw EventLoop.Failure()
+            throw EventLoopError()
         }
         evconnlistener_set_error_cb(listener) { listener, owner in
             evconnlistener_disable(listener)

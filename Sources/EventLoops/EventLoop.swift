@@ -1,24 +1,24 @@
 internal import CLibEvent
 internal import Glibc
 
+/// No event loop, or nothing that belongs to one, could be created; usually because the process has no file descriptors left.
+package struct EventLoopError: Error {}
+
 /// An event loop that waits for sockets and timers and runs their callbacks: libevent's event base.
 ///
 /// The loop belongs to one thread at a time, and so does everything that is attached to it.
 package final class EventLoop {
-    /// No loop could be created, usually because the process has no file descriptors left.
-    package struct Failure: Error {}
-
     /// libevent's `event_base`, for libraries that attach themselves to it.
     package let base: OpaquePointer
 
     /// - Parameter hasPreciseTimers: whether timers have microsecond resolution, which costs a system call for each;
     ///   otherwise a timer of one millisecond may take two.
-    package init(hasPreciseTimers: Bool = false) throws(Failure) {
-        guard Self.hasDescriptorsLeft, let settings = event_config_new() else { throw Failure() }
+    package init(hasPreciseTimers: Bool = false) throws(EventLoopError) {
+        guard Self.hasDescriptorsLeft, let settings = event_config_new() else { throw EventLoopError() }
         defer { event_config_free(settings) }
         event_config_set_flag(settings, Int32(EVENT_BASE_FLAG_NOLOCK.rawValue))
         if hasPreciseTimers { event_config_set_flag(settings, Int32(EVENT_BASE_FLAG_PRECISE_TIMER.rawValue)) }
-        guard let base = event_base_new_with_config(settings) else { throw Failure() }
+        guard let base = event_base_new_with_config(settings) else { throw EventLoopError() }
         self.base = base
     }
 

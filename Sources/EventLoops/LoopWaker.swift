@@ -9,9 +9,9 @@ package final class LoopWaker {
     package final class Signal: Sendable {
         fileprivate let descriptor: Int32
 
-        fileprivate init() throws(EventLoop.Failure) {
+        fileprivate init() throws(EventLoopError) {
             descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-            guard descriptor >= 0 else { throw EventLoop.Failure() }
+            guard descriptor >= 0 else { throw EventLoopError() }
         }
 
         deinit {
@@ -30,7 +30,7 @@ package final class LoopWaker {
     private var event: OpaquePointer?
 
     /// - Parameter action: called on the loop's thread, once for all ``Signal/wake()`` calls since the loop last called it.
-    package init(_ loop: EventLoop, _ action: @escaping () -> Void) throws(EventLoop.Failure) {
+    package init(_ loop: EventLoop, _ action: @escaping () -> Void) throws(EventLoopError) {
         signal = try Signal()
         self.action = action
         // The pointer is unretained: the event is freed with this object at the latest.

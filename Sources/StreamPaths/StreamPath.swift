@@ -1,3 +1,5 @@
+internal import TextEncodings
+
 /// The path of a stream, if every program reads it in the same way: the proxy, the gate, a CDN, a cache and the origin.
 ///
 /// A path that two programs could read as two different files has no `StreamPath`, because a request for an open file
@@ -15,10 +17,20 @@ package struct StreamPath: Sendable {
     static let byteLimit = 8192
 
     /// The decoded path, starting with a slash and without a slash at its end.
-    package var text: String { "/" + names.joined(separator: "/") }
+    package var text: String { text(withSlash: false) }
 
     /// The decoded path, with a slash at its end if the request's path has one. nginx calls this `$uri`.
-    package var uri: String { endsWithSlash && !names.isEmpty ? text + "/" : text }
+    package var uri: String { text(withSlash: endsWithSlash) }
+
+    private func text(withSlash endsWithSlash: Bool) -> String {
+        var text = ByteWriter(capacity: 256)
+        for name in names {
+            text.write(UInt8(ascii: "/"))
+            text.write(text: name)
+        }
+        if names.isEmpty || endsWithSlash { text.write(UInt8(ascii: "/")) }
+        return text.text
+    }
 
     /// Reads the path of a request's target and ignores the query after it.
     ///
@@ -51,7 +63,7 @@ package struct StreamPath: Sendable {
     /// Whether this path equals `prefix` or lies below it. Names are compared byte by byte.
     package func isWithin(_ prefix: StreamPath) -> Bool {
         names.count >= prefix.names.count
-            && zip(prefix.names, names).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
+            && zip(prefix.names, names).allSatisfy { $0.hasSameBytes(as: $1) }
     }
 
     /// Whether both paths have the same names. A slash at the end makes no difference.

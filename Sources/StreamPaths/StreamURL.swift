@@ -4,6 +4,8 @@ package struct StreamURL: Sendable {
     /// The URL's origin; `nil` if the text is only a path.
     package let origin: StreamOrigin?
     package let path: StreamPath
+    /// Whether the URL has a query, even an empty one.
+    package let hasQuery: Bool
 
     /// Reads a URL that starts with `https://` or `http://`, or a path that starts with a slash.
     ///
@@ -14,7 +16,9 @@ package struct StreamURL: Sendable {
         let bytes = Array(text.utf8)
         guard bytes.count <= StreamPath.byteLimit, !bytes.contains(UInt8(ascii: "*")) else { return nil }
         let absolute = StreamOrigin.read(bytes[...])
-        guard let path = StreamPath(absolute?.rest ?? bytes[...]) else { return nil }
+        let target = absolute?.rest ?? bytes[...]
+        guard let path = StreamPath(target) else { return nil }
+        hasQuery = target.contains(UInt8(ascii: "?"))
         (self.text, self.path, origin) = (text, path, absolute?.origin)
     }
 }

@@ -73,6 +73,11 @@ package struct ByteWriter: ~Copyable {
         body(UnsafeRawBufferPointer(start: start, count: count))
     }
 
+    /// The bytes that were written, as a text. It has replacement characters in place of what is not UTF-8.
+    package var text: String {
+        String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
     /// A copy of the bytes that were written.
     package var bytes: [UInt8] { [UInt8](UnsafeRawBufferPointer(start: start, count: count)) }
 

@@ -63,9 +63,6 @@ package struct HTTPConnectionTable: Sendable {
     /// Whether unfinished requests take more memory than they may.
     package var isOverfull: Bool { unfinishedBytes > share }
 
-    /// How many slots there are, free ones included.
-    package var capacity: Int { slots.count }
-
     /// Adds a connection.
     ///
     /// - Returns: The slot that names it, until it is removed.

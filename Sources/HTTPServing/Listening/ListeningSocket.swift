@@ -2,8 +2,9 @@ internal import Glibc
 
 /// A socket that listens, for as long as its owner: the server.
 ///
-/// Of an address each worker has a socket of its own (SO_REUSEPORT), between which the kernel spreads connections; no other
-/// process can take part in that, since it would decide about some of them by another store. Any other socket they share.
+/// On an internet address each worker has a socket of its own (SO_REUSEPORT), and the kernel spreads connections over them.
+/// No other process can join: it would answer some of the connections, and by another store. All other sockets are shared
+/// by the workers.
 final class ListeningSocket: Sendable {
     let listener: HTTPListener
     /// One for each worker. A worker closes its own.
@@ -59,12 +60,12 @@ final class ListeningSocket: Sendable {
     /// Listens where `listener` says: at several places where systemd has opened several sockets.
     static func open(
         _ listener: HTTPListener, workers: Int, unixMode: mode_t
-    ) throws(HTTPServer.Failure) -> [ListeningSocket] {
+    ) throws(HTTPServerError) -> [ListeningSocket] {
         switch listener.place {
         case .tcp(let host, let port): [try open(listener, host, port, workers)]
         case .unix(let path): [try open(listener, path, unixMode, workers)]
         case .systemd(let name):
-            try ServiceManager.sockets(named: name).map { (socket) throws(HTTPServer.Failure) in
+            try ServiceManager.sockets(named: name).map { (socket) throws(HTTPServerError) in
                 ListeningSocket(listener, try shares(of: socket, workers, listener))
             }
         }
@@ -74,27 +75,28 @@ final class ListeningSocket: Sendable {
 
     private static func open(
         _ listener: HTTPListener, _ host: String, _ port: UInt16, _ workers: Int
-    ) throws(HTTPServer.Failure) -> ListeningSocket {
+    ) throws(HTTPServerError) -> ListeningSocket {
         var hints = addrinfo()
         hints.ai_flags = AI_NUMERICHOST | AI_PASSIVE
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var found: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host, String(port), &hints, &found)
         guard code == 0, let found else {
-            throw HTTPServer.Failure(
+            throw HTTPServerError(
                 "cannot listen on \(listener): \(String(cString: gai_strerror(code))); expected an address")
         }
         defer { freeaddrinfo(found) }
         var sockets: [Int32] = []
         do {
-            // Alone, so that it fails where anybody else listens. From then on our own may join it.
+            // The first socket is bound without SO_REUSEPORT, so that it fails if another process listens there. The server's
+            // other sockets may join it afterwards.
             sockets.append(try bind(found.pointee.ai_addr, found.pointee.ai_addrlen, listener, isShared: false))
             share(sockets[0])
-            // The others where the first one is, since port 0 would be another for each.
+            // The others take the address of the first one, because port 0 would be a different port for each.
             var address = sockaddr_storage()
             var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-            try withUnsafeMutablePointer(to: &address) { pointer throws(HTTPServer.Failure) in
-                try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address throws(HTTPServer.Failure) in
+            try withUnsafeMutablePointer(to: &address) { pointer throws(HTTPServerError) in
+                try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address throws(HTTPServerError) in
                     getsockname(sockets[0], address, &length)
                     for _ in 1..<max(1, workers) { sockets.append(try bind(address, length, listener, isShared: true)) }
                 }
@@ -108,13 +110,13 @@ final class ListeningSocket: Sendable {
 
     private static func open(
         _ listener: HTTPListener, _ path: String, _ mode: mode_t, _ workers: Int
-    ) throws(HTTPServer.Failure) -> ListeningSocket {
+    ) throws(HTTPServerError) -> ListeningSocket {
         guard let address = sockaddr_un(name: Array(path.utf8)) else {
-            throw HTTPServer.Failure(
+            throw HTTPServerError(
                 "cannot listen on \(listener): the path is longer than \(sockaddr_un.longestName) bytes")
         }
-        let socket = try withUnsafePointer(to: address) { pointer throws(HTTPServer.Failure) in
-            try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address throws(HTTPServer.Failure) in
+        let socket = try withUnsafePointer(to: address) { pointer throws(HTTPServerError) in
+            try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address throws(HTTPServerError) in
                 let length = socklen_t(MemoryLayout<sockaddr_un>.size)
                 try removeLeftOver(path, address, length, listener)
                 return try bind(address, length, listener, isShared: false, mode: (path, mode))
@@ -129,16 +131,18 @@ final class ListeningSocket: Sendable {
         }
     }
 
-    /// Removes the socket of a server that was killed. That of a living one, or a file of another kind, stays.
+    /// Removes the socket file of a server that was killed, and no file of another kind.
+    ///
+    /// - Throws: if a process listens there.
     private static func removeLeftOver(
         _ path: String, _ address: UnsafePointer<sockaddr>, _ length: socklen_t, _ listener: HTTPListener
-    ) throws(HTTPServer.Failure) {
+    ) throws(HTTPServerError) {
         var status = Glibc.stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }
         let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { if probe >= 0 { Glibc.close(probe) } }
         guard probe >= 0, connect(probe, address, length) != 0, errno == ECONNREFUSED else {
-            throw HTTPServer.Failure("cannot listen on \(listener): another process does")
+            throw HTTPServerError("cannot listen on \(listener): another process does")
         }
         unlink(path)
     }
@@ -146,7 +150,7 @@ final class ListeningSocket: Sendable {
     private static func bind(
         _ address: UnsafePointer<sockaddr>?, _ length: socklen_t, _ listener: HTTPListener, isShared: Bool,
         mode: (path: String, mode_t)? = nil
-    ) throws(HTTPServer.Failure) -> Int32 {
+    ) throws(HTTPServerError) -> Int32 {
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let family = address.map { Int32($0.pointee.sa_family) } ?? AF_UNSPEC
         let socket = Glibc.socket(family, kind, 0)
@@ -161,12 +165,12 @@ final class ListeningSocket: Sendable {
         else {
             let reason = String(cString: strerror(errno))
             if socket >= 0 { Glibc.close(socket) }
-            throw HTTPServer.Failure("cannot listen on \(listener): \(reason)")
+            throw HTTPServerError("cannot listen on \(listener): \(reason)")
         }
         return socket
     }
 
-    /// Lets another socket of this user have the same address, if that asks for it too.
+    /// Lets other sockets of this user be bound to the same address, if they set this option too.
     private static func share(_ socket: Int32) {
         var on: Int32 = 1
         setsockopt(socket, SOL_SOCKET, SO_REUSEPORT, &on, socklen_t(MemoryLayout<Int32>.size))
@@ -175,18 +179,18 @@ final class ListeningSocket: Sendable {
     /// `socket` itself and its duplicates, one for each worker.
     private static func shares(
         of socket: Int32, _ workers: Int, _ listener: HTTPListener
-    ) throws(HTTPServer.Failure) -> [Int32] {
+    ) throws(HTTPServerError) -> [Int32] {
         let shares = [socket] + (1..<max(1, workers)).map { _ in fcntl(socket, F_DUPFD_CLOEXEC, 0) }
         guard shares.allSatisfy({ $0 >= 0 }) else {
             let reason = String(cString: strerror(errno))
             for share in shares where share >= 0 { Glibc.close(share) }
-            throw HTTPServer.Failure("cannot listen on \(listener): \(reason)")
+            throw HTTPServerError("cannot listen on \(listener): \(reason)")
         }
         return shares
     }
 }
 
-/// The file of a Unix socket, as we have made it.
+/// The file of a Unix socket that this process has made.
 private struct SocketFile {
     private let path: String
     private let identity: (device: dev_t, file: ino_t)?
@@ -196,7 +200,7 @@ private struct SocketFile {
         identity = Self.identity(of: path)
     }
 
-    /// Unless somebody has put another in its place.
+    /// Deletes the file, unless another one lies at its path now.
     func remove() {
         if let identity, let found = Self.identity(of: path), found == identity { unlink(path) }
     }

@@ -1,14 +1,16 @@
 internal import Glibc
 internal import Threading
 
-/// The service manager that has started this process, if one has: systemd's protocols for sockets (sd_listen_fds) and for
-/// readiness (sd_notify), both promised to stay as they are, by way of environment variables.
+/// The service manager that has started this process, if one has.
+///
+/// It speaks systemd's protocols for sockets (sd_listen_fds(3)) and for readiness (sd_notify(3)) through environment
+/// variables. systemd promises that neither protocol changes.
 package enum ServiceManager {
     /// Tells that the service is where `state` says, such as `READY=1`. Without a manager nobody is told.
     package static func notify(_ state: String) {
         guard let path = getenv("NOTIFY_SOCKET").map({ String(cString: $0) }), !path.isEmpty else { return }
         var name = Array(path.utf8)
-        // A name that is no path (unix(7), abstract).
+        // An abstract name begins with a zero byte (unix(7)).
         if name[0] == UInt8(ascii: "@") { name[0] = 0 }
         guard let address = sockaddr_un(name: name) else { return }
         let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
@@ -31,18 +33,22 @@ package enum ServiceManager {
     }
 
     /// The sockets that were opened for this process, each handed out once: those of `name`, or all that are left.
-    static func sockets(named name: String?) throws(HTTPServer.Failure) -> [Int32] {
-        let handed = inherited.take { name == nil || $0 == name }
+    static func sockets(named name: String?) throws(HTTPServerError) -> [Int32] {
+        let handed = inherited.withLock { left in
+            let wanted = left.filter { name == nil || $0.name == name }
+            left.removeAll { name == nil || $0.name == name }
+            return wanted.map(\.descriptor)
+        }
         let wanted = name.map { "systemd:\($0)" } ?? "systemd"
         guard !handed.isEmpty else {
-            throw HTTPServer.Failure(
+            throw HTTPServerError(
                 "cannot listen on \(wanted): no such socket was handed to this process; expected a .socket unit")
         }
         for socket in handed {
             var (isListening, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
             getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &length)
             guard isListening == 1 else {
-                throw HTTPServer.Failure(
+                throw HTTPServerError(
                     "cannot listen on \(wanted): descriptor \(socket) does not listen; expected ListenStream=")
             }
             _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
@@ -51,31 +57,15 @@ package enum ServiceManager {
         return handed
     }
 
-    private static let inherited = InheritedSockets()
-}
+    /// The descriptors that a service manager has opened for this process, from 3 on, and that nobody has taken yet.
+    private static let inherited = Guarded<[(descriptor: Int32, name: String)]>(inheritedSockets())
 
-/// The descriptors from 3 on that a manager has opened for this process and no other.
-private final class InheritedSockets: Sendable {
-    private static let first: Int32 = 3
-
-    private let lock = Lock()
-    private nonisolated(unsafe) var left: [(descriptor: Int32, name: String)] = []
-
-    init() {
+    private static func inheritedSockets() -> [(descriptor: Int32, name: String)] {
         let variable = { (name: String) in getenv(name).map { String(cString: $0) } ?? "" }
         guard Int32(variable("LISTEN_PID")) == getpid(), let count = Int(variable("LISTEN_FDS")), count > 0,
             count < 4096
-        else { return }
+        else { return [] }
         let names = variable("LISTEN_FDNAMES").split(separator: ":", omittingEmptySubsequences: false)
-        left = (0..<count).map { number in
-            (Self.first + Int32(number), number < names.count ? String(names[number]) : "")
-        }
-    }
-
-    func take(_ isWanted: (String) -> Bool) -> [Int32] {
-        lock.withLock {
-            defer { left.removeAll { isWanted($0.name) } }
-            return left.filter { isWanted($0.name) }.map(\.descriptor)
-        }
+        return (0..<count).map { (3 + Int32($0), $0 < names.count ? String(names[$0]) : "") }
     }
 }

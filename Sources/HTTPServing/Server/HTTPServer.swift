@@ -4,15 +4,6 @@ internal import Threading
 
 /// An HTTP server: a loop on each of its threads, and sockets that they share. It knows nothing of what it serves.
 package final class HTTPServer: Sendable {
-    /// The reason why the server cannot start, in one line for the operator.
-    package struct Failure: Error, CustomStringConvertible {
-        package let description: String
-
-        init(_ description: String) { self.description = description }
-    }
-
-    fileprivate static let noDescriptors = Failure("cannot serve: no file descriptors left")
-
     /// The addresses on which the server listens, with the port that the system chose in place of port 0, and all that
     /// systemd has opened.
     package let listeners: [HTTPListener]
@@ -36,7 +27,7 @@ package final class HTTPServer: Sendable {
     package init(
         _ listeners: [HTTPListener], workers: Int, limits: HTTPLimits = HTTPLimits(), unixMode: UInt32 = 0o660,
         tls: TLSServer? = nil, handler: @escaping @Sendable (EventLoop) -> HTTPHandler
-    ) throws(Failure) {
+    ) throws(HTTPServerError) {
         var sockets: [ListeningSocket] = []
         do {
             for listener in listeners {
@@ -52,7 +43,7 @@ package final class HTTPServer: Sendable {
         }
         exposedListeners = sockets.map(\.bound).filter(\.isExposed)
         (count, identity) = (HTTPConnectionCount(), Guarded(tls))
-        var (threads, controls, failure) = ([ServiceThread](), [HTTPWorkerControl](), Failure?.none)
+        var (threads, controls, failure) = ([ServiceThread](), [HTTPWorkerControl](), HTTPServerError?.none)
         for number in 0..<workers {
             let control = HTTPWorkerControl()
             let own = sockets.map {
@@ -64,7 +55,7 @@ package final class HTTPServer: Sendable {
             }
             guard let thread else {
                 for later in number..<workers { for socket in sockets { Glibc.close(socket.descriptors[later]) } }
-                failure = Failure("cannot start thread \(number + 1) of \(workers)")
+                failure = HTTPServerError("cannot start thread \(number + 1) of \(workers)")
                 break
             }
             threads.append(thread)
@@ -101,12 +92,17 @@ package final class HTTPServer: Sendable {
 }
 
 /// Lets the server's thread start and stop a worker.
-///
-/// `@unchecked Sendable`: its state is touched under its lock only.
-private final class HTTPWorkerControl: @unchecked Sendable {
-    private let lock = Lock()
-    private var outcome: Result<LoopWaker.Signal, HTTPServer.Failure>?
-    private var patience = 0
+private final class HTTPWorkerControl: Sendable {
+    private struct State {
+        /// Whether the worker serves or has failed; `nil` before and after.
+        var outcome: Result<LoopWaker.Signal, HTTPServerError>?
+        /// Milliseconds for which a worker that is to stop goes on answering.
+        var patience = 0
+    }
+
+    private static let noDescriptors = HTTPServerError("cannot serve: no file descriptors left")
+
+    private let state = Guarded(State())
 
     /// The life of a worker's thread.
     func serve(
@@ -116,26 +112,26 @@ private final class HTTPWorkerControl: @unchecked Sendable {
         let loop: EventLoop
         do { loop = try EventLoop() } catch {
             for socket in sockets { socket.close() }
-            return lock.withLock { outcome = .failure(HTTPServer.noDescriptors) }
+            return state.withLock { $0.outcome = .failure(Self.noDescriptors) }
         }
-        do throws(EventLoop.Failure) {
+        do throws(EventLoopError) {
             let worker = try HTTPWorker(loop, sockets, limits, share: share, count, identity, handler(loop))
-            let waker = try LoopWaker(loop) { [unowned worker] in
-                worker.stop(withinMilliseconds: self.lock.withLock { self.patience })
+            let waker = try LoopWaker(loop) { [unowned worker, state] in
+                worker.stop(withinMilliseconds: state.withLock { $0.patience })
             }
-            lock.withLock { outcome = .success(waker.signal) }
+            state.withLock { $0.outcome = .success(waker.signal) }
             worker.run()
             withExtendedLifetime(waker) {}
-            lock.withLock { outcome = nil }
+            state.withLock { $0.outcome = nil }
         } catch {
-            lock.withLock { outcome = .failure(HTTPServer.noDescriptors) }
+            state.withLock { $0.outcome = .failure(Self.noDescriptors) }
         }
     }
 
     /// Waits until the worker serves or has failed, and returns its error; `nil` if it serves.
-    func waitUntilServing() -> HTTPServer.Failure? {
+    func waitUntilServing() -> HTTPServerError? {
         while true {
-            switch lock.withLock({ outcome }) {
+            switch state.withLock({ $0.outcome }) {
             case .success: return nil
             case .failure(let failure): return failure
             case nil: usleep(1000)
@@ -144,9 +140,9 @@ private final class HTTPWorkerControl: @unchecked Sendable {
     }
 
     func stop(withinMilliseconds patience: Int) {
-        lock.withLock {
-            self.patience = patience
-            if case .success(let signal) = outcome { signal.wake() }
+        state.withLock {
+            $0.patience = patience
+            if case .success(let signal) = $0.outcome { signal.wake() }
         }
     }
 }

@@ -43,7 +43,7 @@ final class HTTPWorker {
     init(
         _ loop: EventLoop, _ listening: [HTTPWorkerSocket], _ limits: HTTPLimits, share: Int,
         _ count: HTTPConnectionCount, _ identity: Guarded<TLSServer?>, _ handler: HTTPHandler
-    ) throws(EventLoop.Failure) {
+    ) throws(EventLoopError) {
         (self.loop, self.limits, self.handler, self.identity, self.count) = (loop, limits, handler, identity, count)
         table = HTTPConnectionTable(limits, share: share)
         answering = HTTPAnswering(self)
@@ -57,7 +57,7 @@ final class HTTPWorker {
         tick()
     }
 
-    private func listen(on socket: HTTPWorkerSocket) throws(EventLoop.Failure) -> ConnectionListener {
+    private func listen(on socket: HTTPWorkerSocket) throws(EventLoopError) -> ConnectionListener {
         try ConnectionListener(
             socket.descriptor, on: loop,
             accepted: { [unowned self] in adopt($0, from: $1, isSecured: socket.isTLS) },

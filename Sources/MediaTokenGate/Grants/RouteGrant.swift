@@ -190,7 +190,7 @@ package final class GrantOrder: Sendable {
     /// Delivers a grant.
     func play(_ made: RecentGrants.Made, at now: Timestamp) -> Play {
         Play(
-            url: route.settings.delivery == .query ? made.grant.appended(to: url.text) : url.text,
+            url: route.settings.delivery == .query ? made.grant.appended(to: url) : url.text,
             cookies: made.second == now.milliseconds / 1000 ? made.cookies : route.cookies(of: made.grant, at: now),
             expires: made.grant.expires.milliseconds / 1000)
     }

@@ -85,7 +85,7 @@ final class LoopGrants {
 
     /// Whether an order cannot be taken now.
     func refuses(_ order: GrantOrder, at now: Timestamp) -> Bool {
-        order.isCostly && order.recent(firstUse: now) == nil && signing.isFull
+        order.isCostly && signing.isFull && order.recent(firstUse: now) == nil
     }
 
     /// The grant of an accepted token; `nil` if the loop must not wait for it, and the caller must have it signed.

@@ -67,7 +67,8 @@ public struct CloudFrontGrant: Sendable {
 
     /// Throws if the URL or the address cannot be part of a policy.
     func demandSignable(_ url: String) throws(GrantError) {
-        let isPlain = url.utf8.allSatisfy {
+        // Iterating over an array is several times as fast as iterating over a string.
+        let isPlain = Array(url.utf8).allSatisfy {
             (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
         }
         guard isPlain, Self.schemes.contains(where: { url.utf8.starts(with: $0.utf8) }) else {

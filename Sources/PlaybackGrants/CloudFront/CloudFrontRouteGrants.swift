@@ -34,7 +34,7 @@ struct CloudFrontRouteGrants: RouteGrants {
         guard route.delivery == .query else { return origin.text + route.prefix + "*" }
         // In a policy, `?` matches any character, so the grant would also open other files, including those of other
         // routes.
-        guard !url.text.utf8.contains(UInt8(ascii: "?")) else {
+        guard !url.hasQuery else {
             throw GrantError("url", "is '\(printable(url.text))'; expected one without a query, for CloudFront")
         }
         return url.text

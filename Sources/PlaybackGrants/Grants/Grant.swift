@@ -1,3 +1,4 @@
+package import StreamPaths
 internal import TextEncodings
 public import Timestamps
 
@@ -35,6 +36,9 @@ public struct Grant: Sendable, Equatable {
         appended(to: url, mark: url.utf8.contains(UInt8(ascii: "?")) ? "&" : "?")
     }
 
+    /// The URL with the grant appended to its query.
+    package func appended(to url: StreamURL) -> String { appended(to: url.text, mark: url.hasQuery ? "&" : "?") }
+
     private func appended(to url: String, mark: StaticString) -> String {
         var text = ByteWriter(capacity: 1024)
         text.write(text: url)
@@ -44,7 +48,7 @@ public struct Grant: Sendable, Equatable {
             text.write("=")
             text.write(text: field.value)
         }
-        return String(decoding: text.bytes, as: UTF8.self)
+        return text.text
     }
 
     /// The values of the `Set-Cookie` headers (RFC 6265, 4.1). The cookies are sent over HTTPS only, and scripts cannot
@@ -71,7 +75,7 @@ public struct Grant: Sendable, Equatable {
             cookie.write("; Max-Age=")
             cookie.write(decimal: seconds)
             cookie.write("; Secure; HttpOnly; SameSite=None")
-            return String(decoding: cookie.bytes, as: UTF8.self)
+            return cookie.text
         }
     }
 }

@@ -1,0 +1,133 @@
+import EventLoops
+import Foundation
+import HTTPMessages
+import PlaybackGrants
+import StreamPaths
+import TestSupport
+import Testing
+import Threading
+import Timestamps
+
+@testable import MediaTokenGate
+
+@Suite("Grants that are shared, and signed off the loop")
+struct GrantOrderTests {
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        _ = try directory.write(String(repeating: "0f", count: 32) + "\n", to: "key")
+        let pem = try Program("openssl").succeed(
+            ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"])
+        _ = try directory.write(pem, to: "ec.pem")
+    }
+
+    /// Grants of a route at `/a`; CloudFront's are signed with ECDSA, so that no two signatures are the same.
+    private func grants(
+        _ kind: any GrantScheme.Type, _ delivery: GrantDelivery = .query, validity: Int64 = 14_400
+    ) throws -> RouteGrant {
+        var maker = GrantSettings(GrantKind(kind))
+        maker.keyFile = directory.path + (kind.kind == "cloudfront" ? "/ec.pem" : "/key")
+        maker.values["key-pair-id"] = "K1"
+        var settings = RouteGrantSettings(maker, scope: "/a")
+        (settings.delivery, settings.validity) = (delivery, validity)
+        settings.origins = [try #require(StreamOrigin("https://d.example"))]
+        return try RouteGrant(settings, hosts: [])
+    }
+
+    private func order(_ grants: RouteGrant, _ path: String) throws -> GrantOrder {
+        try grants.order(for: try #require(StreamURL("https://d.example" + path)), at: .now)
+    }
+
+    private static func second(_ second: Int64) -> Timestamp { Timestamp(milliseconds: second * 1000 + 7) }
+
+    private static var identifier: [UInt8] { (0..<16).map { _ in UInt8.random(in: 0...255) } }
+
+    @Test("clients that ask in the same second for what one grant opens get the same grant, unless each has its own")
+    func shared() throws {
+        func made(_ grants: RouteGrant, _ path: String, _ second: Int64) throws -> Grant {
+            let time = Self.second(second)
+            return try order(grants, path).outcome(identifier: Self.identifier, firstUse: time, at: time).get().grant
+        }
+        for delivery in [GrantDelivery.cookie, .query] {
+            let grants = try grants(CloudFrontGrant.self, delivery)
+            let (order, late) = (try order(grants, "/a/1"), Timestamp(milliseconds: 1_000_999))
+            #expect(order.isCostly && order.recent(firstUse: late) == nil)
+            let first = try made(grants, "/a/1", 1000)
+            #expect(order.recent(firstUse: late)?.grant == first)
+            #expect(try made(grants, "/a/1", 1001) != first)
+            #expect(try (made(grants, "/a/2", 1000) == first) == (delivery == .cookie))
+            // What was not asked for lately is made again.
+            for number in 0..<300 { _ = try made(grants, "/a/\(number)", 2000 + Int64(number)) }
+            #expect(try made(grants, "/a/1", 1000) != first)
+        }
+        let (links, tokens) = (try grants(SecureLink.self), try grants(AkamaiToken.self))
+        #expect(try made(links, "/a/1", 1000) == made(links, "/a/1?x=1", 1000))
+        #expect(try made(links, "/a/1", 1000) != made(links, "/a/2", 1000))
+        #expect(try made(tokens, "/a/1", 1000) == made(tokens, "/a/2", 1000))
+        #expect(try made(tokens, "/a/1", 1000) != made(tokens, "/a/1", 1001))
+        let own = try grants(CommonAccessToken.self)
+        #expect(try made(own, "/a/1", 1000) != made(own, "/a/1", 1000))
+    }
+
+    @Test("the cookies of a shared grant end with it, also for a client that asks again later")
+    func later() throws {
+        let order = try order(try grants(CloudFrontGrant.self, .cookie, validity: 600), "/a/1")
+        let made = try order.outcome(identifier: [], firstUse: Self.second(1000), at: Self.second(1000)).get()
+        func ages(at second: Int64) -> [Int?] {
+            var answer = HTTPAnswer(200)
+            answer.fields.add(order.play(made, at: Self.second(second)).cookies)
+            return answer.headers.map { header in header.value.firstMatch(of: /Max-Age=(\d+)/).flatMap { Int($0.1) } }
+        }
+        #expect(ages(at: 1000) == [599, 599, 599, 599])
+        #expect(ages(at: 1009) == [590, 590, 590, 590])
+    }
+
+    @Test("tokens that share a grant wait for one signature; it comes back to the loop's thread")
+    func signedOnce() throws {
+        let (loop, signing) = (try EventLoop(), GrantSigning(mostThreads: 2))
+        let grants = LoopGrants(signing, on: loop)
+        let order = try order(try self.grants(CloudFrontGrant.self), "/a/1")
+        let thread = pthread_self()
+        var made: [Grant] = []
+        for _ in 0..<5 {
+            #expect(grants.make(order, identifier: [], firstUse: Self.second(1000)) == nil)
+            grants.sign(order, identifier: Self.identifier, firstUse: Self.second(1000)) { outcome in
+                #expect(pthread_equal(thread, pthread_self()) != 0)
+                if case .success(let one) = outcome { made.append(one.grant) }
+            }
+        }
+        loop.run { made.count == 5 }
+        #expect(Set(made.map(\.query)).count == 1)
+        guard case .success(let recent)? = grants.make(order, identifier: [], firstUse: Self.second(1000)) else {
+            Issue.record("the grant is not kept")
+            return
+        }
+        #expect(recent.grant == made[0])
+        // A grant that is not costly is made at once.
+        let own = try self.order(try self.grants(CommonAccessToken.self), "/a/1")
+        #expect(grants.make(own, identifier: Self.identifier, firstUse: Self.second(1000)) != nil)
+    }
+
+    @Test("while too many grants wait, no order is taken whose grant would have to be signed")
+    func signingIsFull() throws {
+        let (loop, signing) = (try EventLoop(), GrantSigning(mostThreads: 1))
+        let grants = LoopGrants(signing, on: loop)
+        let signed = try self.grants(CloudFrontGrant.self)
+        let (hot, other) = (try order(signed, "/a/1"), try order(signed, "/a/2"))
+        let own = try order(try self.grants(CommonAccessToken.self), "/a/1")
+        _ = hot.outcome(identifier: [], firstUse: Self.second(1000), at: Self.second(1000))
+        let (gate, done) = (Semaphore(), Semaphore())
+        signing.perform { gate.wait() }
+        for _ in 1..<GrantSigning.capacity - 1 { signing.perform {} }
+        #expect(!grants.refuses(other, at: Self.second(1000)))
+        signing.perform { done.signal() }
+        #expect(grants.refuses(other, at: Self.second(1000)))
+        #expect(!grants.refuses(hot, at: Self.second(1000)) && !grants.refuses(own, at: Self.second(1000)))
+        gate.signal()
+        done.wait()
+        signing.perform { done.signal() }
+        done.wait()
+        #expect(!grants.refuses(other, at: Self.second(1000)))
+    }
+}
