@@ -7,6 +7,10 @@ package struct HTTPRefusal: Error, Sendable, Equatable {
 
     init(_ status: Int, _ reason: String) { (self.status, self.reason) = (status, reason) }
 
+    /// A refusal because requests that wait for their answers take all memory that they may. Nothing was done for it.
+    package static let overloaded = Self(
+        503, "too many requests wait for their answers; nothing was done for this one, so ask again")
+
     /// A refusal of what two programs could read in two ways.
     static func ambiguous(_ reason: String) -> Self { Self(400, reason) }
 }

@@ -307,10 +307,37 @@ struct ConversationTests {
     @Test("what was sent before the answer to the request before it counts while that answer is being sent")
     func pipelinedCounts() {
         let one = One(share: 1000)
-        _ = one.receive(Self.request("a") + "GET /b HTTP/1.1\r\nA: " + String(repeating: "x", count: 4000))
+        _ = one.receive(Self.request("a"))
+        _ = one.receive("GET /b HTTP/1.1\r\nA: " + String(repeating: "x", count: 4000))
         #expect(!one.table.isOverfull, "nothing is closed while a request is answered")
         #expect(one.answer(one.table.ticket(one.slot)))
         #expect(one.table.isOverfull && one.table.largest() == [one.slot])
+    }
+
+    @Test("while requests that wait for their answers take all memory that they may, others are refused")
+    func waitingCounts() {
+        var table = HTTPConnectionTable(HTTPLimits(), share: 10_000)
+        let text = "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 4000\r\n\r\n" + String(repeating: "x", count: 4000)
+        let slots = (0..<4).map { _ in table.add(from: "", isSecured: false, at: Self.start) }
+        let events = slots.map { slot in Self.bytes(text) { table.receive(slot, $0, at: Self.start) } }
+        #expect(events[..<2].map(Self.path) == ["/a", "/a"] && table.isCrowded)
+        for event in events[2...] {
+            guard case .refuse(let refusal) = event else {
+                Issue.record("\(event) where no memory is left")
+                continue
+            }
+            #expect(refusal == .overloaded && refusal.status == 503)
+        }
+        var out = ByteWriter(capacity: 256)
+        for slot in slots {
+            let isWanted = table.answer(
+                table.ticket(slot), HTTPAnswer(200), isLast: false, date: [], to: &out, at: Self.start)
+            #expect(isWanted)
+            _ = table.hasSent(slot, at: Self.start)
+        }
+        #expect(out.text.ranges(of: "Connection: close").count == 2 && !table.isCrowded && table.isQuiet)
+        #expect(Self.path(Self.bytes(text) { table.receive(slots[0], $0, at: Self.start) }) == "/a")
+        #expect(table.remove(slots[0]) != nil && table.isQuiet)
     }
 
     @Test("bytes behind an answer are told, and are no part of it")

@@ -92,7 +92,7 @@ struct GrantOrderTests {
         var made: [Grant] = []
         for _ in 0..<5 {
             #expect(grants.make(order, identifier: [], firstUse: Self.second(1000)) == nil)
-            grants.sign(order, identifier: Self.identifier, firstUse: Self.second(1000)) { outcome in
+            grants.sign(order, identifier: Self.identifier, firstUse: Self.second(1000), isRetry: false) { outcome in
                 #expect(pthread_equal(thread, pthread_self()) != 0)
                 if case .success(let one) = outcome { made.append(one.grant) }
             }
@@ -118,16 +118,68 @@ struct GrantOrderTests {
         let own = try order(try self.grants(CommonAccessToken.self), "/a/1")
         _ = hot.outcome(identifier: [], firstUse: Self.second(1000), at: Self.second(1000))
         let (gate, done) = (Semaphore(), Semaphore())
-        signing.perform { gate.wait() }
-        for _ in 1..<GrantSigning.capacity - 1 { signing.perform {} }
+        #expect(
+            signing.perform {
+                done.signal()
+                gate.wait()
+            })
+        done.wait()
+        for _ in 1..<GrantSigning.capacity { #expect(signing.perform {}) }
         #expect(!grants.refuses(other, at: Self.second(1000)))
-        signing.perform { done.signal() }
+        #expect(signing.perform { done.signal() })
         #expect(grants.refuses(other, at: Self.second(1000)))
         #expect(!grants.refuses(hot, at: Self.second(1000)) && !grants.refuses(own, at: Self.second(1000)))
         gate.signal()
         done.wait()
-        signing.perform { done.signal() }
+        #expect(signing.perform { done.signal() })
         done.wait()
         #expect(!grants.refuses(other, at: Self.second(1000)))
+    }
+
+    @Test("clients that ask again wait for all others, and only so many of them wait")
+    func retries() throws {
+        let (loop, signing) = (try EventLoop(), GrantSigning(mostThreads: 1))
+        let grants = LoopGrants(signing, on: loop)
+        let signed = try self.grants(CloudFrontGrant.self)
+        let (gate, started) = (Semaphore(), Semaphore())
+        #expect(
+            signing.perform {
+                started.signal()
+                gate.wait()
+            })
+        started.wait()
+        var (finished, failures) = ([Int](), 0)
+        func ask(_ number: Int, isRetry: Bool) throws {
+            let order = try order(signed, "/a/\(number)")
+            grants.sign(order, identifier: [], firstUse: Self.second(1000), isRetry: isRetry) { outcome in
+                if case .success = outcome { finished.append(number) } else { failures += 1 }
+            }
+        }
+        for number in 0..<(GrantSigning.retryCapacity + 5) { try ask(number, isRetry: true) }
+        #expect(failures == 5)
+        #expect(!grants.refuses(try order(signed, "/a/new"), at: Self.second(1000)))
+        // The first use of a token that shares its grant with a retried one does not wait for the other retries.
+        for number in [1000, 60] { try ask(number, isRetry: false) }
+        gate.signal()
+        loop.run { finished.count == GrantSigning.retryCapacity + 2 }
+        #expect(finished.prefix(2) == [1000, 60])
+    }
+
+    @Test("no grant is made after signing was stopped")
+    func stopped() {
+        let signing = GrantSigning(mostThreads: 1)
+        let (started, made) = (Semaphore(), Guarded(0))
+        #expect(
+            signing.perform {
+                started.signal()
+                usleep(50_000)
+                made.withLock { $0 += 1 }
+            })
+        started.wait()
+        for isRetry in [true, false] { #expect(signing.perform(isRetry: isRetry) { made.withLock { $0 += 10 } }) }
+        signing.stop()
+        #expect(made.withLock { $0 } == 1)
+        usleep(50_000)
+        #expect(made.withLock { $0 } == 1)
     }
 }

@@ -23,45 +23,60 @@ package struct HTTPConnectionTable: Sendable {
         var isOpen = true
         /// The number of the request that waits for its answer.
         var request: UInt64 = 0
-        /// What the conversation's unfinished request counts for in the sum.
-        var counted = 0
-        /// Whether the conversation counts as busy.
-        var isBusy = false
+        /// What the conversation counts for in the sums.
+        var counted = Sums()
 
         /// Changes the conversation.
         ///
         /// - Parameter next: The number that a request gets if one has come whole.
-        /// - Returns: what the change adds to the sums of bytes and of busy connections, too.
         mutating func change<Result>(
             next: UInt64, _ change: (inout HTTPConversation) -> Result
-        ) -> (result: Result, bytes: Int, busy: Int) {
-            let before = (bytes: counted, busy: isBusy, awaits: conversation.awaitsAnswer)
+        ) -> Result {
+            let awaited = conversation.awaitsAnswer
             let result = change(&conversation)
-            (counted, isBusy) = (conversation.unfinishedBytes, conversation.isBusy)
-            if conversation.awaitsAnswer, !before.awaits { request = next }
-            return (result, counted - before.bytes, (isBusy ? 1 : 0) - (before.busy ? 1 : 0))
+            counted = Sums(
+                unfinished: conversation.unfinishedBytes, waiting: conversation.waitingBytes,
+                busy: conversation.isBusy ? 1 : 0)
+            if conversation.awaitsAnswer, !awaited { request = next }
+            return result
+        }
+    }
+
+    private struct Sums {
+        /// The bytes of unfinished requests.
+        var unfinished = 0
+        /// The bytes of requests that wait for their answer.
+        var waiting = 0
+        /// How many requests wait for their answer, or for its last byte to be sent.
+        var busy = 0
+
+        mutating func replace(_ old: Sums, by new: Sums) {
+            unfinished += new.unfinished - old.unfinished
+            waiting += new.waiting - old.waiting
+            busy += new.busy - old.busy
         }
     }
 
     private let limits: HTTPLimits
-    /// The most bytes that unfinished requests may take together.
+    /// The most bytes that unfinished requests may take together, and those that wait for their answers.
     private let share: Int
     // Not of optionals: to look into one of those would copy it.
     private var slots: [Slot] = []
     private var free: [Int] = []
     /// How many changes there were. Each request gets another number from it.
     private var changes: UInt64 = 0
-    private var unfinishedBytes = 0
-    /// How many requests wait for their answer, or for its last byte to be sent.
-    private var busy = 0
+    private var sums = Sums()
 
     package init(_ limits: HTTPLimits, share: Int) { (self.limits, self.share) = (limits, share) }
 
     /// Whether no request waits for its answer, or for the answer's last byte to be sent.
-    package var isQuiet: Bool { busy == 0 }
+    package var isQuiet: Bool { sums.busy == 0 }
 
     /// Whether unfinished requests take more memory than they may.
-    package var isOverfull: Bool { unfinishedBytes > share }
+    package var isOverfull: Bool { sums.unfinished > share }
+
+    /// Whether so many bytes wait for their answers that these should be made before more is read.
+    package var isCrowded: Bool { sums.waiting > share / 2 }
 
     /// Adds a connection.
     ///
@@ -82,8 +97,7 @@ package struct HTTPConnectionTable: Sendable {
     package mutating func remove(_ slot: Int) -> String? {
         guard slots[slot].isOpen else { return nil }
         let peer = slots[slot].conversation.peer
-        unfinishedBytes -= slots[slot].counted
-        if slots[slot].isBusy { busy -= 1 }
+        sums.replace(slots[slot].counted, by: Sums())
         slots[slot] = Slot(
             conversation: HTTPConversation(
                 from: "", isSecured: false, limits.message, at: slots[slot].conversation.since), isOpen: false)
@@ -92,7 +106,7 @@ package struct HTTPConnectionTable: Sendable {
     }
 
     /// Whether bytes are read from the client.
-    package func reads(_ slot: Int) -> Bool { !slots[slot].isBusy }
+    package func reads(_ slot: Int) -> Bool { !slots[slot].conversation.isBusy }
 
     /// What is left of an answer that a client does not take as fast as it is sent.
     package func unsent(_ slot: Int) -> [UInt8] { slots[slot].conversation.unsent }
@@ -101,7 +115,7 @@ package struct HTTPConnectionTable: Sendable {
     package mutating func receive(
         _ slot: Int, _ bytes: UnsafeRawBufferPointer, at now: ContinuousClock.Instant
     ) -> HTTPConversation.Event {
-        change(slot) { $0.receive(bytes, at: now) }
+        admit(change(slot) { $0.receive(bytes, at: now) }, slot)
     }
 
     /// A name for the request that waits for its answer on a connection.
@@ -126,14 +140,20 @@ package struct HTTPConnectionTable: Sendable {
 
     /// Goes on when all of an answer was sent.
     package mutating func hasSent(_ slot: Int, at now: ContinuousClock.Instant) -> HTTPConversation.Event {
-        change(slot) { $0.hasSent(at: now) }
+        admit(change(slot) { $0.hasSent(at: now) }, slot)
+    }
+
+    /// Refuses a request that has come if it and those that wait for their answers take more memory than they may.
+    private mutating func admit(_ event: HTTPConversation.Event, _ slot: Int) -> HTTPConversation.Event {
+        guard case .answer = event, sums.waiting > share else { return event }
+        return change(slot) { $0.refuse(.overloaded) }
     }
 
     /// The connections with the largest unfinished requests, which must be closed. It is empty unless the table is
     /// overfull; otherwise it frees an eighth of the share, so that sorting is not needed in every event-loop iteration.
     package func largest() -> [Int] {
         guard isOverfull else { return [] }
-        var (excess, chosen) = (unfinishedBytes - (share - share / 8), [Int]())
+        var (excess, chosen) = (sums.unfinished - (share - share / 8), [Int]())
         for slot in slots.indices.filter({ counted($0) > 0 }).sorted(by: { counted($0) > counted($1) }) {
             guard excess > 0 else { break }
             chosen.append(slot)
@@ -142,7 +162,7 @@ package struct HTTPConnectionTable: Sendable {
         return chosen
     }
 
-    private func counted(_ slot: Int) -> Int { slots[slot].counted }
+    private func counted(_ slot: Int) -> Int { slots[slot].counted.unfinished }
 
     /// The connections that have been at what they do for too long.
     package func overdue(at now: ContinuousClock.Instant) -> [Overdue] {
@@ -168,9 +188,9 @@ package struct HTTPConnectionTable: Sendable {
         _ slot: Int, _ change: (inout HTTPConversation) -> Result
     ) -> Result {
         changes += 1
-        let changed = slots[slot].change(next: changes, change)
-        unfinishedBytes += changed.bytes
-        busy += changed.busy
-        return changed.result
+        let before = slots[slot].counted
+        let result = slots[slot].change(next: changes, change)
+        sums.replace(before, by: slots[slot].counted)
+        return result
     }
 }

@@ -37,6 +37,8 @@ package struct HTTPConversation: Sendable {
     private let limits: HTTPMessageLimits
     private var reader: HTTPRequestReader
     private var form = HTTPAnswerForm()
+    /// The bytes of memory that the request takes that waits for its answer.
+    private var requestBytes = 0
     /// What is left of an answer that the client does not take as fast as it is sent.
     package private(set) var unsent: [UInt8] = []
 
@@ -56,6 +58,9 @@ package struct HTTPConversation: Sendable {
         case .answering, .leaving: 0
         }
     }
+
+    /// The bytes of memory that a request takes that waits for its answer, with what has come behind it.
+    package var waitingBytes: Int { awaitsAnswer ? requestBytes : 0 }
 
     /// Whether a request waits for its answer, or for the answer's last byte to be sent.
     package var isBusy: Bool {
@@ -82,6 +87,8 @@ package struct HTTPConversation: Sendable {
     }
 
     private mutating func advance(at now: ContinuousClock.Instant) -> Event {
+        // What has been decoded since takes no more than its bytes did.
+        requestBytes = reader.heldBytes
         switch reader.next(from: peer) {
         case .unfinished:
             if !reader.isInsideRequest { enter(.idle, at: now) }
@@ -93,11 +100,21 @@ package struct HTTPConversation: Sendable {
             return .answer(request)
         case .refused(let refusal):
             form = reader.refusalForm
-            // Nothing more is read, so what has come need not be kept.
-            reader = HTTPRequestReader(limits)
             enter(.answering, at: now)
-            return .refuse(refusal)
+            return end(with: refusal)
         }
+    }
+
+    /// Refuses the request that waits for its answer.
+    package mutating func refuse(_ refusal: HTTPRefusal) -> Event {
+        form.keepsConnection = false
+        return end(with: refusal)
+    }
+
+    private mutating func end(with refusal: HTTPRefusal) -> Event {
+        // Nothing more is read, so what has come need not be kept.
+        (reader, requestBytes) = (HTTPRequestReader(limits), 0)
+        return .refuse(refusal)
     }
 
     /// Writes the answer to the request that waits for it.

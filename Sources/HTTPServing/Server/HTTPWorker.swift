@@ -142,8 +142,8 @@ final class HTTPWorker {
             socket.watch.watchWriting(false)
             let bytes = UnsafeRawBufferPointer(rebasing: space[..<count])
             perform(table.receive(slot, bytes, at: now), on: slot)
-            // Handling other events of this iteration would only add to the sum.
-            if table.isOverfull { loop.endTurn() }
+            // Handling other events of this iteration would only add to the sums.
+            if table.isOverfull || table.isCrowded { loop.endTurn() }
         case .waitsToRead: socket.watch.watchWriting(false)
         case .waitsToWrite: socket.watch.watchWriting(true)
         case .ended, .failed: close(slot)
@@ -212,8 +212,9 @@ final class HTTPWorker {
 
 /// The socket of a connection, and the watch on it.
 private final class HTTPSocket {
-    let stream: ByteStream
+    /// The watch, which must end before its socket does: properties end in the order in which they are declared.
     let watch: SocketWatch
+    let stream: ByteStream
 
     init(_ stream: consuming ByteStream, on loop: EventLoop, _ action: @escaping (_ canWrite: Bool) -> Void) {
         watch = SocketWatch(loop, stream.socket, action)

@@ -61,11 +61,17 @@ package final class GateService: Sendable {
             refuse: { [self] refusal in refuse(refusal) })
     }
 
+    /// Ends the threads' work on grants. The event loops must have ended.
+    package func stop() { signing.stop() }
+
     /// The answer to a request that the server refuses; nothing of such a request is logged.
     private func refuse(_ refusal: HTTPRefusal) -> HTTPAnswer {
-        let status = GateStatus.requestInvalid
-        metrics.count(AnswerRecords(time: .now, microseconds: nil, records: [AnswerRecord(status: status.rawValue)]))
-        return RequestError(refusal.status, status, refusal.reason).answer
+        let reply =
+            refusal == .overloaded
+            ? AnswerFormat.document.undecided(refusal.reason)
+            : RequestError(refusal.status, .requestInvalid, refusal.reason).reply
+        metrics.count(AnswerRecords(time: .now, microseconds: nil, records: [AnswerRecord(status: reply.status)]))
+        return reply.answer
     }
 
     private func handle(
@@ -117,7 +123,9 @@ package final class GateService: Sendable {
                     let (identifier, firstUse) = (token.replayKey.identifier, token.firstUse)
                     made = grants.make(order, identifier: identifier, firstUse: firstUse)
                     guard made != nil else {
-                        grants.sign(order, identifier: identifier, firstUse: firstUse) { [self] made in
+                        grants.sign(
+                            order, identifier: identifier, firstUse: firstUse, isRetry: token.isRetry
+                        ) { [self] made in
                             let reply = task.reply(to: outcome, made, at: .now)
                             finish([answer(exchange, with: reply, record)], since: start)
                         }

@@ -1,5 +1,6 @@
 internal import EventLoops
 internal import Glibc
+internal import PlaybackGrants
 internal import Threading
 internal import Timestamps
 
@@ -8,11 +9,15 @@ final class GrantSigning: Sendable {
     /// The most grants that wait when another order is taken: as many as are signed in about a second with RSA-2048. Orders
     /// whose tokens are being verified at that moment come on top.
     static let capacity = 1024
+    /// The most grants that wait for clients that ask again. A used token may come as often as its owner likes.
+    static let retryCapacity = 64
 
     private struct State {
         var jobs: [@Sendable () -> Void] = []
-        /// How many jobs wait or are being done.
-        var unfinished = 0
+        /// The jobs for clients that ask again, which wait until there are no others.
+        var retries: [@Sendable () -> Void] = []
+        /// How many jobs are being done.
+        var running = 0
         var idleThreads = 0
         var threads = 0
     }
@@ -25,27 +30,46 @@ final class GrantSigning: Sendable {
 
     /// Whether so many grants wait that no further order is taken. The gate asks before it verifies the token, so that no
     /// token is consumed for a grant that is not made in time.
-    var isFull: Bool { state.withLock { $0.unfinished >= Self.capacity } }
+    var isFull: Bool { state.withLock { $0.jobs.count >= Self.capacity } }
 
     /// Has a thread do a job.
-    func perform(_ job: @escaping @Sendable () -> Void) {
-        let needsThread = state.withLock { state in
-            state.jobs.append(job)
-            state.unfinished += 1
-            guard state.jobs.count > state.idleThreads, state.threads < mostThreads else { return false }
+    ///
+    /// - Parameter isRetry: Whether the client asks again. Its job is done when no other waits.
+    /// - Returns: Whether the job will be done; false if too many clients that ask again wait.
+    func perform(isRetry: Bool = false, _ job: @escaping @Sendable () -> Void) -> Bool {
+        let needsThread: Bool? = state.withLock { state in
+            if isRetry {
+                guard state.retries.count < Self.retryCapacity else { return nil }
+                state.retries.append(job)
+            } else {
+                state.jobs.append(job)
+            }
+            guard state.jobs.count + state.retries.count > state.idleThreads, state.threads < mostThreads else {
+                return false
+            }
             state.threads += 1
             return true
         }
+        guard let needsThread else { return false }
         // The threads stay for as long as the process.
         if needsThread {
             if let thread = ServiceThread({ [self] in serve() }) {
                 thread.detach()
             } else {
                 state.withLock { $0.threads -= 1 }
-                return serveOnce()
+                serveOnce()
+                return true
             }
         }
         arrival.signal()
+        return true
+    }
+
+    /// Drops the jobs that wait, and returns when no thread is inside of libcrypto any more, so that the process can end.
+    /// The event loops must have ended.
+    func stop() {
+        state.withLock { ($0.jobs, $0.retries) = ([], []) }
+        while state.withLock({ $0.running > 0 }) { usleep(1000) }
     }
 
     private func serve() {
@@ -60,9 +84,14 @@ final class GrantSigning: Sendable {
     }
 
     private func serveOnce() {
-        guard let job = state.withLock({ $0.jobs.isEmpty ? nil : $0.jobs.removeFirst() }) else { return }
+        let job: (@Sendable () -> Void)? = state.withLock { state in
+            guard !state.jobs.isEmpty || !state.retries.isEmpty else { return nil }
+            state.running += 1
+            return state.jobs.isEmpty ? state.retries.removeFirst() : state.jobs.removeFirst()
+        }
+        guard let job else { return }
         job()
-        state.withLock { $0.unfinished -= 1 }
+        state.withLock { $0.running -= 1 }
     }
 }
 
@@ -72,7 +101,8 @@ final class LoopGrants {
     private let finished = Guarded([(number: Int, outcome: GrantOrder.Outcome)]())
     /// What waits for each grant that is being made.
     private var waiting: [Int: [(GrantOrder.Outcome) -> Void]] = [:]
-    /// The numbers of the grants that are being made and that several tokens share.
+    /// The numbers of the grants that are being made and that several tokens share. A grant that is made for a client that
+    /// asks again is not among them, since no other client should wait as long.
     private var shared: [GrantOrder.Key: Int] = [:]
     private var count = 0
     private var waker: LoopWaker?
@@ -98,9 +128,11 @@ final class LoopGrants {
 
     /// Has a thread make the grant of an accepted token. Tokens that share a grant wait for one.
     ///
-    /// - Parameter completion: called on the loop's thread.
+    /// - Parameters:
+    ///   - isRetry: Whether the client asks again.
+    ///   - completion: Called on the loop's thread, perhaps before this returns.
     func sign(
-        _ order: GrantOrder, identifier: [UInt8], firstUse: Timestamp,
+        _ order: GrantOrder, identifier: [UInt8], firstUse: Timestamp, isRetry: Bool,
         _ completion: @escaping (GrantOrder.Outcome) -> Void
     ) {
         let key = order.key(firstUse: firstUse)
@@ -109,9 +141,7 @@ final class LoopGrants {
             return
         }
         count += 1
-        waiting[count] = [completion]
-        if let key { shared[key] = count }
-        signing.perform { [finished, number = count, signal = waker?.signal] in
+        let isTaken = signing.perform(isRetry: isRetry) { [finished, number = count, signal = waker?.signal] in
             let made = order.outcome(identifier: identifier, firstUse: firstUse, at: .now)
             let isFirst = finished.withLock {
                 $0.append((number, made))
@@ -119,7 +149,13 @@ final class LoopGrants {
             }
             if isFirst { signal?.wake() }
         }
+        guard isTaken else { return completion(.failure(Self.tooManyRetries)) }
+        waiting[count] = [completion]
+        if let key, !isRetry { shared[key] = count }
     }
+
+    private static let tooManyRetries = GrantError(
+        "signature", "\(GrantSigning.retryCapacity) clients that ask again wait for theirs; ask again in a second")
 
     private func takeBack() {
         let outcomes = finished.withLock { finished in

@@ -73,6 +73,7 @@ final class RunningGate {
         let end = ContinuousClock.now + .milliseconds(settings.stopMilliseconds)
         server.stop(withinMilliseconds: settings.stopMilliseconds)
         adminServer.stop(withinMilliseconds: 0)
+        service.stop()
         log.close(withinMilliseconds: max(0, Int((end - .now) / .milliseconds(1))))
         do { try store.close() } catch { throw CommandError("\(error)") }
     }
