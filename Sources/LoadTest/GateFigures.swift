@@ -1,6 +1,4 @@
 internal import HTTPCalling
-internal import HTTPMessages
-internal import TextEncodings
 
 /// The results of a load test of a gate.
 package struct GateFigures: Sendable {
@@ -14,6 +12,8 @@ package struct GateFigures: Sendable {
     package internal(set) var ranOutAfter: Double?
     /// The number of answers by status. An answer without a status is counted by its HTTP code.
     package private(set) var statuses: [String: Int] = [:]
+    /// The reason that the first answer of a status gave, by status.
+    package private(set) var details: [String: String] = [:]
     /// The time until the last answer, in seconds.
     package private(set) var seconds = 0.0
     private var turns: [LatencyHistogram]
@@ -41,15 +41,11 @@ package struct GateFigures: Sendable {
     mutating func count(_ answer: HTTPClient.Answer?, nanoseconds: UInt64, at time: Double) {
         guard let answer else { return unanswered += 1 }
         answers += 1
-        let status = answer.header("X-Media-Token-Status") ?? Self.code(in: answer.body) ?? "HTTP \(answer.status)"
+        let status = answer.gateStatus
+        if statuses[status] == nil { details[status] = answer.gateDetail }
         statuses[status, default: 0] += 1
         let turn = Int(time / turnSeconds)
         if turn < turns.count { turns[turn].record(nanoseconds) } else { late.record(nanoseconds) }
-    }
-
-    /// The status in the gate's problem details (RFC 9457) for a request that it does not understand.
-    private static func code(in body: [UInt8]) -> String? {
-        (try? StrictJSON.readObject(body[...]).text("code")) ?? nil
     }
 
     mutating func end(after seconds: Double) { self.seconds = seconds }

@@ -1,4 +1,4 @@
-internal import TextEncodings
+package import TextEncodings
 
 /// The scheme, host and port of a URL, normalized for comparison: in lower case, without a dot at the end of the host
 /// and without the scheme's default port.
@@ -15,12 +15,19 @@ package struct StreamOrigin: Hashable, Sendable {
 
     /// The origin as the start of a URL, such as `https://cdn.example`.
     package var text: String {
-        // Appending to one text avoids the copies that each interpolation and each sum would make.
-        var text = scheme
-        text += "://"
-        text += host.name
-        if let port { text += ":\(port)" }
-        return text
+        var text = ByteWriter(capacity: 256)
+        write(to: &text)
+        return text.text
+    }
+
+    /// Writes the origin as the start of a URL.
+    package func write(to text: inout ByteWriter) {
+        text.write(text: scheme)
+        text.write("://")
+        text.write(text: host.name)
+        guard let port else { return }
+        text.write(":")
+        text.write(decimal: Int64(port))
     }
 
     /// Reads `https://HOST[:PORT]` or `http://HOST[:PORT]`. The result is `nil` for any other text.
@@ -65,7 +72,7 @@ package struct StreamHost: Hashable, Sendable {
         self = host
     }
 
-    private init(name: String) { self.name = name }
+    private init(name: ArraySlice<UInt8>) { self.name = String(decoding: name, as: UTF8.self) }
 
     /// Reads `HOST` or `HOST:PORT`. The result is `nil` for any other text, including a host after a user name and
     /// password.
@@ -73,7 +80,7 @@ package struct StreamHost: Hashable, Sendable {
         let isAddress = authority.first == UInt8(ascii: "[")
         let end = isAddress ? authority.firstIndex(of: UInt8(ascii: "]")).map { $0 + 1 } : nil
         let host = end.map { authority[..<$0] } ?? authority.prefix { $0 != UInt8(ascii: ":") }
-        let text = String(decoding: host.map(\.asciiLowercased), as: UTF8.self)
+        let text = host.map(\.asciiLowercased)[...]
         guard let name = isAddress ? address(text) : domainName(text) else { return nil }
         let rest = authority.dropFirst(host.count)
         if rest.isEmpty { return (StreamHost(name: name), nil) }
@@ -84,11 +91,11 @@ package struct StreamHost: Hashable, Sendable {
         return (StreamHost(name: name), port)
     }
 
-    private static func domainName(_ text: String) -> String? {
-        let name = text.utf8.last == UInt8(ascii: ".") ? String(text.dropLast()) : text
+    private static func domainName(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        let name = text.last == UInt8(ascii: ".") ? text.dropLast() : text
         // Each label has a letter, digit, `-` or `_` at least.
         var isInLabel = false
-        for byte in name.utf8 {
+        for byte in name {
             if byte == UInt8(ascii: ".") {
                 guard isInLabel else { return nil }
                 isInLabel = false
@@ -97,13 +104,13 @@ package struct StreamHost: Hashable, Sendable {
                 isInLabel = true
             }
         }
-        return isInLabel && name.utf8.count <= 253 ? name : nil
+        return isInLabel && name.count <= 253 ? name : nil
     }
 
-    private static func address(_ text: String) -> String? {
-        let inner = text.utf8.dropFirst().dropLast()
+    private static func address(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        let inner = text.dropFirst().dropLast()
         let isAddress =
-            text.utf8.last == UInt8(ascii: "]") && inner.allSatisfy { $0.isLetterOrDigit || ":.".utf8.contains($0) }
+            text.last == UInt8(ascii: "]") && inner.allSatisfy { $0.isLetterOrDigit || ":.".utf8.contains($0) }
         return isAddress && !inner.isEmpty ? text : nil
     }
 }

@@ -296,6 +296,37 @@ extension EndToEnd {
             #expect(ask(lone) == 401)
         }
 
+        @Test(
+            "requests that wait for a store take no more memory than they may; others are refused, their tokens unused")
+        func waiting() throws {
+            let redis = try RedisServer()
+            let settings = ["--max-unfinished-bytes", "4194304", "--workers", "1"]
+            let gate = try GateProcess(in: place, replays: redis.url + "?timeout=3000", GatePlace.strict + settings)
+            let tokens = try place.tokens(200)
+            func ask(_ token: String, behind length: Int) throws -> RawConnection {
+                let token = Fixtures.base64(token).replacing("+", with: "%2B")
+                let form = "token=\(token)&junk=" + String(repeating: "x", count: length)
+                let connection = try RawConnection(port: gate.port)
+                connection.send(
+                    Self.verify + "Content-Type: application/x-www-form-urlencoded\r\n"
+                        + "Content-Length: \(form.utf8.count)\r\n\r\n" + form)
+                return connection
+            }
+            #expect(try ask(tokens[0], behind: 0).answer()?.status == 200)
+            let before = try gate.residentMegabytes()
+            redis.signal(SIGSTOP)
+            let clients = try tokens.dropFirst().map { try ask($0, behind: 200_000) }
+            let more = try gate.residentMegabytes() - before
+            #expect(more < (Program.isSanitized ? 100 : 20), "\(more) MB")
+            let answers = clients.map { $0.answer() }
+            #expect(answers.allSatisfy { $0?.status == 503 })
+            redis.signal(SIGCONT)
+            // Nothing was done for those whose connection ended with the answer.
+            let refused = zip(tokens.dropFirst(), answers).filter { $1?.headers.contains("Connection: close") == true }
+            #expect(refused.count > 100)
+            for (token, _) in refused { #expect(try ask(token, behind: 0).answer()?.status == 200) }
+        }
+
         @Test("a body in chunks of a byte, each a packet of its own, takes no more memory than unfinished requests may")
         func smallChunks() throws {
             let limit = ["--max-unfinished-bytes", "2359296", "--route", "/free=open"]

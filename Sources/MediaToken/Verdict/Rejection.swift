@@ -83,7 +83,7 @@ public struct Rejection: Sendable, CustomStringConvertible {
         case .policy(.mvpd): "add the MVPD to the requestor's allow-list, if it is meant to be on it"
         case .alreadyUsed: "fetch a new token for each play, and never cache one"
         case .predatesStore:
-            "fetch a new token after that time; a new store rejects older tokens, plus the allowed clock skew"
+            "fetch a new token after that time; a new store accepts no token from before its beginning, clock skew included"
         }
     }
 

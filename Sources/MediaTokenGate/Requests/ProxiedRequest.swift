@@ -11,16 +11,18 @@ struct ProxiedRequest {
     /// The proxy's own request, which also carries the client's headers.
     let question: HTTPRequest
     let target: ArraySlice<UInt8>?
+    /// The part of the proxy's request that has the target.
+    let targetField: StaticString
     let method: ArraySlice<UInt8>?
     let host: ArraySlice<UInt8>?
     /// The proxy's ID of the client's request.
     let attempt: ArraySlice<UInt8>?
 
     init(
-        _ question: HTTPRequest, target: ArraySlice<UInt8>?, method: ArraySlice<UInt8>?, host: ArraySlice<UInt8>?,
-        attempt: ArraySlice<UInt8>? = nil
+        _ question: HTTPRequest, target: ArraySlice<UInt8>?, from targetField: StaticString,
+        method: ArraySlice<UInt8>?, host: ArraySlice<UInt8>?, attempt: ArraySlice<UInt8>? = nil
     ) {
-        (self.question, self.target, self.method) = (question, target, method)
+        (self.question, self.target, self.targetField, self.method) = (question, target, targetField, method)
         (self.host, self.attempt) = (host, attempt)
     }
 

@@ -69,12 +69,12 @@ struct VerifyRequestBody: ~Copyable {
         guard form.isWhole else {
             throw .invalid("a field name of the form cannot be decoded, or there are more than 256 fields")
         }
-        token = try Self.one(of: (Self.tokenFields + [Self.answerFields.token]).flatMap(form.encoded))
+        token = try Self.one(of: (Self.tokenFields + [Self.answerFields.token]).flatMap(form.encoded), in: "form")
         self.form = form
     }
 
-    /// The gate's own object holds the token under one of ``tokenFields``. Any other object is an answer from Adobe,
-    /// which the library reads. Its requestor and resource are not used as the caller's expectation, since the client
+    /// The gate's own object holds the token under one of ``tokenFields``, and one that has only the other ``fields`` lacks
+    /// it. Any other object is an answer from Adobe, which the library reads. Its requestor and resource are not used as the caller's expectation, since the client
     /// may have written them.
     private mutating func readJSON(_ bytes: ArraySlice<UInt8>) throws(RequestError) {
         var tokens: [String?] = []
@@ -82,7 +82,9 @@ struct VerifyRequestBody: ~Copyable {
         do throws(JSONError) {
             let object = try StrictJSON.readObject(bytes)
             for name in Self.tokenFields { tokens.append(try object.text(name)) }
-            guard tokens.contains(where: { $0 != nil }) else { return }
+            let has = { (names: [String]) in names.contains { object.members[JSONName($0)] != nil } }
+            let isAnswer = has([Self.answerFields.token, Self.answerFields.decisions]) || !has(Self.fields)
+            guard tokens.contains(where: { $0 != nil }) || !isAnswer else { return }
             tokens.append(try object.text(Self.answerFields.token))
             decisions = try object.objects(Self.answerFields.decisions)
             for name in Self.fields { members[name] = try object.text(name) }
@@ -92,14 +94,16 @@ struct VerifyRequestBody: ~Copyable {
         guard decisions == nil else {
             throw .invalid("the body has a token, and an answer of Adobe's; expected one of them")
         }
-        token = try Self.one(of: tokens.compactMap { $0.map { Array($0.utf8)[...] } })
+        token = try Self.one(of: tokens.compactMap { $0.map { Array($0.utf8)[...] } }, in: "JSON object")
     }
 
-    private static func one(of tokens: [ArraySlice<UInt8>]) throws(RequestError) -> ArraySlice<UInt8> {
+    private static func one(
+        of tokens: [ArraySlice<UInt8>], in form: String
+    ) throws(RequestError) -> ArraySlice<UInt8> {
         guard let first = tokens.first, tokens.allSatisfy({ $0.hasSameBytes(as: first) }) else {
             throw .invalid(
-                "the body has \(tokens.isEmpty ? "no token" : "several tokens that differ"); expected one, as "
-                    + tokenFields.joined(separator: ", "))
+                "the body, read as a \(form), has \(tokens.isEmpty ? "no token" : "several tokens that differ"); expected "
+                    + "one, as \(tokenFields.joined(separator: ", ")), or a bare token sent as text/plain")
         }
         return first
     }

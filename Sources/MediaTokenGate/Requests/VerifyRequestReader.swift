@@ -9,8 +9,10 @@ struct VerifyRequestReader {
     func task(_ request: HTTPRequest, explains: Bool) -> GateTask {
         do throws(RequestError) {
             let sent = try VerifyRequestFields(request)
-            guard let requestor = try sent.requestor() else { throw .missing("requestor") }
-            guard let resource = try sent.resource().map({ ResourceID($0) }) else { throw .missing("resource") }
+            guard let requestor = try sent.requestor() else { throw .missing("requestor", "X-Requestor-Id") }
+            guard let resource = try sent.resource().map({ ResourceID($0) }) else {
+                throw .missing("resource", "X-Resource-Id")
+            }
             let rule: ResourceRule = comparesCanonically ? .canonically([resource]) : .exactly(resource)
             let expectation = Expectation(requestor: requestor, resource: rule)
             let verification = VerificationRequest(token: RawToken(sent.body.token), expectation: expectation)
@@ -78,7 +80,7 @@ struct VerifyRequestFields: ~Copyable {
 }
 
 extension RequestError {
-    fileprivate static func missing(_ name: String) -> Self {
-        .invalid("no \(name) is given; expected it in the body, the query or a header")
+    fileprivate static func missing(_ name: String, _ header: String) -> Self {
+        .invalid("no \(name) is given; expected it in a form, a JSON object, the query or the header \(header)")
     }
 }

@@ -37,7 +37,7 @@ package struct Gate: Sendable {
         case _ where path.isSame(as: "/v1/authz/auth-request"):
             return authorize(
                 ProxiedRequest(
-                    request, target: request.onlyValue(of: GateField.originalURI),
+                    request, target: request.onlyValue(of: GateField.originalURI), from: "X-Original-URI",
                     method: request.onlyValue(of: GateField.originalMethod),
                     host: request.onlyValue(of: GateField.originalHost),
                     attempt: request.onlyValue(of: GateField.attempt)), at: now)
@@ -45,15 +45,15 @@ package struct Gate: Sendable {
         case _ where path.isSame(as: "/v1/authz/forward-auth"):
             return authorize(
                 ProxiedRequest(
-                    request, target: request.onlyValue(of: GateField.forwardedURI),
+                    request, target: request.onlyValue(of: GateField.forwardedURI), from: "X-Forwarded-Uri",
                     method: request.onlyValue(of: GateField.forwardedMethod),
                     host: request.onlyValue(of: GateField.forwardedHost)), at: now)
         case _ where path.begins(with: "/v1/authz/ext-authz"):
             // Envoy appends the client's target to the prefix, and uses the client's method and host.
             return authorize(
                 ProxiedRequest(
-                    request, target: request.target.dropping("/v1/authz/ext-authz"), method: request.method,
-                    host: request.onlyValue(of: .host)), at: now)
+                    request, target: request.target.dropping("/v1/authz/ext-authz"), from: "the request's target",
+                    method: request.method, host: request.onlyValue(of: .host)), at: now)
         default: return .notFound
         }
     }
@@ -64,10 +64,19 @@ package struct Gate: Sendable {
 
     private func authorize(_ proxied: ProxiedRequest, at now: Timestamp) -> GateTask {
         // A proxy asks without a body. Bytes after its headers may belong to another request, or imitate one.
-        guard proxied.question.body.isEmpty, let target = proxied.target, let path = StreamPath(target),
-            let route = routes.route(to: path, on: proxied.streamHost)
-        else {
-            return .subrequest(403, .routeUnknown)
+        guard proxied.question.body.isEmpty else {
+            return .subrequest(403, .routeUnknown, "the proxy's request has a body; expected none")
+        }
+        guard let target = proxied.target else {
+            return .subrequest(
+                403, .routeUnknown, "the stream's path is not there, or twice; expected it in \(proxied.targetField)")
+        }
+        // The path itself is not shown: a client may have put its token there.
+        guard let path = StreamPath(target) else {
+            return .subrequest(403, .routeUnknown, "two servers could read the stream's path in two ways")
+        }
+        guard let route = routes.route(to: path, on: proxied.streamHost) else {
+            return .subrequest(403, .routeUnknown, "no route names the stream's path on this host")
         }
         guard case .token(let expectation) = route.access else { return Self.tokenNotRequired }
         let grant = route.grantAnswer(to: proxied, for: path, at: now)

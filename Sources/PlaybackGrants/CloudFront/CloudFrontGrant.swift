@@ -63,15 +63,16 @@ public struct CloudFrontGrant: Sendable {
         return "{\"Statement\":[{\"Resource\":\"\(url)\",\"Condition\":{\(condition)}}]}"
     }
 
-    private static let schemes = ["https://", "http://", "http*://"]
+    private static let schemes: [StaticString] = ["https://", "http://", "http*://"]
 
     /// Throws if the URL or the address cannot be part of a policy.
     func demandSignable(_ url: String) throws(GrantError) {
         // Iterating over an array is several times as fast as iterating over a string.
-        let isPlain = Array(url.utf8).allSatisfy {
+        let bytes = Array(url.utf8)[...]
+        let isPlain = bytes.allSatisfy {
             (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
         }
-        guard isPlain, Self.schemes.contains(where: { url.utf8.starts(with: $0.utf8) }) else {
+        guard isPlain, Self.schemes.contains(where: bytes.begins) else {
             throw GrantError("url", "is '\(printable(url))'; expected an absolute URL, percent-encoded")
         }
         if let ip {

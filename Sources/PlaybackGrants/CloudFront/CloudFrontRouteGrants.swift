@@ -31,7 +31,13 @@ struct CloudFrontRouteGrants: RouteGrants {
         guard let origin = url.origin else {
             throw GrantError("url", "is '\(printable(url.text))'; expected an absolute URL, which CloudFront signs")
         }
-        guard route.delivery == .query else { return origin.text + route.prefix + "*" }
+        guard route.delivery == .query else {
+            var pattern = ByteWriter(capacity: 256)
+            origin.write(to: &pattern)
+            pattern.write(text: route.prefix)
+            pattern.write("*")
+            return pattern.text
+        }
         // In a policy, `?` matches any character, so the grant would also open other files, including those of other
         // routes.
         guard !url.hasQuery else {

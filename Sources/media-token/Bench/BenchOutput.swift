@@ -14,6 +14,8 @@ protocol BenchReport {
     /// The results for a terminal, one string per line.
     var lines: [String] { get }
     var object: Object { get }
+    /// What must be the same in two runs that are compared, by the members of the JSON; `nil` for one without a value.
+    var conditions: [(name: String, value: String?)] { get }
     /// The figures that can be compared with those of an earlier run.
     var figures: [ReportFigure] { get }
     /// Further results for the page.
@@ -54,13 +56,16 @@ struct BenchOutput {
     }
 
     /// The run to compare with, whose JSON must have the member `figure`; `nil` if no run is named.
+    ///
+    /// - Throws: also if the report's file cannot be written, which is better known before a long run than after it.
     func earlier(with figure: String) throws(CommandError) -> EarlierRun? {
-        try comparedFile.map { (file) throws(CommandError) in try EarlierRun(reading: file, with: figure) }
+        if let file { close(try Self.open(file)) }
+        return try comparedFile.map { (file) throws(CommandError) in try EarlierRun(reading: file, with: figure) }
     }
 
     func show(_ report: some BenchReport, beside earlier: EarlierRun?) throws(CommandError) {
         let facts = RunFacts(target: report.target)
-        let comparison = earlier.map { Comparison(of: report.figures, with: $0) }
+        let comparison = earlier.map { Comparison(of: report, with: $0) }
         if isJSON {
             Console.print(
                 JSONLine.encode(WholeObject(report: report.object, run: facts.object, compared: comparison?.object)))
@@ -78,11 +83,21 @@ struct BenchOutput {
 
     /// Writes a file, replacing an existing one, because users repeat a report after each change.
     private static func write(_ text: String, to path: String) throws(CommandError) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        defer { if descriptor >= 0 { close(descriptor) } }
-        guard descriptor >= 0, FileBytes.write(Array(text.utf8), to: descriptor) else {
-            throw CommandError("\(path): \(String(cString: strerror(errno)))")
+        let descriptor = try open(path)
+        defer { close(descriptor) }
+        guard ftruncate(descriptor, 0) == 0, FileBytes.write(Array(text.utf8), to: descriptor) else {
+            throw failure(path)
         }
+    }
+
+    private static func open(_ path: String) throws(CommandError) -> Int32 {
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw failure(path) }
+        return descriptor
+    }
+
+    private static func failure(_ path: String) -> CommandError {
+        CommandError("\(path): \(String(cString: strerror(errno)))")
     }
 }
 

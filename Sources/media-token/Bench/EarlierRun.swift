@@ -30,6 +30,15 @@ struct EarlierRun {
         return number
     }
 
+    /// What a member of the JSON says, safe to print; `nil` if there is none.
+    func condition(_ name: String) -> String? {
+        switch members.members[JSONName(name)] {
+        case .text(let text)?: printable(text)
+        case .number(let number)?: Figure.count(number)
+        default: nil
+        }
+    }
+
     /// A fact of the run; `nil` if the JSON lacks it.
     func fact(_ name: String) -> String? {
         ((try? members.object("run")?.text(name)) ?? nil).map { printable($0, limit: RunFacts.limit) }
@@ -47,11 +56,17 @@ struct Comparison {
 
     private let earlier: EarlierRun
     private let rows: [(figure: ReportFigure, row: Row)]
+    /// In what else the runs differ; `nil` if in nothing.
+    private let warning: String?
 
     /// Compares the figures that both runs have.
-    init(of figures: [ReportFigure], with earlier: EarlierRun) {
+    init(of report: some BenchReport, with earlier: EarlierRun) {
         self.earlier = earlier
-        rows = figures.compactMap { figure in
+        let different = report.conditions.filter { $0.value != earlier.condition($0.name) }.map { name, new in
+            "\(name) \(new ?? "none"), before \(earlier.condition(name) ?? "none")"
+        }
+        warning = different.isEmpty ? nil : "the runs differ in more: " + different.joined(separator: "; ")
+        rows = report.figures.compactMap { figure in
             earlier.value(figure.key).map { old in
                 (figure, Row(new: figure.value, old: old, ratio: old == 0 ? nil : figure.value / old))
             }
@@ -81,8 +96,11 @@ struct Comparison {
                 return column == 0 ? cell.0 + space : space + cell.0
             }.joined()
         }
-        return [title] + rows
+        return [title] + (warning.map { [$0] } ?? []) + rows
     }
 
-    func add(to page: inout ReportPage) { page.add(table: table, head: Self.head, heading: title, style: "figures") }
+    func add(to page: inout ReportPage) {
+        if let warning { page.add(notice: warning) }
+        page.add(table: table, head: Self.head, heading: title, style: "figures")
+    }
 }

@@ -4,6 +4,7 @@ internal import HTTPCalling
 internal import HTTPMessages
 internal import LoadTest
 internal import MediaToken
+internal import PlaybackGrants
 internal import TextEncodings
 
 /// The answer to one question before a load test. It shows that the gate's store accepts tokens issued from now on, and
@@ -34,10 +35,12 @@ struct FirstAnswer {
         let cookies = answer.headers.filter { $0.name.isSame(ignoringCaseOf: "Set-Cookie") }.map { cookie in
             String(cookie.value.prefix { $0 != ";" })
         }
-        guard answer.status == 200, !cookies.isEmpty else {
+        // Only this kind of grant opens a stream at the gate itself.
+        guard answer.status == 200, cookies.contains(where: { $0.hasPrefix(CommonAccessToken.name + "=") }) else {
+            let reason = answer.gateDetail.map { " (\($0))" } ?? ""
             throw CommandError(
-                "/v1/play answers \(Self.status(answer)) and \(cookies.count) cookies; expected VALID_TOKEN and the "
-                    + "cookie of a route with a grant of kind cat")
+                "/v1/play answers \(answer.gateStatus)\(reason), without the cookie \(CommonAccessToken.name); expected "
+                    + "VALID_TOKEN with that cookie, as of a route with a grant of kind cat")
         }
         var question = question
         question.cookies = cookies.joined(separator: "; ")
@@ -51,7 +54,7 @@ struct FirstAnswer {
             guard let answer = client.ask(request.target, headers: request.headers, body: request.body) else {
                 throw CommandError("\(url): no answer; is a gate listening there?")
             }
-            guard case .signed = tokens, Self.status(answer) == VerdictStatus.tokenPredatesStore.rawValue else {
+            guard case .signed = tokens, answer.gateStatus == VerdictStatus.tokenPredatesStore.rawValue else {
                 return answer
             }
             if attempt == 0 {
@@ -64,15 +67,9 @@ struct FirstAnswer {
                 + "compare the clocks, and the gate's --skew")
     }
 
-    private static func status(_ answer: HTTPClient.Answer) -> String {
-        answer.header("X-Media-Token-Status") ?? "HTTP \(answer.status)"
-    }
-
     /// The store's fence, as the last time of day in the answer's explanation.
     private static func fence(_ answer: HTTPClient.Answer) -> String {
-        let body = (try? StrictJSON.readObject(answer.body[...]).text("detail")) ?? nil
-        let detail = answer.header("X-Media-Token-Detail") ?? body ?? ""
-        let time: Substring? = detail.split(separator: " ").last { word in
+        let time: Substring? = (answer.gateDetail ?? "").split(separator: " ").last { word in
             word.utf8.count == 8 && word.utf8.count { $0 == UInt8(ascii: ":") } == 2
         }
         return time.map { "after \($0) UTC" } ?? "later"

@@ -8,7 +8,10 @@ struct GateQuestionOptions {
     static let group = OptionGroup(
         heading: "What to ask:",
         options: [
-            CommandOption("stream", "PATH", "Path of the stream, or its URL; for all paths of the gate but /v1/verify"),
+            CommandOption(
+                "stream", "PATH",
+                "Path of the stream, or its URL; for all paths of the gate but /v1/verify. The tokens must be for its route's requestor and resource"
+            ),
             CommandOption(
                 "by", "MEANS",
                 "What opens the stream at /v1/authz/…: token, a new one each time; grant, the cookies for which one token is exchanged at /v1/play first; nothing, on an open route (default token)"
@@ -33,12 +36,12 @@ struct GateQuestionOptions {
                     : "--stream cannot be used with /v1/verify, which is asked about no stream")
         }
         let means = try given.one("by")
-        guard means == nil || endpoint.isForProxies else {
-            throw UsageError("--by cannot be used with \(endpoint.rawValue), which always takes a token")
-        }
         guard let known = GateQuestion.Means(rawValue: means ?? "token") else {
             let names = GateQuestion.Means.allCases.map(\.rawValue).joined(separator: ", ")
             throw UsageError("--by is '\(printable(means ?? ""))'; expected one of \(names)")
+        }
+        guard means == nil || endpoint.isForProxies else {
+            throw UsageError("--by cannot be used with \(endpoint.rawValue), which always takes a token")
         }
         if known == .nothing { try CorpusOptions.refuseAll(with: "--by nothing", given) }
         question = GateQuestion(endpoint, by: known, stream: stream ?? "", host: place.host)

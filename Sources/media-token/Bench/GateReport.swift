@@ -41,6 +41,14 @@ struct GateReport: BenchReport {
         }
     }
 
+    /// For each status that was not expected, the reason that its first answer gave.
+    private var unexpected: [String] {
+        let expected = invocation.asked.expected
+        return statuses.filter { $0.0 != expected && gate.statuses[$0.0] != nil }.map { status, _ in
+            "expected \(expected); \(status): \(gate.details[status] ?? "no reason is given")"
+        }
+    }
+
     var lines: [String] {
         [
             setting,
@@ -48,7 +56,16 @@ struct GateReport: BenchReport {
                 + "\(Figure.count(gate.answers)) in all",
             "latency         " + latency.line,
             "statuses        " + statuses.map { "\($0) \(Figure.count($1))" }.joined(separator: "  "),
-        ] + (shortage.map { [$0] } ?? [])
+        ] + unexpected + (shortage.map { [$0] } ?? [])
+    }
+
+    var conditions: [(name: String, value: String?)] {
+        let question = invocation.asked.question
+        return [
+            ("endpoint", question.endpoint.rawValue), ("by", question.means.rawValue),
+            ("connections", Figure.count(invocation.load.connections)),
+            ("rate", invocation.load.rate.map { Figure.count($0) }),
+        ]
     }
 
     var figures: [ReportFigure] {
@@ -78,13 +95,15 @@ struct GateReport: BenchReport {
         let shortage: String?
         let latencyNanoseconds: [String: UInt64]
         let statuses: [String: Int]
+        let details: [String: String]
 
         fileprivate init(_ report: GateReport) {
             let (figures, question) = (report.gate, report.invocation.asked.question)
             (endpoint, by) = (question.endpoint.rawValue, question.means.rawValue)
             (connections, rate) = (report.invocation.load.connections, report.invocation.load.rate)
             (seconds, answers, answersPerSecond) = (figures.seconds, figures.answers, figures.answersPerSecond)
-            (unanswered, unsent, statuses) = (figures.unanswered, figures.unsent, figures.statuses)
+            (unanswered, unsent) = (figures.unanswered, figures.unsent)
+            (statuses, details) = (figures.statuses, figures.details)
             (tokensRanOutAfterSeconds, shortage) = (figures.ranOutAfter, report.shortage)
             tokensSignedPerSecond = report.tokens.flatMap { $0.isSigning ? $0.speed : nil }
             latencyNanoseconds = report.latency.object
@@ -92,7 +111,7 @@ struct GateReport: BenchReport {
     }
 
     func addPlots(to page: inout ReportPage) {
-        if let shortage { page.add(notice: shortage) }
+        for notice in unexpected + (shortage.map { [$0] } ?? []) { page.add(notice: notice) }
         page.add(latency: gate.latency, of: "answer", title: "How long an answer takes")
         let (turns, turnSeconds) = gate.timeLine
         let rates = turns.map { Double($0.count) / turnSeconds }

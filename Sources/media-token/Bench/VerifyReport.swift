@@ -115,6 +115,13 @@ struct VerifyReport: BenchReport {
         }
     }
 
+    var conditions: [(name: String, value: String?)] {
+        let object = object
+        return [
+            ("threads", Figure.count(object.threads)), ("group", Figure.count(object.group)), ("replays", object.replays),
+        ]
+    }
+
     var figures: [ReportFigure] {
         func rate(_ name: String, _ key: String, _ value: Double?, places: Int = 0) -> [ReportFigure] {
             value.map { value in
