@@ -129,11 +129,17 @@ struct BenchCommandTests {
         #expect(abs(row.ratio - row.new / row.old) < 1e-9)
         #expect(both.compared.keys.contains("latencyNanoseconds.p99.9"))
         #expect(both.run["command"]?.contains("bench verify") ?? false)
+        #expect(!lines.contains("the runs differ in more"))
+        let grouped = try bench(options + ["--group", "4", "--report", page]).output
+        #expect(grouped.contains("the runs differ in more: group 4, before 1"), "\(grouped)")
+        #expect(try String(contentsOfFile: page, encoding: .utf8).contains("group 4, before 1"))
 
         let other = try directory.write("{\"answersPerSecond\": 3}", to: "other.json")
         let refused = try bench(["--compare", other])
         #expect(refused.status == 2)
         #expect(refused.errors.contains("no verificationsPerSecond in it"))
+        let unwritable = try bench(["--report", directory.path + "/none/page.html"])
+        #expect(unwritable.status == 2 && unwritable.output.isEmpty, "known before the run")
     }
 
     @Test("a password in a URL is not shown among the facts of the run")

@@ -22,6 +22,7 @@ extension EndToEnd {
             let tokensRanOutAfterSeconds: Double?
             let shortage: String?
             let statuses: [String: Int]
+            let details: [String: String]
             let latencyNanoseconds: [String: UInt64]
         }
 
@@ -102,7 +103,9 @@ extension EndToEnd {
             let secret = try place.directory.write(String(repeating: "0b", count: 32), to: "grant.key")
             let settings = """
                 {"routes": [{"path": "/open", "open": true}, {"path": "/live", "requestor": "MML", "resource": "TNT",
-                  "grant": {"kind": "cat", "key-file": "\(secret)", "issuer": "gate", "validity": 60}}]}
+                  "grant": {"kind": "cat", "key-file": "\(secret)", "issuer": "gate", "validity": 60}},
+                  {"path": "/akamai", "requestor": "MML", "resource": "TNT",
+                  "grant": {"kind": "akamai", "key-file": "\(secret)", "delivery": "cookie"}}]}
                 """
             let file = try place.directory.write(settings, to: "gate.json")
             return try GateProcess(in: place, ["--config", file] + GatePlace.strict)
@@ -145,20 +148,35 @@ extension EndToEnd {
             let nowhere = try bench(
                 gate, at: "/v1/play", ["--stream", "/open/1.ts", "--expect", "REQUEST_INVALID"] + signing + brief)
             #expect(nowhere.status == 0)
+            #expect(nowhere.figures.details["REQUEST_INVALID"]?.contains("has no grant") == true)
+            let page = place.directory.path + "/page.html"
+            let lines = try Program.mediaToken.run(
+                [
+                    "bench", "gate", "http://127.0.0.1:\(gate.port)/v1/play", "--stream", "/open/1.ts", "--report",
+                    page,
+                ] + signing + brief)
+            let reason = "expected VALID_TOKEN; REQUEST_INVALID: the route of"
+            #expect(lines.status == 1 && lines.output.contains(reason), "\(lines.output)")
+            #expect(try String(contentsOfFile: page, encoding: .utf8).contains(reason))
             gate.end()
         }
 
         @Test("a grant that cannot be had is an error that says what came")
         func noGrant() throws {
             let gate = try gateWithRoutes()
-            let outcome = try Program.mediaToken.run(
-                [
-                    "bench", "gate", "http://127.0.0.1:\(gate.port)/v1/authz/ext-authz", "--stream", "/live/1.ts",
-                    "--by",
-                    "grant", "--signing-key", signingKey, "--resource", "HBO",
-                ])
-            #expect(outcome.status == 2)
-            #expect(outcome.errors.contains("/v1/play answers INVALID_RESOURCE"), "\(outcome.errors)")
+            for (stream, resource, answer) in [
+                ("/live/1.ts", "HBO", "INVALID_RESOURCE_ID ("),
+                // A cookie, but of a grant that only a CDN takes.
+                ("/akamai/1.ts", "TNT", "VALID_TOKEN, without the cookie CTA-Common-Access-Token"),
+            ] {
+                let outcome = try Program.mediaToken.run(
+                    [
+                        "bench", "gate", "http://127.0.0.1:\(gate.port)/v1/authz/ext-authz", "--stream", stream, "--by",
+                        "grant", "--signing-key", signingKey, "--resource", resource,
+                    ])
+                #expect(outcome.status == 2)
+                #expect(outcome.errors.contains("/v1/play answers \(answer)"), "\(outcome.errors)")
+            }
             gate.end()
         }
 

@@ -96,6 +96,9 @@ struct GateTests {
             (verify("x=1", type: form), 400, "no token"), (verify("token=a&auth=b", type: form), 400, "several tokens"),
             (verify("{", type: "application/json"), 400, "malformed"),
             (verify("{\"token\":1}", type: "application/json"), 400, "another type"),
+            (verify("{\"tokn\":\"x\",\"requestor\":\"MML\"}", type: "application/json"), 400, "no token"),
+            (verify("x", query: "resource=TNT"), 400, "X-Requestor-Id"),
+            (verify("x", query: "requestor=MML"), 400, "X-Resource-Id"),
             (verify("{\"token\":\"a\",\"token\":\"b\"}", type: "application/json"), 400, "twice"),
             (verify("x", type: "image/png"), 415, "text/plain"),
         ]
@@ -116,6 +119,25 @@ struct GateTests {
         #expect(late.status == 401)
         #expect(header("WWW-Authenticate", of: late)?.contains("error=\"invalid_token\"") == true)
         #expect(header("Cache-Control", of: late) == "no-store")
+    }
+
+    @Test("a proxy whose request has no stream, two, one that could be two, or a body, learns which of these it is")
+    func unknownRoutes() {
+        for (endpoint, headers, body, reason) in [
+            ("forward-auth", [], "", "expected it in X-Forwarded-Uri"),
+            ("auth-request", [("X-Forwarded-Uri", "/live/1")], "", "expected it in X-Original-URI"),
+            ("forward-auth", [("X-Forwarded-Uri", "/live/1"), ("X-Forwarded-Uri", "/live/2")], "", "or twice"),
+            ("forward-auth", [("X-Forwarded-Uri", "/live/../1?media_token=secret")], "", "in two ways"),
+            ("forward-auth", [("X-Forwarded-Uri", "/elsewhere?media_token=secret")], "", "no route names"),
+            ("forward-auth", [("X-Forwarded-Uri", "/live/1")], "x", "has a body"),
+            ("ext-authz", [], "", "in two ways"),
+        ] as [(String, [(name: String, value: String)], String, String)] {
+            let answer = answer(
+                HTTPRequest(method: "GET", path: "/v1/authz/" + endpoint, headers: headers, body: Array(body.utf8)))
+            #expect(answer.status == 403 && header("X-Media-Token-Status", of: answer) == "ROUTE_UNKNOWN")
+            let detail = header("X-Media-Token-Detail", of: answer) ?? ""
+            #expect(detail.contains(reason) && !detail.contains("secret"), "\(endpoint), \(headers): \(detail)")
+        }
     }
 
     @Test("a store that cannot tell is 503, to backends and to proxies, and no yes")

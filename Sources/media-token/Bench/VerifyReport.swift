@@ -1,5 +1,6 @@
 internal import LoadTest
 internal import MediaToken
+internal import TextEncodings
 
 /// The results of `bench verify`.
 struct VerifyReport: BenchReport {
@@ -118,7 +119,8 @@ struct VerifyReport: BenchReport {
     var conditions: [(name: String, value: String?)] {
         let object = object
         return [
-            ("threads", Figure.count(object.threads)), ("group", Figure.count(object.group)), ("replays", object.replays),
+            ("threads", Figure.count(object.threads)), ("group", Figure.count(object.group)),
+            ("replays", printable(object.replays)),
         ]
     }
 
