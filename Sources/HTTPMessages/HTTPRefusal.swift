@@ -7,7 +7,8 @@ package struct HTTPRefusal: Error, Sendable, Equatable {
 
     init(_ status: Int, _ reason: String) { (self.status, self.reason) = (status, reason) }
 
-    /// A refusal because requests that wait for their answers take all memory that they may. Nothing was done for it.
+    /// The refusal of a request for which no memory is left, because others wait for their answers. The request is not
+    /// handled.
     package static let overloaded = Self(
         503, "too many requests wait for their answers; nothing was done for this one, so ask again")
 

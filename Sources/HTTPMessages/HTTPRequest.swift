@@ -37,6 +37,9 @@ package struct HTTPRequest: Sendable {
         pathLength = (target.position(of: UInt8(ascii: "?")) ?? target.endIndex) - target.startIndex
     }
 
+    /// The bytes of memory that the places of the header fields take.
+    package var fieldBytes: Int { fields.capacity * MemoryLayout<Field>.stride }
+
     /// The content, without its coding.
     package var body: ArraySlice<UInt8> { chunks.map { $0[...] } ?? message.dropFirst(headLength) }
 

@@ -7,9 +7,8 @@ package final class HMACKey: Sendable {
     private nonisolated(unsafe) let context: OpaquePointer
     /// Copies that are ready for another message: making one costs more than the code of a short message does.
     private let copies = Guarded<[OpaquePointer]>([])
-    /// Whether libcrypto can reset a copy after its message. Before 3.0.3 it says that it has, and has not.
-    private static let resets = OpenSSL_version_num() >= 0x3000_0030
-    private static let mostCopies = 64
+    /// Whether libcrypto resets a context for another message. Providers before 3.0.3 report success without doing it.
+    private let resets: Bool
 
     package init(_ digest: DigestAlgorithm, key: [UInt8]) throws(CryptoError) {
         guard let algorithm = EVP_MAC_fetch(nil, OSSL_MAC_NAME_HMAC, nil) else {
@@ -29,6 +28,10 @@ package final class HMACKey: Sendable {
             throw .libcrypto("cannot key a MAC (\(CryptoError.drainQueue()))")
         }
         self.context = context
+        let trial = EVP_MAC_CTX_dup(context)
+        defer { EVP_MAC_CTX_free(trial) }
+        let code = Self.code(of: [1], by: trial)
+        resets = code != nil && Self.reset(trial) && Self.code(of: [1], by: trial) == code
     }
 
     deinit {
@@ -38,27 +41,35 @@ package final class HMACKey: Sendable {
 
     package func code(of message: [UInt8]) throws(CryptoError) -> [UInt8] {
         let copy = copies.withLock { $0.popLast() } ?? EVP_MAC_CTX_dup(context)
-        defer { giveBack(copy) }
-        var length = 0
-        let code = [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { output, count in
-            let isMade =
-                copy != nil && EVP_MAC_update(copy, message, message.count) == 1
-                && EVP_MAC_final(copy, output.baseAddress, &length, output.count) == 1
-            count = isMade ? length : 0
+        guard let copy, let code = Self.code(of: message, by: copy) else {
+            EVP_MAC_CTX_free(copy)
+            throw .libcrypto("cannot make a MAC (\(CryptoError.drainQueue()))")
         }
-        guard !code.isEmpty else { throw .libcrypto("cannot make a MAC (\(CryptoError.drainQueue()))") }
+        if resets, Self.reset(copy) {
+            copies.withLock { $0.append(copy) }
+        } else {
+            EVP_MAC_CTX_free(copy)
+        }
         return code
     }
 
-    /// Keeps a copy for another message. An initialization without a key resets it and keeps its key (EVP_MAC(3)).
-    private func giveBack(_ copy: OpaquePointer?) {
-        let isKept =
-            copy != nil && Self.resets && EVP_MAC_init(copy, nil, 0, nil) == 1
-            && copies.withLock { copies in
-                guard copies.count < Self.mostCopies, let copy else { return false }
-                copies.append(copy)
-                return true
-            }
-        if !isKept { EVP_MAC_CTX_free(copy) }
+    /// The code of a message by a context that has seen none; `nil` if libcrypto fails.
+    private static func code(of message: [UInt8], by context: OpaquePointer?) -> [UInt8]? {
+        var length = 0
+        let code = [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { output, count in
+            let isMade =
+                context != nil && EVP_MAC_update(context, message, message.count) == 1
+                && EVP_MAC_final(context, output.baseAddress, &length, output.count) == 1
+            count = isMade ? length : 0
+        }
+        return code.isEmpty ? nil : code
+    }
+
+    /// Prepares a context for another message: an initialization without a key keeps the key (EVP_MAC(3)).
+    private static func reset(_ context: OpaquePointer?) -> Bool {
+        let isReset = EVP_MAC_init(context, nil, 0, nil) == 1
+        // What is left in the queue would be taken for the reason of a later failure.
+        if !isReset { _ = CryptoError.drainQueue() }
+        return isReset
     }
 }

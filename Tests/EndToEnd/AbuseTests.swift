@@ -321,10 +321,28 @@ extension EndToEnd {
             let answers = clients.map { $0.answer() }
             #expect(answers.allSatisfy { $0?.status == 503 })
             redis.signal(SIGCONT)
+            let spare = try place.tokens(1)[0]
+            let patience = ContinuousClock.now + .seconds(10)
+            while try ask(spare, behind: 0).answer()?.status == 503, ContinuousClock.now < patience { usleep(50_000) }
             // Nothing was done for those whose connection ended with the answer.
             let refused = zip(tokens.dropFirst(), answers).filter { $1?.headers.contains("Connection: close") == true }
             #expect(refused.count > 100)
             for (token, _) in refused { #expect(try ask(token, behind: 0).answer()?.status == 200) }
+        }
+
+        @Test("large requests that come together are all answered, within the memory that they may take")
+        func together() throws {
+            let settings = ["--max-unfinished-bytes", "4194304", "--workers", "1"]
+            let gate = try GateProcess(in: place, GatePlace.strict + settings)
+            let before = try gate.residentMegabytes()
+            let request = GateProcess.verification(String(repeating: "x", count: 60_000))
+            let clients = try (0..<300).map { _ in try RawConnection(port: gate.port) }
+            gate.signal(SIGSTOP)
+            for client in clients { client.send(request) }
+            gate.signal(SIGCONT)
+            #expect(clients.allSatisfy { $0.answer()?.status == 401 })
+            let more = try gate.residentMegabytes() - before
+            #expect(more < (Program.isSanitized ? 100 : 20), "\(more) MB")
         }
 
         @Test("a body in chunks of a byte, each a packet of its own, takes no more memory than unfinished requests may")

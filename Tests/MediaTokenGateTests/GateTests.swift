@@ -124,13 +124,13 @@ struct GateTests {
     @Test("a proxy whose request has no stream, two, one that could be two, or a body, learns which of these it is")
     func unknownRoutes() {
         for (endpoint, headers, body, reason) in [
-            ("forward-auth", [], "", "expected it in X-Forwarded-Uri"),
-            ("auth-request", [("X-Forwarded-Uri", "/live/1")], "", "expected it in X-Original-URI"),
-            ("forward-auth", [("X-Forwarded-Uri", "/live/1"), ("X-Forwarded-Uri", "/live/2")], "", "or twice"),
+            ("forward-auth", [], "", "in X-Forwarded-Uri"),
+            ("auth-request", [("X-Forwarded-Uri", "/live/1")], "", "in X-Original-URI"),
+            ("forward-auth", [("X-Forwarded-Uri", "/live/1"), ("X-Forwarded-Uri", "/live/2")], "", "more than once"),
             ("forward-auth", [("X-Forwarded-Uri", "/live/../1?media_token=secret")], "", "in two ways"),
             ("forward-auth", [("X-Forwarded-Uri", "/elsewhere?media_token=secret")], "", "no route names"),
             ("forward-auth", [("X-Forwarded-Uri", "/live/1")], "x", "has a body"),
-            ("ext-authz", [], "", "in two ways"),
+            ("ext-authz", [], "", "is empty"),
         ] as [(String, [(name: String, value: String)], String, String)] {
             let answer = answer(
                 HTTPRequest(method: "GET", path: "/v1/authz/" + endpoint, headers: headers, body: Array(body.utf8)))

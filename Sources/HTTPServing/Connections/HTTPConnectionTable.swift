@@ -58,7 +58,8 @@ package struct HTTPConnectionTable: Sendable {
     }
 
     private let limits: HTTPLimits
-    /// The most bytes that unfinished requests may take together, and those that wait for their answers.
+    /// The most bytes that all unfinished requests may take together. Requests that wait for their answers may take as many
+    /// again.
     private let share: Int
     // Not of optionals: to look into one of those would copy it.
     private var slots: [Slot] = []

@@ -37,7 +37,7 @@ package struct HTTPConversation: Sendable {
     private let limits: HTTPMessageLimits
     private var reader: HTTPRequestReader
     private var form = HTTPAnswerForm()
-    /// The bytes of memory that the request takes that waits for its answer.
+    /// The bytes of memory that a request takes while it waits for its answer.
     private var requestBytes = 0
     /// What is left of an answer that the client does not take as fast as it is sent.
     package private(set) var unsent: [UInt8] = []
@@ -59,7 +59,8 @@ package struct HTTPConversation: Sendable {
         }
     }
 
-    /// The bytes of memory that a request takes that waits for its answer, with what has come behind it.
+    /// The bytes of memory that the request which waits for its answer takes, and those that came after it; 0 if none
+    /// waits.
     package var waitingBytes: Int { awaitsAnswer ? requestBytes : 0 }
 
     /// Whether a request waits for its answer, or for the answer's last byte to be sent.
@@ -87,7 +88,7 @@ package struct HTTPConversation: Sendable {
     }
 
     private mutating func advance(at now: ContinuousClock.Instant) -> Event {
-        // What has been decoded since takes no more than its bytes did.
+        // The bytes that came; content that is decoded from chunks is no larger.
         requestBytes = reader.heldBytes
         switch reader.next(from: peer) {
         case .unfinished:
@@ -96,6 +97,7 @@ package struct HTTPConversation: Sendable {
         case .awaitsContinue: return .sendContinue
         case .request(let request):
             form = request.answerForm
+            requestBytes += request.fieldBytes
             enter(.answering, at: now)
             return .answer(request)
         case .refused(let refusal):

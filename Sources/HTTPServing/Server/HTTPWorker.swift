@@ -31,6 +31,8 @@ final class HTTPWorker {
     private var arrived: [HTTPExchange] = []
     private var timer: LoopTimer?
     private var stopTimer: LoopTimer?
+    /// Whether the requests that wait for their answers filled much of the memory when the event loop's iteration began.
+    private var wasCrowded = false
     private var isStopping = false
     private var isStopped = false
     private var now = ContinuousClock.now
@@ -73,6 +75,7 @@ final class HTTPWorker {
     func run() {
         while !isStopped {
             // Requests that clients had sent before their last answer wait for nothing.
+            wasCrowded = table.isCrowded
             loop.turn(waits: arrived.isEmpty)
             now = .now
             for slot in table.largest() {
@@ -142,8 +145,9 @@ final class HTTPWorker {
             socket.watch.watchWriting(false)
             let bytes = UnsafeRawBufferPointer(rebasing: space[..<count])
             perform(table.receive(slot, bytes, at: now), on: slot)
-            // Handling other events of this iteration would only add to the sums.
-            if table.isOverfull || table.isCrowded { loop.endTurn() }
+            // Handling other events of this iteration would only add to the sums. Requests that already waited do not get
+            // their answers any sooner by that.
+            if table.isOverfull || table.isCrowded && !wasCrowded { loop.endTurn() }
         case .waitsToRead: socket.watch.watchWriting(false)
         case .waitsToWrite: socket.watch.watchWriting(true)
         case .ended, .failed: close(slot)

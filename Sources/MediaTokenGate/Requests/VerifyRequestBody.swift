@@ -73,9 +73,9 @@ struct VerifyRequestBody: ~Copyable {
         self.form = form
     }
 
-    /// The gate's own object holds the token under one of ``tokenFields``, and one that has only the other ``fields`` lacks
-    /// it. Any other object is an answer from Adobe, which the library reads. Its requestor and resource are not used as the caller's expectation, since the client
-    /// may have written them.
+    /// An object with one of ``tokenFields`` is the gate's own. So is one with only the other ``fields``, which is refused
+    /// for its missing token. Any other object is an answer from Adobe, which the library reads. Its requestor and resource
+    /// are not used as the caller's expectation, since the client may have written them.
     private mutating func readJSON(_ bytes: ArraySlice<UInt8>) throws(RequestError) {
         var tokens: [String?] = []
         let decisions: [JSONObject]?

@@ -81,6 +81,7 @@ struct VerifyRequestFields: ~Copyable {
 
 extension RequestError {
     fileprivate static func missing(_ name: String, _ header: String) -> Self {
-        .invalid("no \(name) is given; expected it in a form, a JSON object, the query or the header \(header)")
+        .invalid(
+            "no \(name) is given; expected it as a form field, a JSON member, a query field or the header \(header)")
     }
 }

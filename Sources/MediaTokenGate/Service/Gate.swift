@@ -69,11 +69,14 @@ package struct Gate: Sendable {
         }
         guard let target = proxied.target else {
             return .subrequest(
-                403, .routeUnknown, "the stream's path is not there, or twice; expected it in \(proxied.targetField)")
+                403, .routeUnknown,
+                "the stream's path is missing or given more than once; expected it once, in \(proxied.targetField)")
         }
         // The path itself is not shown: a client may have put its token there.
         guard let path = StreamPath(target) else {
-            return .subrequest(403, .routeUnknown, "two servers could read the stream's path in two ways")
+            return .subrequest(
+                403, .routeUnknown,
+                "the stream's path is empty, too long or can be read in two ways; expected an absolute path")
         }
         guard let route = routes.route(to: path, on: proxied.streamHost) else {
             return .subrequest(403, .routeUnknown, "no route names the stream's path on this host")

@@ -9,17 +9,32 @@ final class GrantSigning: Sendable {
     /// The most grants that wait when another order is taken: as many as are signed in about a second with RSA-2048. Orders
     /// whose tokens are being verified at that moment come on top.
     static let capacity = 1024
-    /// The most grants that wait for clients that ask again. A used token may come as often as its owner likes.
+    /// The most retries that wait. Without a limit, the owner of one used token could fill the queue.
     static let retryCapacity = 64
+    /// After so many other jobs one retry gets its turn, so that none waits for ever.
+    private static let jobsBeforeRetry = 16
 
     private struct State {
         var jobs: [@Sendable () -> Void] = []
-        /// The jobs for clients that ask again, which wait until there are no others.
+        /// The jobs for clients that ask again.
         var retries: [@Sendable () -> Void] = []
+        /// How many other jobs were begun since the last retry.
+        var jobsSinceRetry = 0
         /// How many jobs are being done.
         var running = 0
         var idleThreads = 0
         var threads = 0
+
+        /// Takes the job that is next; `nil` if there is none.
+        mutating func next() -> (@Sendable () -> Void)? {
+            if !retries.isEmpty, jobs.isEmpty || jobsSinceRetry >= jobsBeforeRetry {
+                jobsSinceRetry = 0
+                return retries.removeFirst()
+            }
+            guard !jobs.isEmpty else { return nil }
+            jobsSinceRetry += 1
+            return jobs.removeFirst()
+        }
     }
 
     private let mostThreads: Int
@@ -34,7 +49,7 @@ final class GrantSigning: Sendable {
 
     /// Has a thread do a job.
     ///
-    /// - Parameter isRetry: Whether the client asks again. Its job is done when no other waits.
+    /// - Parameter isRetry: Whether the client asks again. Its job waits behind most others.
     /// - Returns: Whether the job will be done; false if too many clients that ask again wait.
     func perform(isRetry: Bool = false, _ job: @escaping @Sendable () -> Void) -> Bool {
         let needsThread: Bool? = state.withLock { state in
@@ -56,9 +71,14 @@ final class GrantSigning: Sendable {
             if let thread = ServiceThread({ [self] in serve() }) {
                 thread.detach()
             } else {
-                state.withLock { $0.threads -= 1 }
-                serveOnce()
-                return true
+                let hasThreads = state.withLock { state in
+                    state.threads -= 1
+                    return state.threads > 0
+                }
+                if !hasThreads {
+                    serveOnce()
+                    return true
+                }
             }
         }
         arrival.signal()
@@ -85,9 +105,9 @@ final class GrantSigning: Sendable {
 
     private func serveOnce() {
         let job: (@Sendable () -> Void)? = state.withLock { state in
-            guard !state.jobs.isEmpty || !state.retries.isEmpty else { return nil }
+            guard let job = state.next() else { return nil }
             state.running += 1
-            return state.jobs.isEmpty ? state.retries.removeFirst() : state.jobs.removeFirst()
+            return job
         }
         guard let job else { return }
         job()
@@ -101,9 +121,11 @@ final class LoopGrants {
     private let finished = Guarded([(number: Int, outcome: GrantOrder.Outcome)]())
     /// What waits for each grant that is being made.
     private var waiting: [Int: [(GrantOrder.Outcome) -> Void]] = [:]
-    /// The numbers of the grants that are being made and that several tokens share. A grant that is made for a client that
-    /// asks again is not among them, since no other client should wait as long.
+    /// The numbers of the grants that are being made and that several tokens share.
     private var shared: [GrantOrder.Key: Int] = [:]
+    /// The numbers of the grants that are being made for clients that ask again. No other client waits for these, because
+    /// they take longer.
+    private var sharedRetries: [GrantOrder.Key: Int] = [:]
     private var count = 0
     private var waker: LoopWaker?
 
@@ -136,7 +158,7 @@ final class LoopGrants {
         _ completion: @escaping (GrantOrder.Outcome) -> Void
     ) {
         let key = order.key(firstUse: firstUse)
-        if let key, let number = shared[key] {
+        if let key, let number = shared[key] ?? (isRetry ? sharedRetries[key] : nil) {
             waiting[number]?.append(completion)
             return
         }
@@ -151,11 +173,13 @@ final class LoopGrants {
         }
         guard isTaken else { return completion(.failure(Self.tooManyRetries)) }
         waiting[count] = [completion]
-        if let key, !isRetry { shared[key] = count }
+        guard let key else { return }
+        if isRetry { sharedRetries[key] = count } else { shared[key] = count }
     }
 
     private static let tooManyRetries = GrantError(
-        "signature", "\(GrantSigning.retryCapacity) clients that ask again wait for theirs; ask again in a second")
+        "signature",
+        "\(GrantSigning.retryCapacity) retries already wait; ask again in a second, with the same Idempotency-Key")
 
     private func takeBack() {
         let outcomes = finished.withLock { finished in
@@ -164,6 +188,7 @@ final class LoopGrants {
         }
         let numbers = Set(outcomes.map(\.number))
         shared = shared.filter { !numbers.contains($0.value) }
+        sharedRetries = sharedRetries.filter { !numbers.contains($0.value) }
         for (number, outcome) in outcomes {
             for completion in waiting.removeValue(forKey: number) ?? [] { completion(outcome) }
         }

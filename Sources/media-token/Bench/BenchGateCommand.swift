@@ -74,6 +74,7 @@ enum BenchGateCommand {
     }
 
     private static func measure(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
+        try invocation.output.checkPage()
         let earlier = try invocation.output.earlier(with: GateReport.mainFigure)
         _ = ServiceProcess.raiseDescriptorLimit()
         var settings = invocation.load

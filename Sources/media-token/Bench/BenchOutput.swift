@@ -55,12 +55,14 @@ struct BenchOutput {
         comparedFile = try given.one("compare")
     }
 
-    /// The run to compare with, whose JSON must have the member `figure`; `nil` if no run is named.
-    ///
-    /// - Throws: also if the report's file cannot be written, which is better known before a long run than after it.
-    func earlier(with figure: String) throws(CommandError) -> EarlierRun? {
+    /// Throws if the page cannot be written, which is better known before a long run than after it.
+    func checkPage() throws(CommandError) {
         if let file { close(try Self.open(file)) }
-        return try comparedFile.map { (file) throws(CommandError) in try EarlierRun(reading: file, with: figure) }
+    }
+
+    /// The run to compare with, whose JSON must have the member `figure`; `nil` if no run is named.
+    func earlier(with figure: String) throws(CommandError) -> EarlierRun? {
+        try comparedFile.map { (file) throws(CommandError) in try EarlierRun(reading: file, with: figure) }
     }
 
     func show(_ report: some BenchReport, beside earlier: EarlierRun?) throws(CommandError) {
@@ -83,15 +85,13 @@ struct BenchOutput {
 
     /// Writes a file, replacing an existing one, because users repeat a report after each change.
     private static func write(_ text: String, to path: String) throws(CommandError) {
-        let descriptor = try open(path)
+        let descriptor = try open(path, O_TRUNC)
         defer { close(descriptor) }
-        guard ftruncate(descriptor, 0) == 0, FileBytes.write(Array(text.utf8), to: descriptor) else {
-            throw failure(path)
-        }
+        guard FileBytes.write(Array(text.utf8), to: descriptor) else { throw failure(path) }
     }
 
-    private static func open(_ path: String) throws(CommandError) -> Int32 {
-        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+    private static func open(_ path: String, _ flags: Int32 = 0) throws(CommandError) -> Int32 {
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0o644)
         guard descriptor >= 0 else { throw failure(path) }
         return descriptor
     }
@@ -121,6 +121,7 @@ private struct WholeObject<Report: Encodable>: Encodable {
 enum Figure {
     /// The number rounded to a whole one, its digits in groups of three.
     static func count(_ number: Double) -> String {
+        guard abs(number) < 1e15 else { return "\(number)" }
         let digits = Array(String(Int(number.rounded())))
         return String(
             digits.enumerated().flatMap { index, digit in

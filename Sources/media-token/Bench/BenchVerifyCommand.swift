@@ -76,6 +76,7 @@ enum BenchVerifyCommand {
     }
 
     private static func measure(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
+        try invocation.output.checkPage()
         let earlier = try invocation.output.earlier(with: VerifyReport.mainFigure)
         // The store is opened before the tokens are signed: tokens issued earlier would predate the store.
         let store = try invocation.replays.openToBeFilled()

@@ -56,16 +56,16 @@ struct Comparison {
 
     private let earlier: EarlierRun
     private let rows: [(figure: ReportFigure, row: Row)]
-    /// In what else the runs differ; `nil` if in nothing.
+    /// The conditions in which the runs differ; `nil` if in none.
     private let warning: String?
 
     /// Compares the figures that both runs have.
     init(of report: some BenchReport, with earlier: EarlierRun) {
         self.earlier = earlier
         let different = report.conditions.filter { $0.value != earlier.condition($0.name) }.map { name, new in
-            "\(name) \(new ?? "none"), before \(earlier.condition(name) ?? "none")"
+            "\(name) \(new ?? "none") (earlier \(earlier.condition(name) ?? "none"))"
         }
-        warning = different.isEmpty ? nil : "the runs differ in more: " + different.joined(separator: "; ")
+        warning = different.isEmpty ? nil : "the runs also differ in: " + different.joined(separator: "; ")
         rows = report.figures.compactMap { figure in
             earlier.value(figure.key).map { old in
                 (figure, Row(new: figure.value, old: old, ratio: old == 0 ? nil : figure.value / old))

@@ -46,6 +46,7 @@ final class RunningGate {
                     handler: { _ in HTTPHandler { admin.handle($0) } })
             } catch {
                 server.stop(withinMilliseconds: 0)
+                service.stop()
                 throw error
             }
             (self.settings, self.service, self.server) = (settings, service, server)
