@@ -317,8 +317,9 @@ struct ConversationTests {
 
     @Test("while requests that wait for their answers take all memory that they may, others are refused")
     func waitingCounts() {
-        var table = HTTPConnectionTable(HTTPLimits(), share: 10_000)
-        let text = "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 4000\r\n\r\n" + String(repeating: "x", count: 4000)
+        var table = HTTPConnectionTable(HTTPLimits(), share: 30_000)
+        let head = "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: "
+        let text = head + "12000\r\n\r\n" + String(repeating: "x", count: 12_000)
         let slots = (0..<4).map { _ in table.add(from: "", isSecured: false, at: Self.start) }
         let events = slots.map { slot in Self.bytes(text) { table.receive(slot, $0, at: Self.start) } }
         #expect(events[..<2].map(Self.path) == ["/a", "/a"] && table.isCrowded)
@@ -351,6 +352,22 @@ struct ConversationTests {
             return
         }
         #expect(table.remove(slots[0]) != nil && !table.isQuiet)
+    }
+
+    @Test("small requests are taken however many wait, large ones then are not")
+    func smallRequests() {
+        var table = HTTPConnectionTable(HTTPLimits(), share: 30_000)
+        func receive(_ length: Int) -> HTTPConversation.Event {
+            let slot = table.add(from: "", isSecured: false, at: Self.start)
+            let head = "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: \(length)\r\n\r\n"
+            return Self.bytes(head + String(repeating: "x", count: length)) { table.receive(slot, $0, at: Self.start) }
+        }
+        for _ in 0..<10 { #expect(Self.path(receive(7000)) == "/a") }
+        guard case .refuse(.overloaded) = receive(12_000) else {
+            Issue.record("a large request is taken where no memory is left")
+            return
+        }
+        #expect(Self.path(receive(7000)) == "/a")
     }
 
     @Test("bytes behind an answer are told, and are no part of it")

@@ -144,9 +144,15 @@ package struct HTTPConnectionTable: Sendable {
         admit(change(slot) { $0.hasSent(at: now) }, slot)
     }
 
+    /// The bytes of memory up to which a request is always taken, so that a store which stalls for a moment costs no answers.
+    /// The limit on connections bounds the memory of such requests.
+    private static let smallRequest = 8192
+
     /// Refuses a request that has come if it and those that wait for their answers take more memory than they may.
     private mutating func admit(_ event: HTTPConversation.Event, _ slot: Int) -> HTTPConversation.Event {
-        guard case .answer = event, sums.waiting > share else { return event }
+        guard case .answer = event, sums.waiting > share, slots[slot].counted.waiting > Self.smallRequest else {
+            return event
+        }
         return change(slot) { $0.refuse(.overloaded) }
     }
 

@@ -63,7 +63,7 @@ struct GateOption {
         GateOption("max-connections-per-peer", "N", .number, "The same from one address (default 20000)"),
         GateOption(
             "max-unfinished-bytes", "N", .number,
-            "Total bytes of unfinished requests; above it, connections with the most are closed. As many again may wait for answers; above that, requests get 503 (default 67108864)"
+            "Total bytes of unfinished requests; above it, connections with the most are closed. As many again may wait for answers; above that, requests of more than 8 KiB get 503 (default 67108864)"
         ),
         GateOption("log-every", "N", .number, "Log one verdict in N (default 1; 0: none)"),
         GateOption("stop-timeout", "S", .number, "Seconds to finish in-flight requests on shutdown (default 10)"),
