@@ -61,6 +61,8 @@ struct HTTPProperty: FuzzProperty {
                 switch reader.next(from: "") {
                 case .request(let request):
                     let fields = request.headers.flatMap { [Array($0.name.utf8), Array($0.value.utf8)] }
+                    let places = 8 * fields.count...heldLimit
+                    try demand(places.contains(request.fieldBytes), "the fields take \(request.fieldBytes) bytes")
                     story.requests.append(
                         [Array(request.method), Array(request.target)] + fields + [Array(request.body)])
                     // As a server does, which reads nothing more then.
