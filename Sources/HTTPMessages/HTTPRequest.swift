@@ -37,7 +37,7 @@ package struct HTTPRequest: Sendable {
         pathLength = (target.position(of: UInt8(ascii: "?")) ?? target.endIndex) - target.startIndex
     }
 
-    /// The bytes of memory that the places of the header fields take.
+    /// The bytes of memory that the request's list of header fields takes, apart from the bytes that were sent.
     package var fieldBytes: Int { fields.capacity * MemoryLayout<Field>.stride }
 
     /// The content, without its coding.

@@ -4,12 +4,10 @@ internal import TextEncodings
 
 /// What a gate says in an answer, in its header fields or its body.
 extension HTTPAnswerReader.Answer {
-    /// The status, safe to print; that of HTTP if the answer has no other.
-    package var gateStatus: String {
-        (header("X-Media-Token-Status") ?? member("code")).map { printable($0, limit: 64) } ?? "HTTP \(status)"
-    }
+    /// The gate's status as it was sent; that of HTTP if the answer has no other.
+    package var gateStatus: String { header("X-Media-Token-Status") ?? member("code") ?? "HTTP \(status)" }
 
-    /// The reason for the status, safe to print; `nil` if the answer gives none.
+    /// The gate's reason for its status, safe to print; `nil` if the answer gives none.
     package var gateDetail: String? {
         (header("X-Media-Token-Detail") ?? member("detail")).map { printable($0, limit: 256) }
     }

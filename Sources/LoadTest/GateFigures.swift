@@ -12,7 +12,7 @@ package struct GateFigures: Sendable {
     package internal(set) var ranOutAfter: Double?
     /// The number of answers by status. An answer without a status is counted by its HTTP code.
     package private(set) var statuses: [String: Int] = [:]
-    /// The reason that the first answer of a status gave, by status.
+    /// The reason that the gate gave with the first answer of each status, by status.
     package private(set) var details: [String: String] = [:]
     /// The time until the last answer, in seconds.
     package private(set) var seconds = 0.0

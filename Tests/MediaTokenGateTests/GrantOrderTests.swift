@@ -109,6 +109,18 @@ struct GrantOrderTests {
         #expect(grants.make(own, identifier: Self.identifier, firstUse: Self.second(1000)) != nil)
     }
 
+    /// Has the only thread do a job that ends when the semaphore is signalled.
+    private func hold(_ signing: GrantSigning) -> Threading.Semaphore {
+        let (gate, started) = (Semaphore(), Semaphore())
+        #expect(
+            signing.perform {
+                started.signal()
+                gate.wait()
+            })
+        started.wait()
+        return gate
+    }
+
     @Test("while too many grants wait, no order is taken whose grant would have to be signed")
     func signingIsFull() throws {
         let (loop, signing) = (try EventLoop(), GrantSigning(mostThreads: 1))
@@ -117,13 +129,7 @@ struct GrantOrderTests {
         let (hot, other) = (try order(signed, "/a/1"), try order(signed, "/a/2"))
         let own = try order(try self.grants(CommonAccessToken.self), "/a/1")
         _ = hot.outcome(identifier: [], firstUse: Self.second(1000), at: Self.second(1000))
-        let (gate, done) = (Semaphore(), Semaphore())
-        #expect(
-            signing.perform {
-                done.signal()
-                gate.wait()
-            })
-        done.wait()
+        let (gate, done) = (hold(signing), Semaphore())
         for _ in 1..<GrantSigning.capacity { #expect(signing.perform {}) }
         #expect(!grants.refuses(other, at: Self.second(1000)))
         #expect(signing.perform { done.signal() })
@@ -141,13 +147,7 @@ struct GrantOrderTests {
         let (loop, signing) = (try EventLoop(), GrantSigning(mostThreads: 1))
         let grants = LoopGrants(signing, on: loop)
         let signed = try self.grants(CloudFrontGrant.self)
-        let (gate, started) = (Semaphore(), Semaphore())
-        #expect(
-            signing.perform {
-                started.signal()
-                gate.wait()
-            })
-        started.wait()
+        let gate = hold(signing)
         var (finished, failures) = ([Int](), 0)
         func ask(_ number: Int, isRetry: Bool) throws {
             let order = try order(signed, "/a/\(number)")

@@ -23,7 +23,7 @@ package struct HTTPConnectionTable: Sendable {
         var isOpen = true
         /// The number of the request that waits for its answer.
         var request: UInt64 = 0
-        /// What the conversation counts for in the sums.
+        /// The conversation's part of the table's sums.
         var counted = Sums()
 
         /// Changes the conversation.
@@ -42,10 +42,11 @@ package struct HTTPConnectionTable: Sendable {
         }
     }
 
+    /// What one connection, or all of a table together, have on their way.
     private struct Sums {
-        /// The bytes of unfinished requests.
+        /// The bytes of memory that unfinished requests take.
         var unfinished = 0
-        /// The bytes of requests that wait for their answer.
+        /// The bytes of memory that requests take while they wait for their answers.
         var waiting = 0
         /// How many requests wait for their answer, or for its last byte to be sent.
         var busy = 0

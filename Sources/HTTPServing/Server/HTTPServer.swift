@@ -94,7 +94,7 @@ package final class HTTPServer: Sendable {
 /// Lets the server's thread start and stop a worker.
 private final class HTTPWorkerControl: Sendable {
     private struct State {
-        /// Whether the worker serves or has failed; `nil` before and after.
+        /// The worker's waker once it serves, or why it cannot; `nil` before that, and after the worker has ended.
         var outcome: Result<LoopWaker.Signal, HTTPServerError>?
         /// Milliseconds for which a worker that is to stop goes on answering.
         var patience = 0

@@ -61,7 +61,7 @@ package final class GateService: Sendable {
             refuse: { [self] refusal in refuse(refusal) })
     }
 
-    /// Ends the threads' work on grants. The event loops must have ended.
+    /// Ends the signing threads' work. The caller must have ended the event loops, which give them more.
     package func stop() { signing.stop() }
 
     /// The answer to a request that the server refuses; nothing of such a request is logged.

@@ -18,12 +18,34 @@ final class GrantSigning: Sendable {
         var jobs: [@Sendable () -> Void] = []
         /// The jobs for clients that ask again.
         var retries: [@Sendable () -> Void] = []
-        /// How many other jobs were begun since the last retry.
+        /// How many of ``jobs`` a thread has begun since one last began a retry.
         var jobsSinceRetry = 0
         /// How many jobs are being done.
         var running = 0
         var idleThreads = 0
         var threads = 0
+
+        /// Adds a job, unless it is a retry and too many of those wait.
+        ///
+        /// - Returns: Whether the job was added.
+        mutating func add(_ job: @escaping @Sendable () -> Void, isRetry: Bool) -> Bool {
+            guard isRetry else {
+                jobs.append(job)
+                return true
+            }
+            guard retries.count < retryCapacity else { return false }
+            retries.append(job)
+            return true
+        }
+
+        /// Counts another thread in, if more jobs wait than threads.
+        ///
+        /// - Returns: Whether the caller has to start that thread.
+        mutating func addThread(atMost mostThreads: Int) -> Bool {
+            guard jobs.count + retries.count > idleThreads, threads < mostThreads else { return false }
+            threads += 1
+            return true
+        }
 
         /// Takes the job that is next; `nil` if there is none.
         mutating func next() -> (@Sendable () -> Void)? {
@@ -49,44 +71,31 @@ final class GrantSigning: Sendable {
 
     /// Has a thread do a job.
     ///
-    /// - Parameter isRetry: Whether the client asks again. Its job waits behind most others.
+    /// - Parameter isRetry: Whether the job is for a client that asks again. Such a job waits behind most others.
     /// - Returns: Whether the job will be done; false if too many clients that ask again wait.
     func perform(isRetry: Bool = false, _ job: @escaping @Sendable () -> Void) -> Bool {
-        let needsThread: Bool? = state.withLock { state in
-            if isRetry {
-                guard state.retries.count < Self.retryCapacity else { return nil }
-                state.retries.append(job)
-            } else {
-                state.jobs.append(job)
-            }
-            guard state.jobs.count + state.retries.count > state.idleThreads, state.threads < mostThreads else {
-                return false
-            }
-            state.threads += 1
-            return true
+        let (isTaken, needsThread) = state.withLock { state in
+            let isTaken = state.add(job, isRetry: isRetry)
+            return (isTaken, isTaken && state.addThread(atMost: mostThreads))
         }
-        guard let needsThread else { return false }
-        // The threads stay for as long as the process.
-        if needsThread {
-            if let thread = ServiceThread({ [self] in serve() }) {
-                thread.detach()
-            } else {
-                let hasThreads = state.withLock { state in
-                    state.threads -= 1
-                    return state.threads > 0
-                }
-                if !hasThreads {
-                    serveOnce()
-                    return true
-                }
-            }
-        }
+        guard isTaken else { return false }
+        if needsThread { startThread() }
         arrival.signal()
         return true
     }
 
+    /// Starts a thread that stays for as long as the process. Where no thread can be had, the caller does a job itself.
+    private func startThread() {
+        if let thread = ServiceThread({ [self] in serve() }) { return thread.detach() }
+        let isLast = state.withLock { state in
+            state.threads -= 1
+            return state.threads == 0
+        }
+        if isLast { serveOnce() }
+    }
+
     /// Drops the jobs that wait, and returns when no thread is inside of libcrypto any more, so that the process can end.
-    /// The event loops must have ended.
+    /// The caller must have ended the event loops, which add jobs.
     func stop() {
         state.withLock { ($0.jobs, $0.retries) = ([], []) }
         while state.withLock({ $0.running > 0 }) { usleep(1000) }
@@ -121,11 +130,15 @@ final class LoopGrants {
     private let finished = Guarded([(number: Int, outcome: GrantOrder.Outcome)]())
     /// What waits for each grant that is being made.
     private var waiting: [Int: [(GrantOrder.Outcome) -> Void]] = [:]
-    /// The numbers of the grants that are being made and that several tokens share.
-    private var shared: [GrantOrder.Key: Int] = [:]
-    /// The numbers of the grants that are being made for clients that ask again. No other client waits for these, because
-    /// they take longer.
-    private var sharedRetries: [GrantOrder.Key: Int] = [:]
+    /// A grant that is being made and that several tokens share. Only clients that ask again wait for one that is made for
+    /// such a client, because it takes longer.
+    private struct Shared: Hashable {
+        let key: GrantOrder.Key
+        let isRetry: Bool
+    }
+
+    /// The numbers of the grants that are being made.
+    private var shared: [Shared: Int] = [:]
     private var count = 0
     private var waker: LoopWaker?
 
@@ -151,16 +164,19 @@ final class LoopGrants {
     /// Has a thread make the grant of an accepted token. Tokens that share a grant wait for one.
     ///
     /// - Parameters:
-    ///   - isRetry: Whether the client asks again.
+    ///   - isRetry: Whether the token was used before, and its client asks for the same grant again.
     ///   - completion: Called on the loop's thread, perhaps before this returns.
     func sign(
         _ order: GrantOrder, identifier: [UInt8], firstUse: Timestamp, isRetry: Bool,
         _ completion: @escaping (GrantOrder.Outcome) -> Void
     ) {
         let key = order.key(firstUse: firstUse)
-        if let key, let number = shared[key] ?? (isRetry ? sharedRetries[key] : nil) {
-            waiting[number]?.append(completion)
-            return
+        if let key {
+            let number = shared[Shared(key: key, isRetry: false)] ?? shared[Shared(key: key, isRetry: isRetry)]
+            if let number {
+                waiting[number]?.append(completion)
+                return
+            }
         }
         count += 1
         let isTaken = signing.perform(isRetry: isRetry) { [finished, number = count, signal = waker?.signal] in
@@ -173,8 +189,7 @@ final class LoopGrants {
         }
         guard isTaken else { return completion(.failure(Self.tooManyRetries)) }
         waiting[count] = [completion]
-        guard let key else { return }
-        if isRetry { sharedRetries[key] = count } else { shared[key] = count }
+        if let key { shared[Shared(key: key, isRetry: isRetry)] = count }
     }
 
     private static let tooManyRetries = GrantError(
@@ -188,7 +203,6 @@ final class LoopGrants {
         }
         let numbers = Set(outcomes.map(\.number))
         shared = shared.filter { !numbers.contains($0.value) }
-        sharedRetries = sharedRetries.filter { !numbers.contains($0.value) }
         for (number, outcome) in outcomes {
             for completion in waiting.removeValue(forKey: number) ?? [] { completion(outcome) }
         }

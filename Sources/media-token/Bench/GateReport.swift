@@ -1,4 +1,5 @@
 internal import LoadTest
+internal import TextEncodings
 
 /// The results of `bench gate`.
 struct GateReport: BenchReport {
@@ -26,8 +27,13 @@ struct GateReport: BenchReport {
         return "\(invocation.url), \(connections), \(target ?? ""), \(sent)"
     }
 
-    private var statuses: [(String, Int)] {
+    /// The statuses of the answers, the most frequent first.
+    private var answered: [(status: String, count: Int)] {
         gate.statuses.sorted { $0.value > $1.value }.map { ($0.key, $0.value) }
+    }
+
+    private var statuses: [(String, Int)] {
+        answered.map { (printable($0.status), $0.count) }
             + [("no answer", gate.unanswered), ("due, not sent", gate.unsent)].filter { $0.1 > 0 }
     }
 
@@ -41,11 +47,11 @@ struct GateReport: BenchReport {
         }
     }
 
-    /// For each status that was not expected, the reason that its first answer gave.
+    /// One line for each status that was not expected, with the reason that the gate gave with its first answer.
     private var unexpected: [String] {
         let expected = invocation.asked.expected
-        return statuses.filter { $0.0 != expected && gate.statuses[$0.0] != nil }.map { status, _ in
-            "expected \(expected); \(status): \(gate.details[status] ?? "no reason is given")"
+        return answered.filter { $0.status != expected }.map { status, _ in
+            "expected \(expected); \(printable(status)): \(gate.details[status] ?? "no reason is given")"
         }
     }
 

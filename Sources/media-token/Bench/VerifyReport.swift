@@ -117,11 +117,7 @@ struct VerifyReport: BenchReport {
     }
 
     var conditions: [(name: String, value: String?)] {
-        let object = object
-        return [
-            ("threads", Figure.count(object.threads)), ("group", Figure.count(object.group)),
-            ("replays", printable(object.replays)),
-        ]
+        [("threads", Figure.count(measured.threads)), ("group", Figure.count(group)), ("replays", printable(store))]
     }
 
     var figures: [ReportFigure] {
