@@ -159,7 +159,7 @@ let package = Package(
             dependencies: ["HTTPMessages", "MediaToken", "MediaTokenGate"],
             path: "Tests/Benchmarks/GateWorkload"),
         .testTarget(
-            name: "ReplayCacheTests",
+            name: "ReplayStoreTests",
             dependencies: [
                 "EventLoops", "MediaToken", "RedisSchedules", "ReplayLMDB", "ReplayRedis", "ReplayStores",
                 "TestSupport", "Threading",

@@ -4,10 +4,10 @@ internal import TextEncodings
 
 /// What a gate says in an answer, in its header fields or its body.
 extension HTTPAnswerReader.Answer {
-    /// The gate's status as it was sent; that of HTTP if the answer has no other.
-    package var gateStatus: String { header("X-Media-Token-Status") ?? member("code") ?? "HTTP \(status)" }
+    /// The gate's code as it was sent; the HTTP status if the answer has none.
+    package var gateCode: String { header("X-Media-Token-Code") ?? member("code") ?? "HTTP \(status)" }
 
-    /// The gate's reason for its status, safe to print; `nil` if the answer gives none.
+    /// The gate's reason for its code, safe to print; `nil` if the answer gives none.
     package var gateDetail: String? {
         (header("X-Media-Token-Detail") ?? member("detail")).map { printable($0, limit: 256) }
     }

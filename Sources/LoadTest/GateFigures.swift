@@ -2,7 +2,7 @@ internal import HTTPCalling
 
 /// The results of a load test of a gate.
 package struct GateFigures: Sendable {
-    /// The number of answers, whatever their status.
+    /// The number of answers, whatever their code.
     package private(set) var answers = 0
     /// The number of requests without an answer.
     package private(set) var unanswered = 0
@@ -10,9 +10,9 @@ package struct GateFigures: Sendable {
     package internal(set) var unsent = 0
     /// The seconds after which no signed token was left, which ended the test; `nil` if tokens sufficed.
     package internal(set) var ranOutAfter: Double?
-    /// The number of answers by status. An answer without a status is counted by its HTTP code.
-    package private(set) var statuses: [String: Int] = [:]
-    /// The reason that the gate gave with the first answer of each status, by status.
+    /// The number of answers by code. An answer without a code is counted by its HTTP status.
+    package private(set) var codes: [String: Int] = [:]
+    /// The reason that the gate gave with the first answer of each code, by code.
     package private(set) var details: [String: String] = [:]
     /// The time until the last answer, in seconds.
     package private(set) var seconds = 0.0
@@ -41,9 +41,9 @@ package struct GateFigures: Sendable {
     mutating func count(_ answer: HTTPClient.Answer?, nanoseconds: UInt64, at time: Double) {
         guard let answer else { return unanswered += 1 }
         answers += 1
-        let status = answer.gateStatus
-        if statuses[status] == nil { details[status] = answer.gateDetail }
-        statuses[status, default: 0] += 1
+        let code = answer.gateCode
+        if codes[code] == nil { details[code] = answer.gateDetail }
+        codes[code, default: 0] += 1
         let turn = Int(time / turnSeconds)
         if turn < turns.count { turns[turn].record(nanoseconds) } else { late.record(nanoseconds) }
     }

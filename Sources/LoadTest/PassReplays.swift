@@ -1,11 +1,11 @@
 internal import MediaToken
 
 /// A replay store to which each pass over a corpus has new tokens, so that a few thousand tokens act as millions.
-struct PassReplays: ReplayCache {
-    let store: any ReplayCache
+struct PassReplays: ReplayStore {
+    let store: any ReplayStore
     let pass: UInt64
 
-    func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>] {
+    func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayStoreError>] {
         // The first pass uses the tokens' own replay keys.
         pass == 0 ? store.claim(group, at: now) : store.claim(group.map(renamed), at: now)
     }

@@ -7,11 +7,11 @@ package enum ReplayFilling {
     /// Claims `count` random replay keys that no token has, with the expiry `until`.
     ///
     /// - Parameter progress: Called with the number of keys claimed so far.
-    /// - Throws: `ReplayCacheError`.
+    /// - Throws: `ReplayStoreError`.
     package static func fill(
-        _ store: any ReplayCache, with count: Int, until: Timestamp, at now: Timestamp,
+        _ store: any ReplayStore, with count: Int, until: Timestamp, at now: Timestamp,
         progress: (Int) -> Void
-    ) throws(ReplayCacheError) {
+    ) throws(ReplayStoreError) {
         var random = SystemRandomNumberGenerator()
         for done in stride(from: 0, to: count, by: group) {
             let claims = (0..<min(group, count - done)).map { _ in

@@ -19,7 +19,7 @@ package struct VerifyFigures: Sendable {
     package let latency: LatencyHistogram
     /// The nanoseconds per token in each stage.
     package let stages: [(stage: VerificationStage, nanoseconds: Double)]
-    package let statuses: [VerdictStatus: Int]
+    package let codes: [VerdictCode: Int]
     package let turns: [Turn]
     /// The duration of the whole test, in seconds.
     package let seconds: Double
@@ -41,7 +41,7 @@ package struct VerifyFigures: Sendable {
         let times = parts.reduce(into: StageTimes()) { $0.add($1.stages) }
         let timed = max(1, parts.reduce(0) { $0 + $1.timedTokens })
         stages = VerificationStage.allCases.map { ($0, Double(times[$0]) / Double(timed)) }
-        statuses = parts.reduce(into: [:]) { $0.merge($1.statusCounts, uniquingKeysWith: +) }
+        codes = parts.reduce(into: [:]) { $0.merge($1.codeCounts, uniquingKeysWith: +) }
         let turnCount = parts.map(\.turns.count).min() ?? 0
         turns = (0..<turnCount).map { turn in
             Turn(

@@ -20,11 +20,11 @@ package struct VerifyLoad: Sendable {
     private let corpus: TokenCorpus
     private let keys: KeyRing
     private let policy: VerificationPolicy
-    private let replays: any ReplayCache
+    private let replays: any ReplayStore
     private let settings: Settings
 
     package init(
-        _ corpus: TokenCorpus, keys: KeyRing, policy: VerificationPolicy, replays: any ReplayCache, settings: Settings
+        _ corpus: TokenCorpus, keys: KeyRing, policy: VerificationPolicy, replays: any ReplayStore, settings: Settings
     ) {
         (self.corpus, self.keys, self.policy) = (corpus, keys, policy)
         (self.replays, self.settings) = (replays, settings)
@@ -69,10 +69,10 @@ package struct VerifyLoad: Sendable {
 /// of a backend share one verifier.
 package final class PassVerifiers: Sendable {
     private let first: MediaTokenVerifier
-    private let replays: any ReplayCache
+    private let replays: any ReplayStore
     private let latest: Guarded<(pass: UInt64, verifier: MediaTokenVerifier)>
 
-    package init(keys: KeyRing, policy: VerificationPolicy, replays: any ReplayCache) {
+    package init(keys: KeyRing, policy: VerificationPolicy, replays: any ReplayStore) {
         self.replays = replays
         first = MediaTokenVerifier(keys: keys, policy: policy, replays: replays)
         latest = Guarded((0, first))

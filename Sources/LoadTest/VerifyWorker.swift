@@ -96,21 +96,21 @@ struct ThreadFigures: Sendable {
     var stages = StageTimes()
     /// The number of tokens whose stages were timed.
     var timedTokens = 0
-    private(set) var statuses: [VerdictStatus: Int] = [:]
+    private(set) var codes: [VerdictCode: Int] = [:]
     /// The number of accepted tokens, kept apart because updating a dictionary takes longer than some of the stages.
     private var accepted = 0
 
-    /// The number of tokens by status.
-    var statusCounts: [VerdictStatus: Int] {
-        accepted == 0 ? statuses : statuses.merging([.validToken: accepted], uniquingKeysWith: +)
+    /// The number of tokens by code.
+    var codeCounts: [VerdictCode: Int] {
+        accepted == 0 ? codes : codes.merging([.validToken: accepted], uniquingKeysWith: +)
     }
 
     mutating func count(_ outcomes: [Result<Verdict, VerificationError>]) {
         for outcome in outcomes {
             switch outcome {
             case .success(.accepted): accepted += 1
-            case .success(let verdict): statuses[verdict.status, default: 0] += 1
-            case .failure: statuses[.errorUnknown, default: 0] += 1
+            case .success(let verdict): codes[verdict.code, default: 0] += 1
+            case .failure: codes[.errorUnknown, default: 0] += 1
             }
         }
     }

@@ -8,7 +8,7 @@ enum LMDBSession {
     /// - Parameter lost: the fence of the store that this process lost, if it lost one. The process may have accepted
     ///   tokens that no file records, so the fence then moves to now plus the clock skew.
     static func open(
-        _ path: String, _ configuration: LMDBReplayCache.Configuration, at now: Timestamp, lost: Timestamp?
+        _ path: String, _ configuration: LMDBReplayStore.Configuration, at now: Timestamp, lost: Timestamp?
     ) throws(LMDBError) -> LMDBStore {
         let boot = try currentBoot(configuration.bootIDFile)
         let directory = try StoreDirectory(path, makesNew: configuration.makesNew)

@@ -36,6 +36,9 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         return Timestamp(milliseconds: overflows ? (duration < 0 ? .min : .max) : sum)
     }
 
+    /// Whole seconds since 1970, rounded down.
+    package var wholeSeconds: Int64 { milliseconds.flooredQuotient(by: 1000) }
+
     /// Milliseconds from `other` to this time, clamped to the range of Int64.
     package func milliseconds(since other: Timestamp) -> Int64 {
         let (difference, overflows) = milliseconds.subtractingReportingOverflow(other.milliseconds)

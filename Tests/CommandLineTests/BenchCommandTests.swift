@@ -21,7 +21,7 @@ struct BenchCommandTests {
         let ratio: Double?
         let latencyNanoseconds: [String: UInt64]
         let stageNanoseconds: [String: Double]
-        let statuses: [String: Int]
+        let codes: [String: Int]
         let liveTokens: Int
         let storeBytes: Int?
     }
@@ -36,7 +36,7 @@ struct BenchCommandTests {
     func verify() throws {
         let figures = try figures(["--count", "40", "--threads", "2"])
         #expect(figures.threads == 2)
-        #expect(figures.statuses == ["VALID_TOKEN": figures.verifications])
+        #expect(figures.codes == ["VALID_TOKEN": figures.verifications])
         #expect(figures.ratio ?? 0 > 0)
         #expect(figures.liveTokens == figures.verifications)
         #expect(figures.storeBytes ?? 0 > figures.liveTokens * 16)
@@ -59,10 +59,10 @@ struct BenchCommandTests {
             "--tokens", Fixtures.realTokenFile, "--keys", Fixtures.keys, "--min-rsa-bits", "1024", "--at",
             "2016-03-17 15:02:00 -0700",
         ]
-        #expect(try figures(options).statuses.keys.sorted() == ["VALID_TOKEN"])
+        #expect(try figures(options).codes.keys.sorted() == ["VALID_TOKEN"])
         #expect(try bench(options + ["--expect", "TOKEN_EXPIRED"]).status == 1)
         #expect(
-            try figures(["--expect", "TOKEN_EXPIRED"] + options.dropLast(2)).statuses.keys.sorted() == ["TOKEN_EXPIRED"]
+            try figures(["--expect", "TOKEN_EXPIRED"] + options.dropLast(2)).codes.keys.sorted() == ["TOKEN_EXPIRED"]
         )
         let junk = [
             "--tokens", "-", "--key", Fixtures.keys, "--min-rsa-bits", "1024", "--expect", "INVALID_TOKEN_FORMAT",

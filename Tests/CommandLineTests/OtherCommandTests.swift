@@ -57,8 +57,8 @@ struct OtherCommandTests {
         let verified = try Program.mediaToken.run(
             ["verify", "--key", keys.open, "-"] + common, input: input, environment: environment)
         #expect(verified.status == 1)
-        let statuses = verified.output.matches(of: /VALID_TOKEN|INVALID_SIGNATURE/).map { String($0.0) }
-        #expect(statuses == Array(repeating: "VALID_TOKEN", count: 10) + ["INVALID_SIGNATURE"], "\(verified.output)")
+        let codes = verified.output.matches(of: /VALID_TOKEN|INVALID_SIGNATURE/).map { String($0.0) }
+        #expect(codes == Array(repeating: "VALID_TOKEN", count: 10) + ["INVALID_SIGNATURE"], "\(verified.output)")
     }
 
     @Test("inspect shows every field under UNVERIFIED without a key")

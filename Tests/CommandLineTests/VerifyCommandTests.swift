@@ -85,13 +85,14 @@ struct VerifyCommandTests {
             try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
         }
         #expect(
-            objects.map { $0["status"] as? String } == ["VALID_TOKEN", "TOKEN_ALREADY_USED", "INVALID_TOKEN_FORMAT"])
-        #expect(objects.map { $0["code"] as? Int } == [0, 8, 1])
+            objects.map { $0["code"] as? String } == ["VALID_TOKEN", "TOKEN_ALREADY_USED", "INVALID_TOKEN_FORMAT"])
+        #expect(objects.map { $0["number"] as? Int } == [0, 8, 1])
         #expect(objects[0]["key"] as? String == "adobe-pass-2015-2021.pem")
-        let token = try #require(objects[0]["token"] as? [String: Any])
-        #expect(token["kind"] as? String == "media")
-        #expect(token["issueTimeMilliseconds"] as? Int == 1_458_252_091_000)
-        #expect((token["fields"] as? [String: String])?["mvpdId"] == "TempPass")
+        #expect(objects[0]["kind"] as? String == "media")
+        #expect(objects[0]["issueTime"] as? String == "2016-03-17 15:01:31 -0700")
+        #expect(objects[0]["expires"] as? Int == 1_458_252_091 + 420)
+        #expect((objects[0]["fields"] as? [String: String])?["mvpdId"] == "TempPass")
+        #expect(objects[1]["check"] as? String == "replay" && objects[1]["detail"] is String)
         let checks = try #require(objects[0]["checks"] as? [[String: Any]])
         #expect(
             checks.map { $0["name"] as? String }
@@ -177,10 +178,10 @@ struct VerifyCommandTests {
             "{\n \"serializedToken\": \"\(base64)\"\n}", token,
         ].joined(separator: "\r\n")
         let outcome = try verify(Self.keys + Self.wanted + Self.time + ["--json"], input: input)
-        let statuses = outcome.output.split(separator: "\n").map { $0.firstMatch(of: /"status":"([A-Z_]+)"/)?.1 ?? "" }
+        let codes = outcome.output.split(separator: "\n").map { $0.firstMatch(of: /"code":"([A-Z_]+)"/)?.1 ?? "" }
         let used: Substring = "TOKEN_ALREADY_USED"
         #expect(
-            statuses == [
+            codes == [
                 "INVALID_SIGNATURE", "VALID_TOKEN", used, "INVALID_TOKEN_FORMAT", used, used, used, used,
             ])
     }

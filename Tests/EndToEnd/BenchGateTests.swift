@@ -21,7 +21,7 @@ extension EndToEnd {
             let seconds: Double
             let tokensRanOutAfterSeconds: Double?
             let shortage: String?
-            let statuses: [String: Int]
+            let codes: [String: Int]
             let details: [String: String]
             let latencyNanoseconds: [String: UInt64]
         }
@@ -41,10 +41,10 @@ extension EndToEnd {
             let tokens = try place.directory.write(try place.tokens(200).joined(separator: "\n"), to: "tokens")
             let first = try bench(gate, ["--tokens", tokens, "--connections", "8"])
             #expect(first.status == 0)
-            #expect(first.figures.statuses == ["VALID_TOKEN": 200])
+            #expect(first.figures.codes == ["VALID_TOKEN": 200])
             let second = try bench(gate, ["--tokens", tokens])
             #expect(second.status == 1)
-            #expect(second.figures.statuses == ["TOKEN_ALREADY_USED": 200])
+            #expect(second.figures.codes == ["TOKEN_ALREADY_USED": 200])
             #expect(try bench(gate, ["--tokens", tokens, "--expect", "TOKEN_ALREADY_USED"]).status == 0)
             gate.end()
         }
@@ -125,7 +125,7 @@ extension EndToEnd {
             let gate = try gateWithRoutes()
             let (status, figures) = try bench(gate, at: path, ["--stream", "/live/1.ts"] + options + signing + brief)
             #expect(status == 0)
-            #expect(figures.statuses == [options.last == "grant" ? "GRANT_VALID" : "VALID_TOKEN": 100])
+            #expect(figures.codes == [options.last == "grant" ? "GRANT_VALID" : "VALID_TOKEN": 100])
             // A grant is one exchange of a token; other loads have a first question, and a token for each other one.
             let accepted = try gate.admin("/metrics").contains(
                 "media_token_replay_entries \(options.last == "grant" ? 1 : 101)\n")
@@ -140,7 +140,7 @@ extension EndToEnd {
             for path in ["/v1/authz/auth-request", "/v1/authz/forward-auth", "/v1/authz/ext-authz"] {
                 let (status, figures) = try bench(gate, at: path, open)
                 #expect(status == 0)
-                #expect(figures.statuses == ["TOKEN_NOT_REQUIRED": 100])
+                #expect(figures.codes == ["TOKEN_NOT_REQUIRED": 100])
             }
             let paid = ["--stream", "/live/1.ts", "--by", "nothing"] + brief
             #expect(try bench(gate, at: "/v1/authz/ext-authz", paid).status == 1)
@@ -187,7 +187,7 @@ extension EndToEnd {
             let (status, figures) = try bench(
                 gate, ["--signing-key", signingKey, "--rate", "300", "--seconds", "3", "--count", "10"])
             #expect(status == 0)
-            #expect(figures.statuses == ["VALID_TOKEN": 900])
+            #expect(figures.codes == ["VALID_TOKEN": 900])
             #expect((2.99...4).contains(figures.seconds))
             #expect(figures.tokensRanOutAfterSeconds == nil && figures.shortage == nil)
             #expect(ContinuousClock.now - begin < .seconds(15))

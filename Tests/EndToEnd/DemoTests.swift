@@ -54,7 +54,7 @@ extension EndToEnd {
                 // What was fresh has been used by the tour.
                 let expected = next.dropFirst(2).replacing("200 VALID_TOKEN", with: "403 TOKEN_ALREADY_USED")
                 let answer = try run(String(line)).split(separator: "\r\n")
-                let status = answer.first { $0.hasPrefix("X-Media-Token-Status: ") }?.dropFirst(22) ?? ""
+                let status = answer.first { $0.hasPrefix("X-Media-Token-Code: ") }?.dropFirst(22) ?? ""
                 #expect("\(answer.first?.split(separator: " ")[1] ?? "") \(status)" == expected, "\(line)")
                 pasted += 1
             }

@@ -24,7 +24,7 @@ extension EndToEnd {
             connection.send(GateProcess.verification(token))
             #expect(connection.answer()?.status == 200)
             connection.send(GateProcess.verification(token))
-            #expect(connection.answer()?.headers.contains("X-Media-Token-Status: TOKEN_ALREADY_USED") == true)
+            #expect(connection.answer()?.headers.contains("X-Media-Token-Code: TOKEN_ALREADY_USED") == true)
             #expect(try gate.admin("/healthz") == "alive\n200")
             #expect(try gate.admin("/readyz") == "ready\n200")
             let metrics = try gate.admin("/metrics")

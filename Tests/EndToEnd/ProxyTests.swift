@@ -98,7 +98,7 @@ extension EndToEnd {
                     + options + (token.map { ["-H", "X-Media-Token: \(Fixtures.base64($0))"] } ?? [])
             ).output
             let lines = answer.split(whereSeparator: \.isNewline)
-            let status = lines.first { $0.lowercased().hasPrefix("x-media-token-status: ") }
+            let status = lines.first { $0.lowercased().hasPrefix("x-media-token-code: ") }
             return (String(lines.last ?? ""), String(status?.dropFirst(22) ?? ""))
         }
 

@@ -13,7 +13,7 @@ struct VerifyLoadTests {
         return try TokenCorpus(signing: count, of: recipe, with: TestKeys.standard, threads: 2, progress: { _ in })
     }
 
-    private func load(_ corpus: TokenCorpus, _ settings: VerifyLoad.Settings, _ cache: any ReplayCache) throws
+    private func load(_ corpus: TokenCorpus, _ settings: VerifyLoad.Settings, _ cache: any ReplayStore) throws
         -> VerifyLoad
     {
         VerifyLoad(
@@ -32,9 +32,9 @@ struct VerifyLoadTests {
     func passes(threads: Int) throws {
         var settings = VerifyLoad.Settings()
         (settings.threads, settings.seconds, settings.group) = (threads, 0.5, 4)
-        let cache = MemoryReplayCache()
+        let cache = MemoryReplayStore()
         let figures = try load(try corpus(30), settings, cache).run(isCancelled: { false }, progress: { _ in })
-        #expect(figures.statuses == [.validToken: figures.verifications])
+        #expect(figures.codes == [.validToken: figures.verifications])
         #expect(figures.verifications > 60)
         #expect(cache.count == figures.verifications)
         #expect(figures.latency.count >= UInt64(figures.verifications / 4))
@@ -45,13 +45,13 @@ struct VerifyLoadTests {
     @Test("within a pass a token is new once")
     func withinAPass() throws {
         let verifiers = PassVerifiers(
-            keys: try Mint.keyRing(), policy: VerificationPolicy(), replays: MemoryReplayCache())
+            keys: try Mint.keyRing(), policy: VerificationPolicy(), replays: MemoryReplayStore())
         let group = try corpus(1).groups(of: 1)[0]
         for pass in 0..<3 as Range<UInt64> {
-            let statuses = try (0..<2).map { _ in
-                try verifiers.verifier(of: pass).verify(group, at: .now)[0].get().status
+            let codes = try (0..<2).map { _ in
+                try verifiers.verifier(of: pass).verify(group, at: .now)[0].get().code
             }
-            #expect(statuses == [.validToken, .tokenAlreadyUsed])
+            #expect(codes == [.validToken, .tokenAlreadyUsed])
         }
     }
 
@@ -62,8 +62,8 @@ struct VerifyLoadTests {
         #expect(corpus.items.map(\.resource) == [TokenCorpus.resource, TokenCorpus.resource, ""])
         var settings = VerifyLoad.Settings()
         settings.seconds = 0.2
-        let figures = try load(corpus, settings, MemoryReplayCache()).run(isCancelled: { false }, progress: { _ in })
-        #expect(Set(figures.statuses.keys) == [.validToken, .invalidTokenFormat])
+        let figures = try load(corpus, settings, MemoryReplayStore()).run(isCancelled: { false }, progress: { _ in })
+        #expect(Set(figures.codes.keys) == [.validToken, .invalidTokenFormat])
     }
 
     @Test("it ends when it is told to, with what it has")
@@ -71,7 +71,7 @@ struct VerifyLoadTests {
         var settings = VerifyLoad.Settings()
         settings.seconds = 3600
         let isCancelled = Atomic<Bool>(false)
-        let figures = try load(try corpus(10), settings, MemoryReplayCache()).run(
+        let figures = try load(try corpus(10), settings, MemoryReplayStore()).run(
             isCancelled: { isCancelled.load(ordering: .relaxed) },
             progress: { if $0 > 0.0001 { isCancelled.store(true, ordering: .relaxed) } })
         #expect(figures.verifications > 0)

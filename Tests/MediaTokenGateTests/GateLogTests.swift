@@ -7,10 +7,10 @@ import Timestamps
 
 @Suite("Log and metrics of groups")
 struct GateLogTests {
-    private func group(_ statuses: [String], microseconds: Int? = 5, requestor: String = "MML") -> AnswerRecords {
+    private func group(_ codes: [String], microseconds: Int? = 5, requestor: String = "MML") -> AnswerRecords {
         AnswerRecords(
             time: Timestamp(milliseconds: 1_458_252_091_007), microseconds: microseconds,
-            records: statuses.map { AnswerRecord(status: $0, requestor: requestor) })
+            records: codes.map { AnswerRecord(code: $0, requestor: requestor) })
     }
 
     /// The lines that a log writes for groups, before it is closed.
@@ -26,15 +26,15 @@ struct GateLogTests {
 
     @Test("a line says what is known of an answer, and when it was")
     func line() throws {
-        var record = AnswerRecord(status: "TOKEN_EXPIRED", requestor: "M\"L")
+        var record = AnswerRecord(code: "TOKEN_EXPIRED", number: 4, requestor: "M\"L")
         (record.request, record.peer, record.isSent) = ("r1", "::1", false)
         let lines = try lines(
             every: 1,
             [AnswerRecords(time: Timestamp(milliseconds: 1_458_252_091_007), microseconds: 12, records: [record])])
         #expect(
             lines == [
-                #"{"microseconds":12,"peer":"::1","request":"r1","requestor":"M\"L","sent":false,"#
-                    + #""status":"TOKEN_EXPIRED","time":"2016-03-17T22:01:31.007Z"}"#
+                #"{"code":"TOKEN_EXPIRED","microseconds":12,"number":4,"peer":"::1","request":"r1","requestor":"M\"L","#
+                    + #""sent":false,"time":"2016-03-17T22:01:31.007Z"}"#
             ])
     }
 
@@ -69,7 +69,7 @@ struct GateLogTests {
         try pipe.fileHandleForWriting.close()
     }
 
-    @Test("metrics count each answer under its status and requestor, and time only those that took some")
+    @Test("metrics count each answer under its code and requestor, and time only those that took some")
     func metrics() throws {
         let metrics = GateMetrics()
         metrics.count(group(["A", "A", "B", "A"]))
@@ -80,11 +80,11 @@ struct GateLogTests {
             let line = text.split(separator: "\n").first { $0.hasPrefix(sample + " ") }
             return line.flatMap { Int($0.split(separator: " ")[1]) }
         }
-        #expect(value(#"media_token_verdicts_total{status="A",requestor="MML"}"#) == 3)
-        #expect(value(#"media_token_verdicts_total{status="B",requestor="MML"}"#) == 2)
+        #expect(value(#"media_token_verdicts_total{code="A",requestor="MML"}"#) == 3)
+        #expect(value(#"media_token_verdicts_total{code="B",requestor="MML"}"#) == 2)
         #expect(value("media_token_verdict_seconds_count") == 204)
         // The table of requestors has an end.
-        #expect(value(#"media_token_verdicts_total{status="C",requestor="R0"}"#) == 1)
-        #expect(value(#"media_token_verdicts_total{status="C",requestor="other"}"#) == 101)
+        #expect(value(#"media_token_verdicts_total{code="C",requestor="R0"}"#) == 1)
+        #expect(value(#"media_token_verdicts_total{code="C",requestor="other"}"#) == 101)
     }
 }

@@ -20,7 +20,7 @@ struct GateTests {
         ]
         gate = Gate(routes: routes.compactMap(\.self))
         let keys = try KeyRing(loading: Fixtures.keys, minimumRSABits: 1024)
-        verifier = MediaTokenVerifier(keys: keys, replays: MemoryReplayCache())
+        verifier = MediaTokenVerifier(keys: keys, replays: MemoryReplayStore())
         token = try Fixtures.realToken().trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
@@ -66,7 +66,7 @@ struct GateTests {
             let answer = answer(verify(body, type: type))
             let expected = number == 0 ? "VALID_TOKEN" : "TOKEN_ALREADY_USED"
             #expect(
-                header("X-Media-Token-Status", of: answer) == expected, "\(body.prefix(20)) as \(type ?? "nothing")")
+                header("X-Media-Token-Code", of: answer) == expected, "\(body.prefix(20)) as \(type ?? "nothing")")
         }
     }
 
@@ -134,7 +134,7 @@ struct GateTests {
         ] as [(String, [(name: String, value: String)], String, String)] {
             let answer = answer(
                 HTTPRequest(method: "GET", path: "/v1/authz/" + endpoint, headers: headers, body: Array(body.utf8)))
-            #expect(answer.status == 403 && header("X-Media-Token-Status", of: answer) == "ROUTE_UNKNOWN")
+            #expect(answer.status == 403 && header("X-Media-Token-Code", of: answer) == "ROUTE_UNKNOWN")
             let detail = header("X-Media-Token-Detail", of: answer) ?? ""
             #expect(detail.contains(reason) && !detail.contains("secret"), "\(endpoint), \(headers): \(detail)")
         }
@@ -154,7 +154,7 @@ struct GateTests {
             let failure = VerificationError.replayStore(.unavailable("gone"))
             let answer = task.reply(to: .failure(failure), at: Fixtures.realTokenTime).answer
             #expect(answer.status == 503)
-            #expect(header("X-Media-Token-Status", of: answer) == "ERROR_UNKNOWN")
+            #expect(header("X-Media-Token-Code", of: answer) == "ERROR_UNKNOWN")
         }
     }
 
@@ -184,7 +184,7 @@ struct GateTests {
             (ask("/v1/authz/ext-authzlive", []), 403, "ROUTE_UNKNOWN"),
         ]
         for (answer, code, status) in cases {
-            #expect(answer.status == code && header("X-Media-Token-Status", of: answer) == status, "\(answer)")
+            #expect(answer.status == code && header("X-Media-Token-Code", of: answer) == status, "\(answer)")
             #expect(answer.body.isEmpty)
         }
     }
@@ -219,7 +219,7 @@ struct GateTests {
             let headers = usual.merging(changes) { $1 }.flatMap { name, values in values.map { (name, $0) } }
             let request = HTTPRequest(method: "GET", path: "/v1/authz/auth-request", headers: headers)
             guard case .verify(let task) = gate.task(request, at: Mint.now) else { return "none" }
-            return try verifier.verify([task.request], at: Mint.now)[0].get().status.rawValue
+            return try verifier.verify([task.request], at: Mint.now)[0].get().code.rawValue
         }
         let verifier = try Mint.verifier()
         for _ in 0..<2 { #expect(try ask(verifier) == "VALID_TOKEN") }

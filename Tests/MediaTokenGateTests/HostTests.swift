@@ -34,7 +34,7 @@ struct HostTests {
     private func status(_ endpoint: String, _ headers: [(name: String, value: String)]) -> String {
         let request = HTTPRequest(method: "GET", path: "/v1/authz/" + endpoint, headers: headers)
         switch gate.task(request, at: Mint.now) {
-        case .settled(let reply): return reply.status
+        case .settled(let reply): return reply.code
         case .verify, .explain: return "VERIFY"
         }
     }

@@ -43,7 +43,7 @@ struct PlayTests {
         let read = reader.settings.routes
         gate = Gate(routes: try read.map { try $0.withGrant(among: read) })
         verifier = MediaTokenVerifier(
-            keys: try KeyRing(loading: Fixtures.keys, minimumRSABits: 1024), replays: MemoryReplayCache())
+            keys: try KeyRing(loading: Fixtures.keys, minimumRSABits: 1024), replays: MemoryReplayStore())
         token = Fixtures.base64(try Fixtures.realToken().trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
@@ -106,7 +106,7 @@ struct PlayTests {
         let headers = [(name: "Cookie", value: "a=b; " + pair)]
         for target in ["/live/tnt/index.m3u8", "/live/tnt/1.ts?x=y", "/live/a%20b"] {
             let opened = authorize(target, headers)
-            #expect(opened.status == 200 && header("X-Media-Token-Status", opened) == "GRANT_VALID", "\(target)")
+            #expect(opened.status == 200 && header("X-Media-Token-Code", opened) == "GRANT_VALID", "\(target)")
         }
         let bare = String(pair.dropFirst(CommonAccessToken.name.count + 1))
         #expect(authorize("/live/1", [(CommonAccessToken.name, bare)]).status == 200)
@@ -116,7 +116,7 @@ struct PlayTests {
             ("/live/premium/1", headers, Self.now),
         ] {
             let refused = authorize(target, changed, at: time)
-            #expect(refused.status == 403 && header("X-Media-Token-Status", refused) == "GRANT_REFUSED")
+            #expect(refused.status == 403 && header("X-Media-Token-Code", refused) == "GRANT_REFUSED")
             #expect(header("X-Media-Token-Detail", refused)?.isEmpty == false)
         }
         #expect(authorize("/vod/1", headers).status == 401, "a route whose grants the gate does not take")
@@ -149,7 +149,7 @@ struct PlayTests {
             as [([String], Int64)]
         {
             let refused = play(url, attempt: keys, at: Self.now.advanced(byMilliseconds: milliseconds))
-            #expect(refused.status == 403 && header("X-Media-Token-Status", refused) == "TOKEN_ALREADY_USED")
+            #expect(refused.status == 403 && header("X-Media-Token-Code", refused) == "TOKEN_ALREADY_USED")
         }
         #expect(play("url=/live/1", attempt: [key]).status == 403, "a route without a window")
         #expect(play("url=/again/2", attempt: [key]).status == 403, "another URL")
@@ -176,7 +176,7 @@ struct PlayTests {
             )
             change(&claims)
             let cookie = "\(CommonAccessToken.name)=\(try tokens.grant(claims).fields[0].value)"
-            return header("X-Media-Token-Status", authorize(target, [("Cookie", cookie)] + more))
+            return header("X-Media-Token-Code", authorize(target, [("Cookie", cookie)] + more))
         }
         #expect(try status { _ in } == "GRANT_VALID")
         #expect(try status("/live/a/1") { $0.scope.pathPrefix = "/live/a/" } == "GRANT_VALID")

@@ -11,9 +11,9 @@ struct CanonicalResourceTests {
         </item></channel></rss>
         """
 
-    private func status(_ signed: String, _ rule: ResourceRule) throws -> VerdictStatus {
+    private func code(_ signed: String, _ rule: ResourceRule) throws -> VerdictCode {
         let token = try Mint.token { $0.resource = signed }
-        return try Mint.verifier().status(token, for: .init(requestor: "MML", resource: rule))
+        return try Mint.verifier().code(token, for: .init(requestor: "MML", resource: rule))
     }
 
     @Test(
@@ -30,9 +30,9 @@ struct CanonicalResourceTests {
     func equal(what: String, replaced: String, replacement: String) throws {
         let other = Self.mrss.replacing(replaced, with: replacement)
         #expect(other != Self.mrss)
-        #expect(try status(other, .canonically([ResourceID(Self.mrss)])) == .validToken)
-        #expect(try status(Self.mrss, .canonically([ResourceID(other)])) == .validToken)
-        #expect(try status(other, .exactly(ResourceID(Self.mrss))) == .invalidResourceID)
+        #expect(try code(other, .canonically([ResourceID(Self.mrss)])) == .validToken)
+        #expect(try code(Self.mrss, .canonically([ResourceID(other)])) == .validToken)
+        #expect(try code(other, .exactly(ResourceID(Self.mrss))) == .invalidResourceID)
         let token = try Mint.token { $0.resource = other }
         let exact = Expectation(requestor: "MML", resource: .exactly(ResourceID(Self.mrss)))
         #expect(try Mint.verifier().verify(token, for: exact).message.contains("canonical comparison would match"))
@@ -55,7 +55,7 @@ struct CanonicalResourceTests {
     func different(what: String, replaced: String, replacement: String) throws {
         let other = Self.mrss.replacing(replaced, with: replacement)
         #expect(other != Self.mrss)
-        #expect(try status(other, .canonically([ResourceID(Self.mrss)])) == .invalidResourceID)
+        #expect(try code(other, .canonically([ResourceID(Self.mrss)])) == .invalidResourceID)
     }
 
     @Test("nested CDATA, as in real tokens, is read as what it stands for")
@@ -66,10 +66,10 @@ struct CanonicalResourceTests {
             let payload = Mint.payload().replacing(">TNT<", with: ">\(field)<")
             let token = try Mint.signed(payload)
             let exact = Expectation(requestor: "MML", resource: resource)
-            #expect(try Mint.verifier().status(token, for: exact) == .validToken, "\(split)")
+            #expect(try Mint.verifier().code(token, for: exact) == .validToken, "\(split)")
             let canonical = ResourceRule.canonically(["<rss><title>Tom &amp; Jerry</title></rss>"])
             let canonically = Expectation(requestor: "MML", resource: canonical)
-            #expect(try Mint.verifier().status(token, for: canonically) == .validToken, "\(split)")
+            #expect(try Mint.verifier().code(token, for: canonically) == .validToken, "\(split)")
         }
     }
 
@@ -82,8 +82,8 @@ struct CanonicalResourceTests {
         let slow = resource(500)
         let clock = ContinuousClock()
         let time = try clock.measure {
-            #expect(try status(slow, .canonically(["<r/>"])) == .invalidResourceID)
-            #expect(try status(resource(3000), .canonically(["<r/>"])) == .invalidTokenFormat)
+            #expect(try code(slow, .canonically(["<r/>"])) == .invalidResourceID)
+            #expect(try code(resource(3000), .canonically(["<r/>"])) == .invalidTokenFormat)
             let forged = try Mint.token(key: TestKeys.stranger) { $0.resource = slow }
             #expect(try Mint.verifier().examine(RawToken(forged), for: Mint.expectation, at: Mint.now).key == nil)
         }

@@ -15,7 +15,7 @@ struct ExaminationTests {
         let late = Timestamp(milliseconds: Mint.now.milliseconds + 600_000)
         let policy = VerificationPolicy(allowedMVPDs: ["MML": ["Comcast"]])
         let examination = try Mint.verifier(policy: policy).examine(RawToken(token), for: Mint.expectation, at: late)
-        #expect(examination.firstFailure?.status == .invalidSignature)
+        #expect(examination.firstFailure?.code == .invalidSignature)
         #expect(examination.key == nil)
         #expect(
             results(examination) == [
@@ -33,7 +33,7 @@ struct ExaminationTests {
             altered[index] ^= 1
             let examination = verifier.examine(RawToken(altered), for: Mint.expectation, at: Mint.now)
             let verdict = try verifier.verify(RawToken(altered), for: Mint.expectation, at: Mint.now)
-            #expect(examination.firstFailure?.status == verdict.status, "byte \(index)")
+            #expect(examination.firstFailure?.code == verdict.code, "byte \(index)")
         }
     }
 
@@ -51,7 +51,7 @@ struct ExaminationTests {
         questions.mvpds = ["TempPass"]
         let token = RawToken(try Mint.token { $0.proxyMVPD = "Proxy" })
         let failure = TokenInspector(keys: nil).inspect(token, asking: questions).firstFailure
-        #expect(failure?.status == .invalidMVPDID)
+        #expect(failure?.code == .invalidMVPDID)
         #expect(failure?.detail.contains("'Proxy'") == true)
     }
 
@@ -84,7 +84,7 @@ struct ExaminationTests {
             $0.device = "device-1"
         }
         let verdict = try Mint.verifier().verify(token)
-        #expect(verdict.status == .invalidTokenFormat)
+        #expect(verdict.code == .invalidTokenFormat)
         #expect(verdict.message.contains(kind.title))
 
         let inspector = TokenInspector(keys: try Mint.keyRing())

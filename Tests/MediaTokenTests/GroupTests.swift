@@ -19,9 +19,9 @@ struct GroupTests {
             request(""), request(good), request(try Mint.token(key: TestKeys.stranger)), request(good, resource: "TBS"),
             request(other), request(good),
         ]
-        let statuses = try Mint.verifier().verify(group, at: Mint.now).map { try $0.get().status }
+        let codes = try Mint.verifier().verify(group, at: Mint.now).map { try $0.get().code }
         #expect(
-            statuses == [
+            codes == [
                 .invalidTokenFormat, .validToken, .invalidSignature, .invalidResourceID, .validToken, .tokenAlreadyUsed,
             ])
     }
@@ -35,9 +35,9 @@ struct GroupTests {
     func notUsedUp() throws {
         let verifier = try Mint.verifier()
         let token = try Mint.token()
-        #expect(try verifier.status(token, for: .init(requestor: "MML", resource: "TBS")) == .invalidResourceID)
+        #expect(try verifier.code(token, for: .init(requestor: "MML", resource: "TBS")) == .invalidResourceID)
         #expect(verifier.examine(RawToken(token), for: Mint.expectation, at: Mint.now).firstFailure == nil)
-        #expect(try verifier.status(token) == .validToken)
+        #expect(try verifier.code(token) == .validToken)
     }
 
     @Test("on many threads at once, each token is accepted once")
@@ -48,7 +48,7 @@ struct GroupTests {
         let refused = Atomic<Int>(0)
         DispatchQueue.concurrentPerform(iterations: 8) { _ in
             for token in tokens.shuffled() {
-                switch try? verifier.status(token) {
+                switch try? verifier.code(token) {
                 case .validToken: accepted.add(1, ordering: .relaxed)
                 case .tokenAlreadyUsed: refused.add(1, ordering: .relaxed)
                 default: break
@@ -60,17 +60,17 @@ struct GroupTests {
     }
 
     /// A store that fails as it is told to.
-    private struct FaultyStore: ReplayCache {
-        let answers: [Result<ReplayAnswer, ReplayCacheError>]
+    private struct FaultyStore: ReplayStore {
+        let answers: [Result<ReplayAnswer, ReplayStoreError>]
 
-        func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>] { answers }
+        func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayStoreError>] { answers }
     }
 
     /// Says what it was asked.
-    private final class AskedStore: ReplayCache {
+    private final class AskedStore: ReplayStore {
         let claims = Mutex<[ReplayClaim]>([])
 
-        func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>] {
+        func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayStoreError>] {
             claims.withLock { $0 += group }
             return group.map { _ in .success(.first) }
         }
@@ -84,7 +84,7 @@ struct GroupTests {
             let store = AskedStore()
             let policy = VerificationPolicy(defaultTTL: .seconds(60), maximumTTL: .seconds(60))
             let payload = Mint.payload().replacing("<ttl>420000</ttl>", with: ttl)
-            #expect(try Mint.verifier(policy: policy, replays: store).status(Mint.signed(payload)) == .validToken)
+            #expect(try Mint.verifier(policy: policy, replays: store).code(Mint.signed(payload)) == .validToken)
             let claim = try #require(store.claims.withLock { $0.first })
             #expect(claim.issued == Mint.issued.timestamp)
             #expect(claim.until == Mint.issued.timestamp.advanced(byMilliseconds: life), "\(ttl)")
@@ -97,7 +97,7 @@ struct GroupTests {
         let failing = try Mint.verifier(replays: FaultyStore(answers: [.failure(.unavailable("gone"))]))
         let outcomes = failing.verify(group, at: Mint.now)
         #expect(throws: VerificationError.self) { try outcomes[0].get() }
-        #expect(try outcomes[1].get().status == .invalidTokenFormat)
+        #expect(try outcomes[1].get().code == .invalidTokenFormat)
     }
 
     @Test("a store that answers too few or too many times is not believed", arguments: [0, 2])

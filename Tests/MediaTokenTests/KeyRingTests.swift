@@ -150,14 +150,14 @@ struct KeyRingTests {
         return file
     }
 
-    private func status(_ verifier: MediaTokenVerifier, at now: Timestamp, viewer: String) throws -> Verdict {
+    private func code(_ verifier: MediaTokenVerifier, at now: Timestamp, viewer: String) throws -> Verdict {
         let token = try Mint.token {
             $0 = TokenRecipe(issued: TokenDate(now))
             $0.sessionGUID = viewer
         }
         let examination = verifier.examine(RawToken(token), for: Mint.expectation, at: now)
         let verdict = try verifier.verify(token, at: now)
-        #expect(examination.firstFailure?.status ?? .validToken == verdict.status)
+        #expect(examination.firstFailure?.code ?? .validToken == verdict.code)
         #expect(examination.firstFailure?.detail ?? "" == verdict.message)
         return verdict
     }
@@ -168,26 +168,26 @@ struct KeyRingTests {
         let keys = try KeyRing(loading: [file])
         let validity = try #require(keys.keys[0].validity)
         let (begin, end) = (validity.lowerBound, validity.upperBound)
-        let verifier = MediaTokenVerifier(keys: keys, replays: MemoryReplayCache())
+        let verifier = MediaTokenVerifier(keys: keys, replays: MemoryReplayStore())
         for (viewer, now, isValid) in [
             ("a", begin, true), ("b", end, true), ("c", end.advanced(byMilliseconds: 1), false),
             ("d", begin.advanced(byMilliseconds: -1), false), ("e", end.advanced(byMilliseconds: 86_400_000), false),
             ("f", begin.advanced(byMilliseconds: 60_000), true),
         ] {
-            let verdict = try status(verifier, at: now, viewer: viewer)
-            #expect(verdict.status == (isValid ? .validToken : .invalidSignature), "\(viewer): \(verdict.message)")
+            let verdict = try code(verifier, at: now, viewer: viewer)
+            #expect(verdict.code == (isValid ? .validToken : .invalidSignature), "\(viewer): \(verdict.message)")
             for text in ["signed by CN=For 10 days", "to \(TokenDate(end))"] {
                 #expect(isValid || verdict.message.contains(text), "\(verdict.message)")
             }
         }
         // Another key is none the worse for it, and a strange signature is not put down to the date.
         try directory.write(try publicPEM(TestKeys.stranger), to: "other.pem")
-        let two = try MediaTokenVerifier(keys: KeyRing(loading: directory.path), replays: MemoryReplayCache())
+        let two = try MediaTokenVerifier(keys: KeyRing(loading: directory.path), replays: MemoryReplayStore())
         let later = end.advanced(byMilliseconds: 5000)
         let issued = TokenDate(later)
-        #expect(try two.status(Mint.token(key: TestKeys.stranger) { $0.issued = issued }, at: later) == .validToken)
+        #expect(try two.code(Mint.token(key: TestKeys.stranger) { $0.issued = issued }, at: later) == .validToken)
         let strange = try two.verify(Mint.token(key: TestKeys.short) { $0.issued = issued }, at: later)
-        #expect(strange.status == .invalidSignature && !strange.message.contains("valid from"))
+        #expect(strange.code == .invalidSignature && !strange.message.contains("valid from"))
         let inspector = TokenInspector(keys: keys)
         var questions = TokenInspector.Questions()
         questions.time = later
@@ -203,8 +203,8 @@ struct KeyRingTests {
         let lenient = KeyRequirements(unsafeIgnoringCertificateDates: true)
         let keys = try KeyRing(loading: [file], requirements: lenient)
         let later = try #require(keys.keys[0].validity).upperBound.advanced(byMilliseconds: 86_400_000)
-        let verifier = MediaTokenVerifier(keys: keys, replays: MemoryReplayCache())
-        #expect(try status(verifier, at: later, viewer: "a").status == .validToken)
+        let verifier = MediaTokenVerifier(keys: keys, replays: MemoryReplayStore())
+        #expect(try code(verifier, at: later, viewer: "a").code == .validToken)
     }
 
     @Test("a key of several certificates verifies until the last of them ends, and a bare one has no end")
@@ -214,14 +214,14 @@ struct KeyRingTests {
         #expect(keys.keys.count == 1)
         let end = try #require(keys.keys[0].validity).upperBound
         #expect(end > Timestamp.now.advanced(byMilliseconds: 29 * 86_400_000))
-        let verifier = MediaTokenVerifier(keys: keys, replays: MemoryReplayCache())
-        #expect(try status(verifier, at: end, viewer: "a").status == .validToken)
+        let verifier = MediaTokenVerifier(keys: keys, replays: MemoryReplayStore())
+        #expect(try code(verifier, at: end, viewer: "a").code == .validToken)
         let later = end.advanced(byMilliseconds: 1)
-        #expect(try status(verifier, at: later, viewer: "b").status == .invalidSignature)
+        #expect(try code(verifier, at: later, viewer: "b").code == .invalidSignature)
         let bare = try KeyRing(loading: files + [directory.write(try publicPEM(), to: "bare.pem")])
         #expect(bare.keys.count == 1 && bare.keys[0].validity == nil)
-        let endless = MediaTokenVerifier(keys: bare, replays: MemoryReplayCache())
-        #expect(try status(endless, at: later, viewer: "c").status == .validToken)
+        let endless = MediaTokenVerifier(keys: bare, replays: MemoryReplayStore())
+        #expect(try code(endless, at: later, viewer: "c").code == .validToken)
     }
 
     @Test("any of several keys verifies, and the verdict names it")

@@ -9,9 +9,9 @@ struct PolicyTests {
     func requestors() throws {
         let token = try Mint.token()
         let either = Expectation(requestors: ["ABC", "MML"], resource: .exactly("TNT"))
-        #expect(try Mint.verifier().status(token, for: either) == .validToken)
+        #expect(try Mint.verifier().code(token, for: either) == .validToken)
         let nobody = Expectation(requestors: [], resource: .exactly("TNT"))
-        #expect(try Mint.verifier().status(token, for: nobody) == .invalidRequestorID)
+        #expect(try Mint.verifier().code(token, for: nobody) == .invalidRequestorID)
     }
 
     @Test("canonically equivalent Unicode is not equal")
@@ -19,38 +19,38 @@ struct PolicyTests {
         let token = try Mint.token { $0.resource = "Cin\u{E9}" }
         let composed = Expectation(requestor: "MML", resource: "Cin\u{E9}")
         let decomposed = Expectation(requestor: "MML", resource: "Cine\u{301}")
-        #expect(try Mint.verifier().status(token, for: composed) == .validToken)
-        #expect(try Mint.verifier().status(token, for: decomposed) == .invalidResourceID)
+        #expect(try Mint.verifier().code(token, for: composed) == .validToken)
+        #expect(try Mint.verifier().code(token, for: decomposed) == .invalidResourceID)
         let canonical = Expectation(requestor: "MML", resource: .canonically(["Cine\u{301}"]))
-        #expect(try Mint.verifier().status(token, for: canonical) == .invalidResourceID)
+        #expect(try Mint.verifier().code(token, for: canonical) == .invalidResourceID)
     }
 
     @Test("any of a list of resources, and an empty list is none")
     func resourceList() throws {
         let token = try Mint.token()
         let list = Expectation(requestor: "MML", resource: .anyOf(["TBS", "TNT"]))
-        #expect(try Mint.verifier().status(token, for: list) == .validToken)
+        #expect(try Mint.verifier().code(token, for: list) == .validToken)
         let empty = Expectation(requestor: "MML", resource: .anyOf([]))
-        #expect(try Mint.verifier().status(token, for: empty) == .invalidResourceID)
+        #expect(try Mint.verifier().code(token, for: empty) == .invalidResourceID)
         let any = Expectation(requestor: "MML", resource: .unsafeAnyResource)
-        #expect(try Mint.verifier().status(token, for: any) == .validToken)
+        #expect(try Mint.verifier().code(token, for: any) == .validToken)
     }
 
     @Test("an MVPD must be on its requestor's list, and so must a proxy")
     func mvpds() throws {
         let plain = try Mint.token()
         let proxied = try Mint.token { $0.proxyMVPD = "Proxy" }
-        func status(_ token: String, _ allowed: [RequestorID: Set<MVPDID>]) throws -> VerdictStatus {
-            try Mint.verifier(policy: VerificationPolicy(allowedMVPDs: allowed)).status(token)
+        func code(_ token: String, _ allowed: [RequestorID: Set<MVPDID>]) throws -> VerdictCode {
+            try Mint.verifier(policy: VerificationPolicy(allowedMVPDs: allowed)).code(token)
         }
-        #expect(try status(plain, [:]) == .validToken)
-        #expect(try status(plain, ["OTHER": ["Comcast"]]) == .validToken)
-        #expect(try status(plain, ["MML": ["TempPass"]]) == .validToken)
-        #expect(try status(plain, ["MML": ["Comcast"]]) == .invalidMVPDID)
-        #expect(try status(plain, ["MML": []]) == .invalidMVPDID)
-        #expect(try status(proxied, ["MML": ["TempPass"]]) == .invalidMVPDID)
-        #expect(try status(proxied, ["MML": ["Proxy"]]) == .invalidMVPDID)
-        #expect(try status(proxied, ["MML": ["TempPass", "Proxy"]]) == .validToken)
+        #expect(try code(plain, [:]) == .validToken)
+        #expect(try code(plain, ["OTHER": ["Comcast"]]) == .validToken)
+        #expect(try code(plain, ["MML": ["TempPass"]]) == .validToken)
+        #expect(try code(plain, ["MML": ["Comcast"]]) == .invalidMVPDID)
+        #expect(try code(plain, ["MML": []]) == .invalidMVPDID)
+        #expect(try code(proxied, ["MML": ["TempPass"]]) == .invalidMVPDID)
+        #expect(try code(proxied, ["MML": ["Proxy"]]) == .invalidMVPDID)
+        #expect(try code(proxied, ["MML": ["TempPass", "Proxy"]]) == .validToken)
     }
 
     @Test("the first check that fails names the verdict")
@@ -60,13 +60,13 @@ struct PolicyTests {
         let wrong = Expectation(requestor: "ABC", resource: "TBS")
         let late = Timestamp(milliseconds: Mint.now.milliseconds + 86_400_000)
         let token = try Mint.token { $0.requestor = "MML" }
-        #expect(try verifier.status(token, for: wrong, at: late) == .tokenExpired)
-        #expect(try verifier.status(token, for: wrong) == .invalidRequestorID)
+        #expect(try verifier.code(token, for: wrong, at: late) == .tokenExpired)
+        #expect(try verifier.code(token, for: wrong) == .invalidRequestorID)
         let other = try Mint.token { $0.requestor = "ABC" }
-        #expect(try verifier.status(other, for: wrong) == .invalidResourceID)
-        #expect(try verifier.status(other, for: .init(requestor: "ABC", resource: "TNT")) == .invalidMVPDID)
+        #expect(try verifier.code(other, for: wrong) == .invalidResourceID)
+        #expect(try verifier.code(other, for: .init(requestor: "ABC", resource: "TNT")) == .invalidMVPDID)
         let forged = try Mint.token(key: TestKeys.stranger)
-        #expect(try verifier.status(forged, for: wrong, at: late) == .invalidSignature)
+        #expect(try verifier.code(forged, for: wrong, at: late) == .invalidSignature)
     }
 
     @Test("settings beyond their bounds count as the bound")
@@ -84,16 +84,16 @@ struct PolicyTests {
     func cut() throws {
         let policy = VerificationPolicy(clockSkew: .zero, defaultTTL: .seconds(600), maximumTTL: .seconds(60))
         for payload in [Mint.payload(), Mint.payload().replacing("<ttl>420000</ttl>", with: "")] {
-            for (milliseconds, status) in [(60_000, .validToken), (60_001, .tokenExpired)] as [(Int64, VerdictStatus)] {
+            for (milliseconds, code) in [(60_000, .validToken), (60_001, .tokenExpired)] as [(Int64, VerdictCode)] {
                 let now = Mint.issued.timestamp.advanced(byMilliseconds: milliseconds)
-                #expect(try Mint.verifier(policy: policy).status(Mint.signed(payload), at: now) == status)
+                #expect(try Mint.verifier(policy: policy).code(Mint.signed(payload), at: now) == code)
             }
         }
     }
 
     @Test("absurd clocks give a verdict", arguments: [Int64.min, -1, 0, Int64.max])
     func absurdClock(milliseconds: Int64) throws {
-        let status = try Mint.verifier().status(Mint.token(), at: Timestamp(milliseconds: milliseconds))
-        #expect(status == (milliseconds > 0 ? .tokenExpired : .tokenNotYetValid))
+        let code = try Mint.verifier().code(Mint.token(), at: Timestamp(milliseconds: milliseconds))
+        #expect(code == (milliseconds > 0 ? .tokenExpired : .tokenNotYetValid))
     }
 }

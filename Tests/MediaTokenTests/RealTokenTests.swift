@@ -9,7 +9,7 @@ struct RealTokenTests {
 
     init() throws {
         let keys = try KeyRing(loading: Fixtures.keys, minimumRSABits: 1024)
-        verifier = MediaTokenVerifier(keys: keys, replays: MemoryReplayCache())
+        verifier = MediaTokenVerifier(keys: keys, replays: MemoryReplayStore())
         token = try Fixtures.realToken()
     }
 
@@ -29,30 +29,30 @@ struct RealTokenTests {
         #expect(verified.claims.issueTime.timestamp.milliseconds == 1_458_252_091_000)
         #expect(verified.claims.issueTime.description == "2016-03-17 15:01:31 -0700")
         #expect(verified.key == "adobe-pass-2015-2021.pem")
-        #expect(try verifier.status(token, at: Fixtures.realTokenTime) == .tokenAlreadyUsed)
+        #expect(try verifier.code(token, at: Fixtures.realTokenTime) == .tokenAlreadyUsed)
     }
 
     @Test(
-        "has the status of its moment",
+        "has the code of its moment",
         arguments: [
-            ("2016-03-17 15:01:00 -0700", VerdictStatus.tokenNotYetValid),
+            ("2016-03-17 15:01:00 -0700", VerdictCode.tokenNotYetValid),
             ("2016-03-17 15:01:01 -0700", .validToken),
             ("2016-03-17 15:09:01 -0700", .validToken),
             ("2016-03-17 15:09:02 -0700", .tokenExpired),
             ("2026-11-21 12:00:00 +0000", .tokenExpired),
         ])
-    func window(time: String, status: VerdictStatus) throws {
+    func window(time: String, code: VerdictCode) throws {
         let now = try #require(Timestamp(reading: time))
-        #expect(try verifier.status(token, at: now) == status)
+        #expect(try verifier.code(token, at: now) == code)
     }
 
     @Test("is refused for another resource, another requestor, and with the default key length")
     func refused() throws {
         let time = Fixtures.realTokenTime
         #expect(
-            try verifier.status(token, for: .init(requestor: "MML", resource: "TBS"), at: time) == .invalidResourceID)
+            try verifier.code(token, for: .init(requestor: "MML", resource: "TBS"), at: time) == .invalidResourceID)
         #expect(
-            try verifier.status(token, for: .init(requestor: "mml", resource: "TNT"), at: time) == .invalidRequestorID)
+            try verifier.code(token, for: .init(requestor: "mml", resource: "TNT"), at: time) == .invalidRequestorID)
         let error = #expect(throws: KeyRingError.self) { try KeyRing(loading: Fixtures.keys) }
         #expect(error?.description.contains("--min-rsa-bits 1024") == true)
     }
@@ -67,7 +67,7 @@ struct RealTokenTests {
                 let verdict = try verifier.verify(
                     RawToken(altered), for: .init(requestor: "MML", resource: .unsafeAnyResource),
                     at: Fixtures.realTokenTime)
-                #expect([.invalidTokenFormat, .invalidSignature].contains(verdict.status), "byte \(index), bit \(bit)")
+                #expect([.invalidTokenFormat, .invalidSignature].contains(verdict.code), "byte \(index), bit \(bit)")
             }
         }
     }
@@ -78,7 +78,7 @@ struct RealTokenTests {
         for length in bytes.indices {
             let verdict = try verifier.verify(
                 RawToken(Array(bytes[..<length])), for: Mint.expectation, at: Fixtures.realTokenTime)
-            #expect([.invalidTokenFormat, .invalidSignature].contains(verdict.status), "cut to \(length) bytes")
+            #expect([.invalidTokenFormat, .invalidSignature].contains(verdict.code), "cut to \(length) bytes")
         }
     }
 }

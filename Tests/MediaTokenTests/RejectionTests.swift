@@ -67,15 +67,15 @@ struct RejectionTests {
         #expect(dumpedToken.split(separator: "\n").count == 1, "\(dumpedToken)")
     }
 
-    @Test("statuses have the names and numbers of the table")
+    @Test("codes have the names and numbers of the table")
     func table() {
-        let names = VerdictStatus.allCases.map(\.rawValue)
+        let names = VerdictCode.allCases.map(\.rawValue)
         #expect(
             names == [
                 "VALID_TOKEN", "INVALID_TOKEN_FORMAT", "INVALID_SIGNATURE", "TOKEN_NOT_YET_VALID", "TOKEN_EXPIRED",
                 "INVALID_REQUESTOR_ID", "INVALID_RESOURCE_ID", "INVALID_MVPD_ID", "TOKEN_ALREADY_USED",
                 "TOKEN_PREDATES_STORE", "ERROR_UNKNOWN",
             ])
-        #expect(VerdictStatus.allCases.map(\.number) == Array(0...10))
+        #expect(VerdictCode.allCases.map(\.number) == Array(0...10))
     }
 }

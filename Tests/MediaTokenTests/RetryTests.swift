@@ -38,26 +38,26 @@ struct RepetitionTests {
         ] as [(String?, Int64, Bool)] {
             let verdict = try verdict(token, secret, after: milliseconds)
             #expect(firstUse(verdict) == (isYes ? Mint.now : nil), "\(secret ?? "nobody") after \(milliseconds)")
-            #expect(isYes || verdict.status == .tokenAlreadyUsed)
+            #expect(isYes || verdict.code == .tokenAlreadyUsed)
         }
     }
 
     @Test("a token that was used without a secret is used up, whoever comes with one")
     func plain() throws {
         let token = try Mint.token()
-        #expect(try verdict(token, nil).status == .validToken)
-        #expect(try verdict(token, "mine").status == .tokenAlreadyUsed)
-        #expect(try verdict(token, "mine").status == .tokenAlreadyUsed, "nor has asking left anything behind")
+        #expect(try verdict(token, nil).code == .validToken)
+        #expect(try verdict(token, "mine").code == .tokenAlreadyUsed)
+        #expect(try verdict(token, "mine").code == .tokenAlreadyUsed, "nor has asking left anything behind")
     }
 
     @Test("a secret is of no use for another token, nor against any other check")
     func others() throws {
         let (token, other) = (try Mint.token(), try Mint.token { $0.sessionGUID = "other" })
-        #expect(try verdict(token, "mine").status == .validToken)
-        #expect(try verdict(other, nil).status == .validToken)
-        #expect(try verdict(other, "mine").status == .tokenAlreadyUsed)
-        #expect(try verdict(token, "mine", within: .seconds(60), after: 3_600_000).status == .tokenExpired)
-        #expect(try verdict(token.replacing("TNT", with: "CNN"), "mine").status == .invalidSignature)
+        #expect(try verdict(token, "mine").code == .validToken)
+        #expect(try verdict(other, nil).code == .validToken)
+        #expect(try verdict(other, "mine").code == .tokenAlreadyUsed)
+        #expect(try verdict(token, "mine", within: .seconds(60), after: 3_600_000).code == .tokenExpired)
+        #expect(try verdict(token.replacing("TNT", with: "CNN"), "mine").code == .invalidSignature)
     }
 
     @Test("no span is longer than the longest")
@@ -65,7 +65,7 @@ struct RepetitionTests {
         let token = try Mint.token()
         #expect(try isRetry(verdict(token, "mine", within: .seconds(3600))) == false)
         #expect(try isRetry(verdict(token, "mine", within: .seconds(3600), after: 60_000)) == true)
-        #expect(try verdict(token, "mine", within: .seconds(3600), after: 60_001).status == .tokenAlreadyUsed)
+        #expect(try verdict(token, "mine", within: .seconds(3600), after: 60_001).code == .tokenAlreadyUsed)
     }
 
     @Test("a secret shows itself to nobody")

@@ -61,7 +61,7 @@ struct UnwrappingTests {
             return
         }
         // Its identity for the replay store is that of the clear text.
-        #expect(try verifier.status(Self.clear) == .tokenAlreadyUsed)
+        #expect(try verifier.code(Self.clear) == .tokenAlreadyUsed)
         guard case .accepted(let plain) = try Mint.verifier().verify(Self.clear) else {
             Issue.record("the clear text was refused")
             return
@@ -73,10 +73,10 @@ struct UnwrappingTests {
     func sizeLimit() throws {
         let unpadded = try Mint.token { $0.sessionGUID = "x" }
         let room = RawToken.sizeLimit - unpadded.utf8.count
-        for (excess, status) in [(0, VerdictStatus.validToken), (1, .invalidTokenFormat)] {
+        for (excess, code) in [(0, VerdictCode.validToken), (1, .invalidTokenFormat)] {
             let token = try Mint.token { $0.sessionGUID = "x" + String(repeating: "y", count: room + excess) }
             #expect(token.utf8.count == RawToken.sizeLimit + excess)
-            #expect(try Mint.verifier().status(token) == status)
+            #expect(try Mint.verifier().code(token) == code)
         }
     }
 
@@ -88,7 +88,7 @@ struct UnwrappingTests {
         recipe.sessionGUID = String(repeating: "x", count: shift + 1)
         let token = wrapping.wrap(try Mint.signed(recipe.payload), recipe)
         let expectation = Expectation(requestor: recipe.requestor, resource: recipe.resource)
-        #expect(try Mint.verifier().status(token, for: expectation) == .validToken)
+        #expect(try Mint.verifier().code(token, for: expectation) == .validToken)
     }
 
     @Test("an escape at the end of the first look is not cut, wherever it lies")
@@ -104,7 +104,7 @@ struct UnwrappingTests {
             let letters = String(repeating: "%78", count: count) + String(repeating: "x", count: 6 - count)
             let moved = token.replacing("%3Exxxxxx", with: "%3E" + letters)
             #expect(moved.utf8.count == token.utf8.count + 2 * count)
-            #expect(try Mint.verifier().status(moved, for: expectation) == .validToken)
+            #expect(try Mint.verifier().code(moved, for: expectation) == .validToken)
         }
     }
 
@@ -113,7 +113,7 @@ struct UnwrappingTests {
         let junk = "<signatureInfo>" + String(repeating: "A", count: 20_000)
         for wrapped in [junk, Base64.encode(Array(junk.utf8)), "%3CsignatureInfo%3E" + junk.dropFirst(15)] {
             let rejection = try Mint.verifier().verify(wrapped)
-            #expect(rejection.status == .invalidTokenFormat)
+            #expect(rejection.code == .invalidTokenFormat)
             #expect(rejection.message.contains("no second <signatureInfo>"))
         }
     }
@@ -124,7 +124,7 @@ struct UnwrappingTests {
         let twice = percent.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
         #expect(try Mint.verifier().verify(twice).message.contains("twice"))
         let base64 = Base64.encode(Array(Self.wrapped(.base64).utf8))
-        #expect(try Mint.verifier().status(base64) == .invalidTokenFormat)
+        #expect(try Mint.verifier().code(base64) == .invalidTokenFormat)
     }
 
     @Test("of several decisions, the one for the resource is taken")
@@ -134,12 +134,12 @@ struct UnwrappingTests {
             return #"{"resource":"\#(resource)","authorized":true,"token":{"serializedToken":"\#(serialized)"}}"#
         }
         let both = #"{"decisions":[\#(try decision("TBS")),\#(try decision("TNT"))]}"#
-        #expect(try Mint.verifier().status(both) == .validToken)
-        #expect(try Mint.verifier().status(both, for: .init(requestor: "MML", resource: "CNN")) == .invalidTokenFormat)
+        #expect(try Mint.verifier().code(both) == .validToken)
+        #expect(try Mint.verifier().code(both, for: .init(requestor: "MML", resource: "CNN")) == .invalidTokenFormat)
         let any = Expectation(requestor: "MML", resource: .unsafeAnyResource)
-        #expect(try Mint.verifier().status(both, for: any) == .invalidTokenFormat)
+        #expect(try Mint.verifier().code(both, for: any) == .invalidTokenFormat)
         let twice = #"{"decisions":[\#(try decision("TNT")),\#(try decision("TNT"))]}"#
-        #expect(try Mint.verifier().status(twice) == .invalidTokenFormat)
+        #expect(try Mint.verifier().code(twice) == .invalidTokenFormat)
     }
 
     @Test("a decision among several is chosen by its bytes, also where resources are compared in canonical form")
@@ -154,15 +154,15 @@ struct UnwrappingTests {
             return #"{"decisions":[\#(decisions.joined(separator: ","))]}"#
         }
         let rule = Expectation(requestor: "MML", resource: .canonically([ResourceID(asked)]))
-        #expect(try Mint.verifier().status(answer([alike]), for: rule) == .validToken, "the only decision")
-        #expect(try Mint.verifier().status(answer(["CNN", asked]), for: rule) == .validToken)
-        #expect(try Mint.verifier().status(answer([alike, asked]), for: rule) == .validToken)
+        #expect(try Mint.verifier().code(answer([alike]), for: rule) == .validToken, "the only decision")
+        #expect(try Mint.verifier().code(answer(["CNN", asked]), for: rule) == .validToken)
+        #expect(try Mint.verifier().code(answer([alike, asked]), for: rule) == .validToken)
         let none = try Mint.verifier().verify(RawToken(try answer(["CNN", alike])), for: rule, at: Mint.now)
         guard case .rejected(let rejection) = none else {
             Issue.record("accepted")
             return
         }
-        #expect(rejection.status == .invalidTokenFormat)
+        #expect(rejection.code == .invalidTokenFormat)
         #expect(rejection.message.contains("2 decisions, 0 of them for the resource asked for, byte for byte"))
     }
 
@@ -172,14 +172,14 @@ struct UnwrappingTests {
         let document = """
             {"decisions":[{"resource":"TNT","authorized":true,"token":{"serializedToken":"\(serialized)"}}]}
             """
-        #expect(try Mint.verifier().status(document) == .invalidResourceID)
+        #expect(try Mint.verifier().code(document) == .invalidResourceID)
     }
 
     @Test("JSON nested ever deeper is refused", arguments: [10, 400, 498, 499, 511, 512, 513, 5_000, 60_000])
     func deepJSON(depth: Int) throws {
         for ending in ["", String(repeating: "]", count: depth) + "}"] {
             let document = #"{"serializedToken":"# + String(repeating: "[", count: depth) + ending
-            #expect(try Mint.verifier().status(document) == .invalidTokenFormat)
+            #expect(try Mint.verifier().code(document) == .invalidTokenFormat)
         }
     }
 }

@@ -20,7 +20,7 @@ let hourBefore = Timestamp(milliseconds: now.milliseconds - 3_600_000)
 func claim(_ number: UInt64) -> ReplayClaim { ReplayRace.claim(number, at: now) }
 
 /// Ends with the first claim that cannot be decided.
-func loop(_ cache: any ReplayCache, from start: UInt64) -> Never {
+func loop(_ cache: any ReplayStore, from start: UInt64) -> Never {
     var number = start
     while let answer = try? cache.claim(claim(number), at: now) {
         if answer == .first { FileHandle.standardOutput.write(Data("\(number)\n".utf8)) }
@@ -29,7 +29,7 @@ func loop(_ cache: any ReplayCache, from start: UInt64) -> Never {
     exit(1)
 }
 
-func starve(_ cache: any ReplayCache, other: String) {
+func starve(_ cache: any ReplayStore, other: String) {
     func tell(_ what: String, _ body: () throws -> Any) {
         do { print("\(what): \(try body())") } catch { print("\(what): \(error)") }
     }
@@ -38,7 +38,7 @@ func starve(_ cache: any ReplayCache, other: String) {
         return ReplayClaim(key: claim(number).key, issued: now, until: until)
     }
     func openOther() throws -> String {
-        try ReplayStore(opening: other, at: hourBefore).close()
+        try ConfiguredReplayStore(opening: other, at: hourBefore).close()
         return "opened"
     }
     tell("before") { try cache.claim(claim(0), at: now) }
@@ -52,7 +52,7 @@ func starve(_ cache: any ReplayCache, other: String) {
 }
 
 /// As ``loop(_:from:)``, with each claim in the minute after the one before, and from the first again after 300.
-func loopOverMinutes(_ cache: any ReplayCache, from start: UInt64) -> Never {
+func loopOverMinutes(_ cache: any ReplayStore, from start: UInt64) -> Never {
     var number = start
     while true {
         let until = Timestamp(milliseconds: now.milliseconds + Int64(number % 300) * 60_000)
@@ -63,7 +63,7 @@ func loopOverMinutes(_ cache: any ReplayCache, from start: UInt64) -> Never {
     }
 }
 
-func answer(_ cache: any ReplayCache) {
+func answer(_ cache: any ReplayStore) {
     FileHandle.standardOutput.write(Data("open\n".utf8))
     while let line = readLine() {
         let numbers = line.split(separator: " ").map { Int64($0) ?? 0 }
@@ -73,20 +73,20 @@ func answer(_ cache: any ReplayCache) {
     }
 }
 
-let store = try ReplayStore(opening: arguments[3], at: arguments[2] == "ask" ? now : hourBefore)
+let store = try ConfiguredReplayStore(opening: arguments[3], at: arguments[2] == "ask" ? now : hourBefore)
 switch arguments[2] {
 case "race":
     let (threads, keys, group) = (Int(arguments[4]) ?? 0, Int(arguments[5]) ?? 0, Int(arguments[6]) ?? 1)
-    print(try ReplayRace.run(store.cache, threads: threads, keys: keys, group: group, at: now))
+    print(try ReplayRace.run(store, threads: threads, keys: keys, group: group, at: now))
     try store.close()
 case "starve":
-    starve(store.cache, other: arguments[4])
+    starve(store, other: arguments[4])
     try store.close()
 case "minutes":
-    loopOverMinutes(store.cache, from: UInt64(arguments[4]) ?? 0)
+    loopOverMinutes(store, from: UInt64(arguments[4]) ?? 0)
 case "ask":
-    answer(store.cache)
+    answer(store)
     try store.close()
 default:
-    loop(store.cache, from: UInt64(arguments[4]) ?? 0)
+    loop(store, from: UInt64(arguments[4]) ?? 0)
 }

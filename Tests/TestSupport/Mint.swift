@@ -54,7 +54,7 @@ package enum Mint {
     /// A verifier that has seen nothing yet.
     package static func verifier(
         keys: [RSASigningKey] = [TestKeys.standard], policy: VerificationPolicy = VerificationPolicy(),
-        replays: any ReplayCache = MemoryReplayCache()
+        replays: any ReplayStore = MemoryReplayStore()
     ) throws -> MediaTokenVerifier {
         MediaTokenVerifier(keys: try keyRing(keys), policy: policy, replays: replays)
     }
@@ -68,11 +68,11 @@ extension MediaTokenVerifier {
         try verify(RawToken(token), for: expectation, at: now)
     }
 
-    /// The status alone.
-    package func status(
+    /// The code alone.
+    package func code(
         _ token: String, for expectation: Expectation = Mint.expectation, at now: Timestamp = Mint.now
-    ) throws -> VerdictStatus {
-        try verify(token, for: expectation, at: now).status
+    ) throws -> VerdictCode {
+        try verify(token, for: expectation, at: now).code
     }
 }
 

@@ -15,7 +15,7 @@ package enum ReplayRace {
     ///
     /// - Throws: if any claim could not be decided, or was answered otherwise than first or already used.
     package static func run(
-        _ cache: any ReplayCache, threads count: Int, keys: Int, group: Int, at now: Timestamp
+        _ cache: any ReplayStore, threads count: Int, keys: Int, group: Int, at now: Timestamp
     ) throws -> Int {
         let firsts = Atomic<Int>(0)
         let others = Atomic<Int>(0)

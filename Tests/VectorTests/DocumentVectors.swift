@@ -11,12 +11,12 @@ enum DocumentVectors {
         let token = try Mint.token()
         let input = try [UInt8](fill(#require(vector.input), token).utf8)
         let outcome = try TokenVectors.verify(input, vector)
-        guard outcome.status == VerdictStatus.validToken.rawValue else { return outcome }
+        guard outcome.code == VerdictCode.validToken.rawValue else { return outcome }
         // However it came, it is one token: after the clear one it is used up.
         let verifier = try Mint.verifier()
-        #expect(try verifier.status(token) == .validToken)
+        #expect(try verifier.code(token) == .validToken)
         let again = try verifier.verify(RawToken(input), for: Mint.expectation, at: Mint.now)
-        #expect(again.status == .tokenAlreadyUsed)
+        #expect(again.code == .tokenAlreadyUsed)
         return outcome
     }
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TokenCrypto
 
-/// Files that are given as keys. The status is `LOADED` or `REFUSED`.
+/// Files that are given as keys. The code is `LOADED` or `REFUSED`.
 enum KeyFileVectors {
     static func load(_ vector: Vector) throws -> VectorOutcome {
         let directory = try TemporaryDirectory()
@@ -17,10 +17,10 @@ enum KeyFileVectors {
                 loading: [path], password: vector.password, requirements: KeyRequirements(minimumRSABits: 1024),
                 at: Timestamp(milliseconds: 1_700_000_000_000))
             #expect(ring.keys.count == 1)
-            return VectorOutcome(status: "LOADED", message: "")
+            return VectorOutcome(code: "LOADED", message: "")
         } catch {
             let message = error.description.replacing(directory.path, with: "")
-            return VectorOutcome(status: "REFUSED", message: message)
+            return VectorOutcome(code: "REFUSED", message: message)
         }
     }
 

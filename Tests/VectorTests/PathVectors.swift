@@ -17,7 +17,7 @@ enum PathVectors {
         if target.utf8.first == UInt8(ascii: "/"), !target.utf8.contains(where: "?#".utf8.contains) {
             #expect(try isGranted(target) == isRead, "the grant")
         }
-        return VectorOutcome(status: isRead ? "ONE_READING" : "REFUSED", message: target)
+        return VectorOutcome(code: isRead ? "ONE_READING" : "REFUSED", message: target)
     }
 
     private static func isOpen(_ target: String) throws -> Bool {
@@ -25,8 +25,8 @@ enum PathVectors {
         let request = HTTPRequest(
             method: "GET", path: "/v1/authz/forward-auth", headers: [("X-Forwarded-Uri", target)])
         guard case .settled(let reply) = Gate(routes: [route]).task(request, at: Mint.now) else { return false }
-        #expect(reply.answer.status == (reply.status == "TOKEN_NOT_REQUIRED" ? 200 : 403))
-        return reply.status == "TOKEN_NOT_REQUIRED"
+        #expect(reply.answer.status == (reply.code == "TOKEN_NOT_REQUIRED" ? 200 : 403))
+        return reply.code == "TOKEN_NOT_REQUIRED"
     }
 
     /// Whether a grant for all paths from `/` on is said to open this one.

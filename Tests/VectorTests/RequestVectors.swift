@@ -29,7 +29,7 @@ enum RequestVectors {
             }
         #expect([200, 400, 401, 403, 404, 405, 415].contains(reply.answer.status))
         // 200 is for a yes, and nothing else is.
-        #expect((reply.answer.status == 200) == ["VALID_TOKEN", "TOKEN_NOT_REQUIRED"].contains(reply.status))
-        return VectorOutcome(status: reply.status, message: "\(reply.answer.status)")
+        #expect((reply.answer.status == 200) == ["VALID_TOKEN", "TOKEN_NOT_REQUIRED"].contains(reply.code))
+        return VectorOutcome(code: reply.code, message: "\(reply.answer.status)")
     }
 }

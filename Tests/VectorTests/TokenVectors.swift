@@ -29,8 +29,8 @@ enum TokenVectors {
         let verifier = try Mint.verifier()
         let examination = verifier.examine(RawToken(token), for: expectation, at: now)
         let verdict = try verifier.verify(RawToken(token), for: expectation, at: now)
-        #expect(examination.firstFailure?.status ?? .validToken == verdict.status)
+        #expect(examination.firstFailure?.code ?? .validToken == verdict.code)
         try EngineVectors.check(token, at: now)
-        return VectorOutcome(status: verdict.status.rawValue, message: verdict.message)
+        return VectorOutcome(code: verdict.code.rawValue, message: verdict.message)
     }
 }

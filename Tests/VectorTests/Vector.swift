@@ -7,7 +7,7 @@ struct Vector: Decodable, Sendable {
     let id: Int
     let comment: String
     let flags: [String]
-    let status: String
+    let code: String
     /// What the message must hold.
     let message: String?
 

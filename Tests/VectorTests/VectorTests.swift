@@ -16,8 +16,8 @@ struct VectorTests {
             case .request: try RequestVectors.ask(vector)
             case .path: try PathVectors.read(vector)
             }
-        #expect(outcome.status == vector.status, "\(outcome.message)")
-        let isYes = ["VALID_TOKEN", "TOKEN_NOT_REQUIRED", "LOADED", "ONE_READING"].contains(outcome.status)
+        #expect(outcome.code == vector.code, "\(outcome.message)")
+        let isYes = ["VALID_TOKEN", "TOKEN_NOT_REQUIRED", "LOADED", "ONE_READING"].contains(outcome.code)
         #expect(!isYes || vector.flags.contains("Good"), "a hostile case comes through")
         if let message = vector.message { #expect(outcome.message.contains(message), "\(outcome.message)") }
         #expect(!outcome.message.contains("\n"))
@@ -33,6 +33,6 @@ struct VectorTests {
 
 /// What became of a case.
 struct VectorOutcome {
-    let status: String
+    let code: String
     let message: String
 }

@@ -6,9 +6,11 @@ package import Timestamps
 /// The token may still have been used before; the replay store decides that.
 package struct ApprovedToken: Sendable {
     package let signed: SignedClaims
+    /// The token's expiry under the policy, before skew.
+    package let expiry: Timestamp
 
-    fileprivate init(_ signed: SignedClaims) {
-        self.signed = signed
+    fileprivate init(_ signed: SignedClaims, expiry: Timestamp) {
+        (self.signed, self.expiry) = (signed, expiry)
     }
 }
 
@@ -20,7 +22,7 @@ extension VerificationPolicy {
         for check in PolicyCheck.inOrder {
             try self.check(check, of: signed.claims, for: expectation, at: now)
         }
-        return ApprovedToken(signed)
+        return ApprovedToken(signed, expiry: expiry(of: signed.claims))
     }
 
     /// Makes one check, and throws if the token fails it.

@@ -1,5 +1,5 @@
 public import ClaimsStage
-internal import Timestamps
+package import Timestamps
 
 /// The checks that a token must pass beyond its signature.
 public struct VerificationPolicy: Sendable {
@@ -46,7 +46,7 @@ public struct VerificationPolicy: Sendable {
     }
 
     /// The time after which `claims` are expired, before skew.
-    func expiry(of claims: MediaTokenClaims) -> Timestamp {
+    package func expiry(of claims: MediaTokenClaims) -> Timestamp {
         let timeToLive = min(claims.timeToLive ?? defaultTTLMilliseconds, maximumTTLMilliseconds)
         return claims.issueTime.timestamp.advanced(byMilliseconds: timeToLive)
     }

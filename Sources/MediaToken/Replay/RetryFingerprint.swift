@@ -14,8 +14,8 @@ public struct RetryFingerprint: Hashable, Sendable {
     /// - Parameters:
     ///   - key: the token's replay key.
     ///   - secret: a value that only the first caller knows, such as an `Idempotency-Key`.
-    /// - Throws: ``ReplayCacheError/outOfResources(_:)`` if libcrypto fails.
-    public init(of key: ReplayKey, secret: [UInt8]) throws(ReplayCacheError) {
+    /// - Throws: ``ReplayStoreError/outOfResources(_:)`` if libcrypto fails.
+    public init(of key: ReplayKey, secret: [UInt8]) throws(ReplayStoreError) {
         do {
             let digest = try SHA256Hasher.digest(SHA256Digest(words: key.words).bytes + secret)
             self.init(words: SIMD2(digest.words.0, digest.words.1))

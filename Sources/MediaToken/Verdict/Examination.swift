@@ -1,29 +1,40 @@
+package import Timestamps
+
 /// The result of every check of a token, and the token's fields, for a person who examines a captured token.
 ///
 /// An examination neither accepts nor consumes a token: that no check failed does not mean that the token is valid. It
 /// may contain personal data.
-public struct Examination: Sendable {
+package struct Examination: Sendable {
     /// The report on each check, in order.
-    public let reports: [CheckReport]
+    package let reports: [CheckReport]
     /// The name of the key that verified the signature; `nil` if none did, and then nothing below is proven.
-    public let key: String?
+    package let key: String?
     /// The kind of the token; `nil` if it could not be read.
-    public let kind: TokenKind?
+    package let kind: TokenKind?
     /// The token's fields, in order.
-    public let fields: [TokenField]
+    package let fields: [TokenField]
     /// When the token was issued; `nil` if it is not a media token or could not be read.
-    public let issueTime: TokenDate?
+    package let issueTime: TokenDate?
+    /// When the token expires, without clock skew; `nil` if it could not be read.
+    package let expires: Timestamp?
 
     /// The first check that failed; `nil` if none did.
-    public var firstFailure: CheckReport? {
+    package var firstFailure: CheckReport? {
         reports.first { $0.outcome == .failed }
+    }
+
+    /// The code of the first failure. It is never `VALID_TOKEN`, because an examination accepts nothing: a token without a
+    /// failure is `VERIFIED`, or `UNVERIFIED` if its signature was not checked.
+    package var code: String {
+        if let firstFailure { return firstFailure.code?.rawValue ?? "NOT_AS_ASKED" }
+        return key == nil ? "UNVERIFIED" : "VERIFIED"
     }
 }
 
 /// The report on one check.
-public struct CheckReport: Sendable {
+package struct CheckReport: Sendable {
     /// The outcome of a check.
-    public enum Outcome: String, Sendable {
+    package enum Outcome: String, Sendable {
         /// The token passes the check.
         case passed
         /// The token fails the check, or the check could not be decided.
@@ -33,36 +44,36 @@ public struct CheckReport: Sendable {
     }
 
     /// The check.
-    public let check: Check
+    package let check: Check
     /// The outcome.
-    public let outcome: Outcome
+    package let outcome: Outcome
     /// One line that names the values that were compared.
-    public let detail: String
+    package let detail: String
     /// One line that says what to do; `nil` unless the check failed.
-    public let advice: String?
-    /// The status that a verification gives for this failure; `nil` for a check that only an inspection makes.
-    public let status: VerdictStatus?
+    package let advice: String?
+    /// The code that a verification gives for this failure; `nil` for a check that only an inspection makes.
+    package let code: VerdictCode?
 
     static func passed(_ check: Check, _ detail: String) -> CheckReport {
-        CheckReport(check: check, outcome: .passed, detail: detail, advice: nil, status: nil)
+        CheckReport(check: check, outcome: .passed, detail: detail, advice: nil, code: nil)
     }
 
     static func notChecked(_ check: Check, _ detail: String) -> CheckReport {
-        CheckReport(check: check, outcome: .notChecked, detail: detail, advice: nil, status: nil)
+        CheckReport(check: check, outcome: .notChecked, detail: detail, advice: nil, code: nil)
     }
 
     static func unread(_ check: Check) -> CheckReport { notChecked(check, "the token could not be read") }
 
     static func failed(_ rejection: Rejection) -> CheckReport {
-        failed(rejection.check, rejection.message, advice: rejection.advice, status: rejection.status)
+        failed(rejection.check, rejection.message, advice: rejection.advice, code: rejection.code)
     }
 
-    static func failed(_ check: Check, _ detail: String, advice: String, status: VerdictStatus? = nil) -> CheckReport {
-        CheckReport(check: check, outcome: .failed, detail: detail, advice: advice, status: status)
+    static func failed(_ check: Check, _ detail: String, advice: String, code: VerdictCode? = nil) -> CheckReport {
+        CheckReport(check: check, outcome: .failed, detail: detail, advice: advice, code: code)
     }
 
     static func undecided(_ check: Check, _ error: VerificationError) -> CheckReport {
-        failed(check, error.description, advice: "reject the token for now, and try again", status: .errorUnknown)
+        failed(check, error.description, advice: "reject the token for now, and try again", code: .errorUnknown)
     }
 
     static func failed(_ check: Check, _ failure: StageError) -> CheckReport {

@@ -7,14 +7,25 @@ extension MediaTokenVerifier {
     ///
     /// - Parameters:
     ///   - token: the token as it arrived.
-    ///   - expectation: what the token must have been issued for.
+    ///   - requestors: the requestors, one of which the token must have been issued to; `nil` for no such check.
+    ///   - resource: the resource that the token must have been issued for; `nil` for no such check.
     ///   - now: the time of the check.
     /// - Returns: the report on each check. The first failure is the one for which `verify` would reject the token, up
     ///   to the replay check.
-    public func examine(_ token: RawToken, for expectation: Expectation, at now: Timestamp) -> Examination {
+    package func examine(
+        _ token: RawToken, for requestors: [RequestorID]?, _ resource: ResourceRule?, at now: Timestamp
+    ) -> Examination {
+        let expectation = Expectation(requestors: requestors ?? [], resource: resource ?? .unsafeAnyResource)
         let request = VerificationRequest(token: token, expectation: expectation)
         let replay = CheckReport.notChecked(.replay, "an examination does not consume the token")
-        return examinations(of: steps(of: [request], at: now), [request], at: now) { _ in replay }[0]
+        return examinations(
+            of: steps(of: [request], at: now), [request], at: now, namesRequestor: requestors != nil
+        ) { _ in replay }[0]
+    }
+
+    /// Makes the checks for a full expectation, without a replay claim.
+    package func examine(_ token: RawToken, for expectation: Expectation, at now: Timestamp) -> Examination {
+        examine(token, for: expectation.requestors, expectation.resource, at: now)
     }
 
     /// Verifies a group of tokens like ``verify(_:at:)``, and reports on every check of each token.
@@ -27,9 +38,12 @@ extension MediaTokenVerifier {
         return Array(zip(outcomes, examinations))
     }
 
-    /// - Parameter replay: the report on the replay claim of the token at an index.
+    /// - Parameters:
+    ///   - namesRequestor: whether the expectations name requestors; otherwise no requestor is checked.
+    ///   - replay: the report on the replay claim of the token at an index.
     private func examinations(
-        of steps: GroupSteps, _ group: [VerificationRequest], at now: Timestamp, replay: (Int) -> CheckReport
+        of steps: GroupSteps, _ group: [VerificationRequest], at now: Timestamp, namesRequestor: Bool = true,
+        replay: (Int) -> CheckReport
     ) -> [Examination] {
         group.indices.map { index in
             let unread = PolicyCheck.allCases.map { CheckReport.unread($0.check) } + [replay(index)]
@@ -37,10 +51,13 @@ extension MediaTokenVerifier {
                 envelope: steps.envelopes[index], payload: steps.payloads[index], unread: unread)
             return examiner.examination { (elements) throws(ClaimsError) in
                 let claims = try MediaTokenClaims(elements)
-                let reports = PolicyCheck.allCases.map {
-                    report($0, of: claims, for: group[index].expectation, at: now)
+                let reports = PolicyCheck.allCases.map { check in
+                    guard check != .requestor || namesRequestor else {
+                        return CheckReport.notChecked(.requestor, "signed for '\(claims.requestor)'; not asked for")
+                    }
+                    return report(check, of: claims, for: group[index].expectation, at: now)
                 }
-                return (checks: reports + [replay(index)], issueTime: claims.issueTime)
+                return (reports + [replay(index)], claims.issueTime, policy.expiry(of: claims))
             }
         }
     }

@@ -7,7 +7,7 @@ public final class MediaTokenVerifier: Sendable {
     /// The checks that a token must pass beyond its signature.
     public let policy: VerificationPolicy
 
-    private let replays: any ReplayCache
+    private let replays: any ReplayStore
     private let paths: PathPool
 
     /// - Parameters:
@@ -15,7 +15,7 @@ public final class MediaTokenVerifier: Sendable {
     ///   - policy: the checks that a token must pass beyond its signature.
     ///   - replays: the replay store, which remembers used tokens; verifiers that guard the same streams must share
     ///     one.
-    public init(keys: KeyRing, policy: VerificationPolicy = VerificationPolicy(), replays: any ReplayCache) {
+    public init(keys: KeyRing, policy: VerificationPolicy = VerificationPolicy(), replays: any ReplayStore) {
         self.keys = keys
         self.policy = policy
         self.replays = replays
@@ -23,7 +23,7 @@ public final class MediaTokenVerifier: Sendable {
     }
 
     /// A verifier that shares the keys and paths of `other` and uses another replay store.
-    package init(_ other: MediaTokenVerifier, replays: any ReplayCache) {
+    package init(_ other: MediaTokenVerifier, replays: any ReplayStore) {
         (keys, policy, paths) = (other.keys, other.policy, other.paths)
         self.replays = replays
     }
@@ -33,37 +33,69 @@ public final class MediaTokenVerifier: Sendable {
     /// - Parameters:
     ///   - token: the token as it arrived.
     ///   - expectation: what the token must have been issued for.
-    ///   - now: the time of the check, normally ``Timestamp/now``. A key verifies nothing if its certificate is not
-    ///     valid at that time.
+    ///   - now: the time of the check. A key verifies nothing if its certificate is not valid at that time.
     /// - Throws: ``VerificationError`` if there is no verdict; the caller must then reject the token. A rejection is
     ///   not an error but a verdict.
     public func verify(
-        _ token: RawToken, for expectation: Expectation, at now: Timestamp
+        _ token: RawToken, for expectation: Expectation, at now: Timestamp = .now
     ) throws(VerificationError) -> Verdict {
         try verify([VerificationRequest(token: token, expectation: expectation)], at: now)[0].get()
+    }
+
+    /// Verifies one token, and consumes it if it is accepted. The caller is suspended while the replay store decides;
+    /// its thread is not blocked.
+    ///
+    /// If the caller's task is cancelled, the token is verified all the same, and may be consumed.
+    ///
+    /// - Parameters:
+    ///   - token: the token as it arrived.
+    ///   - expectation: what the token must have been issued for.
+    ///   - now: the time of the check. A key verifies nothing if its certificate is not valid at that time.
+    /// - Throws: ``VerificationError`` if there is no verdict; the caller must then reject the token. A rejection is
+    ///   not an error but a verdict.
+    public func verify(
+        _ token: RawToken, for expectation: Expectation, at now: Timestamp = .now
+    ) async throws(VerificationError) -> Verdict {
+        try await verify([VerificationRequest(token: token, expectation: expectation)], at: now)[0].get()
     }
 
     /// Verifies a group of tokens, in order, and returns a result for each.
     ///
     /// Each verdict depends on its own token only, with one exception: a token that occurs twice is accepted the first
     /// time only, unless both requests have the same ``RetryWindow`` secret.
-    public func verify(_ group: [VerificationRequest], at now: Timestamp) -> [Result<Verdict, VerificationError>] {
+    public func verify(
+        _ group: [VerificationRequest], at now: Timestamp = .now
+    ) -> [Result<Verdict, VerificationError>] {
         conclude(steps(of: group, at: now).approved, of: group, at: now)
     }
 
-    /// Verifies a group of tokens with a replay store that answers later.
+    /// Verifies a group of tokens, in order, and returns a result for each. The caller is suspended while the replay
+    /// store decides; its thread is not blocked.
+    ///
+    /// The signatures of a group are verified together, eight in the time of one where the processor can, and the store
+    /// is asked once. Each verdict depends on its own token only, with one exception: a token that occurs twice is
+    /// accepted the first time only, unless both requests have the same ``RetryWindow`` secret.
+    public func verify(
+        _ group: [VerificationRequest], at now: Timestamp = .now
+    ) async -> [Result<Verdict, VerificationError>] {
+        let pending = PendingGroup(steps(of: group, at: now).approved, of: group, at: now)
+        guard !pending.claims.isEmpty else { return pending.verdicts(for: []) }
+        return pending.verdicts(for: await replays.claimWithoutBlocking(pending.claims, at: now))
+    }
+
+    /// Verifies a group of tokens on an event loop's thread.
     ///
     /// - Parameters:
-    ///   - pipeline: the replay store to use in place of the verifier's own.
+    ///   - claim: asks the replay store for the loop, in place of the verifier's own store.
     ///   - completion: called once, with a result for each request: when the store has answered or, if no token of the
     ///     group gets as far as the store, before this method returns.
     package func verify(
-        _ group: [VerificationRequest], at now: Timestamp, claimingIn pipeline: any PipelinedReplayCache,
+        _ group: [VerificationRequest], at now: Timestamp, claimingBy claim: ReplayClaimer,
         _ completion: @escaping ([Result<Verdict, VerificationError>]) -> Void
     ) {
         let pending = PendingGroup(steps(of: group, at: now).approved, of: group, at: now)
         guard !pending.claims.isEmpty else { return completion(pending.verdicts(for: [])) }
-        pipeline.claim(pending.claims, at: now) { completion(pending.verdicts(for: $0)) }
+        claim(pending.claims, now) { completion(pending.verdicts(for: $0)) }
     }
 
     /// Takes every step of a group up to the replay store.

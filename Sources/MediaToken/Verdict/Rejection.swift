@@ -3,7 +3,7 @@ internal import EnvelopeStage
 internal import PolicyStage
 internal import SignatureStage
 
-/// Why a token was rejected: a status for programs, and a line for the person who has to find the cause.
+/// Why a token was rejected: a code for programs, and a line for the person who has to find the cause.
 ///
 /// Its texts never contain the token, the signature or the viewer's session GUID.
 public struct Rejection: Sendable, CustomStringConvertible {
@@ -23,8 +23,8 @@ public struct Rejection: Sendable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// The status that a program sees.
-    public var status: VerdictStatus {
+    /// The code that a program sees.
+    public var code: VerdictCode {
         switch reason {
         case .envelope, .claims: .invalidTokenFormat
         case .signature: .invalidSignature
@@ -87,6 +87,6 @@ public struct Rejection: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The status and the message in one line.
-    public var description: String { "\(status.rawValue): \(message)" }
+    /// The code and the message in one line.
+    public var description: String { "\(code.rawValue): \(message)" }
 }

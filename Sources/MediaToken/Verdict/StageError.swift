@@ -51,7 +51,7 @@ package indirect enum StageError: Error, Sendable {
         self = .rejected(Rejection(.policy(error)))
     }
 
-    init(_ error: ReplayCacheError) {
+    init(_ error: ReplayStoreError) {
         self = .undecided(VerificationError(error))
     }
 

@@ -10,8 +10,8 @@ struct TokenExaminer {
     /// The reports on the other checks if the token cannot be read.
     let unread: [CheckReport]
 
-    /// The reports on a token that could be read, and its issue time if it has one.
-    typealias Findings = (checks: [CheckReport], issueTime: TokenDate?)
+    /// The reports on a token that could be read, its issue time if it has one, and its expiry.
+    typealias Findings = (checks: [CheckReport], issueTime: TokenDate?, expires: Timestamp?)
 
     /// Reads the token, signed or not, and has `look` report on its claims.
     func examination(_ look: (TokenElements) throws(ClaimsError) -> Findings) -> Examination {
@@ -21,7 +21,7 @@ struct TokenExaminer {
         case .failure(let error):
             let reports =
                 [.failed(.format, StageError(error)), .unread(.signature)] + unread
-            return Examination(reports: reports, key: nil, kind: nil, fields: [], issueTime: nil)
+            return Examination(reports: reports, key: nil, kind: nil, fields: [], issueTime: nil, expires: nil)
         }
         let (signature, key) = signatureReport
         var elements: TokenElements?
@@ -32,14 +32,14 @@ struct TokenExaminer {
             let format = CheckReport.passed(.format, "\(read.kind.title), strictly read")
             return Examination(
                 reports: [format, signature] + findings.checks, key: key, kind: read.kind,
-                fields: read.fields.fields(), issueTime: findings.issueTime)
+                fields: read.fields.fields(), issueTime: findings.issueTime, expires: findings.expires)
         } catch {
             let format = CheckReport.failed(.format, StageError(error))
             // A verification reads signed bytes only, so a bad signature is reported before malformed XML.
             let reports = signature.outcome == .failed ? [signature, format] : [format, signature]
             return Examination(
                 reports: reports + unread, key: key, kind: elements?.kind, fields: elements?.fields.fields() ?? [],
-                issueTime: nil)
+                issueTime: nil, expires: nil)
         }
     }
 

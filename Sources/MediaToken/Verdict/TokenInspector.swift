@@ -1,35 +1,35 @@
 internal import ClaimsStage
 internal import TextEncodings
-public import Timestamps
+package import Timestamps
 
 /// Inspects a token of any of the three kinds, with or without keys, and makes only the checks that the caller
 /// requests.
 ///
 /// An inspection is for people, not for a playback backend: only ``MediaTokenVerifier`` accepts a token.
-public struct TokenInspector: Sendable {
+package struct TokenInspector: Sendable {
     /// The checks to make. A check is made only if its question is not `nil`.
-    public struct Questions: Sendable {
+    package struct Questions: Sendable {
         /// The requestor that the token should have been issued to.
-        public var requestor: RequestorID?
+        package var requestor: RequestorID?
         /// The resource that the token should be for; AuthN tokens have none.
-        public var resource: ResourceRule?
+        package var resource: ResourceRule?
         /// The MVPDs, one of which should have issued the token. A proxy MVPD of a media token must be among them too.
-        public var mvpds: Set<MVPDID>?
+        package var mvpds: Set<MVPDID>?
         /// The device that the token should be bound to; media tokens are not bound to one.
-        public var device: String?
+        package var device: String?
         /// The time at which the token should be valid.
-        public var time: Timestamp?
+        package var time: Timestamp?
         /// The policy whose clock skew, default TTL and maximum TTL apply to media tokens.
-        public var policy = VerificationPolicy()
+        package var policy = VerificationPolicy()
 
         /// Creates questions that request no check.
-        public init() {}
+        package init() {}
     }
 
     private let keys: KeyRing?
 
     /// - Parameter keys: the keys to verify the signature with; `nil` to leave the signature unchecked.
-    public init(keys: KeyRing?) {
+    package init(keys: KeyRing?) {
         self.keys = keys
     }
 
@@ -38,14 +38,14 @@ public struct TokenInspector: Sendable {
     /// - Parameters:
     ///   - token: the token as it arrived.
     ///   - questions: the checks to make.
-    public func inspect(_ token: RawToken, asking questions: Questions) -> Examination {
+    package func inspect(_ token: RawToken, asking questions: Questions) -> Examination {
         let envelope = TokenPath.open(token, for: questions.resource)
         let examiner = TokenExaminer(
             envelope: envelope, payload: keys.flatMap { authenticate(envelope, with: $0, at: questions.time ?? .now) },
             unread: [.window, .requestor, .resource, .mvpd, .device].map(CheckReport.unread))
         return examiner.examination { (elements) throws(ClaimsError) in
             let claims = try InspectedClaims(elements)
-            return (checks: claims.answers(to: questions), issueTime: claims.media?.issueTime)
+            return (claims.answers(to: questions), claims.media?.issueTime, claims.expires(under: questions.policy))
         }
     }
 
@@ -75,6 +75,10 @@ private struct InspectedClaims {
     private var requestor: RequestorID? { media?.requestor ?? bound?.requestor }
     private var resource: ResourceID? { media?.resource ?? bound?.resource }
     private var mvpd: MVPDID? { media?.mvpd ?? bound?.mvpd }
+
+    func expires(under policy: VerificationPolicy) -> Timestamp? {
+        media.map(policy.expiry) ?? bound?.expiry?.timestamp
+    }
 
     func answers(to questions: TokenInspector.Questions) -> [CheckReport] {
         [
@@ -116,7 +120,7 @@ private struct InspectedClaims {
         let list = allowed.map { "'\($0)'" }.sorted().joined(separator: ", ")
         let detail = "simpleTokenMsoID is '\(signed)'; expected one of \(list)"
         return allowed.contains(signed)
-            ? nil : .failed(.mvpd, detail, advice: "ask for the MVPD that the viewer chose", status: .invalidMVPDID)
+            ? nil : .failed(.mvpd, detail, advice: "ask for the MVPD that the viewer chose", code: .invalidMVPDID)
     }
 
     private func windowAnswer(_ questions: TokenInspector.Questions) -> CheckReport {
@@ -125,7 +129,7 @@ private struct InspectedClaims {
                 let detail = "expired \(expiry); checked \(TokenDate(time, offset: expiry.offset))"
                 let advice = "log in, or authorize, again"
                 return time <= expiry.timestamp
-                    ? nil : .failed(.window, detail, advice: advice, status: .tokenExpired)
+                    ? nil : .failed(.window, detail, advice: advice, code: .tokenExpired)
             }
         }
         let window = questions.policy.window(of: media, at: questions.time ?? .now)

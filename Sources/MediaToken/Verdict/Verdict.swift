@@ -7,11 +7,11 @@ public enum Verdict: Sendable {
     /// The token failed a check: do not serve the stream.
     case rejected(Rejection)
 
-    /// The status that a program sees.
-    public var status: VerdictStatus {
+    /// The code that a program sees.
+    public var code: VerdictCode {
         switch self {
         case .accepted: .validToken
-        case .rejected(let rejection): rejection.status
+        case .rejected(let rejection): rejection.code
         }
     }
 }
@@ -28,24 +28,27 @@ public struct VerifiedToken: Sendable {
     public var key: String { signed.key.name }
     /// The token's identity in the replay store.
     public var replayKey: ReplayKey { ReplayKey(signed.digest) }
+    /// The token's expiry, without clock skew: issue time plus the TTL that the policy gives it.
+    public let expires: Timestamp
     /// The time of the token's first use: this call, or the original call if this one is a permitted retry.
     public let firstUse: Timestamp
     /// Whether this call is a permitted retry by the client that consumed the token.
     public let isRetry: Bool
 
     fileprivate init(_ approved: ApprovedToken, firstUse: Timestamp, isRetry: Bool) {
-        (signed, self.firstUse, self.isRetry) = (approved.signed, firstUse, isRetry)
+        (signed, expires) = (approved.signed, approved.expiry)
+        (self.firstUse, self.isRetry) = (firstUse, isRetry)
     }
 }
 
 /// A verification that reached no verdict. The caller must reject the token (`ERROR_UNKNOWN`); a retry may succeed.
 public enum VerificationError: Error, Sendable, CustomStringConvertible {
     /// The replay store did not answer, or its answer was not usable.
-    case replayStore(ReplayCacheError)
+    case replayStore(ReplayStoreError)
     /// libcrypto or libxml2 failed, in practice because memory ran out.
     case outOfResources(String)
 
-    init(_ error: ReplayCacheError) {
+    init(_ error: ReplayStoreError) {
         if case .outOfResources(let what) = error { self = .outOfResources(what) } else { self = .replayStore(error) }
     }
 
@@ -83,8 +86,8 @@ struct PendingGroup: Sendable {
     }
 
     /// Accepts the approved tokens for which this is the first use or a permitted retry.
-    func verdicts(for answers: [Result<ReplayAnswer, ReplayCacheError>]) -> [Result<Verdict, VerificationError>] {
-        let miscount: ReplayCacheError? =
+    func verdicts(for answers: [Result<ReplayAnswer, ReplayStoreError>]) -> [Result<Verdict, VerificationError>] {
+        let miscount: ReplayStoreError? =
             answers.count == claims.count
             ? nil : .unavailable("it gave \(answers.count) answers to \(claims.count) claims")
         var claimed = 0
@@ -102,7 +105,7 @@ struct PendingGroup: Sendable {
 
 extension ApprovedToken {
     fileprivate func verdict(
-        for answer: Result<ReplayAnswer, ReplayCacheError>, retries: RetryWindow?, at now: Timestamp
+        for answer: Result<ReplayAnswer, ReplayStoreError>, retries: RetryWindow?, at now: Timestamp
     ) -> Result<Verdict, VerificationError> {
         switch answer {
         case .success(.first):

@@ -4,14 +4,14 @@ internal import TextEncodings
 
 /// The gate's own header fields.
 extension HTTPAnswer {
-    /// Creates an answer that no cache may keep, with the status under which log and metrics count it.
-    init(_ code: Int, status: String, type: String? = nil, body: [UInt8] = []) {
-        self.init(code, type: type, body: body)
-        add("X-Media-Token-Status", status)
+    /// Creates an answer that no cache may keep, with the code under which log and metrics count it.
+    init(_ status: Int, code: String, type: String? = nil, body: [UInt8] = []) {
+        self.init(status, type: type, body: body)
+        add("X-Media-Token-Code", code)
         add("Cache-Control", "no-store")
     }
 
-    /// Adds the reason for the status.
+    /// Adds the reason for the code.
     mutating func addDetail(_ detail: String) { add("X-Media-Token-Detail", Self.fieldValue(detail)) }
 
     /// Adds the `WWW-Authenticate` challenge of a 401 answer (RFC 6750, 3).
@@ -24,13 +24,14 @@ extension HTTPAnswer {
         add("WWW-Authenticate", "Bearer realm=\"media-token\"" + (reason ?? ""))
     }
 
-    /// Adds the signed claims, which a proxy can pass on.
+    /// Adds the signed claims and the token's expiry, which a proxy can pass on.
     mutating func addClaims(of token: VerifiedToken) {
         let claims = token.claims
         add("X-Media-Token-Requestor", Self.fieldValue(claims.requestor.text))
         add("X-Media-Token-Resource", Self.fieldValue(claims.resource.text))
         add("X-Media-Token-Mvpd", Self.fieldValue(claims.mvpd.text))
         add("X-Media-Token-Key", Self.fieldValue(token.key))
+        add("X-Media-Token-Expires", "\(token.expires.wholeSeconds)")
     }
 
     /// Makes `text`, which a client may have chosen, a safe field value: printable ASCII, cut after 1024 characters.
@@ -43,37 +44,51 @@ extension HTTPAnswer {
 
 /// An answer without a verdict, as problem details (RFC 9457).
 struct RequestError: Error {
-    let code: Int
-    let status: GateStatus
+    /// The HTTP status of the answer.
+    let status: Int
+    let code: GateCode
     let detail: String
 
-    init(_ code: Int, _ status: GateStatus, _ detail: String) {
-        (self.code, self.status, self.detail) = (code, status, detail)
+    init(_ status: Int, _ code: GateCode, _ detail: String) {
+        (self.status, self.code, self.detail) = (status, code, detail)
     }
 
     /// A 400 answer: the caller has to change the request.
     static func invalid(_ detail: String) -> Self { Self(400, .requestInvalid, detail) }
 
     private var title: String {
-        status == .routeUnknown ? "No route names this path" : "The request cannot be understood"
+        code == .routeUnknown ? "No route names this path" : "The request cannot be understood"
     }
 
     var answer: HTTPAnswer {
-        ProblemDocument(status: code, code: status.rawValue, title: title, detail: detail).answer
+        ProblemDocument(status: status, code: code.rawValue, title: title, detail: detail).answer
     }
 
-    var reply: GateReply { GateReply(answer, status: status.rawValue) }
+    var reply: GateReply { GateReply(answer, code: code.rawValue) }
 }
 
-/// The problem details of an answer (RFC 9457), sent as `application/problem+json`.
+/// The problem details of an answer (RFC 9457), sent as `application/problem+json`. Its members are a part of those of
+/// a yes, so that a caller decodes every answer as one type.
 private struct ProblemDocument {
+    /// The HTTP status of the answer.
     let status: Int
+    /// The name of a verdict or of a ``GateCode``.
     let code: String
     let title: String
     let detail: String
+    /// The number of the verdict; `nil` if there is none.
     var number: Int?
     var check: String?
     var advice: String?
+
+    init(_ code: VerdictCode, _ detail: String) {
+        self.init(status: code.httpStatus, code: code.rawValue, title: code.title, detail: detail)
+        number = code.number
+    }
+
+    init(status: Int, code: String, title: String, detail: String) {
+        (self.status, self.code, self.title, self.detail) = (status, code, title, detail)
+    }
 
     var answer: HTTPAnswer {
         var answer = HTTPAnswer(status, type: "application/problem+json", body: body)
@@ -103,15 +118,18 @@ extension VerifiedToken {
     fileprivate func document(_ play: Play? = nil) -> [UInt8] {
         let claims = claims
         var json = FlatJSON(capacity: 1024)
+        let code = VerdictCode.validToken
         json.open()
-        json.add("expires", play?.expires)
+        json.add("code", code.rawValue)
+        json.add("expires", play?.expires ?? expires.wholeSeconds)
         json.add("issueTime", claims.issueTime.description)
         json.add("key", key)
         json.add("mvpd", claims.mvpd.text)
+        json.add("number", code.number)
         json.add("proxyMvpd", claims.proxyMVPD?.text)
         json.add("requestor", claims.requestor.text)
         json.add("resource", claims.resource.text)
-        json.add("status", VerdictStatus.validToken.rawValue)
+        json.add("status", code.httpStatus)
         json.add("ttl", claims.timeToLive)
         json.add("url", play?.url)
         json.close()
@@ -119,9 +137,9 @@ extension VerifiedToken {
     }
 }
 
-extension VerdictStatus {
+extension VerdictCode {
     /// The HTTP status of a verdict, the same for backends and proxies.
-    var httpCode: Int {
+    package var httpStatus: Int {
         switch self {
         case .validToken: 200
         case .invalidTokenFormat, .invalidSignature, .tokenNotYetValid, .tokenExpired: 401
@@ -140,12 +158,12 @@ package enum AnswerFormat: Sendable {
 
     /// The answer to a rejected token.
     package func reject(_ rejection: Rejection) -> GateReply {
-        let (status, message) = (rejection.status, rejection.message)
-        return deny(
-            status, message,
-            ProblemDocument(
-                status: status.httpCode, code: status.rawValue, title: status.title, detail: message,
-                number: status.number, check: rejection.check.rawValue, advice: rejection.advice))
+        let (code, message) = (rejection.code, rejection.message)
+        return deny(code, message) {
+            var document = ProblemDocument(code, message)
+            (document.check, document.advice) = (rejection.check.rawValue, rejection.advice)
+            return document
+        }
     }
 
     /// The answer to an accepted token.
@@ -171,36 +189,29 @@ package enum AnswerFormat: Sendable {
 
     /// The answer if the gate could not decide.
     package func undecided(_ reason: String) -> GateReply {
-        let status = VerdictStatus.errorUnknown
-        return deny(
-            status, reason,
-            ProblemDocument(
-                status: status.httpCode, code: status.rawValue, title: status.title, detail: reason,
-                number: status.number))
+        deny(.errorUnknown, reason) { ProblemDocument(.errorUnknown, reason) }
     }
 
-    private func deny(
-        _ status: VerdictStatus, _ detail: String, _ document: @autoclosure () -> ProblemDocument
-    ) -> GateReply {
-        var reply = reply(status) { document().body }
-        if status.httpCode == 401 { reply.answer.addChallenge(error: detail) }
+    private func deny(_ code: VerdictCode, _ detail: String, _ document: () -> ProblemDocument) -> GateReply {
+        var reply = reply(code) { document().body }
+        if code.httpStatus == 401 { reply.answer.addChallenge(error: detail) }
         return reply
     }
 
-    private func reply(_ status: VerdictStatus, _ body: () -> [UInt8]) -> GateReply {
+    private func reply(_ code: VerdictCode, _ body: () -> [UInt8]) -> GateReply {
         let answer =
             switch self {
-            case .subrequest: HTTPAnswer(status.httpCode, status: status.rawValue)
+            case .subrequest: HTTPAnswer(code.httpStatus, code: code.rawValue)
             case .document:
                 HTTPAnswer(
-                    status.httpCode, status: status.rawValue,
-                    type: status == .validToken ? "application/json" : "application/problem+json", body: body())
+                    code.httpStatus, code: code.rawValue,
+                    type: code == .validToken ? "application/json" : "application/problem+json", body: body())
             }
-        return GateReply(answer, status: status.rawValue)
+        return GateReply(answer, code: code.rawValue, number: code.number)
     }
 }
 
-extension VerdictStatus {
+extension VerdictCode {
     fileprivate var title: String {
         switch self {
         case .validToken: "Valid token"

@@ -1,19 +1,30 @@
 package import HTTPMessages
+package import MediaToken
 
-/// An answer of the gate, and the status under which the log and the metrics count it.
+/// An answer of the gate, and the code under which the log and the metrics count it.
 package struct GateReply: Sendable {
     package var answer: HTTPAnswer
-    /// The status of a verdict, a ``GateStatus``, or `EXPLAINED`.
-    package let status: String
+    /// The code of a verdict, a ``GateCode``, or `EXPLAINED`.
+    package let code: String
+    /// The number of the verdict; `nil` if there is none.
+    let number: Int?
 
-    package init(_ answer: HTTPAnswer, status: String) {
-        (self.answer, self.status) = (answer, status)
+    package init(_ answer: HTTPAnswer, code: String, number: Int? = nil) {
+        (self.answer, self.code, self.number) = (answer, code, number)
+    }
+
+    /// The answer of `/v1/explain`. It is counted as `EXPLAINED` whatever was found, since it is no verdict.
+    package init(explaining examination: Examination) {
+        let document = ExaminationDocument(examination, status: 200)
+        var answer = HTTPAnswer(200, type: "application/json", body: JSONLine.body(document))
+        answer.add("Cache-Control", "no-store")
+        self.init(answer, code: "EXPLAINED")
     }
 }
 
-/// The status of an answer without a verdict, because the gate needed no token or had none to verify. No verdict uses
+/// The code of an answer without a verdict, because the gate needed no token or had none to verify. No verdict uses
 /// one of these statuses.
-package enum GateStatus: String, Sendable {
+package enum GateCode: String, Sendable {
     /// The media is unprotected, so the request is allowed.
     case tokenNotRequired = "TOKEN_NOT_REQUIRED"
     /// The request has a playback grant that opens the stream, so it needs no token.

@@ -106,7 +106,7 @@ package final class RouteGrant: Sendable {
         for url: StreamURL, identifier: [UInt8]?, firstUse: Timestamp
     ) throws(GrantError) -> Grant {
         let period = try GrantPeriod(from: firstUse, seconds: settings.validity)
-        return try grants.grant(for: url, period, issuedAt: firstUse.milliseconds / 1000, identifier: identifier)
+        return try grants.grant(for: url, period, issuedAt: firstUse.wholeSeconds, identifier: identifier)
     }
 
     /// The `Set-Cookie` fields that deliver the grant; empty if its URL does.
@@ -157,7 +157,7 @@ package final class GrantOrder: Sendable {
     /// What the grant of a token that was first used then shares with others; `nil` if it is the token's own.
     func key(firstUse: Timestamp) -> Key? {
         // A grant's period is a function of the second in which it begins.
-        subject.map { Key(route, $0, second: firstUse.milliseconds / 1000) }
+        subject.map { Key(route, $0, second: firstUse.wholeSeconds) }
     }
 
     /// The grant that tokens of that second get, if it was made lately.
@@ -182,7 +182,7 @@ package final class GrantOrder: Sendable {
         if let recent = recent(firstUse: firstUse) { return recent }
         let grant = try route.grant(for: url, identifier: identifier, firstUse: firstUse)
         let made = RecentGrants.Made(
-            grant: grant, second: now.milliseconds / 1000, cookies: route.cookies(of: grant, at: now))
+            grant: grant, second: now.wholeSeconds, cookies: route.cookies(of: grant, at: now))
         if let key = key(firstUse: firstUse) { route.recent.keep(made, for: key) }
         return made
     }
@@ -191,8 +191,8 @@ package final class GrantOrder: Sendable {
     func play(_ made: RecentGrants.Made, at now: Timestamp) -> Play {
         Play(
             url: route.settings.delivery == .query ? made.grant.appended(to: url) : url.text,
-            cookies: made.second == now.milliseconds / 1000 ? made.cookies : route.cookies(of: made.grant, at: now),
-            expires: made.grant.expires.milliseconds / 1000)
+            cookies: made.second == now.wholeSeconds ? made.cookies : route.cookies(of: made.grant, at: now),
+            expires: made.grant.expires.wholeSeconds)
     }
 }
 

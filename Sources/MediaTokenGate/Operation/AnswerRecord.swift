@@ -4,7 +4,9 @@ internal import Timestamps
 /// What log and metrics record of an answer. No token, session GUID or content of a header is ever written, except the
 /// request's own ID.
 struct AnswerRecord: Sendable {
-    var status = ""
+    var code = ""
+    /// The number of the verdict; `nil` if there is none.
+    var number: Int?
     /// The requestor of the token, or the one that the request named; empty if there was neither.
     var requestor = ""
     /// The token that was accepted, if any was.
@@ -19,7 +21,7 @@ struct AnswerRecord: Sendable {
 
     /// Whether the metrics count both answers under the same labels.
     func countsLike(_ other: AnswerRecord) -> Bool {
-        status == other.status && requestor == other.requestor && isStoreError == other.isStoreError
+        code == other.code && requestor == other.requestor && isStoreError == other.isStoreError
     }
 }
 

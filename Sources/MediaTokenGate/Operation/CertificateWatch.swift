@@ -19,7 +19,7 @@ package struct CertificateWatch {
 
     /// - Parameter end: The expiry of the certificate, in seconds since 1970.
     mutating func warning(_ file: String, ending end: Int64, at now: Timestamp) -> String? {
-        let seconds = now.milliseconds / 1000
+        let seconds = now.wholeSeconds
         guard end - seconds <= Self.noticeDays * Self.day else { return nil }
         // A renewed certificate has another expiry, so a warning about it does not wait for the next day.
         if let last, last.end == end, seconds - last.time < Self.day { return nil }

@@ -124,15 +124,16 @@ extension AnswerRecord {
     ///   - time: When its answer was sent.
     fileprivate func write(to lines: inout FlatJSON, after microseconds: Int?, at time: String) {
         lines.open()
+        lines.add("code", code)
         if let accepted, accepted.isRetry { lines.add("firstUse", accepted.firstUse.internetText) }
         lines.add("key", accepted?.key)
         lines.add("microseconds", microseconds)
         lines.add("mvpd", accepted?.claims.mvpd.description)
+        lines.add("number", number)
         lines.add("peer", peer)
         lines.add("request", request)
         lines.add("requestor", requestor.isEmpty ? nil : requestor)
         if !isSent { lines.add("sent", false) }
-        lines.add("status", status)
         lines.add("time", time)
         lines.close()
     }

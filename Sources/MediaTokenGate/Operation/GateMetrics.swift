@@ -12,7 +12,7 @@ package final class GateMetrics: Sendable {
     private static let mostRequestors = 100
 
     private struct Label: Hashable {
-        let status: String
+        let code: String
         let requestor: String
     }
 
@@ -25,7 +25,7 @@ package final class GateMetrics: Sendable {
 
         /// - Parameter requestor: The requestor; empty if the answer has none.
         mutating func count(
-            _ answers: Int, _ status: String, of requestor: String, afterMicroseconds microseconds: Int?
+            _ answers: Int, _ code: String, of requestor: String, afterMicroseconds microseconds: Int?
         ) {
             var requestor = requestor
             if !requestors.contains(requestor) {
@@ -35,7 +35,7 @@ package final class GateMetrics: Sendable {
                     requestor = "other"
                 }
             }
-            verdicts[Label(status: status, requestor: requestor), default: 0] += answers
+            verdicts[Label(code: code, requestor: requestor), default: 0] += answers
             if let microseconds { latency.count(Double(microseconds) / 1e6, times: answers) }
         }
     }
@@ -69,7 +69,7 @@ package final class GateMetrics: Sendable {
 
     package init() {}
 
-    /// Counts the answers of a group. Neighbours of one status and requestor, as a group's members mostly are, are counted
+    /// Counts the answers of a group. Neighbours of one code and requestor, as a group's members mostly are, are counted
     /// together.
     func count(_ group: AnswerRecords) {
         let records = group.records
@@ -80,7 +80,7 @@ package final class GateMetrics: Sendable {
                 while end < records.count, records[end].countsLike(records[begin]) { end += 1 }
                 let first = records[begin]
                 state.count(
-                    end - begin, first.status, of: first.requestor, afterMicroseconds: group.microseconds)
+                    end - begin, first.code, of: first.requestor, afterMicroseconds: group.microseconds)
                 if first.isStoreError { state.storeErrors += end - begin }
                 begin = end
             }
@@ -96,11 +96,11 @@ package final class GateMetrics: Sendable {
     var families: [MetricFamily] {
         let state = state.withLock { $0 }
         var verdicts = MetricFamily(
-            "media_token_verdicts_total", .counter, "Answers by status and requestor, also those whose client had gone."
+            "media_token_verdicts_total", .counter, "Answers by code and requestor, also those whose client had gone."
         )
-        let labels = state.verdicts.sorted { ($0.key.status, $0.key.requestor) < ($1.key.status, $1.key.requestor) }
+        let labels = state.verdicts.sorted { ($0.key.code, $0.key.requestor) < ($1.key.code, $1.key.requestor) }
         for (label, count) in labels {
-            verdicts.add(count, ["status": label.status, "requestor": label.requestor])
+            verdicts.add(count, ["code": label.code, "requestor": label.requestor])
         }
         return [
             verdicts,

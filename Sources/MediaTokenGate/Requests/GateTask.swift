@@ -7,7 +7,14 @@ package enum GateTask: Sendable {
     /// Verify a token, and answer with the verdict.
     case verify(VerificationTask)
     /// Examine a token without consuming it, and answer with the result of every check.
-    case explain(VerificationRequest)
+    case explain(ExplanationRequest)
+}
+
+/// A token to examine, and as far as the caller says so, what it must be for.
+package struct ExplanationRequest: Sendable {
+    package let token: RawToken
+    package let requestor: RequestorID?
+    package let resource: ResourceRule?
 }
 
 /// A token to verify, and the form of the answer.

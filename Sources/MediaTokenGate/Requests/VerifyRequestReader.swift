@@ -9,17 +9,24 @@ struct VerifyRequestReader {
     func task(_ request: HTTPRequest, explains: Bool) -> GateTask {
         do throws(RequestError) {
             let sent = try VerifyRequestFields(request)
-            guard let requestor = try sent.requestor() else { throw .missing("requestor", "X-Requestor-Id") }
-            guard let resource = try sent.resource().map({ ResourceID($0) }) else {
-                throw .missing("resource", "X-Resource-Id")
+            let token = RawToken(sent.body.token)
+            let requestor = try sent.requestor().map { RequestorID($0) }
+            let resource = try sent.resource().map { rule(for: ResourceID($0)) }
+            if explains {
+                return .explain(ExplanationRequest(token: token, requestor: requestor, resource: resource))
             }
-            let rule: ResourceRule = comparesCanonically ? .canonically([resource]) : .exactly(resource)
-            let expectation = Expectation(requestor: requestor, resource: rule)
-            let verification = VerificationRequest(token: RawToken(sent.body.token), expectation: expectation)
-            return explains ? .explain(verification) : .verify(VerificationTask(verification, .document))
+            guard let requestor else { throw .missing("requestor", "X-Requestor-Id") }
+            guard let resource else { throw .missing("resource", "X-Resource-Id") }
+            let expectation = Expectation(requestors: [requestor], resource: resource)
+            return .verify(
+                VerificationTask(VerificationRequest(token: token, expectation: expectation), .document))
         } catch {
             return .settled(error.reply)
         }
+    }
+
+    private func rule(for resource: ResourceID) -> ResourceRule {
+        comparesCanonically ? .canonically([resource]) : .exactly(resource)
     }
 }
 

@@ -106,18 +106,18 @@ extension GateSettings {
 
 extension GateTask {
     /// The answer to a proxy without a verdict. All proxies understand the statuses 200, 401 and 403 in the same way.
-    fileprivate static func subrequest(_ code: Int, _ status: GateStatus, _ detail: String? = nil) -> GateTask {
-        var answer = HTTPAnswer(code, status: status.rawValue)
+    fileprivate static func subrequest(_ status: Int, _ code: GateCode, _ detail: String? = nil) -> GateTask {
+        var answer = HTTPAnswer(status, code: code.rawValue)
         if let detail { answer.addDetail(detail) }
-        if code == 401 { answer.addChallenge(error: nil) }
-        return .settled(GateReply(answer, status: status.rawValue))
+        if status == 401 { answer.addChallenge(error: nil) }
+        return .settled(GateReply(answer, code: code.rawValue))
     }
 
     fileprivate static func methodNotAllowed(_ allowed: String) -> GateTask {
         let problem = RequestError(405, .requestInvalid, "expected \(allowed)")
         var answer = problem.answer
         answer.add("Allow", allowed)
-        return .settled(GateReply(answer, status: GateStatus.requestInvalid.rawValue))
+        return .settled(GateReply(answer, code: GateCode.requestInvalid.rawValue))
     }
 
     fileprivate static var notFound: GateTask {

@@ -9,14 +9,14 @@ internal import TextEncodings
 /// Answers operators' requests for health, readiness and metrics, on a separate listener.
 package struct GateAdmin: Sendable {
     private let service: GateService
-    private let store: ReplayStore
+    private let store: ConfiguredReplayStore
     private let metrics: GateMetrics
     private let connections: @Sendable () -> Int
     private let tls: @Sendable () -> TLSServer?
     private let version: String
 
     package init(
-        _ service: GateService, store: ReplayStore, metrics: GateMetrics, version: String,
+        _ service: GateService, store: ConfiguredReplayStore, metrics: GateMetrics, version: String,
         connections: @escaping @Sendable () -> Int, tls: @escaping @Sendable () -> TLSServer?
     ) {
         (self.service, self.store, self.metrics, self.version) = (service, store, metrics, version)
@@ -36,7 +36,7 @@ package struct GateAdmin: Sendable {
     }
 
     private var readiness: HTTPAnswer {
-        do throws(ReplayCacheError) {
+        do throws(ReplayStoreError) {
             try store.probe(at: .now)
             return text(200, "ready\n")
         } catch {
@@ -90,7 +90,7 @@ package struct GateAdmin: Sendable {
             "media_token_key_expiry_seconds", .gauge,
             "When each loaded key's certificate ends, in seconds since 1970; +Inf for a bare key.")
         for key in service.keys.keys {
-            let end = key.validity.map { "\($0.upperBound.milliseconds / 1000)" } ?? "+Inf"
+            let end = key.validity.map { "\($0.upperBound.wholeSeconds)" } ?? "+Inf"
             family.add(end, ["key": key.name, "fingerprint": key.fingerprint])
         }
         return family

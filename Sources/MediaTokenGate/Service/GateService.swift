@@ -16,15 +16,15 @@ package final class GateService: Sendable {
         /// The requestors that the settings name.
         let requestors: Set<RequestorID>
 
-        init(_ settings: GateSettings, keys: KeyRing, store: ReplayStore) {
+        init(_ settings: GateSettings, keys: KeyRing, store: ConfiguredReplayStore) {
             gate = settings.gate
             requestors = settings.requestors
-            verifier = MediaTokenVerifier(keys: keys, policy: settings.policy, replays: store.cache)
+            verifier = MediaTokenVerifier(keys: keys, policy: settings.policy, replays: store)
         }
     }
 
     private let currentRules: Guarded<Rules>
-    private let store: ReplayStore
+    private let store: ConfiguredReplayStore
     private let metrics: GateMetrics
     private let log: GateLog
     private let signing: GrantSigning
@@ -32,7 +32,9 @@ package final class GateService: Sendable {
     /// The most tokens in a group. It bounds how long the first of them waits for the last.
     private static let largestGroup = 64
 
-    package init(_ settings: GateSettings, keys: KeyRing, store: ReplayStore, metrics: GateMetrics, log: GateLog) {
+    package init(
+        _ settings: GateSettings, keys: KeyRing, store: ConfiguredReplayStore, metrics: GateMetrics, log: GateLog
+    ) {
         currentRules = Guarded(Rules(settings, keys: keys, store: store))
         (self.store, self.metrics, self.log) = (store, metrics, log)
         signing = GrantSigning(mostThreads: settings.workers)
@@ -55,9 +57,9 @@ package final class GateService: Sendable {
 
     /// Creates the handler of one event loop. It queries the store without blocking that loop.
     package func handler(on loop: EventLoop) -> HTTPHandler {
-        let (session, grants) = (store.session(on: loop), LoopGrants(signing, on: loop))
+        let (claim, grants) = (store.claimer(on: loop), LoopGrants(signing, on: loop))
         return HTTPHandler(
-            handle: { [self] exchanges in handle(exchanges, session, grants) },
+            handle: { [self] exchanges in handle(exchanges, claim, grants) },
             refuse: { [self] refusal in refuse(refusal) })
     }
 
@@ -70,12 +72,12 @@ package final class GateService: Sendable {
             refusal == .overloaded
             ? AnswerFormat.document.undecided(refusal.reason)
             : RequestError(refusal.status, .requestInvalid, refusal.reason).reply
-        metrics.count(AnswerRecords(time: .now, microseconds: nil, records: [AnswerRecord(status: reply.status)]))
+        metrics.count(AnswerRecords(time: .now, microseconds: nil, records: [AnswerRecord(code: reply.code)]))
         return reply.answer
     }
 
     private func handle(
-        _ exchanges: [HTTPExchange], _ session: (any PipelinedReplayCache)?, _ grants: LoopGrants
+        _ exchanges: [HTTPExchange], _ claim: ReplayClaimer?, _ grants: LoopGrants
     ) {
         let (start, now, rules) = (ContinuousClock.now, Timestamp.now, rules)
         var (pending, answered) = ([PendingExchange](), [AnswerRecord]())
@@ -84,8 +86,9 @@ package final class GateService: Sendable {
             switch rules.gate.task(exchange.request, at: now) {
             case .settled(let reply): answered.append(answer(exchange, with: reply))
             case .explain(let request):
-                let examination = rules.verifier.examine(request.token, for: request.expectation, at: now)
-                answered.append(answer(exchange, with: ExplanationDocument.reply(examination)))
+                let examination = rules.verifier.examine(
+                    request.token, for: request.requestor.map { [$0] }, request.resource, at: now)
+                answered.append(answer(exchange, with: GateReply(explaining: examination)))
             case .verify(let task):
                 if let order = task.order, grants.refuses(order, at: now) {
                     answered.append(answer(exchange, with: task.format.undecided(Self.signingIsBusy)))
@@ -99,7 +102,7 @@ package final class GateService: Sendable {
             let group =
                 pending.count <= Self.largestGroup ? pending : Array(pending[begin...].prefix(Self.largestGroup))
             metrics.countVerified(group.count)
-            verify(group, by: rules, claimingIn: session, grants, since: start)
+            verify(group, by: rules, claimingBy: claim, grants, since: start)
         }
     }
 
@@ -107,7 +110,7 @@ package final class GateService: Sendable {
         "\(GrantSigning.capacity) grants wait for their signatures; the token is not consumed, so ask again"
 
     private func verify(
-        _ group: [PendingExchange], by rules: Rules, claimingIn session: (any PipelinedReplayCache)?,
+        _ group: [PendingExchange], by rules: Rules, claimingBy claim: ReplayClaimer?,
         _ grants: LoopGrants, since start: ContinuousClock.Instant
     ) {
         let requests = group.map(\.task.request)
@@ -136,8 +139,8 @@ package final class GateService: Sendable {
             }
             finish(answered, since: start)
         }
-        if let session {
-            rules.verifier.verify(requests, at: .now, claimingIn: session, conclude)
+        if let claim {
+            rules.verifier.verify(requests, at: .now, claimingBy: claim, conclude)
         } else {
             conclude(rules.verifier.verify(requests, at: .now))
         }
@@ -151,7 +154,7 @@ package final class GateService: Sendable {
     ) -> AnswerRecord {
         var record = record
         record.isSent = exchange.answer(reply.answer)
-        record.status = reply.status
+        (record.code, record.number) = (reply.code, reply.number)
         if log.isOn {
             record.request = Self.identifier(exchange.request.values(of: GateField.request))
             record.peer = exchange.request.peer
@@ -234,16 +237,4 @@ extension Duration {
 private struct PendingExchange {
     let exchange: HTTPExchange
     let task: VerificationTask
-}
-
-/// The result of every check of a token that was examined without being consumed.
-private struct ExplanationDocument: Encodable {
-    let checks: [CheckObject]
-
-    static func reply(_ examination: Examination) -> GateReply {
-        let document = ExplanationDocument(checks: examination.reports.map(CheckObject.init))
-        var answer = HTTPAnswer(200, type: "application/json", body: JSONLine.body(document))
-        answer.add("Cache-Control", "no-store")
-        return GateReply(answer, status: "EXPLAINED")
-    }
 }

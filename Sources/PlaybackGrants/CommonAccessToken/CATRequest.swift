@@ -37,7 +37,7 @@ extension CATClaims {
     func refusal(
         _ check: GrantCheck.Subject, of request: CATRequest, issuer expected: String?, at now: Timestamp
     ) -> CATError? {
-        let seconds = now.milliseconds / 1000
+        let seconds = now.wholeSeconds
         switch check {
         case .begin: return notBefore.flatMap { seconds < $0 ? .notYetValid(from: $0, now: seconds) : nil }
         case .end:

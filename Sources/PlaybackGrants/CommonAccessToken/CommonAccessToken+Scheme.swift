@@ -41,7 +41,7 @@ extension CommonAccessToken: GrantScheme {
     ) throws(GrantError) -> Grant {
         var claims = CATClaims()
         (claims.issuer, claims.expires, claims.notBefore) = (values["issuer"], period.end, period.begin)
-        claims.issuedAt = now.milliseconds / 1000
+        claims.issuedAt = now.wholeSeconds
         (claims.scope.scheme, claims.scope.host) = (values["scheme"], values["host"])
         (claims.scope.path, claims.scope.pathPrefix) = (values["path"], values["path-prefix"])
         let methods = values.all("method")

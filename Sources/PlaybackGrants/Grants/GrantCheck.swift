@@ -49,7 +49,7 @@ public struct GrantQuestion: Sendable {
     public init(at now: Timestamp) { self.now = now }
 
     /// The time of use in seconds since 1970.
-    var seconds: Int64 { now.milliseconds / 1000 }
+    var seconds: Int64 { now.wholeSeconds }
 
     func begin(_ moment: Int64?) -> GrantCheck? {
         moment.map { GrantCheck(.begin, $0 <= seconds, "holds from \($0) on; it is \(seconds)") }

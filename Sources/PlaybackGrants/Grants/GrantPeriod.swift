@@ -30,7 +30,7 @@ public struct GrantPeriod: Sendable, Equatable {
         guard (1...Self.longestSeconds).contains(seconds) else {
             throw GrantError("validity", "is \(seconds) s; expected 1 to \(Self.longestSeconds)")
         }
-        let begin = now.milliseconds / 1000
+        let begin = now.wholeSeconds
         guard (0..<Self.latest - Self.longestSeconds).contains(begin) else {
             throw GrantError("clock", "is \(begin) s since 1970; expected a year from 1970 to 9998")
         }

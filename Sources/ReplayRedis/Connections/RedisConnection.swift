@@ -7,7 +7,7 @@ final class RedisConnection {
     private let address: RedisAddress
     private let replyReader = RedisReplyReader()
     private let received: ([RedisReply]) -> Void
-    private let ended: (ReplayCacheError) -> Void
+    private let ended: (ReplayStoreError) -> Void
     private var stream: StreamConnection?
     /// Whether the first reply will be that to the login.
     private var awaitsLogin: Bool
@@ -21,8 +21,8 @@ final class RedisConnection {
     ///   - ended: called once when the connection could not be made or has ended, unless it was closed before.
     init(
         to address: RedisAddress, _ configuration: RedisConfiguration, tls: TLSClient?, on loop: EventLoop,
-        received: @escaping ([RedisReply]) -> Void, ended: @escaping (ReplayCacheError) -> Void
-    ) throws(ReplayCacheError) {
+        received: @escaping ([RedisReply]) -> Void, ended: @escaping (ReplayStoreError) -> Void
+    ) throws(ReplayStoreError) {
         self.address = address
         self.received = received
         self.ended = ended
@@ -48,7 +48,7 @@ final class RedisConnection {
     /// The password, which is read from its file for each connection, so that it can be changed while the store is open.
     private static func password(
         _ configuration: RedisConfiguration, for address: RedisAddress
-    ) throws(ReplayCacheError) -> String? {
+    ) throws(ReplayStoreError) -> String? {
         guard let file = configuration.passwordFile else { return configuration.password }
         let bytes: [UInt8]
         do { bytes = try FileBytes.read(file, limit: 4096) } catch {
@@ -93,7 +93,7 @@ final class RedisConnection {
         if !replies.isEmpty { received(replies) }
     }
 
-    private func end(_ error: ReplayCacheError) {
+    private func end(_ error: ReplayStoreError) {
         close()
         ended(error)
     }

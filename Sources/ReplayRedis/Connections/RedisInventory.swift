@@ -10,7 +10,7 @@ struct RedisInventory {
         client = session.client
     }
 
-    func status() throws(ReplayCacheError) -> ReplayStoreStatus {
+    func contents() throws(ReplayStoreError) -> ReplayStoreContents {
         _ = try session.wait { client.learnSlots($0) }
         var counts: [ReplayBucket: Int] = [:]
         var bytes = 0
@@ -26,10 +26,10 @@ struct RedisInventory {
             throw .unavailable(
                 "\(client.configuration.address) holds no replay store with the prefix '\(client.keys.prefix)'")
         }
-        return ReplayStoreStatus(buckets: counts.map { ($0.key, $0.value) }, bytes: bytes, fence: fence)
+        return ReplayStoreContents(buckets: counts.map { ($0.key, $0.value) }, bytes: bytes, fence: fence)
     }
 
-    private func counts(on node: Int) throws(ReplayCacheError) -> [ReplayBucket: Int] {
+    private func counts(on node: Int) throws(ReplayStoreError) -> [ReplayBucket: Int] {
         var counts: [ReplayBucket: Int] = [:]
         var cursor = "0"
         repeat {
@@ -50,12 +50,12 @@ struct RedisInventory {
     }
 
     /// The memory in bytes that the server takes, including what other programs keep on it.
-    private func memory(of node: Int) throws(ReplayCacheError) -> Int {
+    private func memory(of node: Int) throws(ReplayStoreError) -> Int {
         let info = RedisInfo(try ask(node, [["INFO", "memory"]])[0].text ?? "")
         return info["used_memory"].flatMap(Int.init) ?? 0
     }
 
-    private func ask(_ node: Int, _ commands: [RedisCommand]) throws(ReplayCacheError) -> [RedisReply] {
+    private func ask(_ node: Int, _ commands: [RedisCommand]) throws(ReplayStoreError) -> [RedisReply] {
         try session.wait { client.ask(commands, of: node, $0) }
     }
 }

@@ -4,15 +4,15 @@ package import MediaToken
 /// A Redis store as an event loop uses it: one connection to each server, any number of claims in flight.
 ///
 /// It carries out what ``RedisRounds`` decides. It belongs to the loop's thread.
-package final class RedisReplayClient: PipelinedReplayCache {
+package final class RedisReplayClient {
     let configuration: RedisConfiguration
     let keys: RedisKeys
     private let loop: EventLoop
     private let tls: TLSClient?
     private var rounds: RedisRounds
     private var connections: [RedisLink: RedisConnection] = [:]
-    private var callers: [Int: ([Result<ReplayAnswer, ReplayCacheError>]) -> Void] = [:]
-    private var errands: [Int: (Result<[RedisReply], ReplayCacheError>) -> Void] = [:]
+    private var callers: [Int: ([Result<ReplayAnswer, ReplayStoreError>]) -> Void] = [:]
+    private var errands: [Int: (Result<[RedisReply], ReplayStoreError>) -> Void] = [:]
     private var timer: LoopTimer?
     private var timerEnd: ContinuousClock.Instant?
 
@@ -26,11 +26,11 @@ package final class RedisReplayClient: PipelinedReplayCache {
         rounds = RedisRounds(configuration)
     }
 
-    /// Decides the claims of a group, in order; see `ReplayCache`. Calls `completion` once, with an answer for each,
+    /// Decides the claims of a group, in order; see `ReplayStore`. Calls `completion` once, with an answer for each,
     /// within the deadline of the configuration; it may be before this returns.
     package func claim(
         _ group: [ReplayClaim], at now: Timestamp,
-        _ completion: @escaping ([Result<ReplayAnswer, ReplayCacheError>]) -> Void
+        _ completion: @escaping ([Result<ReplayAnswer, ReplayStoreError>]) -> Void
     ) {
         callers[rounds.claim(group, at: now, .now)] = completion
         carryOut()
@@ -38,7 +38,7 @@ package final class RedisReplayClient: PipelinedReplayCache {
 
     /// Connects to every server, checks that claims may be accepted on it now, and sees to it that each shard has a
     /// marker, so that the store remembers from now on.
-    package func open(at now: Timestamp, _ completion: @escaping (Result<Void, ReplayCacheError>) -> Void) {
+    package func open(at now: Timestamp, _ completion: @escaping (Result<Void, ReplayStoreError>) -> Void) {
         errands[rounds.open(at: now, .now)] = { completion($0.map { _ in }) }
         carryOut()
     }
@@ -47,7 +47,7 @@ package final class RedisReplayClient: PipelinedReplayCache {
     var servers: RedisServers { rounds.servers }
 
     /// Learns the owners of a cluster's slots.
-    func learnSlots(_ completion: @escaping (Result<[RedisReply], ReplayCacheError>) -> Void) {
+    func learnSlots(_ completion: @escaping (Result<[RedisReply], ReplayStoreError>) -> Void) {
         errands[rounds.learnSlots(.now)] = completion
         carryOut()
     }
@@ -55,7 +55,7 @@ package final class RedisReplayClient: PipelinedReplayCache {
     /// Sends commands to the server with a number.
     func ask(
         _ commands: [RedisCommand], of node: Int,
-        _ completion: @escaping (Result<[RedisReply], ReplayCacheError>) -> Void
+        _ completion: @escaping (Result<[RedisReply], ReplayStoreError>) -> Void
     ) {
         errands[rounds.ask(commands, of: node, .now)] = completion
         carryOut()
@@ -87,7 +87,7 @@ package final class RedisReplayClient: PipelinedReplayCache {
     }
 
     private func connect(_ link: RedisLink) {
-        do throws(ReplayCacheError) {
+        do throws(ReplayStoreError) {
             connections[link] = try RedisConnection(
                 to: link.address, configuration, tls: tls, on: loop,
                 received: { [unowned self] replies in

@@ -4,7 +4,7 @@ internal import TextEncodings
 extension Collection<RedisReply> {
     /// The first error among the replies of the server at `address`, or `loss` if a reply was lost; `nil` if there is
     /// neither. A redirection is no error.
-    func firstError(at address: RedisAddress, loss: ReplayCacheError) -> ReplayCacheError? {
+    func firstError(at address: RedisAddress, loss: ReplayStoreError) -> ReplayStoreError? {
         for case .error(let error) in self where error.redirection == nil { return error.storeError(at: address) }
         return contains(.lost) ? loss : nil
     }
@@ -12,14 +12,14 @@ extension Collection<RedisReply> {
 
 extension RedisErrorReply {
     /// The error for the store's operator: what the server at `address` replied, and what to do about it.
-    func storeError(at address: RedisAddress) -> ReplayCacheError {
+    func storeError(at address: RedisAddress) -> ReplayStoreError {
         guard code != "OOM" else { return .full("\(address) has reached its maxmemory") }
         return .unavailable("\(address) answers '\(printable(line))'" + (advice.map { "; " + $0 } ?? ""))
     }
 
     /// The error for the reply to `AUTH`. It shows only the reply's first word, because some servers repeat the command
     /// in the reply, password included.
-    func loginError(at address: RedisAddress) -> ReplayCacheError {
+    func loginError(at address: RedisAddress) -> ReplayStoreError {
         .unavailable("\(address) refuses the login with \(printable(String(code)))" + (advice.map { "; " + $0 } ?? ""))
     }
 

@@ -41,7 +41,7 @@ extension RedisClaimGroup {
         return needsMarking
     }
 
-    private func clockDoubt(_ replies: RedisPartReplies) -> ReplayCacheError? {
+    private func clockDoubt(_ replies: RedisPartReplies) -> ReplayStoreError? {
         switch replies.rest.first {
         case .error(let error): return error.storeError(at: replies.address)
         case .lost, nil: return replies.lostAnswer
@@ -53,7 +53,7 @@ extension RedisClaimGroup {
         }
     }
 
-    private func replicaDoubt(_ replies: RedisPartReplies) -> ReplayCacheError? {
+    private func replicaDoubt(_ replies: RedisPartReplies) -> ReplayStoreError? {
         let wanted = configuration.replicas
         guard wanted > 0 else { return nil }
         switch replies.rest.dropFirst().first {
@@ -69,9 +69,9 @@ extension RedisClaimGroup {
     /// claim may be accepted on the server.
     func renewal(
         after replies: RedisPartReplies, to part: RedisPart, at instant: Instant
-    ) -> Result<RedisPart?, ReplayCacheError> {
+    ) -> Result<RedisPart?, ReplayStoreError> {
         if let error = replies.firstError { return .failure(error) }
-        do throws(ReplayCacheError) {
+        do throws(ReplayStoreError) {
             let server = try replies.facts.get()
             let (fence, serverTime) = try fence(replies, at: instant)
             let markers = zip(part.shards, replies.keys)
@@ -81,7 +81,7 @@ extension RedisClaimGroup {
                 }
             }
             let problem = (server.problem ?? markers.lazy.compactMap { RedisMarker($1)?.problem(on: server) }.first)
-                .map { ReplayCacheError.unavailable("\(replies.address) \($0)") }
+                .map { ReplayStoreError.unavailable("\(replies.address) \($0)") }
             if commands.isEmpty, let problem { throw problem }
             return .success(commands.isEmpty ? nil : RedisPart(marking: commands, after: part, problem: problem))
         } catch {
@@ -95,7 +95,7 @@ extension RedisClaimGroup {
     /// nothing of. It is taken after the markers and the server's facts were read: what was lost was lost before.
     private func fence(
         _ replies: RedisPartReplies, at instant: Instant
-    ) throws(ReplayCacheError) -> (fence: Timestamp, serverTime: Timestamp) {
+    ) throws(ReplayStoreError) -> (fence: Timestamp, serverTime: Timestamp) {
         let time = time(at: instant)
         guard let serverTime = replies.rest.first.flatMap(RedisClock.time) else {
             throw .unavailable("\(replies.address) does not answer TIME as Redis does")
@@ -121,10 +121,10 @@ extension RedisClaimGroup {
 
 extension RedisPartReplies {
     /// The first error among the replies about keys; `nil` if there is none.
-    var firstError: ReplayCacheError? { keys.firstError(at: address, loss: loss) }
+    var firstError: ReplayStoreError? { keys.firstError(at: address, loss: loss) }
 
     /// The error for a claim whose answer was lost.
-    var lostAnswer: ReplayCacheError {
+    var lostAnswer: ReplayStoreError {
         if case .unavailable(let reason) = loss {
             .unavailable(reason + "; an answer is lost, so its token may count as used")
         } else {
@@ -143,7 +143,7 @@ private struct Reader {
 
     /// The stage of a claim by the server's reply to the claim itself.
     func stage(
-        of claim: ReplayClaim, after reply: RedisReply, marker: RedisReply?, _ doubt: ReplayCacheError?,
+        of claim: ReplayClaim, after reply: RedisReply, marker: RedisReply?, _ doubt: ReplayStoreError?,
         _ servers: inout RedisServers
     ) -> Stage {
         switch reply {
@@ -172,7 +172,7 @@ private struct Reader {
     /// The stage of a claim that was carried out, by the marker of its shard; `nil` if the marker does not hold.
     func stage(
         of claim: ReplayClaim, answered answer: ReplayAnswer, marker: RedisReply, _ server: RedisServerFacts?,
-        _ doubt: ReplayCacheError?, _ servers: inout RedisServers
+        _ doubt: ReplayStoreError?, _ servers: inout RedisServers
     ) -> Stage? {
         switch marker {
         case .error(let error):
@@ -201,7 +201,7 @@ private struct Reader {
     }
 
     /// Why the server cannot be relied on; `nil` if it can.
-    var serverDoubt: ReplayCacheError? {
+    var serverDoubt: ReplayStoreError? {
         switch replies.facts {
         case .failure(let error): error
         case .success(let server):
@@ -216,7 +216,7 @@ extension RedisPart {
     ///
     /// While a slot is being moved, its marker tells of the server that it leaves, and nothing of the one that it comes
     /// to. So the latter may take claims only if it loses nothing anyway.
-    func importDoubt(_ server: RedisServerFacts, _ address: RedisAddress) -> ReplayCacheError? {
+    func importDoubt(_ server: RedisServerFacts, _ address: RedisAddress) -> ReplayStoreError? {
         let losesNothing = server.keepsThroughRestart && server.losses?.isWithoutEviction == true
         guard target.isAsking, !losesNothing else { return nil }
         return .unavailable("a slot is being moved to \(address), which could lose it; claims work once it is there")

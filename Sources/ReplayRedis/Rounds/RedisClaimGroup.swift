@@ -11,7 +11,7 @@ internal import MediaToken
 /// "already used" to the very client that used it. So its answer is that the store cannot decide, and the token is refused.
 struct RedisClaimGroup {
     typealias Instant = ContinuousClock.Instant
-    typealias Answer = Result<ReplayAnswer, ReplayCacheError>
+    typealias Answer = Result<ReplayAnswer, ReplayStoreError>
 
     /// What has to happen before the group can go on.
     enum Next {
@@ -36,7 +36,7 @@ struct RedisClaimGroup {
     /// The parts of the current round.
     var parts: [RedisPart] = []
     /// The first error that concerned no claim alone; `nil` if there was none.
-    private(set) var failure: ReplayCacheError?
+    private(set) var failure: ReplayStoreError?
 
     /// Whether the group checks every server and looks at the markers of all shards; it then has no claims.
     let isOpening: Bool
@@ -105,7 +105,7 @@ struct RedisClaimGroup {
     }
 
     /// Continues after the owners of the slots were asked for.
-    mutating func learnedSlots(_ outcome: Result<Void, ReplayCacheError>) {
+    mutating func learnedSlots(_ outcome: Result<Void, ReplayStoreError>) {
         guard case .failure(let error) = outcome else { return }
         hasOpened = true
         fail(stages.indices, error)
@@ -184,7 +184,7 @@ struct RedisClaimGroup {
     // MARK: Answers
 
     /// Records that a part was not sent, because its server cannot be asked.
-    mutating func unreachable(_ part: Int, _ error: ReplayCacheError) {
+    mutating func unreachable(_ part: Int, _ error: ReplayStoreError) {
         parts[part].isAnswered = true
         if configuration.isCluster, !hasLearnedSlots {
             needsSlots = true
@@ -228,7 +228,7 @@ struct RedisClaimGroup {
     }
 
     /// Decides claims that are not decided yet.
-    private mutating func fail(_ positions: some Sequence<Int>, _ error: ReplayCacheError) {
+    private mutating func fail(_ positions: some Sequence<Int>, _ error: ReplayStoreError) {
         failure = failure ?? error
         for position in positions where !stages[position].isDecided { stages[position] = .decided(.failure(error)) }
     }

@@ -34,7 +34,7 @@ struct RedisNode {
         /// Commands can be sent. The facts are the latest that the server reported.
         case ready(RedisLink, RedisServerFacts)
         /// The last attempt failed; the next may be made when the time has come.
-        case resting(ReplayCacheError, until: Instant)
+        case resting(ReplayStoreError, until: Instant)
     }
 
     /// Commands that were sent together, and the replies to them so far.
@@ -105,7 +105,7 @@ struct RedisNode {
     }
 
     /// Leaves the server alone for a moment. Returns the batches that get no reply any more.
-    mutating func rest(after error: ReplayCacheError, at now: Instant) -> [Batch] {
+    mutating func rest(after error: ReplayStoreError, at now: Instant) -> [Batch] {
         state = .resting(error, until: now + pause)
         pause = min(pause * 2, Self.longestPause)
         return takeBatches()
@@ -150,9 +150,9 @@ struct RedisNode {
     ///   - askedAt: a time before the commands were sent.
     ///   - loss: the error for replies that were lost.
     mutating func read(
-        _ replies: ArraySlice<RedisReply>, askedAt: Instant, at moment: RedisMoment, loss: ReplayCacheError,
+        _ replies: ArraySlice<RedisReply>, askedAt: Instant, at moment: RedisMoment, loss: ReplayStoreError,
         _ configuration: RedisConfiguration
-    ) -> Result<RedisServerFacts, ReplayCacheError> {
+    ) -> Result<RedisServerFacts, ReplayStoreError> {
         if case .error(let error) = replies.first { return .failure(error.storeError(at: address)) }
         // What came of a report that broke off may not show what was lost.
         if replies.isEmpty || replies.contains(.lost) { return .failure(loss) }

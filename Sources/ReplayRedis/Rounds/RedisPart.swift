@@ -9,7 +9,7 @@ struct RedisPart {
         case look
         /// Markers to be written. No claim may be accepted on the server if there is a `problem`; losses are recorded
         /// even then.
-        case mark([RedisCommand], problem: ReplayCacheError?)
+        case mark([RedisCommand], problem: ReplayStoreError?)
     }
 
     let target: RedisTarget
@@ -42,7 +42,7 @@ struct RedisPart {
     }
 
     /// Creates a part that writes markers after `part` has looked at them.
-    init(marking commands: [RedisCommand], after part: RedisPart, problem: ReplayCacheError?) {
+    init(marking commands: [RedisCommand], after part: RedisPart, problem: ReplayStoreError?) {
         target = part.target
         work = .mark(commands, problem: problem)
         waiting = part.positions
@@ -82,10 +82,10 @@ struct RedisPart {
 struct RedisPartReplies {
     /// The replies to claims and markers.
     let keys: ArraySlice<RedisReply>
-    let facts: Result<RedisServerFacts, ReplayCacheError>
+    let facts: Result<RedisServerFacts, ReplayStoreError>
     /// The replies to `TIME` and `WAIT`.
     let rest: ArraySlice<RedisReply>
     let address: RedisAddress
     /// The error for a reply that was lost.
-    let loss: ReplayCacheError
+    let loss: ReplayStoreError
 }

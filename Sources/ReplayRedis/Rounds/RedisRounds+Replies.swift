@@ -4,7 +4,7 @@ internal import MediaToken
 extension RedisRounds {
     /// Passes the replies of a finished batch to its asker. Replies that never came are ``RedisReply/lost``.
     mutating func complete(
-        _ batch: RedisNode.Batch, on node: Int, loss: ReplayCacheError? = nil, _ moment: RedisMoment
+        _ batch: RedisNode.Batch, on node: Int, loss: ReplayStoreError? = nil, _ moment: RedisMoment
     ) {
         let address = address(node)
         let replies =
@@ -12,7 +12,7 @@ extension RedisRounds {
             ? stride(from: 1, to: batch.replies.count, by: 2).map { batch.replies[$0] } : batch.replies
         takeUpErrors(in: replies, from: node, moment)
         let loss = loss ?? .unavailable("\(address) closed the connection")
-        let facts: Result<RedisServerFacts, ReplayCacheError> =
+        let facts: Result<RedisServerFacts, ReplayStoreError> =
             batch.facts.isEmpty
             ? .failure(loss)
             : servers.nodes[node].read(
@@ -48,12 +48,12 @@ extension RedisRounds {
     }
 
     mutating func greeted(
-        by node: Int, _ replies: [RedisReply], _ facts: Result<RedisServerFacts, ReplayCacheError>,
+        by node: Int, _ replies: [RedisReply], _ facts: Result<RedisServerFacts, ReplayStoreError>,
         _ moment: RedisMoment
     ) {
         // A connection that was given up is not greeted any more.
         guard servers.nodes[node].greetingDeadline != nil else { return }
-        let outcome: Result<RedisServerFacts, ReplayCacheError> =
+        let outcome: Result<RedisServerFacts, ReplayStoreError> =
             if !selection.isEmpty, case .error(let error) = replies[0] {
                 .failure(error.storeError(at: address(node)))
             } else {
@@ -77,20 +77,20 @@ extension RedisRounds {
         drop(node, after: .unavailable("\(address(node)) \(reason)"), moment)
     }
 
-    private mutating func drop(_ node: Int, after error: ReplayCacheError, _ moment: RedisMoment) {
+    private mutating func drop(_ node: Int, after error: ReplayStoreError, _ moment: RedisMoment) {
         guard let link = servers.nodes[node].link else { return }
         actions.append(.close(link))
         rest(node, after: error, moment)
     }
 
     /// Marks a server as out of reach for a short pause, and fails all commands that were sent to it or wait for it.
-    mutating func rest(_ node: Int, after error: ReplayCacheError, _ moment: RedisMoment) {
+    mutating func rest(_ node: Int, after error: ReplayStoreError, _ moment: RedisMoment) {
         lose(servers.nodes[node].rest(after: error, at: moment.instant), on: node, error, moment)
         for asker in servers.nodes[node].takeWaiting() { fail(asker, error, moment) }
     }
 
     mutating func lose(
-        _ batches: [RedisNode.Batch], on node: Int, _ error: ReplayCacheError, _ moment: RedisMoment
+        _ batches: [RedisNode.Batch], on node: Int, _ error: ReplayStoreError, _ moment: RedisMoment
     ) {
         for var batch in batches where batch.asker != .greeting {
             batch.replies += Array(repeating: .lost, count: batch.count - batch.replies.count)
@@ -99,7 +99,7 @@ extension RedisRounds {
     }
 
     /// Tells an asker that its commands were not sent.
-    mutating func fail(_ asker: RedisAsker, _ error: ReplayCacheError, _ moment: RedisMoment) {
+    mutating func fail(_ asker: RedisAsker, _ error: ReplayStoreError, _ moment: RedisMoment) {
         switch asker {
         case .part(let number, let part):
             groups[number]?.unreachable(part, error)

@@ -36,7 +36,7 @@ extension RedisRounds {
     }
 
     mutating func searchAnswered(
-        _ question: Int, _ reply: RedisReply, _ loss: ReplayCacheError, _ moment: RedisMoment
+        _ question: Int, _ reply: RedisReply, _ loss: ReplayStoreError, _ moment: RedisMoment
     ) {
         guard let node = search?.question?.node, search?.question?.number == question else { return }
         let address = address(node)
@@ -49,19 +49,19 @@ extension RedisRounds {
         }
     }
 
-    mutating func searchFailed(_ question: Int, _ error: ReplayCacheError, _ moment: RedisMoment) {
+    mutating func searchFailed(_ question: Int, _ error: ReplayStoreError, _ moment: RedisMoment) {
         guard search?.question?.number == question else { return }
         if search?.firstError == nil { search?.firstError = error }
         searchNext(moment)
     }
 
-    mutating func endSearch(_ outcome: Result<Void, ReplayCacheError>) {
+    mutating func endSearch(_ outcome: Result<Void, ReplayStoreError>) {
         let clients = search?.clients ?? []
         search = nil
         for client in clients { tell(client, outcome) }
     }
 
-    mutating func tell(_ client: RedisSlotSearch.Client, _ outcome: Result<Void, ReplayCacheError>) {
+    mutating func tell(_ client: RedisSlotSearch.Client, _ outcome: Result<Void, ReplayStoreError>) {
         switch client {
         case .group(let number):
             groups[number]?.learnedSlots(outcome)

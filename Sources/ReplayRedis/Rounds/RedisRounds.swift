@@ -13,9 +13,9 @@ package struct RedisRounds {
         case send([RedisCommand], RedisLink)
         case close(RedisLink)
         /// Tell the caller of a group its answers, one for each claim.
-        case answer(group: Int, [Result<ReplayAnswer, ReplayCacheError>])
+        case answer(group: Int, [Result<ReplayAnswer, ReplayStoreError>])
         /// Tell the caller of an errand what came of it.
-        case conclude(errand: Int, Result<[RedisReply], ReplayCacheError>)
+        case conclude(errand: Int, Result<[RedisReply], ReplayStoreError>)
     }
 
     /// Commands that the store's status needs carried out, outside of any claim.
@@ -125,7 +125,7 @@ package struct RedisRounds {
     }
 
     /// Records that a connection ended, or could not be made.
-    package mutating func ended(_ link: RedisLink, _ error: ReplayCacheError, _ moment: RedisMoment) {
+    package mutating func ended(_ link: RedisLink, _ error: ReplayStoreError, _ moment: RedisMoment) {
         let node = servers.number(of: link.address)
         guard servers.nodes[node].link == link else { return }
         if servers.nodes[node].greetingDeadline != nil {
@@ -195,7 +195,7 @@ package struct RedisRounds {
         }
     }
 
-    mutating func conclude(_ errand: Int, _ outcome: Result<[RedisReply], ReplayCacheError>) {
+    mutating func conclude(_ errand: Int, _ outcome: Result<[RedisReply], ReplayStoreError>) {
         guard errands.removeValue(forKey: errand) != nil else { return }
         actions.append(.conclude(errand: errand, outcome))
     }

@@ -21,5 +21,5 @@ struct RedisSlotSearch {
     /// The question that is under way.
     var question: Question?
     /// The error of the first server that did not tell.
-    var firstError: ReplayCacheError?
+    var firstError: ReplayStoreError?
 }

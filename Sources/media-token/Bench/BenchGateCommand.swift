@@ -97,7 +97,7 @@ enum BenchGateCommand {
             throw CommandError("\(invocation.url): no answer; is a gate listening there?")
         }
         try invocation.output.show(GateReport(figures, of: invocation, queue), beside: earlier)
-        let isAsExpected = figures.statuses.keys.allSatisfy { $0 == invocation.asked.expected }
+        let isAsExpected = figures.codes.keys.allSatisfy { $0 == invocation.asked.expected }
         return isAsExpected && figures.unanswered + figures.unsent == 0 ? .success : .rejected
     }
 }

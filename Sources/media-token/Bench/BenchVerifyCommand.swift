@@ -15,7 +15,7 @@ enum BenchVerifyCommand {
             that both see the same machine and their ratio means something. What tokens of a file are for is read from \
             themselves.
 
-            Exit status: 0 done, 1 a token came to another status than expected, 2 could not measure, 64 usage.
+            Exit status: 0 done, 1 a token came to another code than expected, 2 could not measure, 64 usage.
 
             Examples:
               media-token bench verify --threads 2 --seconds 10 --report report.html
@@ -45,7 +45,7 @@ enum BenchVerifyCommand {
         let output: BenchOutput
         let bits: Int
         let live: Int
-        let expected: VerdictStatus
+        let expected: VerdictCode
         var load = VerifyLoad.Settings()
 
         init(_ given: Arguments) throws(UsageError) {
@@ -59,7 +59,7 @@ enum BenchVerifyCommand {
             output = try BenchOutput(given)
             bits = Int(try given.number("bits", in: 1024...8192) ?? 2048)
             live = Int(try given.number("live", in: 0...100_000_000) ?? 0)
-            expected = try given.status("expect") ?? .validToken
+            expected = try given.code("expect") ?? .validToken
             load.threads = Int(try given.number("threads", in: 1...1024) ?? 1)
             load.seconds = Double(try given.number("seconds", in: CorpusOptions.seconds) ?? 5)
             load.group = Int(try given.number("group", in: 1...4096) ?? 1)
@@ -96,41 +96,41 @@ enum BenchVerifyCommand {
                     + "expected at least \(needed), so that none is idle")
         }
         let figures: VerifyFigures
-        let status: ReplayStoreStatus
+        let contents: ReplayStoreContents
         do {
             try fill(store, invocation)
             Interruption.note()
             let load = VerifyLoad(
-                corpus, keys: keys, policy: invocation.time.policy(), replays: store.cache, settings: invocation.load)
+                corpus, keys: keys, policy: invocation.time.policy(), replays: store, settings: invocation.load)
             var progress = ProgressBar("verifying", total: 100)
             figures = try load.run(
                 isCancelled: { Interruption.isRequested }, progress: { progress.update(Int($0 * 100)) })
-            status = try store.status()
+            contents = try store.contents()
             try store.close()
         } catch { throw CommandError("\(error)") }
         guard figures.verifications > 0 else { throw CommandError("interrupted before anything was measured") }
-        let report = VerifyReport(figures, of: invocation, corpus: corpus, keys: keys, status: status)
+        let report = VerifyReport(figures, of: invocation, corpus: corpus, keys: keys, contents: contents)
         try invocation.output.show(report, beside: earlier)
-        return figures.statuses.keys.allSatisfy { $0 == invocation.expected } ? .success : .rejected
+        return figures.codes.keys.allSatisfy { $0 == invocation.expected } ? .success : .rejected
     }
 
-    private static func fill(_ store: ReplayStore, _ invocation: Invocation) throws(ReplayCacheError) {
+    private static func fill(_ store: ConfiguredReplayStore, _ invocation: Invocation) throws(ReplayStoreError) {
         guard invocation.live > 0 else { return }
         let now = Timestamp.now
         let until = Timestamp(milliseconds: now.milliseconds + 900_000)
         var progress = ProgressBar("filling the store", total: invocation.live)
-        try ReplayFilling.fill(store.cache, with: invocation.live, until: until, at: now) { progress.update($0) }
+        try ReplayFilling.fill(store, with: invocation.live, until: until, at: now) { progress.update($0) }
     }
 }
 
 extension Arguments {
-    /// The status that an option names; `nil` if the option is not given.
-    func status(_ option: String) throws(UsageError) -> VerdictStatus? {
+    /// The code that an option names; `nil` if the option is not given.
+    func code(_ option: String) throws(UsageError) -> VerdictCode? {
         guard let text = try one(option) else { return nil }
-        guard let status = VerdictStatus(rawValue: text) else {
-            let names = VerdictStatus.allCases.map(\.rawValue).joined(separator: ", ")
+        guard let code = VerdictCode(rawValue: text) else {
+            let names = VerdictCode.allCases.map(\.rawValue).joined(separator: ", ")
             throw UsageError("--\(option) is '\(printable(text))'; expected one of \(names)")
         }
-        return status
+        return code
     }
 }

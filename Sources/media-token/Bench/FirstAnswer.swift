@@ -39,7 +39,7 @@ struct FirstAnswer {
         guard answer.status == 200, cookies.contains(where: { $0.hasPrefix(CommonAccessToken.name + "=") }) else {
             let reason = answer.gateDetail.map { " (\($0))" } ?? ""
             throw CommandError(
-                "/v1/play answers \(printable(answer.gateStatus))\(reason), without the cookie \(CommonAccessToken.name); expected "
+                "/v1/play answers \(printable(answer.gateCode))\(reason), without the cookie \(CommonAccessToken.name); expected "
                     + "VALID_TOKEN with that cookie, as of a route with a grant of kind cat")
         }
         var question = question
@@ -54,7 +54,7 @@ struct FirstAnswer {
             guard let answer = client.ask(request.target, headers: request.headers, body: request.body) else {
                 throw CommandError("\(url): no answer; is a gate listening there?")
             }
-            guard case .signed = tokens, answer.gateStatus == VerdictStatus.tokenPredatesStore.rawValue else {
+            guard case .signed = tokens, answer.gateCode == VerdictCode.tokenPredatesStore.rawValue else {
                 return answer
             }
             if attempt == 0 {

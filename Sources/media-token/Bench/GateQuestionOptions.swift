@@ -3,7 +3,7 @@ internal import MediaToken
 internal import MediaTokenGate
 internal import TextEncodings
 
-/// The options that select what a gate is asked, and with which status it must answer.
+/// The options that select what a gate is asked, and with which code it must answer.
 struct GateQuestionOptions {
     static let group = OptionGroup(
         heading: "What to ask:",
@@ -22,7 +22,7 @@ struct GateQuestionOptions {
         ])
 
     let question: GateQuestion
-    /// The status that every answer must have.
+    /// The code that every answer must have.
     let expected: String
 
     init(_ given: Arguments, at place: GateURL) throws(UsageError) {
@@ -45,7 +45,7 @@ struct GateQuestionOptions {
         }
         if known == .nothing { try CorpusOptions.refuseAll(with: "--by nothing", given) }
         question = GateQuestion(endpoint, by: known, stream: stream ?? "", host: place.host)
-        expected = try Self.status(given) ?? Self.usual(known)
+        expected = try Self.code(given) ?? Self.usual(known)
     }
 
     private static func check(_ stream: String) throws(UsageError) {
@@ -59,15 +59,15 @@ struct GateQuestionOptions {
 
     private static func usual(_ means: GateQuestion.Means) -> String {
         switch means {
-        case .token: VerdictStatus.validToken.rawValue
-        case .grant: GateStatus.grantValid.rawValue
-        case .nothing: GateStatus.tokenNotRequired.rawValue
+        case .token: VerdictCode.validToken.rawValue
+        case .grant: GateCode.grantValid.rawValue
+        case .nothing: GateCode.tokenNotRequired.rawValue
         }
     }
 
-    /// The status that `--expect` names: one of a verdict, or of an answer without one.
-    private static func status(_ given: Arguments) throws(UsageError) -> String? {
-        if let text = try given.one("expect"), let status = GateStatus(rawValue: text) { return status.rawValue }
-        return try given.status("expect")?.rawValue
+    /// The code that `--expect` names: one of a verdict, or of an answer without one.
+    private static func code(_ given: Arguments) throws(UsageError) -> String? {
+        if let text = try given.one("expect"), let code = GateCode(rawValue: text) { return code.rawValue }
+        return try given.code("expect")?.rawValue
     }
 }

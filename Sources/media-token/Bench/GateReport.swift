@@ -27,13 +27,13 @@ struct GateReport: BenchReport {
         return "\(invocation.url), \(connections), \(target ?? ""), \(sent)"
     }
 
-    /// The statuses of the answers, the most frequent first.
-    private var answered: [(status: String, count: Int)] {
-        gate.statuses.sorted { $0.value > $1.value }.map { ($0.key, $0.value) }
+    /// The codes of the answers, the most frequent first.
+    private var answered: [(code: String, count: Int)] {
+        gate.codes.sorted { $0.value > $1.value }.map { ($0.key, $0.value) }
     }
 
-    private var statuses: [(String, Int)] {
-        answered.map { (printable($0.status), $0.count) }
+    private var codes: [(String, Int)] {
+        answered.map { (printable($0.code), $0.count) }
             + [("no answer", gate.unanswered), ("due, not sent", gate.unsent)].filter { $0.1 > 0 }
     }
 
@@ -47,11 +47,11 @@ struct GateReport: BenchReport {
         }
     }
 
-    /// One line for each status that was not expected, with the reason that the gate gave with its first answer.
+    /// One line for each code that was not expected, with the reason that the gate gave with its first answer.
     private var unexpected: [String] {
         let expected = invocation.asked.expected
-        return answered.filter { $0.status != expected }.map { status, _ in
-            "expected \(expected); \(printable(status)): \(gate.details[status] ?? "no reason is given")"
+        return answered.filter { $0.code != expected }.map { code, _ in
+            "expected \(expected); \(printable(code)): \(gate.details[code] ?? "no reason is given")"
         }
     }
 
@@ -61,7 +61,7 @@ struct GateReport: BenchReport {
             "answers         \(Style.strong("\(Figure.count(gate.answersPerSecond)) a second")), "
                 + "\(Figure.count(gate.answers)) in all",
             "latency         " + latency.line,
-            "statuses        " + statuses.map { "\($0) \(Figure.count($1))" }.joined(separator: "  "),
+            "codes           " + codes.map { "\($0) \(Figure.count($1))" }.joined(separator: "  "),
         ] + unexpected + (shortage.map { [$0] } ?? [])
     }
 
@@ -82,7 +82,7 @@ struct GateReport: BenchReport {
         ] + latency.figures
     }
 
-    var results: [(name: String, value: String)] { statuses.map { ($0, Figure.count($1)) } }
+    var results: [(name: String, value: String)] { codes.map { ($0, Figure.count($1)) } }
 
     var object: Object { Object(self) }
 
@@ -100,7 +100,7 @@ struct GateReport: BenchReport {
         let tokensSignedPerSecond: Double?
         let shortage: String?
         let latencyNanoseconds: [String: UInt64]
-        let statuses: [String: Int]
+        let codes: [String: Int]
         let details: [String: String]
 
         fileprivate init(_ report: GateReport) {
@@ -109,7 +109,7 @@ struct GateReport: BenchReport {
             (connections, rate) = (report.invocation.load.connections, report.invocation.load.rate)
             (seconds, answers, answersPerSecond) = (figures.seconds, figures.answers, figures.answersPerSecond)
             (unanswered, unsent) = (figures.unanswered, figures.unsent)
-            (statuses, details) = (figures.statuses, figures.details)
+            (codes, details) = (figures.codes, figures.details)
             (tokensRanOutAfterSeconds, shortage) = (figures.ranOutAfter, report.shortage)
             tokensSignedPerSecond = report.tokens.flatMap { $0.isSigning ? $0.speed : nil }
             latencyNanoseconds = report.latency.object

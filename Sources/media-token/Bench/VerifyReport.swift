@@ -14,13 +14,13 @@ struct VerifyReport: BenchReport {
     private let tokenSize: Int
     private let keys: KeyRing
     private let store: String
-    private let status: ReplayStoreStatus
+    private let contents: ReplayStoreContents
 
     init(
         _ figures: VerifyFigures, of invocation: BenchVerifyCommand.Invocation, corpus: TokenCorpus, keys: KeyRing,
-        status: ReplayStoreStatus
+        contents: ReplayStoreContents
     ) {
-        (measured, self.keys, self.status) = (figures, keys, status)
+        (measured, self.keys, self.contents) = (figures, keys, contents)
         (group, tokens, tokenSize) = (invocation.load.group, corpus.items.count, corpus.averageSize)
         store = invocation.replays.kind
     }
@@ -29,7 +29,7 @@ struct VerifyReport: BenchReport {
 
     /// The bytes per live token; `nil` if the store does not know its size or has fewer than 1000 live tokens.
     private var bytesPerLiveToken: Double? {
-        status.bytes.flatMap { status.entries < 1000 ? nil : Double($0) / Double(status.entries) }
+        contents.bytes.flatMap { contents.entries < 1000 ? nil : Double($0) / Double(contents.entries) }
     }
 
     var setting: String {
@@ -56,9 +56,9 @@ struct VerifyReport: BenchReport {
         lines.append("latency         " + LatencySummary(measured.latency).line)
         lines.append(
             "stages          " + stages.map { "\($0) \(Figure.time(nanoseconds: $1))" }.joined(separator: "  "))
-        lines.append("statuses        " + statuses.map { "\($0) \(Figure.count($1))" }.joined(separator: "  "))
+        lines.append("codes           " + codes.map { "\($0) \(Figure.count($1))" }.joined(separator: "  "))
         let each = bytesPerLiveToken.map { ", \(Figure.decimal($0, places: 1)) bytes each" } ?? ""
-        lines.append("live tokens     \(Figure.count(status.entries))\(each)")
+        lines.append("live tokens     \(Figure.count(contents.entries))\(each)")
         let growth = measured.after.resident - measured.before.resident
         lines.append(
             "resident        \(Figure.mebibytes(measured.after.resident)), grown by \(Figure.mebibytes(growth))")
@@ -67,8 +67,8 @@ struct VerifyReport: BenchReport {
 
     private var stages: [(String, Double)] { measured.stages.map { ($0.stage.rawValue, $0.nanoseconds) } }
 
-    private var statuses: [(String, Int)] {
-        measured.statuses.sorted { $0.key.number < $1.key.number }.map { ($0.key.rawValue, $0.value) }
+    private var codes: [(String, Int)] {
+        measured.codes.sorted { $0.key.number < $1.key.number }.map { ($0.key.rawValue, $0.value) }
     }
 
     var object: Object { Object(self) }
@@ -93,7 +93,7 @@ struct VerifyReport: BenchReport {
         let ratio: Double?
         let latencyNanoseconds: [String: UInt64]
         let stageNanoseconds: [String: Double]
-        let statuses: [String: Int]
+        let codes: [String: Int]
         let liveTokens: Int
         let storeBytes: Int?
         let memory: Memory
@@ -107,8 +107,8 @@ struct VerifyReport: BenchReport {
             (bareSignaturesPerSecond, ratio) = (figures.bareSignaturesPerSecond, figures.ratio)
             latencyNanoseconds = LatencySummary(figures.latency).object
             stageNanoseconds = Dictionary(uniqueKeysWithValues: report.stages)
-            statuses = Dictionary(uniqueKeysWithValues: report.statuses)
-            (liveTokens, storeBytes) = (report.status.entries, report.status.bytes)
+            codes = Dictionary(uniqueKeysWithValues: report.codes)
+            (liveTokens, storeBytes) = (report.contents.entries, report.contents.bytes)
             memory = Memory(
                 residentBytes: figures.after.resident,
                 residentGrowthBytes: figures.after.resident - figures.before.resident,
@@ -143,9 +143,9 @@ struct VerifyReport: BenchReport {
     var results: [(name: String, value: String)] {
         [
             ("engine", group == 1 ? "libcrypto" : SignatureEngine.name),
-            ("live tokens", Figure.count(status.entries)),
+            ("live tokens", Figure.count(contents.entries)),
             ("bytes a live token", bytesPerLiveToken.map { Figure.decimal($0, places: 1) } ?? "–"),
-        ] + statuses.map { ($0, Figure.count($1)) }
+        ] + codes.map { ($0, Figure.count($1)) }
     }
 
     func addPlots(to page: inout ReportPage) {

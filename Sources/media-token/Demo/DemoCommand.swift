@@ -90,15 +90,15 @@ enum DemoCommand {
         do {
             let verifier = MediaTokenVerifier(
                 keys: try KeyRing(loading: key, minimumRSABits: 1024), policy: VerificationPolicy(),
-                replays: MemoryReplayCache())
+                replays: MemoryReplayStore())
             let expectation = Expectation(requestor: RealToken.requestor, resource: RealToken.resource)
             guard let moment = Timestamp(reading: RealToken.moment) else { return false }
             let verdict = try verifier.verify(RawToken(RealToken.clearText), for: expectation, at: moment)
             guard case .accepted(let token) = verdict else {
-                Console.print("   \(Style.bad("✗")) \(verdict.status.rawValue)")
+                Console.print("   \(Style.bad("✗")) \(verdict.code.rawValue)")
                 return false
             }
-            Console.print("   \(Style.good("✓")) \(verdict.status.rawValue), MVPD \(token.claims.mvpd)")
+            Console.print("   \(Style.good("✓")) \(verdict.code.rawValue), MVPD \(token.claims.mvpd)")
             return true
         } catch {
             throw CommandError("\(error)")

@@ -13,10 +13,10 @@ struct DemoStop {
 
     /// The gate's answer.
     struct Answer: Equatable, CustomStringConvertible {
-        let code: Int
-        let status: String
+        let status: Int
+        let code: String
 
-        var description: String { "\(code) \(status)" }
+        var description: String { "\(status) \(code)" }
     }
 
     private let title: String
@@ -25,16 +25,16 @@ struct DemoStop {
 
     /// The request of a proxy about `path`, for a client that has sent `token`.
     static func path(
-        _ title: String, _ path: String, token: DemoToken? = nil, expecting code: Int, _ status: String
+        _ title: String, _ path: String, token: DemoToken? = nil, expecting status: Int, _ code: String
     ) -> DemoStop {
-        DemoStop(title: title, question: .path(path, token), expected: Answer(code: code, status: status))
+        DemoStop(title: title, question: .path(path, token), expected: Answer(status: status, code: code))
     }
 
     /// The request of a backend about `token`.
     static func verify(
-        _ title: String, token: DemoToken, expecting code: Int, _ status: String
+        _ title: String, token: DemoToken, expecting status: Int, _ code: String
     ) -> DemoStop {
-        DemoStop(title: title, question: .verify(token), expected: Answer(code: code, status: status))
+        DemoStop(title: title, question: .verify(token), expected: Answer(status: status, code: code))
     }
 
     /// Sends the request, and prints it as a command to paste, with its answer.
@@ -46,7 +46,7 @@ struct DemoStop {
             Console.print("   \(Style.bad("✗")) no answer; expected \(expected)")
             return false
         }
-        let came = Answer(code: answer.status, status: answer.header("X-Media-Token-Status") ?? "")
+        let came = Answer(status: answer.status, code: answer.header("X-Media-Token-Code") ?? "")
         let isRight = came == expected
         Console.print(
             isRight

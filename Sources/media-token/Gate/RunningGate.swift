@@ -10,7 +10,7 @@ internal import MediaToken
 final class RunningGate {
     /// The settings that the gate was started with.
     let settings: GateSettings
-    private let store: ReplayStore
+    private let store: ConfiguredReplayStore
     private let log: GateLog
     private let service: GateService
     private let server: HTTPServer
@@ -29,7 +29,7 @@ final class RunningGate {
     init(_ settings: GateSettings) throws(CommandError) {
         let files = try GateFiles(settings)
         do {
-            store = try ReplayStore(at: settings.replays, isService: true, clockSkew: settings.clockSkew)
+            store = try ConfiguredReplayStore(at: settings.replays, isService: true, clockSkew: settings.clockSkew)
             log = GateLog(to: STDOUT_FILENO, every: settings.logEvery)
             let metrics = GateMetrics()
             let service = GateService(

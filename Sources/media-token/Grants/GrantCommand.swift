@@ -62,7 +62,7 @@ enum GrantCommand {
         let cookies = grant.cookies(path: options["cookie-path"] ?? "/", at: options.now)
         if options.has("json") {
             let url = options.stream.map { grant.appended(to: $0) }
-            let expires = grant.expires.milliseconds / 1000
+            let expires = grant.expires.wholeSeconds
             Console.print(
                 JSONLine.encode(GrantObject(query: grant.query, cookies: cookies, url: url, expires: expires)))
             return .success

@@ -115,8 +115,8 @@ struct GrantOptions {
     func has(_ option: String) -> Bool { given.has(option) }
 
     func period() throws(GrantError) -> GrantPeriod {
-        let begin = starts.map { $0.milliseconds / 1000 }
-        if let expires { return try GrantPeriod(from: begin, to: expires.milliseconds / 1000) }
+        let begin = starts.map { $0.wholeSeconds }
+        if let expires { return try GrantPeriod(from: begin, to: expires.wholeSeconds) }
         return try GrantPeriod(from: begin, to: GrantPeriod(from: starts ?? now, seconds: validity).end)
     }
 

@@ -27,21 +27,24 @@ struct ReplayOptions {
     }
 
     /// Opens the store, or creates it. A new LMDB or Redis store gets a fence that allows for clock skew.
-    func open(clockSkew: Duration) throws(CommandError) -> ReplayStore {
-        do { return try ReplayStore(opening: url, clockSkew: clockSkew) } catch { throw CommandError("\(error)") }
+    func open(clockSkew: Duration) throws(CommandError) -> ConfiguredReplayStore {
+        do { return try ConfiguredReplayStore(opening: url, clockSkew: clockSkew) } catch {
+            throw CommandError("\(error)")
+        }
     }
 
     /// Opens the store for a load test, which issues its tokens afterwards. A new fence allows for no clock skew, and a
     /// memory store has no size limit.
-    func openToBeFilled() throws(CommandError) -> ReplayStore {
-        url == "memory" ? .memory(MemoryReplayCache(capacity: .max)) : try open(clockSkew: .zero)
+    func openToBeFilled() throws(CommandError) -> ConfiguredReplayStore {
+        url == "memory" ? .memory(MemoryReplayStore(capacity: .max)) : try open(clockSkew: .zero)
     }
 
     /// Opens an existing store. If the store must be recovered after a crash of the machine, its fence is moved by the
     /// largest clock skew, because any of its users may allow that much.
-    static func openExisting(_ url: String) throws(CommandError) -> ReplayStore {
+    static func openExisting(_ url: String) throws(CommandError) -> ConfiguredReplayStore {
         do {
-            return try ReplayStore(opening: url, makesNew: false, clockSkew: VerificationPolicy.largestClockSkew)
+            return try ConfiguredReplayStore(
+                opening: url, makesNew: false, clockSkew: VerificationPolicy.largestClockSkew)
         } catch { throw CommandError("\(error)") }
     }
 }

@@ -1,11 +1,11 @@
 internal import MediaToken
 internal import TextEncodings
 
-/// Prints an examination for people: the status, then each check with the values that it compared.
+/// Prints an examination for people: the code, then each check with the values that it compared.
 enum CheckList {
-    static func print(_ examination: Examination, status: String, showsFields: Bool) {
+    static func print(_ examination: Examination, code: String, showsFields: Bool) {
         let isGood = examination.firstFailure == nil
-        Console.print(Style.strong((isGood ? Style.good : Style.bad)(status)))
+        Console.print(Style.strong((isGood ? Style.good : Style.bad)(code)))
         for report in examination.reports {
             printLine(report.outcome.isPassed, report.check.rawValue, report.detail)
             if let advice = report.advice { Console.print("    \(pad("", 9))  → \(advice)") }

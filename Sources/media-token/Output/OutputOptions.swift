@@ -1,4 +1,5 @@
 internal import MediaToken
+internal import MediaTokenGate
 
 /// The options for how a command shows what it found out about a token.
 struct OutputOptions {
@@ -18,13 +19,15 @@ struct OutputOptions {
         guard !(isQuiet && isJSON) else { throw UsageError("--json and --quiet are given; expected one of them") }
     }
 
-    /// - Parameter showsFields: whether the list for people contains the token's fields. JSON always contains them.
-    func show(_ examination: Examination, status: String, code: Int?, showsFields: Bool = false) {
+    /// - Parameters:
+    ///   - verdict: the code of the verdict; `nil` if the token was only inspected.
+    ///   - showsFields: whether the list for people contains the token's fields. JSON always contains them.
+    func show(_ examination: Examination, verdict: VerdictCode? = nil, showsFields: Bool = false) {
         if isQuiet { return }
         if isJSON {
-            Console.print(ExaminationJSON.line(examination, status: status, code: code))
+            Console.print(JSONLine.encode(ExaminationDocument(examination, verdict: verdict)))
         } else {
-            CheckList.print(examination, status: status, showsFields: showsFields)
+            CheckList.print(examination, code: verdict?.rawValue ?? examination.code, showsFields: showsFields)
         }
     }
 }

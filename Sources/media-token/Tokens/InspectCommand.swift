@@ -70,20 +70,12 @@ enum InspectCommand {
             for token in tokens {
                 let examination = inspector.inspect(token, asking: questions)
                 if let failure = examination.firstFailure {
-                    status = max(status, failure.status == .errorUnknown ? .undecided : .rejected)
+                    status = max(status, failure.code == .errorUnknown ? .undecided : .rejected)
                 }
-                invocation.output.show(
-                    examination, status: headline(of: examination), code: examination.firstFailure?.status?.number,
-                    showsFields: true)
+                invocation.output.show(examination, showsFields: true)
             }
             Console.flush()
         }
         return status
-    }
-
-    /// The status line of an examination. It is never `VALID_TOKEN`, because an inspection accepts nothing.
-    private static func headline(of examination: Examination) -> String {
-        if let failure = examination.firstFailure { return failure.status?.rawValue ?? "NOT_AS_ASKED" }
-        return examination.key == nil ? "UNVERIFIED" : "VERIFIED"
     }
 }

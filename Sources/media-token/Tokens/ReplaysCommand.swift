@@ -40,11 +40,11 @@ enum ReplaysCommand {
         let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
         return CommandError.report { () throws(CommandError) in
             let store = try ReplayOptions.openExisting(invocation.url)
-            do throws(ReplayCacheError) {
+            do throws(ReplayStoreError) {
                 if invocation.sweeps { try store.sweep(at: .now) }
-                let status = try store.status()
+                let contents = try store.contents()
                 try store.close()
-                show(status, store.statements, asJSON: invocation.isJSON)
+                show(contents, store.statements, asJSON: invocation.isJSON)
             } catch {
                 throw CommandError("\(error)")
             }
@@ -52,20 +52,20 @@ enum ReplaysCommand {
         }
     }
 
-    private static func show(_ status: ReplayStoreStatus, _ statements: [String], asJSON: Bool) {
-        guard !asJSON else { return Console.print(JSONLine.encode(StatusObject(status, statements))) }
-        Console.print("live tokens  \(status.entries)")
-        if let bytes = status.bytes { Console.print("size         \(bytes) bytes") }
-        if let fence = status.fence { Console.print("fence        \(TokenDate(fence))") }
+    private static func show(_ contents: ReplayStoreContents, _ statements: [String], asJSON: Bool) {
+        guard !asJSON else { return Console.print(JSONLine.encode(ContentsObject(contents, statements))) }
+        Console.print("live tokens  \(contents.entries)")
+        if let bytes = contents.bytes { Console.print("size         \(bytes) bytes") }
+        if let fence = contents.fence { Console.print("fence        \(TokenDate(fence))") }
         if !statements.isEmpty {
             Console.print("relies on    \(statements.joined(separator: ", ")), which the URL states")
         }
-        guard let oldest = status.buckets.first, let newest = status.buckets.last else { return }
+        guard let oldest = contents.buckets.first, let newest = contents.buckets.last else { return }
         Console.print("expiring     from \(TokenDate(oldest.begin)) to \(TokenDate(newest.end))")
-        for bucket in status.buckets { Console.print("  \(TokenDate(bucket.begin))  \(bucket.entries)") }
+        for bucket in contents.buckets { Console.print("  \(TokenDate(bucket.begin))  \(bucket.entries)") }
     }
 
-    private struct StatusObject: Encodable {
+    private struct ContentsObject: Encodable {
         struct BucketObject: Encodable {
             let beginMilliseconds: Int64
             let endMilliseconds: Int64
@@ -78,11 +78,11 @@ enum ReplaysCommand {
         let statements: [String]
         let buckets: [BucketObject]
 
-        init(_ status: ReplayStoreStatus, _ statements: [String]) {
+        init(_ contents: ReplayStoreContents, _ statements: [String]) {
             self.statements = statements
-            (entries, bytes) = (status.entries, status.bytes)
-            fenceMilliseconds = status.fence?.milliseconds
-            buckets = status.buckets.map {
+            (entries, bytes) = (contents.entries, contents.bytes)
+            fenceMilliseconds = contents.fence?.milliseconds
+            buckets = contents.buckets.map {
                 BucketObject(
                     beginMilliseconds: $0.begin.milliseconds, endMilliseconds: $0.end.milliseconds, entries: $0.entries)
             }

@@ -60,7 +60,7 @@ enum VerifyCommand {
         let store = try invocation.replays.open(clockSkew: invocation.time.policy().clockSkew)
         let verifier = MediaTokenVerifier(
             keys: keys, policy: invocation.time.policy(allowedMVPDs: invocation.expectation.allowedMVPDs),
-            replays: store.cache)
+            replays: store)
         let expectation = Expectation(requestors: invocation.expectation.requestors, resource: resource)
         var status = ExitStatus.success
         try invocation.input.forEachGroup { tokens in
@@ -72,7 +72,7 @@ enum VerifyCommand {
             }
             for (outcome, examination) in verifier.verifyAndExamine(requests, at: now) {
                 status = max(status, outcome.exitStatus)
-                invocation.output.show(examination, status: outcome.status.rawValue, code: outcome.status.number)
+                invocation.output.show(examination, verdict: outcome.code)
             }
             Console.flush()
         }
@@ -82,9 +82,9 @@ enum VerifyCommand {
 }
 
 extension Result where Success == Verdict, Failure == VerificationError {
-    fileprivate var status: VerdictStatus {
+    fileprivate var code: VerdictCode {
         switch self {
-        case .success(let verdict): verdict.status
+        case .success(let verdict): verdict.code
         case .failure: .errorUnknown
         }
     }

@@ -20,10 +20,10 @@ let shut = (0..<numbers[0]).map { GateRoute(path: "/open/\($0)/members", access:
 let gate = Gate(routes: ([open] + shut).compactMap(\.self))
 let request = HTTPRequest(method: "GET", path: "/v1/authz/forward-auth", headers: [("X-Forwarded-Uri", target)])
 let clock = ContinuousClock()
-var statuses: Set<String> = []
+var codes: Set<String> = []
 let time = clock.measure {
     for _ in 0..<numbers[1] {
-        if case .settled(let reply) = gate.task(request, at: .now) { statuses.insert(reply.status) }
+        if case .settled(let reply) = gate.task(request, at: .now) { codes.insert(reply.code) }
     }
 }
-print("\(statuses.sorted().joined(separator: " ")) \(time / .nanoseconds(max(1, numbers[1]))) ns a question")
+print("\(codes.sorted().joined(separator: " ")) \(time / .nanoseconds(max(1, numbers[1]))) ns a question")

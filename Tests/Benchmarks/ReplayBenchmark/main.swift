@@ -34,7 +34,7 @@ struct Workload {
 
     /// Seconds that it takes to claim the keys of `range`, shared between threads, in groups of `group`.
     static func time(
-        _ cache: any ReplayCache, _ range: Range<UInt64>, threads count: Int, group: Int, minute: UInt64? = nil
+        _ cache: any ReplayStore, _ range: Range<UInt64>, threads count: Int, group: Int, minute: UInt64? = nil
     ) -> Double {
         let share = UInt64(range.count / count)
         let threads = (0..<UInt64(count)).map { thread in
@@ -77,10 +77,10 @@ func row(_ cells: [String]) {
 /// A claim meets "any" of the minutes, or "one" of them as when tokens are used soon after their issue and so expire in the
 /// same minute.
 func measure(_ name: String, _ url: String, live: UInt64) throws {
-    let store = try ReplayStore(opening: url)
-    func taken() throws -> Int { name == "memory" ? ProcessMemory.now.resident : try store.status().bytes ?? 0 }
+    let store = try ConfiguredReplayStore(opening: url)
+    func taken() throws -> Int { name == "memory" ? ProcessMemory.now.resident : try store.contents().bytes ?? 0 }
     let before = try taken()
-    _ = Workload.time(store.cache, 0..<live, threads: 1, group: 64)
+    _ = Workload.time(store, 0..<live, threads: 1, group: 64)
     let bytes = (try taken() - before) / Int(live)
     var next = live
     for (threads, group, minute) in [
@@ -93,7 +93,7 @@ func measure(_ name: String, _ url: String, live: UInt64) throws {
             (0..<5).map { _ in
                 defer { next += count }
                 return Workload.time(
-                    store.cache, next..<(next + count), threads: threads, group: group, minute: minute)
+                    store, next..<(next + count), threads: threads, group: group, minute: minute)
             }.min() ?? .infinity
         row([
             name, String(live), minute == nil ? "any" : "one", String(threads), String(group),
@@ -109,7 +109,7 @@ func measurePipelined(_ url: String, claims: Int, inFlight: Int, group: Int) thr
     var configuration = try RedisConfiguration(url: url)
     configuration.prefix = UUID().uuidString
     configuration.timeoutMilliseconds = 10_000
-    try RedisReplayCache(configuration).open()
+    try RedisReplayStore(configuration).open()
     let client = RedisReplayClient(configuration, on: loop)
     var (begun, done) = (0, 0)
     func next() {
@@ -138,7 +138,7 @@ func measurePipelined(_ url: String, claims: Int, inFlight: Int, group: Int) thr
 /// deleted, and tables and files grow. Between them, as many turns of a loop that only reads the clock for as long as the
 /// median claim takes: what the machine does to any program.
 func measureTail(_ name: String, _ url: String) throws {
-    let store = try ReplayStore(opening: url)
+    let store = try ConfiguredReplayStore(opening: url)
     var (claims, turns) = (LatencyHistogram(), LatencyHistogram())
     var median: UInt64 = 0
     for number in 0..<4_000_000 as Range<UInt64> {
@@ -146,7 +146,7 @@ func measureTail(_ name: String, _ url: String) throws {
         let until = Timestamp(milliseconds: now.milliseconds + 420_000)
         let claim = ReplayClaim(key: Workload.claim(number).key, issued: now, until: until)
         let begin = MonotonicTime.nanoseconds
-        _ = try store.cache.claim(claim, at: now)
+        _ = try store.claim(claim, at: now)
         let end = MonotonicTime.nanoseconds
         claims.record(end - begin)
         if number % 4096 == 4095 { median = claims.quantile(0.5) }

@@ -34,11 +34,11 @@ struct ClaimsProperty: FuzzProperty {
         let signature = try key.sign(input)
         let token = RawToken(Array("<signatureInfo>\(Base64.encode(signature))<signatureInfo>".utf8) + input)
         let verdict = try verifier.verify(token, for: Self.expectation, at: Self.time)
-        try checkCompany(token, verdict.status)
+        try checkCompany(token, verdict.code)
         let examination = verifier.examine(token, for: Self.expectation, at: Self.time)
         try demand(
-            verdict.status == examination.firstFailure?.status ?? .validToken,
-            "verified: \(verdict.status); examined: \(examination.firstFailure?.detail ?? "no failure")")
+            verdict.code == examination.firstFailure?.code ?? .validToken,
+            "verified: \(verdict.code); examined: \(examination.firstFailure?.detail ?? "no failure")")
         switch verdict {
         case .accepted(let accepted): try checkAccepted(accepted, token, input, signature)
         case .rejected(let rejection): try checkMessage(rejection, input)
@@ -48,7 +48,7 @@ struct ClaimsProperty: FuzzProperty {
             try checkAgainstSecondReader(any.claims, input)
         }
         try checkMVPDs(token, input)
-        try checkInspection(token, verdict.status)
+        try checkInspection(token, verdict.code)
     }
 
     private static let anything = Expectation(requestors: ["MML", "", "ABC"], resource: .unsafeAnyResource)
@@ -64,22 +64,22 @@ struct ClaimsProperty: FuzzProperty {
     }
 
     /// An inspection reads tokens that are bound to devices too, and passes a media token where it is accepted.
-    private func checkInspection(_ token: RawToken, _ status: VerdictStatus) throws {
+    private func checkInspection(_ token: RawToken, _ code: VerdictCode) throws {
         var questions = TokenInspector.Questions()
         (questions.requestor, questions.resource, questions.time) = ("MML", .exactly("TNT"), Self.time)
         let failure = inspector.inspect(token, asking: questions).firstFailure
         if let failure { try demandOneLine(failure.detail) }
         try demand(
-            status != .validToken || failure == nil, "accepted; inspected: \(failure?.detail ?? "no failure")")
-        try demand(status != .invalidSignature || failure != nil, "not signed; inspected: no failure")
+            code != .validToken || failure == nil, "accepted; inspected: \(failure?.detail ?? "no failure")")
+        try demand(code != .invalidSignature || failure != nil, "not signed; inspected: no failure")
     }
 
-    private func checkCompany(_ token: RawToken, _ status: VerdictStatus) throws {
+    private func checkCompany(_ token: RawToken, _ code: VerdictCode) throws {
         let group = [neighbour, token, neighbour].map {
             VerificationRequest(token: $0, expectation: Self.expectation)
         }
-        let statuses = try verifier.verify(group, at: Self.time).map { try $0.get().status }
-        try demand(statuses == [.validToken, status, .validToken], "in a group: \(statuses); alone: \(status)")
+        let codes = try verifier.verify(group, at: Self.time).map { try $0.get().code }
+        try demand(codes == [.validToken, code, .validToken], "in a group: \(codes); alone: \(code)")
     }
 
     private func checkAccepted(
@@ -91,18 +91,18 @@ struct ClaimsProperty: FuzzProperty {
         try demand(judge.isValid(signature, over: digest), "libcrypto's general interface does not verify it")
         let others = [Expectation(requestor: "MMM", resource: "TNT"), Expectation(requestor: "MML", resource: "TNT2")]
         for other in others {
-            let status = try verifier.verify(token, for: other, at: Self.time).status
-            try demand(status != .validToken, "accepted for another requestor or resource as well")
+            let code = try verifier.verify(token, for: other, at: Self.time).code
+            try demand(code != .validToken, "accepted for another requestor or resource as well")
         }
         let issued = accepted.claims.issueTime.timestamp
         let life = min(accepted.claims.timeToLive ?? 300_000, 900_000)
         for (milliseconds, expected) in [
-            (-30_001, VerdictStatus.tokenNotYetValid), (-30_000, .validToken), (life + 30_000, .validToken),
+            (-30_001, VerdictCode.tokenNotYetValid), (-30_000, .validToken), (life + 30_000, .validToken),
             (life + 30_001, .tokenExpired),
         ] {
             let time = Timestamp(milliseconds: issued.milliseconds + Int64(milliseconds))
-            let status = try verifier.verify(token, for: Self.expectation, at: time).status
-            try demand(status == expected, "\(milliseconds) ms after its issue: \(status); expected \(expected)")
+            let code = try verifier.verify(token, for: Self.expectation, at: time).code
+            try demand(code == expected, "\(milliseconds) ms after its issue: \(code); expected \(expected)")
         }
     }
 

@@ -37,6 +37,6 @@ struct ConfigurationProperty: FuzzProperty {
         guard case .settled(let reply) = settings.gate.task(request, at: Timestamp(milliseconds: 0)) else {
             throw Violation(description: "a token is found where none was sent")
         }
-        try demand((reply.answer.status == 200) == isOpen, "\(path) is answered with \(reply.status)")
+        try demand((reply.answer.status == 200) == isOpen, "\(path) is answered with \(reply.code)")
     }
 }

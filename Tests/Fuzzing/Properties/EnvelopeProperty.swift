@@ -15,11 +15,11 @@ struct EnvelopeProperty: FuzzProperty {
             let token = RawToken(input)
             let examination = batch.verifier.examine(token, for: batch.expectation, at: batch.time)
             try demand(
-                verdict.status == examination.firstFailure?.status ?? .validToken,
-                "verified: \(verdict.status); examined: \(examination.firstFailure?.detail ?? "no failure")")
+                verdict.code == examination.firstFailure?.code ?? .validToken,
+                "verified: \(verdict.code); examined: \(examination.firstFailure?.detail ?? "no failure")")
             try demand(
-                try verifyTogether(input, batch) == [verdict.status, .validToken],
-                "verified alone: \(verdict.status); otherwise in a group")
+                try verifyTogether(input, batch) == [verdict.code, .validToken],
+                "verified alone: \(verdict.code); otherwise in a group")
             let inspection = TokenInspector(keys: nil).inspect(token, asking: TokenInspector.Questions())
             if let failure = inspection.firstFailure { try demandOneLine(failure.detail) }
             guard input.starts(with: Array("<signatureInfo>".utf8)), input.count < RawToken.sizeLimit / 8 else {
@@ -29,30 +29,30 @@ struct EnvelopeProperty: FuzzProperty {
             let wrapping = Wrapping.allCases[input.reduce(0) { $0 + Int($1) } % Wrapping.allCases.count]
             let again = try verify(wrapping.wrap(input), batch)
             try demand(
-                again.status == verdict.status && again.message == verdict.message,
-                "\(wrapping): \(again.status) \(again.message); as it is: \(verdict.status) \(verdict.message)")
+                again.code == verdict.code && again.message == verdict.message,
+                "\(wrapping): \(again.code) \(again.message); as it is: \(verdict.code) \(verdict.message)")
         }
     }
 
     /// Verifies an input and a known token in one group.
-    private func verifyTogether(_ input: [UInt8], _ batch: SignedTokens.Batch) throws -> [VerdictStatus] {
+    private func verifyTogether(_ input: [UInt8], _ batch: SignedTokens.Batch) throws -> [VerdictCode] {
         let group = [RawToken(input), batch.token].map {
             VerificationRequest(token: $0, expectation: batch.expectation)
         }
-        return try batch.verifier.verify(group, at: batch.time).map { try $0.get().status }
+        return try batch.verifier.verify(group, at: batch.time).map { try $0.get().code }
     }
 
     private func verify(_ input: [UInt8], _ batch: SignedTokens.Batch) throws -> (
-        status: VerdictStatus, message: String
+        code: VerdictCode, message: String
     ) {
         let verdict = try batch.verifier.verify(RawToken(input), for: batch.expectation, at: batch.time)
         switch verdict {
         case .accepted(let accepted):
             try demand(batch.isSigned(accepted.replayKey), "accepted, and nobody has signed it")
-            return (verdict.status, "")
+            return (verdict.code, "")
         case .rejected(let rejection):
             try demandOneLine(rejection.message)
-            return (verdict.status, rejection.message)
+            return (verdict.code, rejection.message)
         }
     }
 }

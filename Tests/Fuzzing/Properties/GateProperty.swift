@@ -82,7 +82,7 @@ struct GateProperty: FuzzProperty {
         switch gate.task(request, at: known.batches[0].time) {
         case .settled(let reply):
             try check(reply.answer)
-            let isGranted = reply.status == "GRANT_VALID"
+            let isGranted = reply.code == "GRANT_VALID"
             try demand(
                 reply.answer.status != 200 || Self.demands(request) == [isGranted ? Set(Self.paid.requestors) : nil],
                 "open, and not in every reading below \(isGranted ? "/paid" : "/free")")
@@ -104,9 +104,12 @@ struct GateProperty: FuzzProperty {
                     Self.tokens(in: request).count == 1, "one token is taken, of \(Self.tokens(in: request).count)")
             }
             try checkVerdicts(task)
-        case .explain(let verification):
+        case .explain(let request):
             let batch = known.batches[0]
-            _ = batch.verifier.examine(verification.token, for: verification.expectation, at: batch.time)
+            let requestors = request.requestor.map { [$0] }
+            let examination = batch.verifier.examine(request.token, for: requestors, request.resource, at: batch.time)
+            try demand(examination.code != VerdictCode.validToken.rawValue, "accepted by an explanation")
+            try check(GateReply(explaining: examination).answer)
         }
     }
 

@@ -65,8 +65,8 @@ struct SignedTokens {
 }
 
 /// A store that remembers nothing, so that an input's outcome is its own.
-struct EveryUseIsTheFirst: ReplayCache {
-    func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>] {
+struct EveryUseIsTheFirst: ReplayStore {
+    func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayStoreError>] {
         group.map { _ in .success(.first) }
     }
 }

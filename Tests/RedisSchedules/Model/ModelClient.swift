@@ -11,7 +11,7 @@ final class ModelClient {
         var toClient: [RedisReply] = []
         var isAsking = false
         /// Why the client will see the connection end once it has read what is on its way; `nil` if it does not end.
-        var ending: ReplayCacheError?
+        var ending: ReplayStoreError?
         /// Whether the client has given the connection up. What it sent may still reach the server.
         var isAbandoned = false
 

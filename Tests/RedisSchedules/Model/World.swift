@@ -124,7 +124,7 @@ final class World {
 
     private func number(_ client: ModelClient) -> Int { clients.firstIndex { $0 === client } ?? -1 }
 
-    private func record(_ answers: [Result<ReplayAnswer, ReplayCacheError>], to pending: ModelClient.Pending)
+    private func record(_ answers: [Result<ReplayAnswer, ReplayStoreError>], to pending: ModelClient.Pending)
         throws(Violation)
     {
         guard answers.count == pending.claims.count else { throw Violation(description: "an answer is missing") }

@@ -9,11 +9,11 @@ guard arguments.count == 4, let now = Timestamp(reading: arguments[3]) else {
 }
 let keys = try KeyRing(loading: arguments[1], minimumRSABits: 1024)
 let verifier = MediaTokenVerifier(
-    keys: keys, policy: .init(clockSkew: .seconds(30)), replays: MemoryReplayCache())
+    keys: keys, policy: .init(clockSkew: .seconds(30)), replays: MemoryReplayStore())
 
 for attempt in 1...2 {
     switch try verifier.verify(RawToken(arguments[2]), for: .init(requestor: "MML", resource: "TNT"), at: now) {
     case .accepted(let token): print("attempt \(attempt): play for a viewer of \(token.claims.mvpd)")
-    case .rejected(let rejection): print("attempt \(attempt): \(rejection.status.rawValue)")
+    case .rejected(let rejection): print("attempt \(attempt): \(rejection.code.rawValue)")
     }
 }

@@ -4,7 +4,7 @@ import ReplayRedis
 import TestSupport
 import Testing
 
-extension ReplayCacheTests {
+extension ReplayStoreTests {
     @Suite("Redis replay store over TLS")
     struct RedisTLSTests {
         private let clock = RedisClock()
@@ -38,7 +38,7 @@ extension ReplayCacheTests {
             let store = try clock.open("\(server.url)?tls-ca=\(authority.file)")
             let group = (100..<1100 as Range<UInt64>).map { clock.claim($0) }
             #expect(store.claim(group, at: clock.now).allSatisfy { (try? $0.get()) == .first })
-            #expect(try store.status().entries == 1002)
+            #expect(try store.contents().entries == 1002)
         }
 
         @Test(
@@ -104,7 +104,7 @@ extension ReplayCacheTests {
             let files = try use(wrong, password: "other")
             var configuration = try RedisConfiguration(url: "\(server.url)?tls-ca=\(authority.file)\(files)")
             configuration.timeoutMilliseconds = 5000
-            let store = RedisReplayCache(configuration)
+            let store = RedisReplayStore(configuration)
             #expect(clock.message { try store.open() }.contains("refuses TLS"))
             _ = try use(right, password: "other")
             usleep(400_000)
@@ -117,7 +117,7 @@ extension ReplayCacheTests {
             try FileManager.default.removeItem(atPath: directory.path + "/password")
             // What is connected stays so.
             #expect(try store.claim(clock.claim(1), at: clock.now) == .alreadyUsed)
-            let missing = clock.message { try RedisReplayCache(configuration).open() }
+            let missing = clock.message { try RedisReplayStore(configuration).open() }
             #expect(missing.contains("the password file \(directory.path)/password"), "\(missing)")
         }
 

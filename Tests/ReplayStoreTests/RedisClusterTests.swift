@@ -4,7 +4,7 @@ import ReplayRedis
 import TestSupport
 import Testing
 
-extension ReplayCacheTests {
+extension ReplayStoreTests {
     @Suite("Redis Cluster as a replay store")
     struct RedisClusterTests {
         private let clock = RedisClock()
@@ -47,7 +47,7 @@ extension ReplayCacheTests {
                 let group = (0..<256 as Range<UInt64>).map { claim($0, shard: $0) }
                 #expect(store.claim(group, at: clock.now).allSatisfy { (try? $0.get()) == .first })
                 #expect(store.claim(group, at: clock.now).allSatisfy { (try? $0.get()) == .alreadyUsed })
-                #expect(try store.status().entries == 256)
+                #expect(try store.contents().entries == 256)
             }
         }
 
@@ -219,7 +219,7 @@ extension ReplayCacheTests {
             return failover
         }
 
-        private func claimAgain(_ failover: inout Failover, in store: RedisReplayCache) throws {
+        private func claimAgain(_ failover: inout Failover, in store: RedisReplayStore) throws {
             for begin in stride(from: 0, to: failover.accepted.count, by: 100) {
                 for answer in store.claim(Array(failover.accepted[begin...].prefix(100)), at: clock.now) {
                     switch try answer.get() {

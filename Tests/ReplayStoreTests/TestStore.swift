@@ -6,7 +6,7 @@ import Testing
 
 /// All tests of replay stores, one after the other: they keep the machine busy, and some are about time.
 @Suite("Replay stores", .serialized)
-enum ReplayCacheTests {}
+enum ReplayStoreTests {}
 
 /// The stores that keep the contract. A further one is a further case.
 enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
@@ -24,9 +24,9 @@ enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
 /// A store that is empty, and what it lives in. Its fence, where it has one, is before all that the tests claim.
 final class TestStore {
     let url: String
-    let cache: any ReplayCache
+    let cache: any ReplayStore
     private let directory: TemporaryDirectory
-    private let store: ReplayStore
+    private let store: ConfiguredReplayStore
 
     init(_ kind: StoreKind) throws {
         directory = try TemporaryDirectory()
@@ -40,11 +40,11 @@ final class TestStore {
             case .tls: try RedisForAll.overTLS.get() + "&" + settings
             case .cluster: try RedisForAll.cluster.get().url + "&" + settings
             }
-        store = try ReplayStore(opening: url)
-        cache = store.cache
+        store = try ConfiguredReplayStore(opening: url)
+        cache = store
     }
 
-    func entries() throws -> Int { try store.status().entries }
+    func entries() throws -> Int { try store.contents().entries }
 
     func close() throws {
         try store.close()

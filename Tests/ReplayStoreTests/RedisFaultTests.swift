@@ -5,14 +5,14 @@ import ReplayRedis
 import TestSupport
 import Testing
 
-extension ReplayCacheTests {
+extension ReplayStoreTests {
     @Suite("Redis replay store, when its server fails")
     struct RedisFaultTests {
         private let clock = RedisClock()
 
         /// Claims new keys until one is first, for a second.
         private func servesWithinASecond(
-            _ store: RedisReplayCache, from number: UInt64, at time: Timestamp? = nil
+            _ store: RedisReplayStore, from number: UInt64, at time: Timestamp? = nil
         ) -> Bool {
             let patience = ContinuousClock.now + .seconds(1)
             var number = number
@@ -29,7 +29,7 @@ extension ReplayCacheTests {
         private static let deadline = 250 * Program.slowness
 
         /// The error of a claim, and that it came within the deadline; the rest of a second is left to a busy machine.
-        private func refusal(_ store: RedisReplayCache, _ number: UInt64) throws -> String {
+        private func refusal(_ store: RedisReplayStore, _ number: UInt64) throws -> String {
             var text = ""
             let time = ContinuousClock().measure {
                 text = clock.message { _ = try store.claim(clock.claim(number), at: clock.now) }
@@ -89,7 +89,7 @@ extension ReplayCacheTests {
             let loop = try EventLoop()
             _ = try clock.open(server.url)
             let client = RedisReplayClient(try RedisConfiguration(url: server.url), on: loop)
-            var answers: [Result<ReplayAnswer, ReplayCacheError>] = []
+            var answers: [Result<ReplayAnswer, ReplayStoreError>] = []
             client.claim([clock.claim(0)], at: clock.now) { answers += $0 }
             loop.run { answers.count == 1 }
             #expect(try answers[0].get() == .first)
@@ -110,11 +110,11 @@ extension ReplayCacheTests {
             let server = try RedisServer(["--maxmemory", "4mb", "--maxmemory-policy", "noeviction"])
             let store = try clock.open(server.url)
             var number: UInt64 = 0
-            var fault: ReplayCacheError?
+            var fault: ReplayStoreError?
             while fault == nil, number < 200_000 {
                 let group = (0..<100 as Range<UInt64>).map { clock.claim(number + $0) }
                 for answer in store.claim(group, at: clock.now) {
-                    do throws(ReplayCacheError) { #expect(try answer.get() == .first) } catch { fault = fault ?? error }
+                    do throws(ReplayStoreError) { #expect(try answer.get() == .first) } catch { fault = fault ?? error }
                 }
                 number += 100
             }

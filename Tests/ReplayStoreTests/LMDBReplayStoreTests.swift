@@ -6,9 +6,9 @@ import Testing
 
 @testable import ReplayLMDB
 
-extension ReplayCacheTests {
+extension ReplayStoreTests {
     @Suite("LMDB replay store")
-    struct LMDBReplayCacheTests {
+    struct LMDBReplayStoreTests {
         private static let start = Timestamp(milliseconds: 1_700_000_000_000)
         private let parent: TemporaryDirectory
         private var path: String { parent.path + "/replays" }
@@ -30,10 +30,10 @@ extension ReplayCacheTests {
         /// A store whose fence is a second before the standard claims.
         private func open(
             _ path: String? = nil, boot: String? = nil, sizeLimit: Int = 64 << 20
-        ) throws -> LMDBReplayCache {
-            var configuration = LMDBReplayCache.Configuration(sizeLimit: sizeLimit)
+        ) throws -> LMDBReplayStore {
+            var configuration = LMDBReplayStore.Configuration(sizeLimit: sizeLimit)
             if let boot { configuration.bootIDFile = try parent.write(boot + "\n", to: "boot") }
-            return try LMDBReplayCache(path: path ?? self.path, configuration: configuration, at: later(-1))
+            return try LMDBReplayStore(path: path ?? self.path, configuration: configuration, at: later(-1))
         }
 
         private func message(_ body: () throws -> Void) -> String {
@@ -50,7 +50,7 @@ extension ReplayCacheTests {
             let store = try open()
             #expect(try store.claim(claim(1), at: Self.start) == .first)
             try store.close()
-            #expect(throws: ReplayCacheError.self) { try store.claim(claim(2), at: Self.start) }
+            #expect(throws: ReplayStoreError.self) { try store.claim(claim(2), at: Self.start) }
             let again = try open()
             #expect(try again.claim(claim(1), at: Self.start) == .alreadyUsed)
             #expect(try again.claim(claim(2), at: Self.start) == .first)
@@ -101,13 +101,13 @@ extension ReplayCacheTests {
                 let sameBoot = try open(boot: "one")
                 #expect(try sameBoot.claim(claim(1), at: Self.start) == .alreadyUsed)
             }
-            var configuration = LMDBReplayCache.Configuration()
+            var configuration = LMDBReplayStore.Configuration()
             configuration.bootIDFile = try parent.write("two\n", to: "boot")
-            let store = try LMDBReplayCache(path: path, configuration: configuration, at: later(60))
+            let store = try LMDBReplayStore(path: path, configuration: configuration, at: later(60))
             #expect(store.fence == later(60))
             #expect(try store.claim(claim(1), at: later(61)) == .predatesStore(since: later(60)))
             #expect(try store.claim(claim(2, issued: later(61)), at: later(61)) == .first)
-            #expect(try store.status().entries == 1)
+            #expect(try store.contents().entries == 1)
             try store.close()
         }
 
@@ -124,8 +124,8 @@ extension ReplayCacheTests {
 
         @Test("a new store's fence can be put later, for clocks that are apart")
         func skewedFence() throws {
-            let configuration = LMDBReplayCache.Configuration(clockSkew: .seconds(30))
-            let store = try LMDBReplayCache(path: path, configuration: configuration, at: Self.start)
+            let configuration = LMDBReplayStore.Configuration(clockSkew: .seconds(30))
+            let store = try LMDBReplayStore(path: path, configuration: configuration, at: Self.start)
             #expect(store.fence == later(30))
             try store.close()
         }
@@ -183,7 +183,7 @@ extension ReplayCacheTests {
             try restore()
             let again = try open()
             #expect(try again.claim(claim(1), at: Self.start) == .alreadyUsed)
-            #expect(try again.status().entries == 5000)
+            #expect(try again.contents().entries == 5000)
             try again.close()
         }
 
@@ -277,10 +277,10 @@ extension ReplayCacheTests {
             }
             for _ in 1...3 {
                 for answer in store.claim(retries, at: Self.start) {
-                    #expect(throws: ReplayCacheError.self) { try answer.get() }
+                    #expect(throws: ReplayStoreError.self) { try answer.get() }
                 }
             }
-            #expect(message { _ = try store.status() }.contains("is damaged"))
+            #expect(message { _ = try store.contents() }.contains("is damaged"))
             try toggleDamage(of: claim(1))
             #expect(try store.claim(claim(1), at: Self.start) == .alreadyUsed)
             // No record has it, so another process would accept it too.
@@ -359,30 +359,30 @@ extension ReplayCacheTests {
             for round in 0..<3 as Range<Int64> {
                 let issued = later(round * 86_400)
                 var number: UInt64 = 0
-                var lastAnswer: Result<ReplayAnswer, ReplayCacheError> = .success(.first)
+                var lastAnswer: Result<ReplayAnswer, ReplayStoreError> = .success(.first)
                 while case .success(.first) = lastAnswer, number < 2_000_000 {
                     let group = (0..<50 as Range<UInt64>).map { claim(number + $0, issued: issued) }
                     lastAnswer = store.claim(group, at: issued)[0]
                     number += 50
                 }
-                #expect(throws: ReplayCacheError.full("\(path) has reached its limit of disk space")) {
+                #expect(throws: ReplayStoreError.full("\(path) has reached its limit of disk space")) {
                     try lastAnswer.get()
                 }
                 #expect(number > 100_000, "round \(round): full after \(number)")
                 // The group for which there was no room left nothing behind; all before it is still known.
-                let held = try store.status().entries
+                let held = try store.contents().entries
                 #expect(held == Int(number) - 50)
                 for known in stride(from: 0, to: UInt64(held), by: 997) {
                     // Answered beside tokens for which there is no room.
                     let group = ([known] + (number..<number + 200)).map { claim($0, issued: issued) }
                     let answers = store.claim(group, at: issued)
                     #expect(try answers[0].get() == .alreadyUsed)
-                    #expect(throws: ReplayCacheError.full("\(path) has reached its limit of disk space")) {
+                    #expect(throws: ReplayStoreError.full("\(path) has reached its limit of disk space")) {
                         try answers[200].get()
                     }
                 }
-                #expect(try store.status().entries == held)
-                #expect(try store.status().bytes ?? 0 <= limit)
+                #expect(try store.contents().entries == held)
+                #expect(try store.contents().bytes ?? 0 <= limit)
             }
             try store.close()
         }
@@ -395,7 +395,7 @@ extension ReplayCacheTests {
             defer { try? Program.asRoot("umount", mount) }
             let store = try open(mount + "/replays", sizeLimit: 1 << 30)
             var number: UInt64 = 0
-            var fault: ReplayCacheError?
+            var fault: ReplayStoreError?
             while fault == nil, number < 1_000_000 {
                 do { #expect(try store.claim(claim(number), at: Self.start) == .first) } catch { fault = error }
                 number += 1
@@ -453,7 +453,7 @@ extension ReplayCacheTests {
                     #expect(try store.claim(claim(UInt64(minute) * 5000 + number, issued: time), at: time) == .first)
                 }
             }
-            let status = try store.status()
+            let status = try store.contents()
             #expect(status.entries <= 2 * 14)
             #expect(status.bytes ?? 0 <= 4 << 20)
             #expect(try openFiles("").count <= 6)
@@ -470,7 +470,7 @@ extension ReplayCacheTests {
                 let group = (0..<2000 as Range<UInt64>).map { claim(1 + UInt64(minute) * 2000 + $0, issued: time) }
                 for answer in store.claim(group, at: time) { #expect(answer == .success(.first)) }
             }
-            #expect(try store.status().bytes ?? 0 <= 8 << 20, "400,000 entries take 10 MB")
+            #expect(try store.contents().bytes ?? 0 <= 8 << 20, "400,000 entries take 10 MB")
             try store.close()
             let again = try open()
             #expect(try again.claim(late, at: later(12_000)) == .alreadyUsed)
@@ -500,7 +500,7 @@ extension ReplayCacheTests {
             try store.sweep(at: memory.moved(-1))
             #expect(try store.claim(used, at: Self.start) == .alreadyUsed)
             try store.sweep(at: memory)
-            #expect(try store.status().entries == 0)
+            #expect(try store.contents().entries == 0)
             #expect(try store.claim(used, at: Self.start) == .predatesStore(since: minute))
             #expect(try store.claim(claim(2), at: Self.start) == .predatesStore(since: minute))
             // The same for the next minute, in which nobody has claimed.
@@ -511,7 +511,7 @@ extension ReplayCacheTests {
             try store.close()
             let again = try open()
             #expect(try again.claim(used, at: Self.start) == .predatesStore(since: next))
-            #expect(try again.status().entries == 1)
+            #expect(try again.contents().entries == 1)
             try again.close()
         }
 
@@ -525,7 +525,7 @@ extension ReplayCacheTests {
                 ReplayRace.claim($0, at: Self.start)
             }
             for answer in store.claim(known, at: Self.start) { #expect(answer == .success(.alreadyUsed)) }
-            #expect(try store.status().entries == 30_001)
+            #expect(try store.contents().entries == 30_001)
             try store.close()
         }
 
@@ -548,7 +548,7 @@ extension ReplayCacheTests {
             _ = try worker.ask("2 \(memory.milliseconds) \(memory.milliseconds)")
             #expect(try store.claim(claim(3), at: Self.start) == .predatesStore(since: minute))
             #expect(try store.claim(used, at: Self.start) == .predatesStore(since: minute))
-            #expect(try store.status().entries == 1)
+            #expect(try store.contents().entries == 1)
             try store.close()
         }
 
@@ -570,7 +570,7 @@ extension ReplayCacheTests {
             #expect(try again.claim(claim(7, issued: later(60)), at: later(60)) == .predatesStore(since: passed))
             try again.close()
             try FileManager.default.removeItem(atPath: path)
-            let new = try LMDBReplayCache(path: path, at: later(60))
+            let new = try LMDBReplayStore(path: path, at: later(60))
             #expect(try new.claim(claim(1), at: later(61)) == .predatesStore(since: later(60)))
             #expect(try new.claim(claim(8, issued: later(61)), at: later(61)) == .first)
             try new.close()

@@ -8,18 +8,20 @@ internal import Threading
 ///
 /// - A claim that was sent and whose answer was lost is not sent again. It may have been carried out, and asking again would
 ///   then call the viewer's own first use "already used"; nor may it be called unused. It is
-///   ``ReplayCacheError/unavailable(_:)``, and the token may count as used.
+///   ``ReplayStoreError/unavailable(_:)``, and the token may count as used.
 /// - A store without a past (new, flushed, restarted without `appendfsync always`, or taken over by a replica that claims did
 ///   not wait for) is fenced: tokens issued before are ``ReplayAnswer/predatesStore(since:)``.
 ///
 /// It can be used from any number of threads at once. Each call that runs at the same time as others has connections of its
 /// own, one to each server. ``open(at:)`` and ``claim(_:at:)`` block for the configuration's deadline at most, unless the
 /// resolver is slow to look up the host's name.
-public final class RedisReplayCache: ReplayCache {
+public final class RedisReplayStore: ReplayStore {
     /// The settings of the store's URL.
     public let configuration: RedisConfiguration
     /// The sessions that no call uses at the moment.
     private let idle = Guarded<[RedisSession]>([])
+    /// What asks for callers that are suspended; `nil` until the first of them.
+    private let callers = Guarded<RedisCallers?>(nil)
 
     /// Creates a store, which connects to its servers at the first call.
     public init(_ configuration: RedisConfiguration) {
@@ -29,17 +31,17 @@ public final class RedisReplayCache: ReplayCache {
     /// Connects, checks that the store can be relied on, and sets its fence if it begins now.
     ///
     /// - Parameter now: the fence of a store that begins now, before the configuration's clock skew.
-    /// - Throws: ``ReplayCacheError``: out of reach, refused, evicting keys, too old, …
-    public func open(at now: Timestamp = .now) throws(ReplayCacheError) {
-        try withSession { (session) throws(ReplayCacheError) in
+    /// - Throws: ``ReplayStoreError``: out of reach, refused, evicting keys, too old, …
+    public func open(at now: Timestamp = .now) throws(ReplayStoreError) {
+        try withSession { (session) throws(ReplayStoreError) in
             try session.wait { session.client.open(at: now, $0) }
         }
     }
 
-    /// Decides the claims of a group, in one flush to each server; see ``ReplayCache``.
-    public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>] {
-        do throws(ReplayCacheError) {
-            return try withSession { (session) throws(ReplayCacheError) in
+    /// Decides the claims of a group, in one flush to each server; see ``ReplayStore``.
+    public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayStoreError>] {
+        do throws(ReplayStoreError) {
+            return try withSession { (session) throws(ReplayStoreError) in
                 try session.wait { done in session.client.claim(group, at: now) { done(.success($0)) } }
             }
         } catch {
@@ -47,17 +49,39 @@ public final class RedisReplayCache: ReplayCache {
         }
     }
 
+    /// Decides the claims of a group like ``claim(_:at:)``. The store has one more connection to each server for all such
+    /// calls, however many there are at a time, and a thread that waits for the answers.
+    public func claimWithoutBlocking(
+        _ group: [ReplayClaim], at now: Timestamp
+    ) async -> [Result<ReplayAnswer, ReplayStoreError>] {
+        do throws(ReplayStoreError) {
+            return await (try suspendedCallers()).claim(group, at: now)
+        } catch {
+            return group.map { _ in .failure(error) }
+        }
+    }
+
+    private func suspendedCallers() throws(ReplayStoreError) -> RedisCallers {
+        try callers.withLock { kept in
+            Result { () throws(ReplayStoreError) in
+                let callers = if let kept { kept } else { try RedisCallers(configuration) }
+                kept = callers
+                return callers
+            }
+        }.get()
+    }
+
     /// Counts the store's entries by reading all keys of all servers, which takes seconds for millions of keys. The
     /// deadline holds for each request. A key may be counted twice while a server resizes its table.
     ///
-    /// - Throws: ``ReplayCacheError``.
-    public func status() throws(ReplayCacheError) -> ReplayStoreStatus {
-        try withSession { (session) throws(ReplayCacheError) in try RedisInventory(session).status() }
+    /// - Throws: ``ReplayStoreError``.
+    public func contents() throws(ReplayStoreError) -> ReplayStoreContents {
+        try withSession { (session) throws(ReplayStoreError) in try RedisInventory(session).contents() }
     }
 
     private func withSession<Value>(
-        _ body: (RedisSession) throws(ReplayCacheError) -> Value
-    ) throws(ReplayCacheError) -> Value {
+        _ body: (RedisSession) throws(ReplayStoreError) -> Value
+    ) throws(ReplayStoreError) -> Value {
         let kept = idle.withLock { $0.popLast() }
         let session = if let kept { kept } else { try RedisSession(configuration) }
         defer { idle.withLock { $0.append(session) } }

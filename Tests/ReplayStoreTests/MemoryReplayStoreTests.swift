@@ -2,9 +2,9 @@ import MediaToken
 import TestSupport
 import Testing
 
-extension ReplayCacheTests {
+extension ReplayStoreTests {
     @Suite("Memory replay store")
-    struct MemoryReplayCacheTests {
+    struct MemoryReplayStoreTests {
         private let issued = Timestamp(milliseconds: 1_700_000_000_000)
 
         private func claim(_ number: UInt64, issued: Timestamp, life: Int64 = 420_000) -> ReplayClaim {
@@ -15,11 +15,11 @@ extension ReplayCacheTests {
 
         @Test("full is an error, no live entry is forgotten, and there is room again when a bucket has passed")
         func capacity() throws {
-            let cache = MemoryReplayCache(capacity: 100)
+            let cache = MemoryReplayStore(capacity: 100)
             for number in 0..<100 as Range<UInt64> {
                 #expect(try cache.claim(claim(number, issued: issued), at: issued) == .first)
             }
-            #expect(throws: ReplayCacheError.full("it may hold 100 live entries")) {
+            #expect(throws: ReplayStoreError.full("it may hold 100 live entries")) {
                 try cache.claim(claim(100, issued: issued), at: issued)
             }
             for number in 0..<100 as Range<UInt64> {
@@ -36,7 +36,7 @@ extension ReplayCacheTests {
 
         @Test("tokens issued up to the fence cannot be shown unused")
         func fence() throws {
-            let cache = MemoryReplayCache(fencedAt: issued)
+            let cache = MemoryReplayStore(fencedAt: issued)
             let before = Timestamp(milliseconds: issued.milliseconds - 1)
             let after = Timestamp(milliseconds: issued.milliseconds + 1)
             #expect(try cache.claim(claim(1, issued: before), at: after) == .predatesStore(since: issued))
@@ -46,7 +46,7 @@ extension ReplayCacheTests {
 
         @Test("a minute is remembered until it is dropped, and stays shut when the clock goes back")
         func droppedMinute() throws {
-            let cache = MemoryReplayCache()
+            let cache = MemoryReplayStore()
             let used = claim(1, issued: issued)
             #expect(try cache.claim(used, at: issued) == .first)
             // The minute of expiry ends here, and is dropped when no policy accepts its tokens any more.
@@ -63,19 +63,19 @@ extension ReplayCacheTests {
 
         @Test("a fenced store refuses through the verifier, with its status")
         func fencedVerifier() throws {
-            let verifier = try Mint.verifier(replays: MemoryReplayCache(fencedAt: Mint.now))
-            #expect(try verifier.status(Mint.token()) == .tokenPredatesStore)
+            let verifier = try Mint.verifier(replays: MemoryReplayStore(fencedAt: Mint.now))
+            #expect(try verifier.code(Mint.token()) == .tokenPredatesStore)
         }
 
         @Test("a full store makes the verifier unable to tell")
         func fullVerifier() throws {
-            let verifier = try Mint.verifier(replays: MemoryReplayCache(capacity: 0))
+            let verifier = try Mint.verifier(replays: MemoryReplayStore(capacity: 0))
             #expect(throws: VerificationError.self) { try verifier.verify(Mint.token()) }
         }
 
         @Test("a full store still knows who has used what")
         func fullWithMarks() throws {
-            let cache = MemoryReplayCache(capacity: 1)
+            let cache = MemoryReplayStore(capacity: 1)
             let key = claim(1, issued: issued).key
             let (mine, other) = (try RetryFingerprint(of: key, secret: [1]), try RetryFingerprint(of: key, secret: [2]))
             func answer(_ mark: RetryFingerprint?) throws -> ReplayAnswer {
@@ -107,7 +107,7 @@ extension ReplayCacheTests {
 
         @Test("a bucket makes room at the moment at which it has passed, and not before")
         func passed() throws {
-            let cache = MemoryReplayCache()
+            let cache = MemoryReplayStore()
             let claim = claim(1, issued: issued)
             #expect(try cache.claim(claim, at: issued) == .first)
             let end = ReplayBucket(expiring: claim.until).end
@@ -125,7 +125,7 @@ extension ReplayCacheTests {
 
         @Test("a hundred thousand entries are all found again")
         func many() throws {
-            let cache = MemoryReplayCache()
+            let cache = MemoryReplayStore()
             for number in 0..<100_000 as Range<UInt64> {
                 #expect(try cache.claim(claim(number, issued: issued), at: issued) == .first)
             }
@@ -137,7 +137,7 @@ extension ReplayCacheTests {
 
         @Test("absurd times are no crash", arguments: [.min, .min + 1, -1, 0, 253_402_300_799_999] as [Int64])
         func absurdTimes(milliseconds: Int64) throws {
-            let cache = MemoryReplayCache()
+            let cache = MemoryReplayStore()
             let time = Timestamp(milliseconds: milliseconds)
             let claim = ReplayClaim(key: ReplayKey(words: (1, 2, 3, 4)), issued: time, until: time)
             #expect(try cache.claim(claim, at: time) == .first)

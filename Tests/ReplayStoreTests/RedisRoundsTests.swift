@@ -10,8 +10,8 @@ private final class Script {
     private(set) var links: [RedisLink] = []
     /// The commands that each connection has got and that are not answered.
     private var unanswered: [RedisLink: [RedisCommand]] = [:]
-    private(set) var answers: [Result<ReplayAnswer, ReplayCacheError>] = []
-    private(set) var opened: Result<[RedisReply], ReplayCacheError>?
+    private(set) var answers: [Result<ReplayAnswer, ReplayStoreError>] = []
+    private(set) var opened: Result<[RedisReply], ReplayStoreError>?
     private let start = ContinuousClock.now
     private var milliseconds = 0
     static let now = Timestamp(milliseconds: 1_800_000_000_000)
@@ -362,6 +362,6 @@ struct RedisRoundsTests {
         script.open()
         script.answer(script.links[0], by: server.reply)
         script.answer(script.links[0]) { _ in .text("OK") }
-        #expect(throws: ReplayCacheError.self) { try script.opened?.get() }
+        #expect(throws: ReplayStoreError.self) { try script.opened?.get() }
     }
 }

@@ -1,5 +1,6 @@
 internal import ClaimsStage
 package import PolicyStage
+internal import Threading
 public import Timestamps
 package import TokenCrypto
 
@@ -56,8 +57,8 @@ public struct ReplayClaim: Sendable {
     /// Creates the replay claim of an approved token.
     ///
     /// - Parameter retries: lets the same caller retry; `nil` for strictly single use.
-    /// - Throws: ``ReplayCacheError/outOfResources(_:)`` if libcrypto fails.
-    package init(of token: ApprovedToken, retries: RetryWindow?) throws(ReplayCacheError) {
+    /// - Throws: ``ReplayStoreError/outOfResources(_:)`` if libcrypto fails.
+    package init(of token: ApprovedToken, retries: RetryWindow?) throws(ReplayStoreError) {
         let key = ReplayKey(token.signed.digest)
         let fingerprint: RetryFingerprint? =
             if let retries { try RetryFingerprint(of: key, secret: retries.secret) } else { nil }
@@ -82,7 +83,7 @@ public enum ReplayAnswer: Hashable, Sendable {
 }
 
 /// The replay store could not decide a claim, so the caller must reject the token.
-public enum ReplayCacheError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum ReplayStoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The store holds as many live entries as it may, and never forgets one of them to make room. The text names the
     /// limit.
     case full(String)
@@ -102,7 +103,8 @@ public enum ReplayCacheError: Error, Hashable, Sendable, CustomStringConvertible
     }
 }
 
-/// A replay store: it remembers which tokens were used. Every store keeps this contract:
+/// A replay store: it remembers which tokens were used. Every store keeps this contract, which the product
+/// `ReplayStoreTesting` checks:
 ///
 /// - A key is answered `.first` exactly once until its `until` has passed by more than
 ///   ``VerificationPolicy/largestClockSkew``, across all callers and threads, for the lifetime of the store.
@@ -110,23 +112,42 @@ public enum ReplayCacheError: Error, Hashable, Sendable, CustomStringConvertible
 /// - An error in one claim does not affect the others of its group.
 /// - `.repeated` is answered only to a claim with the fingerprint of the first claim on its key, and only if the
 ///   store's records reach back to the token's issue time; otherwise it answers `.predatesStore`.
-/// - A live key is never forgotten to make room. A full store answers ``ReplayCacheError/full(_:)``.
+/// - A live key is never forgotten to make room. A full store answers ``ReplayStoreError/full(_:)``.
 /// - A claim that was answered with an error may or may not have been recorded; its key is never answered `.first`
 ///   twice.
-public protocol ReplayCache: Sendable {
-    /// Decides the claims of a group, in order, and returns one answer for each.
+/// - A claim is answered within a time that the store states, if need be with ``ReplayStoreError/unavailable(_:)``.
+///
+/// A store implements ``claim(_:at:)``; the form that does not block is derived from it. A store that answers from
+/// memory, or has connections of its own, implements that form as well.
+public protocol ReplayStore: Sendable {
+    /// Decides the claims of a group, in order, and returns one answer for each. It may block the calling thread.
     ///
     /// - Parameters:
     ///   - group: the claims.
     ///   - now: the time that decides which entries have expired and can be deleted.
-    func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>]
+    func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayStoreError>]
+
+    /// Decides the claims of a group like ``claim(_:at:)``, and suspends the caller in place of blocking its thread.
+    ///
+    /// If the caller's task is cancelled, the claims are decided all the same.
+    func claimWithoutBlocking(
+        _ group: [ReplayClaim], at now: Timestamp
+    ) async -> [Result<ReplayAnswer, ReplayStoreError>]
 }
 
-extension ReplayCache {
+extension ReplayStore {
+    /// Has a thread that may block call ``claim(_:at:)``, so that no thread of Swift's cooperative pool waits for the
+    /// store.
+    public func claimWithoutBlocking(
+        _ group: [ReplayClaim], at now: Timestamp
+    ) async -> [Result<ReplayAnswer, ReplayStoreError>] {
+        await BlockingCalls.perform { claim(group, at: now) }
+    }
+
     /// Decides one claim.
     ///
-    /// - Throws: ``ReplayCacheError`` if the store cannot decide the claim.
-    public func claim(_ claim: ReplayClaim, at now: Timestamp) throws(ReplayCacheError) -> ReplayAnswer {
+    /// - Throws: ``ReplayStoreError`` if the store cannot decide the claim.
+    public func claim(_ claim: ReplayClaim, at now: Timestamp) throws(ReplayStoreError) -> ReplayAnswer {
         let answers = self.claim([claim], at: now)
         guard let answer = answers.first, answers.count == 1 else {
             throw .unavailable("it answered \(answers.count) times to one claim")
@@ -135,11 +156,9 @@ extension ReplayCache {
     }
 }
 
-/// A replay store that answers later, on the thread of the event loop that asked it. It keeps the contract of
-/// ``ReplayCache``.
-package protocol PipelinedReplayCache: AnyObject {
-    /// Decides the claims of a group, in order, and calls `completion` once with an answer for each.
-    func claim(
-        _ group: [ReplayClaim], at now: Timestamp,
-        _ completion: @escaping ([Result<ReplayAnswer, ReplayCacheError>]) -> Void)
-}
+/// How an event loop asks a store without blocking: the store calls the completion once, on the loop's thread, with an
+/// answer for each claim. It keeps the contract of ``ReplayStore``.
+package typealias ReplayClaimer = (
+    _ group: [ReplayClaim], _ now: Timestamp,
+    _ completion: @escaping ([Result<ReplayAnswer, ReplayStoreError>]) -> Void
+) -> Void

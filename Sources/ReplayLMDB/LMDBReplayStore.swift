@@ -13,10 +13,10 @@ internal import Threading
 /// Its users share a log of the tokens that were accepted, and each of them has those that have not expired in its memory:
 /// a process that opens the store reads the log first. The store can be used from any number of threads at once. A group
 /// takes one transaction for each 1024 claims.
-public final class LMDBReplayCache: ReplayCache {
+public final class LMDBReplayStore: ReplayStore {
     /// Settings of a store.
     public struct Configuration: Sendable {
-        /// The largest disk use in bytes. A full store answers ``ReplayCacheError/full(_:)`` until buckets expire.
+        /// The largest disk use in bytes. A full store answers ``ReplayStoreError/full(_:)`` until buckets expire.
         public var sizeLimit: Int
         /// How far Adobe's clock may be ahead of this host's clock; added to every fence that the store sets.
         public var clockSkew: Duration
@@ -56,11 +56,11 @@ public final class LMDBReplayCache: ReplayCache {
     ///   - path: the directory; its parent must exist.
     ///   - configuration: the store's settings.
     ///   - now: the current time, from which a new store's fence is computed.
-    /// - Throws: ``ReplayCacheError/unavailable(_:)`` with the path and what to do: no permission, no space, the
+    /// - Throws: ``ReplayStoreError/unavailable(_:)`` with the path and what to do: no permission, no space, the
     ///   directory contains something else or belongs to another user, or the store is damaged. Only a store's own files
     ///   are ever deleted: all of them if the machine crashed, or if some are missing or were replaced.
     public init(path: String, configuration: Configuration = Configuration(), at now: Timestamp = .now)
-        throws(ReplayCacheError)
+        throws(ReplayStoreError)
     {
         (self.path, self.configuration, latest) = (path, configuration, now)
         do throws(LMDBError) {
@@ -71,10 +71,10 @@ public final class LMDBReplayCache: ReplayCache {
         }
     }
 
-    /// Decides the claims of a group; see ``ReplayCache``.
+    /// Decides the claims of a group; see ``ReplayStore``.
     ///
     /// If the store's files were removed or replaced while it was open, the store starts again with a new fence.
-    public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>] {
+    public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayStoreError>] {
         lock.withLock {
             do throws(LMDBError) {
                 let (answers, fence) = (try ask(group, at: now), lastFence)
@@ -92,8 +92,8 @@ public final class LMDBReplayCache: ReplayCache {
 
     /// Deletes expired buckets. Claims do that too; call this for a store that gets no more claims.
     ///
-    /// - Throws: ``ReplayCacheError``.
-    public func sweep(at now: Timestamp) throws(ReplayCacheError) {
+    /// - Throws: ``ReplayStoreError``.
+    public func sweep(at now: Timestamp) throws(ReplayStoreError) {
         while try !sweepStep(at: now) {
             // Claims of this process and of others have their turns in between.
             usleep(50)
@@ -102,21 +102,21 @@ public final class LMDBReplayCache: ReplayCache {
 
     /// Checks that the store can be written to. Deletes some of what has expired.
     ///
-    /// - Throws: ``ReplayCacheError``.
-    package func probe(at now: Timestamp) throws(ReplayCacheError) {
+    /// - Throws: ``ReplayStoreError``.
+    package func probe(at now: Timestamp) throws(ReplayStoreError) {
         _ = try sweepStep(at: now)
     }
 
-    private func sweepStep(at now: Timestamp) throws(ReplayCacheError) -> Bool {
+    private func sweepStep(at now: Timestamp) throws(ReplayStoreError) -> Bool {
         try withStore(at: now) { (store) throws(LMDBError) in try store.sweep(at: now) }
     }
 
     /// The store's contents: entries by expiry bucket, disk use and fence.
     ///
-    /// - Throws: ``ReplayCacheError``.
-    public func status() throws(ReplayCacheError) -> ReplayStoreStatus {
+    /// - Throws: ``ReplayStoreError``.
+    public func contents() throws(ReplayStoreError) -> ReplayStoreContents {
         try withStore(at: .now) { (store) throws(LMDBError) in
-            ReplayStoreStatus(buckets: try store.counts(), bytes: store.bytes, fence: lastFence)
+            ReplayStoreContents(buckets: try store.counts(), bytes: store.bytes, fence: lastFence)
         }
     }
 
@@ -124,9 +124,9 @@ public final class LMDBReplayCache: ReplayCache {
     /// everything to disk and marks the store as closed cleanly, so that the records remain valid even after a restart
     /// of the machine.
     ///
-    /// - Throws: ``ReplayCacheError``; the store is then in the state that a killed process leaves.
-    public func close() throws(ReplayCacheError) {
-        let outcome = lock.withLock { () -> Result<Void, ReplayCacheError> in
+    /// - Throws: ``ReplayStoreError``; the store is then in the state that a killed process leaves.
+    public func close() throws(ReplayStoreError) {
+        let outcome = lock.withLock { () -> Result<Void, ReplayStoreError> in
             isClosed = true
             defer { store = nil }
             do throws(LMDBError) { try store?.close() } catch { return .failure(describe(error)) }
@@ -137,8 +137,8 @@ public final class LMDBReplayCache: ReplayCache {
 
     private func withStore<Value>(
         at now: Timestamp, _ body: (LMDBStore) throws(LMDBError) -> Value
-    ) throws(ReplayCacheError) -> Value {
-        let outcome = lock.withLock { () -> Result<Value, ReplayCacheError> in
+    ) throws(ReplayStoreError) -> Value {
+        let outcome = lock.withLock { () -> Result<Value, ReplayStoreError> in
             do throws(LMDBError) {
                 _ = try takeUpChanges(at: now)
                 return .success(try body(openStore(at: now)))
@@ -152,7 +152,7 @@ public final class LMDBReplayCache: ReplayCache {
     /// Decides the claims of a group. Called under the lock, as are the functions below.
     private func ask(
         _ group: [ReplayClaim], at now: Timestamp
-    ) throws(LMDBError) -> [Result<ReplayAnswer, ReplayCacheError>] {
+    ) throws(LMDBError) -> [Result<ReplayAnswer, ReplayStoreError>] {
         try openStore(at: now).claim(group, fence: lastFence, at: now).map { $0.mapError(describe) }
     }
 
@@ -177,7 +177,7 @@ public final class LMDBReplayCache: ReplayCache {
         return opened
     }
 
-    private func describe(_ fault: LMDBError) -> ReplayCacheError {
+    private func describe(_ fault: LMDBError) -> ReplayStoreError {
         fault.isFull ? .full("\(path) \(fault.what)") : .unavailable("\(path) \(fault.what)")
     }
 }

@@ -18,10 +18,10 @@ struct RedisClock {
     }
 
     /// A store that begins before what is claimed in it. Patient, unless its deadline is what a test is about.
-    func open(_ url: String, timeoutMilliseconds: Int = 5000) throws -> RedisReplayCache {
+    func open(_ url: String, timeoutMilliseconds: Int = 5000) throws -> RedisReplayStore {
         var configuration = try RedisConfiguration(url: url)
         configuration.timeoutMilliseconds = timeoutMilliseconds
-        let cache = RedisReplayCache(configuration)
+        let cache = RedisReplayStore(configuration)
         try cache.open(at: .now)
         return cache
     }
@@ -52,9 +52,9 @@ extension Timestamp {
     func moved(_ milliseconds: Int64) -> Timestamp { Timestamp(milliseconds: self.milliseconds + milliseconds) }
 }
 
-extension ReplayCacheTests {
+extension ReplayStoreTests {
     @Suite("Redis replay store")
-    struct RedisReplayCacheTests {
+    struct RedisReplayStoreTests {
         private let clock = RedisClock()
 
         @Test("a store that has lost its memory says so to a mark too, the first time and again", arguments: [1, 2, 3])
@@ -101,7 +101,7 @@ extension ReplayCacheTests {
         @Test("a new store is fenced, and so is one that was emptied while it is in use")
         func emptied() throws {
             let server = try RedisServer()
-            let store = RedisReplayCache(try RedisConfiguration(url: server.url))
+            let store = RedisReplayStore(try RedisConfiguration(url: server.url))
             try store.open(at: clock.now)
             let answer = try store.claim(clock.claim(1), at: clock.now)
             #expect(answer.isFenced(from: clock.now))
@@ -113,7 +113,7 @@ extension ReplayCacheTests {
             let flushed = clock.later(20_000)
             #expect(try store.claim(clock.claim(2, issued: later), at: flushed).isFenced(from: flushed))
             #expect(try store.claim(clock.claim(3, issued: clock.later(30_000)), at: clock.later(30_000)) == .first)
-            #expect(ReplayAnswer.predatesStore(since: try #require(try store.status().fence)).isFenced(from: flushed))
+            #expect(ReplayAnswer.predatesStore(since: try #require(try store.contents().fence)).isFenced(from: flushed))
         }
 
         @Test("the fence is put later by the clock skew")
@@ -121,7 +121,7 @@ extension ReplayCacheTests {
             let server = try RedisServer()
             var configuration = try RedisConfiguration(url: server.url)
             configuration.clockSkew = .seconds(30)
-            let store = RedisReplayCache(configuration)
+            let store = RedisReplayStore(configuration)
             #expect(try store.claim(clock.claim(1), at: clock.now).isFenced(from: clock.later(30_000)))
         }
 
@@ -138,7 +138,7 @@ extension ReplayCacheTests {
         @Test("who comes with a slow clock does not vouch for a time before the store")
         func slowClock() throws {
             let server = try RedisServer()
-            let store = RedisReplayCache(try RedisConfiguration(url: server.url))
+            let store = RedisReplayStore(try RedisConfiguration(url: server.url))
             let used = clock.claim(1, issued: .now)
             try server.cli("flushall")
             try store.open(at: Timestamp.now.moved(-290_000))
@@ -176,7 +176,7 @@ extension ReplayCacheTests {
                 (":wrong@", "WRONGPASS"),
                 ("reader:right@", "NOPERM"),
             ] {
-                let store = RedisReplayCache(try RedisConfiguration(url: "redis://\(login)\(host)"))
+                let store = RedisReplayStore(try RedisConfiguration(url: "redis://\(login)\(host)"))
                 let text = clock.message { _ = try store.claim(clock.claim(9), at: clock.now) }
                 #expect(text.contains(expected) && text.contains(host) && !text.contains("wrong@"), "\(login): \(text)")
             }
@@ -245,12 +245,12 @@ extension ReplayCacheTests {
         }
 
         @Test("shows live tokens by minute, memory and fence")
-        func status() throws {
+        func contents() throws {
             let server = try RedisServer()
             let store = try clock.open(server.url + "?prefix=a*b")
             _ = try clock.open(server.url + "?prefix=axb").claim(clock.claim(7), at: clock.now)
             for number in 0..<3000 as Range<UInt64> { _ = try store.claim(clock.claim(number), at: clock.now) }
-            let status = try store.status()
+            let status = try store.contents()
             #expect(status.entries == 3000)
             #expect(status.buckets.count == 1)
             let until = clock.claim(0).until

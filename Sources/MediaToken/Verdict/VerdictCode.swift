@@ -1,7 +1,7 @@
-/// The status of a verdict, in the vocabulary of Adobe's Java library with the statuses added that it lacks.
+/// The code of a verdict, in the vocabulary of Adobe's Java library with the codes added that it lacks.
 ///
 /// Names and numbers are stable: new ones may be added, but none is renamed or renumbered.
-public enum VerdictStatus: String, Sendable, CaseIterable {
+public enum VerdictCode: String, Sendable, CaseIterable {
     /// Every check passed, and this was the token's single use.
     case validToken = "VALID_TOKEN"
     /// The input is not a media token; that includes AuthN and AuthZ tokens.

@@ -4,10 +4,10 @@ import ReplayStores
 import TestSupport
 import Testing
 
-extension ReplayCacheTests {
-    /// What every replay store must do; see `ReplayCache`.
+extension ReplayStoreTests {
+    /// What every replay store must do; see `ReplayStore`.
     @Suite("Replay store contract")
-    struct ReplayCacheContract {
+    struct ReplayStoreContract {
         /// After every store's beginning, also by the clock of its server.
         private let issued = Timestamp.now.moved(3_600_000)
         private static let minute: Int64 = 60_000
@@ -177,7 +177,7 @@ extension ReplayCacheTests {
             }
             #expect(seen.count >= 1000, "40 workers have printed 25 each")
             // A key that was claimed and whose answer was lost with its process is used up: safe. None beyond that is missing.
-            let held = try ReplayStore(opening: store.url).status().entries
+            let held = try ConfiguredReplayStore(opening: store.url).contents().entries
             #expect((seen.count...(seen.count + 50)).contains(held))
         }
     }

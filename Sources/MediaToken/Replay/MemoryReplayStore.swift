@@ -8,7 +8,7 @@ public import Timestamps
 /// before a restart is accepted again just after it. A busy store takes 20 to 30 bytes per live token.
 ///
 /// Any number of threads can use the store at once: it is split by digest into shards, each with its own lock.
-public final class MemoryReplayCache: ReplayCache {
+public final class MemoryReplayStore: ReplayStore {
     /// The largest number of live entries.
     public let capacity: Int
     /// Tokens issued up to this time are rejected, as they may have been used before; `nil` if there is no fence.
@@ -21,7 +21,7 @@ public final class MemoryReplayCache: ReplayCache {
     ///
     /// - Parameters:
     ///   - capacity: the largest number of live entries. A full store answers every new claim with
-    ///     ``ReplayCacheError/full(_:)``.
+    ///     ``ReplayStoreError/full(_:)``.
     ///   - fence: the start of the store's records, by Adobe's clock: ``Timestamp/now`` plus the policy's clock skew.
     ///     Without a fence, a token that was used before the store was created is accepted once more. That is right for
     ///     one run over captured tokens, and wrong for a long-running process.
@@ -34,8 +34,8 @@ public final class MemoryReplayCache: ReplayCache {
     /// The number of entries, including those that have expired and are not deleted yet.
     public var count: Int { liveEntries.load(ordering: .relaxed) }
 
-    /// Decides the claims of a group, in order; see ``ReplayCache``.
-    public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayCacheError>] {
+    /// Decides the claims of a group, in order; see ``ReplayStore``.
+    public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayStoreError>] {
         let lastPassed = ReplayBucket(lastPassedAt: now)
         return group.indices.map { index in
             let claim = group[index]
@@ -47,6 +47,13 @@ public final class MemoryReplayCache: ReplayCache {
         }
     }
 
+    /// Decides the claims of a group at once, since the store never waits.
+    public func claimWithoutBlocking(
+        _ group: [ReplayClaim], at now: Timestamp
+    ) async -> [Result<ReplayAnswer, ReplayStoreError>] {
+        claim(group, at: now)
+    }
+
     /// Deletes expired entries. Each claim does that for its shard; call this for a store that gets no more claims.
     public func sweep(at now: Timestamp) {
         let lastPassed = ReplayBucket(lastPassedAt: now)
@@ -54,7 +61,7 @@ public final class MemoryReplayCache: ReplayCache {
     }
 
     /// The store's contents. Its size in bytes is that of its tables.
-    public func status() -> ReplayStoreStatus {
+    public func contents() -> ReplayStoreContents {
         var counts: [ReplayBucket: Int] = [:]
         var bytes = 0
         for shard in shards {
@@ -62,12 +69,12 @@ public final class MemoryReplayCache: ReplayCache {
             counts.merge(sizes.mapValues(\.count), uniquingKeysWith: +)
             bytes += sizes.values.reduce(0) { $0 + $1.bytes }
         }
-        return ReplayStoreStatus(buckets: counts.map { ($0.key, $0.value) }, bytes: bytes, fence: fence)
+        return ReplayStoreContents(buckets: counts.map { ($0.key, $0.value) }, bytes: bytes, fence: fence)
     }
 
     private func claim(
         _ claim: ReplayClaim, at now: Timestamp, _ lastPassed: ReplayBucket, in shard: inout ReplayIndex
-    ) -> Result<ReplayAnswer, ReplayCacheError> {
+    ) -> Result<ReplayAnswer, ReplayStoreError> {
         release(shard.drop(through: lastPassed))
         guard ReplayBucket(expiring: claim.until) > shard.dropped else {
             return .success(.predatesStore(since: shard.dropped.end))

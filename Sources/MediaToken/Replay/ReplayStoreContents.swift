@@ -1,7 +1,7 @@
 public import Timestamps
 
 /// The contents of a replay store, for its operator.
-public struct ReplayStoreStatus: Sendable {
+public struct ReplayStoreContents: Sendable {
     /// An expiry bucket: the tokens that expire within one minute.
     public struct Bucket: Sendable {
         /// The first expiry time in the bucket.

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReplayRedis
 
-extension ReplayCacheTests {
+extension ReplayStoreTests {
     /// Each test changes a server while the store has a connection to it.
     @Suite("Redis replay store, when its server begins to lose keys in use")
     struct RedisLossTests {
@@ -23,7 +23,7 @@ extension ReplayCacheTests {
             }
         }
 
-        private func claim(_ claims: [ReplayClaim], _ store: RedisReplayCache, at time: Timestamp? = nil)
+        private func claim(_ claims: [ReplayClaim], _ store: RedisReplayStore, at time: Timestamp? = nil)
             -> [ReplayAnswer?]
         {
             store.claim(claims, at: time ?? clock.now).map { try? $0.get() }
@@ -97,7 +97,7 @@ extension ReplayCacheTests {
                 try server.cli("config", "resetstat")
             }
             try evictNoMore(server)
-            let store = kind.isNew ? RedisReplayCache(try RedisConfiguration(url: server.url)) : before
+            let store = kind.isNew ? RedisReplayStore(try RedisConfiguration(url: server.url)) : before
             for _ in 0..<2 {
                 let again = claim(claims, store)
                 let refused = again.count { $0?.isFenced(from: clock.now) == true }
@@ -139,7 +139,7 @@ extension ReplayCacheTests {
         func policyAlone() throws {
             let server = try RedisServer()
             let store = try clock.open(server.url)
-            let probed = try ReplayStore(opening: server.url)
+            let probed = try ConfiguredReplayStore(opening: server.url)
             #expect(claim([clock.claim(1)], store) == [.first])
             try server.cli("config", "set", "maxmemory-policy", "volatile-lru")
             let text = clock.message { _ = try store.claim(clock.claim(2), at: clock.now) }
@@ -166,7 +166,8 @@ extension ReplayCacheTests {
             #expect(clock.message { try store.open(at: clock.now) }.contains("set it to noeviction"))
             try evictNoMore(server)
             try store.open(at: clock.now)
-            #expect(ReplayAnswer.predatesStore(since: try #require(try store.status().fence)).isFenced(from: clock.now))
+            #expect(
+                ReplayAnswer.predatesStore(since: try #require(try store.contents().fence)).isFenced(from: clock.now))
         }
 
         @Test(
@@ -291,7 +292,7 @@ extension ReplayCacheTests {
             #expect(try server.cli("get", "media-token:{00}:since").contains(" volatile "))
             try server.cli("acl", "setuser", "gate", "-info")
             for stated in ["", "?eviction=none"] {
-                let other = RedisReplayCache(try RedisConfiguration(url: url + stated))
+                let other = RedisReplayStore(try RedisConfiguration(url: url + stated))
                 #expect(clock.message { try other.open(at: clock.now) }.contains("NOPERM"))
             }
             let text = clock.message { _ = try store.claim(clock.claim(2), at: clock.now) }

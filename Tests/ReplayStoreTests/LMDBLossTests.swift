@@ -7,7 +7,7 @@ import Threading
 
 @testable import ReplayLMDB
 
-extension ReplayCacheTests {
+extension ReplayStoreTests {
     /// What becomes of a store whose files are removed, put back, or put in the place of others.
     @Suite("LMDB replay store that loses files")
     struct LMDBLossTests {
@@ -23,8 +23,8 @@ extension ReplayCacheTests {
             Timestamp(milliseconds: Self.start.milliseconds + seconds * 1000)
         }
 
-        private func open(_ seconds: Int64 = -100) throws -> LMDBReplayCache {
-            try LMDBReplayCache(path: path, at: later(seconds))
+        private func open(_ seconds: Int64 = -100) throws -> LMDBReplayStore {
+            try LMDBReplayStore(path: path, at: later(seconds))
         }
 
         /// In the parent directory, where the store is `replays`.
@@ -34,7 +34,7 @@ extension ReplayCacheTests {
 
         /// One of the processes that share the store: this one, or a worker.
         private enum User {
-            case here(LMDBReplayCache)
+            case here(LMDBReplayStore)
             case worker(Worker)
 
             func claim(_ number: UInt64, issued: Timestamp, at now: Timestamp) throws -> String {
@@ -75,8 +75,8 @@ extension ReplayCacheTests {
         ]
 
         /// A store with all claims of ``used``. A copy of it, and a link to its record, are made when two minutes have come.
-        private func fill() throws -> LMDBReplayCache {
-            let (begun, other) = (try open(), try LMDBReplayCache(path: parent.path + "/other", at: later(-100)))
+        private func fill() throws -> LMDBReplayStore {
+            let (begun, other) = (try open(), try LMDBReplayStore(path: parent.path + "/other", at: later(-100)))
             for used in Self.used[..<2] {
                 #expect(try firsts([.here(begun)], used.numbers, issued: used.issued, at: 0) == 10)
                 #expect(try firsts([.here(other)], 1000..<1040, issued: used.issued, at: 0) == 40)
@@ -185,13 +185,13 @@ extension ReplayCacheTests {
         @Test("a store that is lost while another process waits to open it is fenced by when that one opened it")
         func lostMeanwhile() throws {
             let start = Timestamp.now
-            let store = try LMDBReplayCache(path: path, at: start)
+            let store = try LMDBReplayStore(path: path, at: start)
             let directory = Glibc.open(path, O_RDONLY)
             defer { Glibc.close(directory) }
             #expect(flock(directory, LOCK_EX) == 0)
-            let opening = Guarded<Result<LMDBReplayCache, any Error>?>(nil)
+            let opening = Guarded<Result<LMDBReplayStore, any Error>?>(nil)
             let thread = ServiceThread { [path] in
-                let opened = Result { try LMDBReplayCache(path: path, at: .now) }
+                let opened = Result { try LMDBReplayStore(path: path, at: .now) }
                 opening.withLock { $0 = opened }
             }
             usleep(500_000)
@@ -317,7 +317,7 @@ extension ReplayCacheTests {
         @Test("a store that is mounted over the one in use is fenced by the process that used that one")
         func mountedOver() throws {
             let other = parent.path + "/other"
-            try LMDBReplayCache(path: other, at: later(-100)).close()
+            try LMDBReplayStore(path: other, at: later(-100)).close()
             let neighbour = try worker(-90, other)
             let store = try open()
             #expect(try firsts([.here(store)], 0..<10, issued: 60, at: 60) == 10)
@@ -336,7 +336,7 @@ extension ReplayCacheTests {
             #expect(try firsts([.here(store)], 0..<10, issued: 60, at: 60) == 10)
             try shell("rm -r replays; mkdir replays; touch replays/mine")
             for _ in 1...2 {
-                #expect(throws: ReplayCacheError.self) {
+                #expect(throws: ReplayStoreError.self) {
                     try store.claim(ReplayRace.claim(0, at: later(60)), at: later(70))
                 }
             }
@@ -355,7 +355,7 @@ extension ReplayCacheTests {
             // LMDB's map then ends before what it reads: the kernel ends the process.
             try shell("truncate -s 0 replays/log")
             #expect(try firsts([running], 0..<30, issued: -60, at: 70) == 0)
-            #expect(throws: ReplayCacheError.self) { try open(71) }
+            #expect(throws: ReplayStoreError.self) { try open(71) }
         }
 
         @Test("a process killed while it claims in many buckets leaves no fence, and no key is first twice")
@@ -375,7 +375,7 @@ extension ReplayCacheTests {
             let again = try open(0)
             #expect(again.fence == fence)
             // All, and those few whose answer was lost with their process.
-            #expect((seen.count...seen.count + 40).contains(try again.status().entries))
+            #expect((seen.count...seen.count + 40).contains(try again.contents().entries))
             try again.close()
         }
     }

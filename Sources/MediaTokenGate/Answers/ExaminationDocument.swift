@@ -1,0 +1,57 @@
+package import MediaToken
+internal import TextEncodings
+
+/// An examination as JSON, for `/v1/explain` and for `verify --json` and `inspect --json`. The members that it shares with
+/// the gate's other answers have the same names and meanings.
+///
+/// It holds personal data: the token's session GUID is one of its fields.
+package struct ExaminationDocument: Encodable {
+    /// The name of the verdict or, if there is none, that of what the examination found.
+    private let code: String
+    /// The number of the verdict.
+    private let number: Int?
+    /// The HTTP status; `nil` on the command line.
+    private let status: Int?
+    /// What the first failed check compared.
+    private let detail: String?
+    /// The first check that failed.
+    private let check: String?
+    /// What to do about the first failure.
+    private let advice: String?
+    private let kind: String?
+    /// The name of the key that verified the signature. Without one, nothing in ``fields`` is proven.
+    private let key: String?
+    private let issueTime: String?
+    /// The token's expiry in seconds since 1970.
+    private let expires: Int64?
+    private let fields: [String: String]
+    private let checks: [CheckObject]
+
+    /// - Parameters:
+    ///   - verdict: the code of the verdict; `nil` if the token was only examined.
+    ///   - status: the HTTP status of the answer; `nil` on the command line.
+    package init(_ examination: Examination, verdict: VerdictCode? = nil, status: Int? = nil) {
+        let failure = examination.firstFailure
+        code = verdict?.rawValue ?? examination.code
+        number = (verdict ?? failure?.code)?.number
+        self.status = status
+        (detail, check, advice) = (failure?.detail, failure?.check.rawValue, failure?.advice)
+        (kind, key) = (examination.kind?.rawValue, examination.key)
+        issueTime = examination.issueTime?.description
+        expires = examination.expires?.wholeSeconds
+        fields = Self.byName(examination.fields)
+        checks = examination.reports.map(CheckObject.init)
+    }
+
+    /// The texts of the fields by name. Of several fields of one name, as only unknown ones may be, each has its number, as
+    /// in XPath: `extra[1]`, `extra[2]`.
+    private static func byName(_ fields: [TokenField]) -> [String: String] {
+        var texts: [String: String] = [:]
+        for (name, group) in Dictionary(grouping: fields, by: \.name) {
+            for (index, field) in group.enumerated() {
+                texts[group.count == 1 ? name : "\(name)[\(index + 1)]"] = field.text
+            }
+        }
+        return texts
+    }
+}

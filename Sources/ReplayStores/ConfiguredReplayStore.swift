@@ -1,0 +1,139 @@
+package import EventLoops
+public import MediaToken
+public import ReplayLMDB
+public import ReplayRedis
+
+/// A replay store, opened by its URL: `memory`, `lmdb:PATH`, `redis://HOST`, or `rediss://HOST`.
+public enum ConfiguredReplayStore: ReplayStore {
+    /// A store in the memory of this process.
+    case memory(MemoryReplayStore)
+    /// A store in a directory of this host.
+    case lmdb(LMDBReplayStore)
+    /// A store on a Redis server or a Redis Cluster.
+    case redis(RedisReplayStore)
+
+    /// Opens the store that `url` names.
+    ///
+    /// - Parameters: see ``init(at:makesNew:isService:clockSkew:now:)``.
+    /// - Throws: ``ReplayStoreURLError`` or `ReplayStoreError`.
+    public init(
+        opening url: String, makesNew: Bool = true, clockSkew: Duration = .zero, at now: Timestamp = .now
+    ) throws {
+        try self.init(at: try ReplayStoreLocation(url), makesNew: makesNew, clockSkew: clockSkew, now: now)
+    }
+
+    /// Opens a store.
+    ///
+    /// - Parameters:
+    ///   - location: where the store is.
+    ///   - makesNew: whether to create the store if it does not exist. A Redis store is created by its first claim anyway.
+    ///   - isService: whether the store serves viewers; a memory store then has a fence too.
+    ///   - clockSkew: by how much the fence of a new store is placed later than `now`.
+    ///   - now: the current time, from which a new store's fence is computed.
+    /// - Throws: `ReplayStoreError`.
+    public init(
+        at location: ReplayStoreLocation, makesNew: Bool = true, isService: Bool = false, clockSkew: Duration = .zero,
+        now: Timestamp = .now
+    ) throws(ReplayStoreError) {
+        switch location {
+        case .memory:
+            let fence = now.advanced(byMilliseconds: clockSkew.clampedMilliseconds)
+            self = .memory(MemoryReplayStore(fencedAt: isService ? fence : nil))
+        case .lmdb(let path):
+            var configuration = LMDBReplayStore.Configuration(clockSkew: clockSkew)
+            configuration.makesNew = makesNew
+            self = .lmdb(try LMDBReplayStore(path: path, configuration: configuration, at: now))
+        case .redis(var configuration):
+            configuration.clockSkew = clockSkew
+            let store = RedisReplayStore(configuration)
+            if makesNew { try store.open(at: now) }
+            self = .redis(store)
+        }
+    }
+
+    /// Connects the store to one event loop, on which it then answers without blocking; `nil` for a store whose answers
+    /// are there at once, by ``claim(_:at:)``.
+    package func claimer(on loop: EventLoop) -> ReplayClaimer? {
+        switch self {
+        case .memory, .lmdb: nil
+        case .redis(let store): RedisReplayClient(store.configuration, on: loop).claim
+        }
+    }
+
+    /// The number of entries; `nil` if the store cannot tell, or only by going through all of them.
+    package var entries: Int? {
+        switch self {
+        case .memory, .lmdb: try? contents().entries
+        case .redis: nil
+        }
+    }
+
+    /// What the operator states about the store, as its URL has it: the store cannot check it and relies on it.
+    package var statements: [String] {
+        switch self {
+        case .memory, .lmdb: []
+        case .redis(let store): store.configuration.statements
+        }
+    }
+
+    /// The store's contents: entries by expiry bucket, size and fence.
+    ///
+    /// - Throws: `ReplayStoreError`.
+    public func contents() throws(ReplayStoreError) -> ReplayStoreContents {
+        switch self {
+        case .memory(let store): store.contents()
+        case .lmdb(let store): try store.contents()
+        case .redis(let store): try store.contents()
+        }
+    }
+
+    /// Deletes expired buckets. A Redis server deletes expired keys by itself.
+    ///
+    /// - Throws: `ReplayStoreError`.
+    public func sweep(at now: Timestamp) throws(ReplayStoreError) {
+        switch self {
+        case .memory(let store): store.sweep(at: now)
+        case .lmdb(let store): try store.sweep(at: now)
+        // The server deletes each key when it expires.
+        case .redis: break
+        }
+    }
+
+    /// Checks that the store works, as far as that is possible without a replay claim.
+    ///
+    /// - Throws: `ReplayStoreError`.
+    public func probe(at now: Timestamp) throws(ReplayStoreError) {
+        switch self {
+        case .memory: break
+        case .lmdb(let store): try store.probe(at: now)
+        case .redis(let store): try store.open(at: now)
+        }
+    }
+
+    /// Closes the store cleanly.
+    ///
+    /// - Throws: `ReplayStoreError`.
+    public func close() throws(ReplayStoreError) {
+        if case .lmdb(let store) = self { try store.close() }
+    }
+
+    /// Decides the claims of a group; see `ReplayStore`.
+    public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayStoreError>] {
+        switch self {
+        case .memory(let store): store.claim(group, at: now)
+        case .lmdb(let store): store.claim(group, at: now)
+        case .redis(let store): store.claim(group, at: now)
+        }
+    }
+
+    /// Decides the claims of a group without blocking the thread; see `ReplayStore`.
+    public func claimWithoutBlocking(
+        _ group: [ReplayClaim], at now: Timestamp
+    ) async -> [Result<ReplayAnswer, ReplayStoreError>] {
+        switch self {
+        case .memory(let store): await store.claimWithoutBlocking(group, at: now)
+        case .lmdb(let store): await store.claimWithoutBlocking(group, at: now)
+        case .redis(let store): await store.claimWithoutBlocking(group, at: now)
+        }
+    }
+}

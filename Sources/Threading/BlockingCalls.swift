@@ -1,0 +1,53 @@
+/// Threads for calls that may block, which the threads of Swift's cooperative pool must not make.
+package enum BlockingCalls {
+    /// The most threads. Calls beyond that number wait for one.
+    private static let mostThreads = 64
+
+    private struct State {
+        var waiting: [@Sendable () -> Void] = []
+        var idleThreads = 0
+        var threads = 0
+    }
+
+    private static let state = Guarded(State())
+    private static let arrival = Semaphore()
+
+    /// Has one of the threads make a call, and suspends the caller until it has returned.
+    package static func perform<Value: Sendable>(_ call: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            add { continuation.resume(returning: call()) }
+        }
+    }
+
+    private static func add(_ call: @escaping @Sendable () -> Void) {
+        let needsThread = state.withLock { state in
+            state.waiting.append(call)
+            guard state.waiting.count > state.idleThreads, state.threads < mostThreads else { return false }
+            state.threads += 1
+            return true
+        }
+        arrival.signal()
+        guard needsThread else { return }
+        if let thread = ServiceThread({ serve() }) { return thread.detach() }
+        let isLast = state.withLock { state in
+            state.threads -= 1
+            return state.threads == 0
+        }
+        // Without any thread the calling one has to make the call.
+        if isLast { makeNext() }
+    }
+
+    private static func serve() -> Never {
+        while true {
+            state.withLock { $0.idleThreads += 1 }
+            arrival.wait()
+            state.withLock { $0.idleThreads -= 1 }
+            makeNext()
+        }
+    }
+
+    private static func makeNext() {
+        let call = state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
+        call?()
+    }
+}
