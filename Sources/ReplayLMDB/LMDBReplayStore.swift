@@ -7,7 +7,7 @@ internal import Threading
 ///
 /// A process writes its claims to the kernel's page cache and does not sync each of them. A crash of the *machine* may
 /// lose or damage them. The kernel's boot ID reveals the crash, and the store then starts empty with a fence: tokens
-/// issued before are answered ``ReplayAnswer/predatesStore(since:)``. A new store has a fence too. A store that its
+/// issued before are answered `ReplayAnswer.predatesStore`. A new store has a fence too. A store that its
 /// last user closed cleanly keeps its records across a restart of the machine.
 ///
 /// Its users share a log of the tokens that were accepted, and each of them has those that have not expired in its memory:
@@ -16,7 +16,7 @@ internal import Threading
 public final class LMDBReplayStore: ReplayStore {
     /// Settings of a store.
     public struct Configuration: Sendable {
-        /// The largest disk use in bytes. A full store answers ``ReplayStoreError/full(_:)`` until buckets expire.
+        /// The largest disk use in bytes. A full store answers `ReplayStoreError.full` until buckets expire.
         public var sizeLimit: Int
         /// How far Adobe's clock may be ahead of this host's clock; added to every fence that the store sets.
         public var clockSkew: Duration
@@ -25,6 +25,8 @@ public final class LMDBReplayStore: ReplayStore {
         /// The file from which the kernel's boot ID is read.
         var bootIDFile = "/proc/sys/kernel/random/boot_id"
 
+        /// Creates settings of a store that may be created if it does not exist.
+        ///
         /// - Parameters:
         ///   - sizeLimit: the largest disk use in bytes; 8 GiB hold more than 200 million entries. Set at least 4 MiB, of
         ///     which 3 MiB are LMDB's own; more than 16 GiB are never used.
@@ -56,7 +58,7 @@ public final class LMDBReplayStore: ReplayStore {
     ///   - path: the directory; its parent must exist.
     ///   - configuration: the store's settings.
     ///   - now: the current time, from which a new store's fence is computed.
-    /// - Throws: ``ReplayStoreError/unavailable(_:)`` with the path and what to do: no permission, no space, the
+    /// - Throws: `ReplayStoreError.unavailable` with the path and what to do: no permission, no space, the
     ///   directory contains something else or belongs to another user, or the store is damaged. Only a store's own files
     ///   are ever deleted: all of them if the machine crashed, or if some are missing or were replaced.
     public init(path: String, configuration: Configuration = Configuration(), at now: Timestamp = .now)
@@ -71,7 +73,7 @@ public final class LMDBReplayStore: ReplayStore {
         }
     }
 
-    /// Decides the claims of a group; see ``ReplayStore``.
+    /// Decides the claims of a group, in order, as the protocol `ReplayStore` demands.
     ///
     /// If the store's files were removed or replaced while it was open, the store starts again with a new fence.
     public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayStoreError>] {
@@ -92,7 +94,7 @@ public final class LMDBReplayStore: ReplayStore {
 
     /// Deletes expired buckets. Claims do that too; call this for a store that gets no more claims.
     ///
-    /// - Throws: ``ReplayStoreError``.
+    /// - Throws: `ReplayStoreError`.
     public func sweep(at now: Timestamp) throws(ReplayStoreError) {
         while try !sweepStep(at: now) {
             // Claims of this process and of others have their turns in between.
@@ -102,7 +104,7 @@ public final class LMDBReplayStore: ReplayStore {
 
     /// Checks that the store can be written to. Deletes some of what has expired.
     ///
-    /// - Throws: ``ReplayStoreError``.
+    /// - Throws: `ReplayStoreError`.
     package func probe(at now: Timestamp) throws(ReplayStoreError) {
         _ = try sweepStep(at: now)
     }
@@ -113,7 +115,7 @@ public final class LMDBReplayStore: ReplayStore {
 
     /// The store's contents: entries by expiry bucket, disk use and fence.
     ///
-    /// - Throws: ``ReplayStoreError``.
+    /// - Throws: `ReplayStoreError`.
     public func contents() throws(ReplayStoreError) -> ReplayStoreContents {
         try withStore(at: .now) { (store) throws(LMDBError) in
             ReplayStoreContents(buckets: try store.counts(), bytes: store.bytes, fence: lastFence)
@@ -124,7 +126,7 @@ public final class LMDBReplayStore: ReplayStore {
     /// everything to disk and marks the store as closed cleanly, so that the records remain valid even after a restart
     /// of the machine.
     ///
-    /// - Throws: ``ReplayStoreError``; the store is then in the state that a killed process leaves.
+    /// - Throws: `ReplayStoreError`; the store is then in the state that a killed process leaves.
     public func close() throws(ReplayStoreError) {
         let outcome = lock.withLock { () -> Result<Void, ReplayStoreError> in
             isClosed = true

@@ -3,14 +3,14 @@ internal import Threading
 
 /// A replay store for a fleet: a Redis or Valkey server of version 7.0 or newer, or a Redis Cluster of them.
 ///
-/// A claim is `SET … NX PXAT …`: the server decides, in the order in which claims reach it, and forgets a key at a moment
-/// that the token itself sets. What the store promises through which fault stands in the article on replay stores.
+/// A claim is `SET … NX PXAT …`: the server decides, in the order in which claims reach it, and forgets a key at a time
+/// that follows from the token itself. <doc:ReplayRedis> lists what the store promises through which fault.
 ///
 /// - A claim that was sent and whose answer was lost is not sent again. It may have been carried out, and asking again would
 ///   then call the viewer's own first use "already used"; nor may it be called unused. It is
-///   ``ReplayStoreError/unavailable(_:)``, and the token may count as used.
+///   `ReplayStoreError.unavailable`, and the token may count as used.
 /// - A store without a past (new, flushed, restarted without `appendfsync always`, or taken over by a replica that claims did
-///   not wait for) is fenced: tokens issued before are ``ReplayAnswer/predatesStore(since:)``.
+///   not wait for) is fenced: tokens issued before are `ReplayAnswer.predatesStore`.
 ///
 /// It can be used from any number of threads at once. Each call that runs at the same time as others has connections of its
 /// own, one to each server. ``open(at:)`` and ``claim(_:at:)`` block for the configuration's deadline at most, unless the
@@ -31,14 +31,14 @@ public final class RedisReplayStore: ReplayStore {
     /// Connects, checks that the store can be relied on, and sets its fence if it begins now.
     ///
     /// - Parameter now: the fence of a store that begins now, before the configuration's clock skew.
-    /// - Throws: ``ReplayStoreError``: out of reach, refused, evicting keys, too old, …
+    /// - Throws: `ReplayStoreError`: the server is out of reach, refuses the login, may evict keys, is too old, …
     public func open(at now: Timestamp = .now) throws(ReplayStoreError) {
         try withSession { (session) throws(ReplayStoreError) in
             try session.wait { session.client.open(at: now, $0) }
         }
     }
 
-    /// Decides the claims of a group, in one flush to each server; see ``ReplayStore``.
+    /// Decides the claims of a group, in one flush to each server, as the protocol `ReplayStore` demands.
     public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayStoreError>] {
         do throws(ReplayStoreError) {
             return try withSession { (session) throws(ReplayStoreError) in
@@ -74,7 +74,7 @@ public final class RedisReplayStore: ReplayStore {
     /// Counts the store's entries by reading all keys of all servers, which takes seconds for millions of keys. The
     /// deadline holds for each request. A key may be counted twice while a server resizes its table.
     ///
-    /// - Throws: ``ReplayStoreError``.
+    /// - Throws: `ReplayStoreError`.
     public func contents() throws(ReplayStoreError) -> ReplayStoreContents {
         try withSession { (session) throws(ReplayStoreError) in try RedisInventory(session).contents() }
     }

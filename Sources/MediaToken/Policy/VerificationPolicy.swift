@@ -26,6 +26,8 @@ public struct VerificationPolicy: Sendable {
     private let defaultTTLMilliseconds: Int64
     private let maximumTTLMilliseconds: Int64
 
+    /// Creates a policy. Values outside their limits are replaced by the nearest limit.
+    ///
     /// - Parameters:
     ///   - clockSkew: the clock skew allowed, limited to the range from 0 to ``largestClockSkew``.
     ///   - defaultTTL: the TTL of a token that has no `ttl`, limited to the range from 1 ms to ``longestDefaultTTL``.

@@ -11,6 +11,8 @@ public struct RetryFingerprint: Hashable, Sendable {
 
     init(words: SIMD2<UInt64>) { self.words = words }
 
+    /// Computes the fingerprint of a token and a secret.
+    ///
     /// - Parameters:
     ///   - key: the token's replay key.
     ///   - secret: a value that only the first caller knows, such as an `Idempotency-Key`.

@@ -12,6 +12,8 @@ public struct RetryWindow: Sendable, CustomStringConvertible, CustomReflectable 
     /// The longest window. No client waits longer than a minute for an answer.
     public static let longestSpan = Duration.seconds(60)
 
+    /// Creates a retry window for the caller that knows `secret`.
+    ///
     /// - Parameters:
     ///   - secret: a value that only this caller knows, such as a randomly generated `Idempotency-Key`.
     ///   - span: the length of the window. Values above ``longestSpan`` are treated as ``longestSpan``.

@@ -14,6 +14,8 @@ public struct KeyRequirements: Sendable {
     /// Whether a certificate is used outside its validity period, both when it is loaded and later.
     public let ignoresCertificateDates: Bool
 
+    /// Creates requirements; the defaults are the strict ones.
+    ///
     /// - Parameters:
     ///   - minimumRSABits: the shortest modulus accepted; values below ``lowestMinimumRSABits`` are treated as that.
     ///   - unsafeIgnoringCertificateDates: whether a certificate is also used while it is expired or not valid yet.

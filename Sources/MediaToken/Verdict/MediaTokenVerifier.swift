@@ -10,6 +10,8 @@ public final class MediaTokenVerifier: Sendable {
     private let replays: any ReplayStore
     private let paths: PathPool
 
+    /// Creates a verifier. It reads no file and asks no store until the first token comes.
+    ///
     /// - Parameters:
     ///   - keys: the keys that tokens may be signed with.
     ///   - policy: the checks that a token must pass beyond its signature.

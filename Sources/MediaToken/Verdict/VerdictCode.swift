@@ -46,5 +46,20 @@ public enum VerdictCode: String, Sendable, CaseIterable {
 /// The checks of a token, in the order in which they are made. A media token must pass all but `device`, which only an
 /// inspection makes.
 public enum Check: String, Sendable, CaseIterable {
-    case format, signature, window, requestor, resource, mvpd, replay, device
+    /// The envelope and the signed XML are those of a media token.
+    case format
+    /// A loaded verification key verifies the signature.
+    case signature
+    /// The time of the check lies within the token's time window, give or take the clock skew.
+    case window
+    /// The token was issued to an expected requestor.
+    case requestor
+    /// The token was issued for an expected resource.
+    case resource
+    /// The token's MVPD, and its proxy MVPD if it has one, are on the requestor's allow-list.
+    case mvpd
+    /// The replay store has no earlier use of the token.
+    case replay
+    /// An AuthN or AuthZ token is bound to the expected device. A media token names no device.
+    case device
 }

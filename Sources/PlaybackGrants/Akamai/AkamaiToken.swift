@@ -17,9 +17,12 @@ public struct AkamaiToken: Sendable {
 
     /// The digest algorithm of the HMAC.
     public enum Digest: String, Sendable, CaseIterable {
+        /// HMAC with SHA-256, the default.
         case sha256
-        /// For properties created before Akamai supported SHA-256.
-        case sha1, md5
+        /// HMAC with SHA-1, for properties created before Akamai supported SHA-256.
+        case sha1
+        /// HMAC with MD5, for properties created before Akamai supported SHA-256.
+        case md5
     }
 
     let key: HMACKey
@@ -40,7 +43,11 @@ public struct AkamaiToken: Sendable {
     /// property's setting "Escape token input" requires.
     public var escapesEarly = false
 
-    /// - Parameter key: The property's key or its transition key.
+    /// Creates a maker and checker of tokens for one property.
+    ///
+    /// - Parameters:
+    ///   - key: The property's key or its transition key.
+    ///   - digest: The digest algorithm in the property's settings.
     /// - Throws: ``GrantError`` if libcrypto rejects the key.
     public init(key: GrantSecret, digest: Digest = .sha256) throws(GrantError) {
         (self.key, self.digest) = (try key.mac(digest.algorithm), digest)

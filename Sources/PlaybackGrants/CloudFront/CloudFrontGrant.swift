@@ -6,7 +6,10 @@ internal import TokenCrypto
 public struct CloudFrontGrant: Sendable {
     /// The digest algorithm of the signature.
     public enum Digest: String, Sendable, CaseIterable {
-        case sha256, sha1
+        /// SHA-256, which the grant names as `Hash-Algorithm=SHA256`; the default.
+        case sha256
+        /// SHA-1, which CloudFront assumes if the grant names no algorithm.
+        case sha1
     }
 
     private let key: SigningKey
@@ -16,6 +19,8 @@ public struct CloudFrontGrant: Sendable {
     /// The only client addresses that may use the grant, such as `192.0.2.0/24`. If set, the policy is a custom one.
     public var ip: String?
 
+    /// Creates a maker and checker of grants for one key pair.
+    ///
     /// - Parameters:
     ///   - key: A private key in PEM, without a password: RSA, or ECDSA on the curve P-256.
     ///   - keyPairID: The ID that CloudFront gave to the public key.

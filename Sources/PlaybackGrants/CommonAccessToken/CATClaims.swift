@@ -47,7 +47,14 @@ public struct CATScope: Equatable, Sendable {
 public struct CATRenewal: Equatable, Sendable {
     /// How the CDN delivers the new token.
     public enum Kind: Int64, Sendable, CaseIterable {
-        case automatic = 0, cookie, header, redirect
+        /// The claim names no way of delivery; the CDN renews the token by its own.
+        case automatic = 0
+        /// The CDN sets the new token as a cookie.
+        case cookie
+        /// The CDN sends the new token in a header of the response.
+        case header
+        /// The CDN redirects the client to a URL with the new token.
+        case redirect
     }
 
     /// How the CDN delivers the new token.

@@ -3,6 +3,8 @@ public struct CATTerms: Sendable {
     /// The shared claims with labels below and above those of the token's own claims, in the order of their labels.
     private let before, behind: CBORMapWriter
 
+    /// Encodes the shared claims.
+    ///
     /// - Parameter claims: The shared claims. Their `exp`, `nbf`, `iat` and `cti` are ignored.
     public init(_ claims: CATClaims) {
         var (before, behind) = (CBORMapWriter(), CBORMapWriter())

@@ -14,6 +14,8 @@ public struct CommonAccessToken: Sendable {
     /// The bytes before the claims in each token. They include the key ID.
     private let head: [UInt8]
 
+    /// Creates a maker and checker of tokens for one grant key.
+    ///
     /// - Parameters:
     ///   - key: The secret key, of 32 bytes or more.
     ///   - keyID: The ID that names the key in each token. A token that names another one is rejected.

@@ -5,7 +5,22 @@ public import Timestamps
 public struct GrantCheck: Equatable, Sendable {
     /// The subjects of checks, in the order in which the results are listed.
     public enum Subject: String, Sendable {
-        case format, key, begin, end, issuer, method, ip, scope
+        /// The grant has the form of its kind.
+        case format
+        /// The grant was made with the given grant key.
+        case key
+        /// The grant's start has come.
+        case begin
+        /// The grant has not expired.
+        case end
+        /// The grant names the expected issuer.
+        case issuer
+        /// The grant covers the request's method.
+        case method
+        /// The grant covers the client's address.
+        case ip
+        /// The grant covers the requested URL or path.
+        case scope
     }
 
     /// The subject of the check.

@@ -11,6 +11,8 @@ public struct GrantPeriod: Sendable, Equatable {
     /// The first second of the year 10000. An expiry must be before it.
     private static let latest: Int64 = 253_402_300_800
 
+    /// Creates a period from a start, if there is one, to an expiry, both in seconds since 1970.
+    ///
     /// - Throws: ``GrantError`` for the field `expires` or `starts` if the expiry is before the start, or if a time
     ///   is outside the years 1970 to 9999.
     public init(from begin: Int64? = nil, to end: Int64) throws(GrantError) {

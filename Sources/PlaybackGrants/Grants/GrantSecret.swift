@@ -4,6 +4,8 @@ internal import TextEncodings
 public struct GrantSecret: Sendable, CustomStringConvertible, CustomReflectable {
     let bytes: [UInt8]
 
+    /// Creates a secret from its bytes.
+    ///
     /// - Throws: ``GrantError`` for the field `key` if there are no bytes.
     public init(_ bytes: [UInt8]) throws(GrantError) {
         guard !bytes.isEmpty else { throw GrantError("key", "has 0 bytes; expected at least 1") }

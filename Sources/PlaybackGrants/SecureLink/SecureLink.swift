@@ -38,6 +38,8 @@ public struct SecureLink: Sendable {
     /// The default expression: the expiry, the path and the secret.
     public static let usualExpression = "$secure_link_expires$uri $secret"
 
+    /// Creates a maker and checker of links for one secret and one expression.
+    ///
     /// - Parameter expression: The expression as in `secure_link_md5`, with `$secure_link_expires`, `$uri`,
     ///   `$remote_addr`, and `$secret` in place of the secret. Each variable may be written with braces.
     /// - Throws: ``GrantError`` for the field `expression` if the expression has another variable, lacks the expiry
@@ -89,6 +91,8 @@ public struct SecureLink: Sendable {
         return pieces
     }
 
+    /// Makes the link's parameters for one path.
+    ///
     /// - Parameter uri: The decoded path without its query, which nginx calls `$uri`.
     public func grant(uri: String, _ period: GrantPeriod) throws(GrantError) -> Grant {
         guard uri.utf8.first == UInt8(ascii: "/") else {
