@@ -5,8 +5,10 @@ extension CloudFrontGrant {
     /// Checks the query of a signed URL, or signed cookies, as CloudFront would. URLs are compared as written, without
     /// decoding.
     ///
-    /// - Parameter question: The request that the grant is checked for. Its URL is the one that was signed, without the
-    ///   fields that signing added.
+    /// - Parameters:
+    ///   - query: The fields of the grant as a query, or as cookies.
+    ///   - question: The request that the grant is checked for. Its URL is the one that was signed, without the fields
+    ///     that signing added.
     public func check(_ query: String, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck] {
         let fields = QueryFields(query)
         func field(_ name: String) -> String? { fields[name] ?? fields["CloudFront-" + name] }

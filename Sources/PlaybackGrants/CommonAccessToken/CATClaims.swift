@@ -47,7 +47,7 @@ public struct CATScope: Equatable, Sendable {
 public struct CATRenewal: Equatable, Sendable {
     /// How the CDN delivers the new token.
     public enum Kind: Int64, Sendable, CaseIterable {
-        /// The claim names no way of delivery; the CDN renews the token by its own.
+        /// The claim names no way of delivery; the CDN renews the token in its own way.
         case automatic = 0
         /// The CDN sets the new token as a cookie.
         case cookie

@@ -24,8 +24,10 @@ extension CATClaims {
 
     /// The first reason why the claims do not allow `request` now; `nil` if they allow it.
     ///
-    /// - Parameter issuer: The issuer that the claims must name; `nil` if any holder of the key may have made the
-    ///   token.
+    /// - Parameters:
+    ///   - request: The request that a client makes.
+    ///   - issuer: The issuer that the claims must name; `nil` if any holder of the key may have made the token.
+    ///   - now: The time of the request.
     public func refusal(of request: CATRequest, issuer: String?, at now: Timestamp) -> CATError? {
         for check in Self.checks {
             if let refusal = refusal(check, of: request, issuer: issuer, at: now) { return refusal }

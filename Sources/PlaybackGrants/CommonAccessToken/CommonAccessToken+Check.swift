@@ -3,8 +3,10 @@ internal import TextEncodings
 extension CommonAccessToken {
     /// Checks a token, with or without `CTA-Common-Access-Token=` in front.
     ///
-    /// - Parameter question: The request that the token is checked for. If its URL is only a path, a scheme or a host
-    ///   in the token is not compared.
+    /// - Parameters:
+    ///   - token: The token, in Base64 for URLs.
+    ///   - question: The request that the token is checked for. If its URL is only a path, a scheme or a host in the
+    ///     token is not compared.
     public func check(_ token: String, _ question: GrantQuestion) -> [GrantCheck] {
         let claims: CATClaims
         do throws(CATError) {

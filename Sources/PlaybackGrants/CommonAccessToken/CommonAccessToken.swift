@@ -38,6 +38,8 @@ public struct CommonAccessToken: Sendable {
     /// Makes a token of these shared claims.
     ///
     /// - Parameters:
+    ///   - terms: The shared claims.
+    ///   - period: The validity period of this token.
     ///   - issuedAt: The issue time in seconds since 1970.
     ///   - identifier: The token's own ID; `nil` to omit it.
     public func grant(

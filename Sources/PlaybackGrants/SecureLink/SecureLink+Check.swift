@@ -4,7 +4,9 @@ internal import TokenCrypto
 extension SecureLink {
     /// Checks the query or cookies of a secure link as nginx would.
     ///
-    /// - Parameter question: The request that the link is checked for. Its path is nginx's `$uri`.
+    /// - Parameters:
+    ///   - query: The parameters of the link as a query, or as cookies.
+    ///   - question: The request that the link is checked for. Its path is nginx's `$uri`.
     public func check(_ query: String, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck] {
         let fields = QueryFields(query)
         guard let digest = fields[names.digest], let end = fields[names.expires].flatMap(\.plainNumber)

@@ -40,8 +40,10 @@ public struct SecureLink: Sendable {
 
     /// Creates a maker and checker of links for one secret and one expression.
     ///
-    /// - Parameter expression: The expression as in `secure_link_md5`, with `$secure_link_expires`, `$uri`,
-    ///   `$remote_addr`, and `$secret` in place of the secret. Each variable may be written with braces.
+    /// - Parameters:
+    ///   - secret: The secret that nginx's configuration has in the expression.
+    ///   - expression: The expression as in `secure_link_md5`, with `$secure_link_expires`, `$uri`, `$remote_addr`, and
+    ///     `$secret` in place of the secret. Each variable may be written with braces.
     /// - Throws: ``GrantError`` for the field `expression` if the expression has another variable, lacks the expiry
     ///   or the secret, or has `$uri` before the expiry without a non-digit directly after `$uri`.
     public init(secret: GrantSecret, expression: String = usualExpression) throws(GrantError) {
@@ -93,7 +95,9 @@ public struct SecureLink: Sendable {
 
     /// Makes the link's parameters for one path.
     ///
-    /// - Parameter uri: The decoded path without its query, which nginx calls `$uri`.
+    /// - Parameters:
+    ///   - uri: The decoded path without its query, which nginx calls `$uri`.
+    ///   - period: The validity period of the link. nginx checks only the expiry.
     public func grant(uri: String, _ period: GrantPeriod) throws(GrantError) -> Grant {
         guard uri.utf8.first == UInt8(ascii: "/") else {
             throw GrantError("path", "is '\(printable(uri))'; expected a path from / on")
