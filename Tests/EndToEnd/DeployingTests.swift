@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The documentation's article on deployment.
+/// The gate's guide to deployment.
 enum Deploying {
     /// The first block in `language` below a heading.
     static func snippet(_ language: String, under heading: String) throws -> String {
-        let article = Fixtures.package.appending(path: "Sources/MediaToken/MediaToken.docc/Deploying.md")
+        let article = Fixtures.package.appending(path: "Sources/MediaTokenGate/MediaTokenGate.docc/Deploying.md")
         let text = try String(contentsOf: article, encoding: .utf8)
         let place = try #require(text.range(of: "\n## \(heading)\n"))
         let begin = try #require(text.range(of: "```\(language)\n", range: place.upperBound..<text.endIndex))
