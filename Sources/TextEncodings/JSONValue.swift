@@ -20,6 +20,53 @@ package enum JSONValue: Sendable, Equatable {
     }
 }
 
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByArrayLiteral,
+    ExpressibleByDictionaryLiteral
+{
+    package init(stringLiteral text: String) { self = .text(text) }
+    package init(integerLiteral number: Int) { self = .number(Double(number)) }
+    package init(arrayLiteral items: JSONValue...) { self = .list(items) }
+    package init(dictionaryLiteral members: (JSONName, JSONValue)...) {
+        self = .object(Dictionary(members) { $1 })
+    }
+
+    /// The value as a document for people: indented, with the members of each object in alphabetical order.
+    package var document: String { document(indent: "") }
+
+    private func document(indent: String) -> String {
+        let inner = indent + "  "
+        switch self {
+        case .null: return "null"
+        case .boolean(let flag): return flag ? "true" : "false"
+        case .number(let number): return Int(exactly: number).map { "\($0)" } ?? "\(number)"
+        case .text(let text): return Self.quoted(text)
+        case .list(let items):
+            let texts = items.map { $0.document(indent: inner) }
+            let isShort = texts.allSatisfy { !$0.contains("\n") } && texts.reduce(0) { $0 + $1.count } < 80
+            if isShort { return "[\(texts.joined(separator: ", "))]" }
+            return "[\n" + texts.map { inner + $0 }.joined(separator: ",\n") + "\n\(indent)]"
+        case .object(let members):
+            guard !members.isEmpty else { return "{}" }
+            let texts = members.map { ($0.key.text, $0.value.document(indent: inner)) }.sorted { $0.0 < $1.0 }
+            return "{\n" + texts.map { "\(inner)\(Self.quoted($0.0)): \($0.1)" }.joined(separator: ",\n")
+                + "\n\(indent)}"
+        }
+    }
+
+    /// A string with its escapes (RFC 8259, 7).
+    private static func quoted(_ text: String) -> String {
+        let scalars = text.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\"", "\\": "\\\(scalar)"
+            case "\n": "\\n"
+            case ..<" ": "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+            default: "\(scalar)"
+            }
+        }
+        return "\"\(scalars.joined())\""
+    }
+}
+
 /// The name of a member, which is compared by its bytes. As a `String`, the Kelvin sign would equal a K, and comparing
 /// a name of ten thousand accents would take a second.
 package struct JSONName: Hashable, Sendable, ExpressibleByStringLiteral {

@@ -33,6 +33,24 @@ package enum JSONError: Error, Equatable, Sendable {
     case missing(place: String)
     case otherType(place: String, expected: String)
 
+    /// Where and what is wrong, as the end of a line that begins with the name of the file: line and column from 1, as
+    /// editors count them.
+    package func reason(in text: [UInt8]) -> String {
+        switch self {
+        case .malformed(let offset, let expected): "\(Self.place(offset, text)): expected \(expected)"
+        case .duplicate(let name, let offset): "\(Self.place(offset, text)): '\(printable(name))' is given twice"
+        default: " \(reason)"
+        }
+    }
+
+    private static func place(_ offset: Int, _ text: [UInt8]) -> String {
+        let before = text.prefix(offset)
+        let begin = before.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
+        // A column is a character, not a byte.
+        let column = before[begin...].count { $0 & 0xC0 != 0x80 } + 1
+        return "\(before.count { $0 == 0x0A } + 1):\(column)"
+    }
+
     /// What is wrong, as the end of a line that begins with the name of the document.
     package var reason: String {
         switch self {

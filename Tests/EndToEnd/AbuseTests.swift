@@ -154,7 +154,7 @@ extension EndToEnd {
                 let answer = try ask("GET \(path) HTTP/1.1\r\nHost: gate\r\n\(line)\r\n")
                 #expect(answer.status != 200 || target == "/free/x", "\(target)")
                 return answer.headers.split(separator: "\r\n").first { $0.hasPrefix("X-Media-Token-Code: ") }
-                    .map { String($0.dropFirst(22)) }
+                    .map { String($0.dropFirst(20)) }
             }
             #expect(try status("/free/x") == "TOKEN_NOT_REQUIRED")
             #expect(try status("/%70aid/x") == "TOKEN_MISSING")

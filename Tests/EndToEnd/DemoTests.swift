@@ -54,7 +54,7 @@ extension EndToEnd {
                 // What was fresh has been used by the tour.
                 let expected = next.dropFirst(2).replacing("200 VALID_TOKEN", with: "403 TOKEN_ALREADY_USED")
                 let answer = try run(String(line)).split(separator: "\r\n")
-                let status = answer.first { $0.hasPrefix("X-Media-Token-Code: ") }?.dropFirst(22) ?? ""
+                let status = answer.first { $0.hasPrefix("X-Media-Token-Code: ") }?.dropFirst(20) ?? ""
                 #expect("\(answer.first?.split(separator: " ")[1] ?? "") \(status)" == expected, "\(line)")
                 pasted += 1
             }
@@ -69,7 +69,7 @@ extension EndToEnd {
                 try run("\(issue) | \(unused.replacing(try Regex("\\$\\(cat [^)]*\\)"), with: "$(cat)"))").hasPrefix(
                     "HTTP/1.1 200"))
             let metrics = try #require(lines.last { $0.hasPrefix("curl http") })
-            #expect(try run(String(metrics)).contains("status=\"VALID_TOKEN\",requestor=\"MML\"} 3"))
+            #expect(try run(String(metrics)).contains("code=\"VALID_TOKEN\",requestor=\"MML\"} 3"))
             demo.end(SIGINT)
             #expect(try leftOver().isEmpty)
         }

@@ -28,7 +28,7 @@ extension EndToEnd {
             #expect(try gate.admin("/healthz") == "alive\n200")
             #expect(try gate.admin("/readyz") == "ready\n200")
             let metrics = try gate.admin("/metrics")
-            #expect(metrics.contains("media_token_verdicts_total{status=\"VALID_TOKEN\",requestor=\"MML\"} 1"))
+            #expect(metrics.contains("media_token_verdicts_total{code=\"VALID_TOKEN\",requestor=\"MML\"} 1"))
             #expect(metrics.contains("media_token_connections 1"))
             #expect(metrics.contains(try Regex("media_token_build_info\\{.*signatures=\"(ifma|libcrypto)\"\\} 1")))
             for request in ["a1-b2", token, "a1-b2 viewer-0", "\u{301}"] {
@@ -39,7 +39,7 @@ extension EndToEnd {
             let log = try gate.logged()
             #expect(log.components(separatedBy: "\"request\":").count == 2 && log.contains("\"request\":\"a1-b2\""))
             #expect(log.contains(try Regex("\"time\":\"20[0-9-]{8}T[0-9:]{8}\\.[0-9]{3}Z\"")))
-            #expect(log.contains("\"status\":\"TOKEN_ALREADY_USED\"") && log.contains("\"mvpd\":\"TempPass\""))
+            #expect(log.contains("\"code\":\"TOKEN_ALREADY_USED\"") && log.contains("\"mvpd\":\"TempPass\""))
             #expect(!log.contains("viewer-0") && !log.contains(token.prefix(60)) && !metrics.contains("viewer-0"))
         }
 

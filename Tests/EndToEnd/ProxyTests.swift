@@ -99,7 +99,7 @@ extension EndToEnd {
             ).output
             let lines = answer.split(whereSeparator: \.isNewline)
             let status = lines.first { $0.lowercased().hasPrefix("x-media-token-code: ") }
-            return (String(lines.last ?? ""), String(status?.dropFirst(22) ?? ""))
+            return (String(lines.last ?? ""), String(status?.dropFirst(20) ?? ""))
         }
 
         /// The nginx snippet asks again after the internal redirect of an index.

@@ -16,14 +16,14 @@ struct GateSettingsTests {
     func problems() throws {
         let reader = try read(
             """
-            {"listen": ["nowhere", "127.0.0.1:80"], "workers": 0, "skew": 3.5, "replays": 7, "colour": "red", "mvpds": {"A": 1},
+            {"listen": ["nowhere", "127.0.0.1:80"], "workers": 0, "skew": 3.5, "replays": 7, "colour": "red", "mvpd": {"A": 1},
              "routes": [{"path": "/a/../b", "open": true}, {"path": "/c"}, {"path": "/d", "open": true, "resource": "x"},
                         {"path": "/e", "requestor": "A", "resource": ["T", 1]}, 5, {"path": "/f", "open": false, "x": 1}]}
             """)
         let expected = [
             "listen[0]: is 'nowhere'", "workers: is 0; expected a whole number from 1", "skew: is 3.5",
             "replays: is 7",
-            "colour: no such setting", "mvpds.A: is 1;", "keys: none is named", "routes[0].path: is '/a/../b'",
+            "colour: no such setting", "mvpd.A: is 1;", "keys: is missing", "routes[0].path: is '/a/../b'",
             "routes[1].requestor: is missing", "routes[1].resource: is missing", "routes[2]: is open, and names",
             "routes[3].resource: is an array; expected a string or an array of strings", "routes[4]: is 5;",
             "routes[5].requestor: is missing",
@@ -39,7 +39,7 @@ struct GateSettingsTests {
         let reader = try read(
             """
             {"listen": "unix:/run/gate", "admin": [], "keys": ["Keys"], "workers": 4, "skew": 10, "token-cookie": "",
-             "token-bearer": false, "mvpds": {"MML": ["A", "B"]}, "max-body-bytes": 4096, "max-unfinished-bytes": 17179869184,
+             "token-bearer": false, "mvpd": {"MML": ["A", "B"]}, "max-body-bytes": 4096, "max-unfinished-bytes": 17179869184,
              "routes": [{"path": "/live", "requestor": ["MML", "X"], "resource": "TNT", "canonical-resource": true}]}
             """)
         #expect(reader.problems.isEmpty)
@@ -69,7 +69,7 @@ struct GateSettingsTests {
             ),
             (#""token-header": "a b""#, "token-header: is 'a b'"),
             (#""token-cookie": "a=b""#, "token-cookie: is 'a=b'"),
-            (#""mvpds": {"MML": []}"#, "mvpds.MML: is an empty list"),
+            (#""mvpd": {"MML": []}"#, "mvpd.MML: is an empty list"),
             (#""routes": [{"path": "/a", "requestor": "", "resource": "T"}]"#, "routes[0].requestor: is empty"),
             (#""routes": [{"path": "/a", "requestor": "M", "resource": []}]"#, "routes[0].resource: is empty"),
             (#""routes": [{"path": "/watch?free=1", "open": true}]"#, "routes[0].path: is '/watch?free=1'; expected"),

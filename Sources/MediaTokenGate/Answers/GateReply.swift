@@ -39,4 +39,6 @@ package enum GateCode: String, Sendable {
     case routeUnknown = "ROUTE_UNKNOWN"
     /// The gate does not understand the request.
     case requestInvalid = "REQUEST_INVALID"
+    /// A browser asks whether a page may send a request.
+    case corsPreflight = "CORS_PREFLIGHT"
 }

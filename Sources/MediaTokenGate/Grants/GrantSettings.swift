@@ -31,7 +31,12 @@ package struct GrantSettings: Sendable, Equatable {
         var values = values
         values.key = try key()
         for (name, path) in otherSecrets { values.setSecret(name, to: try Self.line(ofFile: path, name)) }
-        return try kind.scheme.init(values)
+        do throws(GrantError) { return try kind.scheme.init(values) } catch {
+            guard error.field == "key" else { throw error }
+            throw GrantError(
+                keyFile == nil ? "key-env" : "key-file", "\(printable(keyFile ?? keyEnvironment ?? "")) \(error.reason)"
+            )
+        }
     }
 
     private func key() throws(GrantError) -> [UInt8] {

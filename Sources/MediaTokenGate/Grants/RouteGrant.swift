@@ -8,7 +8,7 @@ internal import TextEncodings
 package struct RouteGrantSettings: Sendable, Equatable {
     package var maker: GrantSettings
     /// The lifetime of a grant in seconds, from the token's first acceptance.
-    package var validity: Int64 = 14_400
+    package var validity = usualValidity
     /// The origins whose URLs may be exchanged. If empty, any origin may; some kinds of grant do not allow that.
     package var origins: [StreamOrigin] = []
     /// The path prefix that the grant opens, if its kind supports paths.
@@ -17,6 +17,9 @@ package struct RouteGrantSettings: Sendable, Equatable {
     package var cookieDomain: String?
     /// The time within which a client may fetch its grant again with the same `Idempotency-Key`; `nil` if it may not.
     package var retryWindow: Duration?
+
+    /// The lifetime of a grant in seconds if the configuration has none.
+    static let usualValidity: Int64 = 14_400
 
     package init(_ maker: GrantSettings, scope: String) {
         (self.maker, self.scope) = (maker, scope)

@@ -11,6 +11,7 @@ enum GateField {
     static let forwardedURI: HTTPFieldName = "X-Forwarded-Uri"
     static let grant = HTTPFieldName(CommonAccessToken.name)
     static let idempotencyKey: HTTPFieldName = "Idempotency-Key"
+    static let origin: HTTPFieldName = "Origin"
     static let originalHost: HTTPFieldName = "X-Original-Host"
     static let originalMethod: HTTPFieldName = "X-Original-Method"
     static let originalURI: HTTPFieldName = "X-Original-URI"

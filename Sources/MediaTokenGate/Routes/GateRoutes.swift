@@ -13,6 +13,8 @@ package final class GateRoute: Sendable {
         case token(Expectation)
     }
 
+    /// Where the configuration has the route: `routes[0]`.
+    package let place: String
     let path: StreamPath
     let lenientPath: LenientPath
     /// The virtual hosts that the route is for; empty if the proxy serves only one.
@@ -27,23 +29,30 @@ package final class GateRoute: Sendable {
     /// Creates a route; `nil` if the path has a query, or if two programs could read the path in two ways.
     ///
     /// - Parameters:
+    ///   - place: Where the configuration has the route.
     ///   - path: The path that the route is for, with all paths below it.
     ///   - hosts: The virtual hosts that the route is for; empty if the proxy serves only one.
     ///   - attemptWindow: The time within which the proxy may ask again about one client request; `nil` if it may ask
     ///     only once.
     ///   - grant: The settings of the grant that the gate exchanges a token for; `nil` if it makes none.
     package init?(
-        path: String, hosts: [StreamHost] = [], access: Access, attemptWindow: Duration? = nil,
+        at place: String = "routes[0]", path: String, hosts: [StreamHost] = [], access: Access,
+        attemptWindow: Duration? = nil,
         grant: RouteGrantSettings? = nil
     ) {
-        guard !path.utf8.contains(UInt8(ascii: "?")), let path = StreamPath(path) else { return nil }
+        guard Self.isPath(path), let path = StreamPath(path) else { return nil }
         (self.path, self.hosts, self.access, self.attemptWindow) = (path, hosts, access, attemptWindow)
-        lenientPath = LenientPath(path)
+        (lenientPath, self.place) = (LenientPath(path), place)
         (grantSettings, self.grant) = (grant, nil)
     }
 
+    /// Whether a route can be for `path`: it has no query, and every program reads it in one way.
+    static func isPath(_ path: String) -> Bool {
+        !path.utf8.contains(UInt8(ascii: "?")) && StreamPath(path) != nil
+    }
+
     private init(_ other: GateRoute, grant: RouteGrant) {
-        (path, lenientPath, hosts) = (other.path, other.lenientPath, other.hosts)
+        (path, lenientPath, hosts, place) = (other.path, other.lenientPath, other.hosts, other.place)
         (access, attemptWindow) = (other.access, other.attemptWindow)
         (grantSettings, self.grant) = (other.grantSettings, grant)
     }

@@ -9,21 +9,37 @@ package struct Gate: Sendable {
     private let routes: GateRoutes
     private let sources: TokenSources
     private let comparesCanonically: Bool
+    private let corsOrigins: CORSOrigins
 
     /// - Parameters:
     ///   - routes: The rule for each path of the streams.
     ///   - sources: The places where a proxy's request may carry a token.
     ///   - comparesCanonically: Whether `/v1/verify` and `/v1/play` compare MRSS resources as canonical XML.
+    ///   - corsOrigins: The origins whose pages may call the gate.
     package init(
-        routes: [GateRoute] = [], sources: TokenSources = TokenSources(), comparesCanonically: Bool = false
+        routes: [GateRoute] = [], sources: TokenSources = TokenSources(), comparesCanonically: Bool = false,
+        corsOrigins: CORSOrigins = CORSOrigins()
     ) {
         (self.routes, self.sources, self.comparesCanonically) = (GateRoutes(routes), sources, comparesCanonically)
+        self.corsOrigins = corsOrigins
+    }
+
+    /// The header fields of an answer that let a page in a browser read it; empty unless the settings allow that.
+    func corsFields(for request: HTTPRequest) -> [(name: StaticString, value: String)] {
+        guard !corsOrigins.isEmpty, Self.isForBackends(request.path) else { return [] }
+        return corsOrigins.fields(for: request.onlyValue(of: GateField.origin) ?? [])
+    }
+
+    private static func isForBackends(_ path: ArraySlice<UInt8>) -> Bool {
+        path.isSame(as: "/v1/verify") || path.isSame(as: "/v1/play") || path.isSame(as: "/v1/explain")
     }
 
     /// The task for `request`.
     package func task(_ request: HTTPRequest, at now: Timestamp) -> GateTask {
         let path = request.path
         switch path {
+        case _ where !corsOrigins.isEmpty && request.method.isSame(as: "OPTIONS") && Self.isForBackends(path):
+            return .preflight
         // Verifying and explaining have separate paths, so that 200 from /v1/verify has one meaning.
         case _ where path.isSame(as: "/v1/verify") || path.isSame(as: "/v1/explain"):
             guard request.method.isSame(as: "POST") else { return .methodNotAllowed("POST") }
@@ -101,7 +117,10 @@ package struct Gate: Sendable {
 
 extension GateSettings {
     /// The gate with these settings.
-    package var gate: Gate { Gate(routes: routes, sources: sources, comparesCanonically: comparesCanonically) }
+    package var gate: Gate {
+        Gate(
+            routes: routes, sources: sources, comparesCanonically: comparesCanonically, corsOrigins: corsOrigins)
+    }
 }
 
 extension GateTask {
@@ -111,6 +130,13 @@ extension GateTask {
         if let detail { answer.addDetail(detail) }
         if status == 401 { answer.addChallenge(error: nil) }
         return .settled(GateReply(answer, code: code.rawValue))
+    }
+
+    /// The answer to a browser that asks whether a page may send a request; ``Gate/corsFields(for:)`` says to which pages.
+    fileprivate static var preflight: GateTask {
+        var answer = HTTPAnswer(204, code: GateCode.corsPreflight.rawValue)
+        for (name, value) in CORSOrigins.preflight { answer.add(name, value) }
+        return .settled(GateReply(answer, code: GateCode.corsPreflight.rawValue))
     }
 
     fileprivate static func methodNotAllowed(_ allowed: String) -> GateTask {

@@ -84,14 +84,14 @@ package final class GateService: Sendable {
         pending.reserveCapacity(exchanges.count)
         for exchange in exchanges {
             switch rules.gate.task(exchange.request, at: now) {
-            case .settled(let reply): answered.append(answer(exchange, with: reply))
+            case .settled(let reply): answered.append(answer(exchange, with: reply, by: rules))
             case .explain(let request):
                 let examination = rules.verifier.examine(
                     request.token, for: request.requestor.map { [$0] }, request.resource, at: now)
-                answered.append(answer(exchange, with: GateReply(explaining: examination)))
+                answered.append(answer(exchange, with: GateReply(explaining: examination), by: rules))
             case .verify(let task):
                 if let order = task.order, grants.refuses(order, at: now) {
-                    answered.append(answer(exchange, with: task.format.undecided(Self.signingIsBusy)))
+                    answered.append(answer(exchange, with: task.format.undecided(Self.signingIsBusy), by: rules))
                 } else {
                     pending.append(PendingExchange(exchange: exchange, task: task))
                 }
@@ -130,12 +130,12 @@ package final class GateService: Sendable {
                             order, identifier: identifier, firstUse: firstUse, isRetry: token.isRetry
                         ) { [self] made in
                             let reply = task.reply(to: outcome, made, at: .now)
-                            finish([answer(exchange, with: reply, record)], since: start)
+                            finish([answer(exchange, with: reply, by: rules, record)], since: start)
                         }
                         continue
                     }
                 }
-                answered.append(answer(exchange, with: task.reply(to: outcome, made, at: now), record))
+                answered.append(answer(exchange, with: task.reply(to: outcome, made, at: now), by: rules, record))
             }
             finish(answered, since: start)
         }
@@ -150,10 +150,11 @@ package final class GateService: Sendable {
     ///
     /// - Returns: What is recorded of it.
     private func answer(
-        _ exchange: HTTPExchange, with reply: GateReply, _ record: AnswerRecord = AnswerRecord()
+        _ exchange: HTTPExchange, with reply: GateReply, by rules: Rules, _ record: AnswerRecord = AnswerRecord()
     ) -> AnswerRecord {
-        var record = record
-        record.isSent = exchange.answer(reply.answer)
+        var (record, answer) = (record, reply.answer)
+        for (name, value) in rules.gate.corsFields(for: exchange.request) { answer.add(name, value) }
+        record.isSent = exchange.answer(answer)
         (record.code, record.number) = (reply.code, reply.number)
         if log.isOn {
             record.request = Self.identifier(exchange.request.values(of: GateField.request))

@@ -9,20 +9,24 @@ package struct GateSettings: Sendable {
     package var admin = [HTTPListener(.tcp(host: "127.0.0.1", port: 8081))]
     /// The permissions of Unix sockets.
     package var unixMode: UInt32 = 0o660
+    /// The files for TLS as they are configured; ``tls`` is made of them.
+    var tlsFiles = TLSFiles()
     /// The certificate files of the listeners that use TLS.
-    package var tls: TLSServer.Files?
+    package internal(set) var tls: TLSServer.Files?
     package var workers = 2
     /// The verification key files, and directories of such files.
     package var keys: [String] = []
     package var passwordFile: String?
     package var minimumRSABits = 2048
     package var clockSkew = Duration.seconds(30)
+    package var defaultTTL = Duration.seconds(300)
     package var maximumTTL = Duration.seconds(900)
     package var comparesCanonically = false
     package var mvpds: [RequestorID: Set<MVPDID>] = [:]
     package var replays = ReplayStoreLocation.lmdb(path: "/var/lib/media-token/replays")
     package var routes: [GateRoute] = []
     package var sources = TokenSources()
+    package var corsOrigins = CORSOrigins()
     package var limits = HTTPLimits()
     /// One in so many verdicts is logged; 0 logs none.
     package var logEvery = 1
@@ -32,12 +36,7 @@ package struct GateSettings: Sendable {
 
     /// The names of the settings that differ from those at the process's start and take effect only after a restart.
     package func namesThatWait(since start: GateSettings) -> [String] {
-        [
-            ("listen", listen != start.listen), ("admin", admin != start.admin), ("workers", workers != start.workers),
-            ("unix-mode", unixMode != start.unixMode), ("limits", limits != start.limits),
-            ("replays", replays != start.replays), ("log-every", logEvery != start.logEvery),
-            ("stop-timeout", stopMilliseconds != start.stopMilliseconds),
-        ].filter(\.1).map(\.0)
+        Self.all.filter { $0.differs?(self, start) ?? false }.map(\.name)
     }
 
     /// The requestors that routes and MVPD lists name.
@@ -48,6 +47,15 @@ package struct GateSettings: Sendable {
     }
 
     package var policy: VerificationPolicy {
-        VerificationPolicy(clockSkew: clockSkew, maximumTTL: maximumTTL, allowedMVPDs: mvpds)
+        VerificationPolicy(
+            clockSkew: clockSkew, defaultTTL: defaultTTL, maximumTTL: maximumTTL, allowedMVPDs: mvpds)
     }
+}
+
+/// The files for TLS as they are configured.
+struct TLSFiles: Sendable {
+    var certificate: String?
+    var key: String?
+    var authorities: String?
+    var names: [String]?
 }

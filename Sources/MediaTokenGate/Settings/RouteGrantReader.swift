@@ -1,48 +1,105 @@
-internal import PlaybackGrants
 internal import MediaToken
+internal import PlaybackGrants
 internal import TextEncodings
 
 /// Reads the `grant` of a route's settings.
 enum RouteGrantReader {
+    /// The settings of every kind of grant, apart from `kind`.
+    static let common = SettingsTable<RouteGrantSettings>(settings: [
+        .text(
+            "key-file", "FILE", "File with the grant key; this or key-env", example: "/etc/media-token/grants.key",
+            \.maker.keyFile),
+        .text(
+            "key-env", "NAME", "Environment variable with the grant key", example: "GRANT_KEY", \.maker.keyEnvironment),
+        Setting(
+            "scope", "PATH", .text(pattern: "/[^%*?;]*"),
+            "Path prefix that a grant opens; the route's path if not given", example: "/live/tnt"
+        ) {
+            object, name, settings in settings.scope = object.text(name) ?? settings.scope
+        },
+        Setting(
+            "origins", "ORIGIN", .texts(pattern: "https?://[^/]+"), "Origins whose URLs may be exchanged",
+            example: ["https://stream.example"]
+        ) { object, name, settings in settings.origins = object.origins(name) },
+        .number(
+            "validity", "S", "Seconds from a token's first acceptance to the end of its grant",
+            1...Int(GrantPeriod.longestSeconds), usual: Int(RouteGrantSettings.usualValidity), \.validity, { Int64($0) }
+        ),
+        Setting(
+            "delivery", "HOW", .word(GrantDelivery.allCases.map(\.rawValue)),
+            "How the player gets the grant; a Common Access Token as cookie, others in the query, if not given",
+            example: .text(GrantDelivery.query.rawValue)
+        ) { object, name, settings in
+            let word = object.word(name, GrantDelivery.allCases.map(\.rawValue))
+            settings.delivery = word.flatMap(GrantDelivery.init) ?? settings.delivery
+        },
+        Setting(
+            "cookie-domain", "DOMAIN", .text(pattern: "[^;,\\s]+"), "Domain of the cookies; only with delivery cookie",
+            example: "stream.example"
+        ) { object, name, settings in
+            guard let domain = object.text(name) else { return }
+            settings.cookieDomain = domain
+            guard domain.isEmpty || !domain.utf8.allSatisfy(\.isTokenCharacter) else { return }
+            object.refuse(name, "is '\(printable(domain))'; expected the name of a host")
+        },
+        .number(
+            "retry-window", "S", "Seconds within which a client may fetch its grant again with its Idempotency-Key",
+            1...Int(RetryWindow.longestSpan.components.seconds), example: 30, \.retryWindow, { .seconds($0) }),
+    ])
+
     /// Reads the settings. If there are problems, adds all of them to `route` and returns `nil`.
     static func read(_ grant: SettingsObject, path: String, _ route: inout SettingsObject) -> RouteGrantSettings? {
         var object = grant
         defer { route.refuse(with: object) }
-        let name = object.required("kind") { $0.word("kind", GrantKind.all.map(\.name)) }
-        guard let kind = name.flatMap(GrantKind.named) else { return nil }
-        var maker = GrantSettings(kind)
-        (maker.keyFile, maker.keyEnvironment) = (object.text("key-file"), object.text("key-env"))
-        if (maker.keyFile == nil) == (maker.keyEnvironment == nil) {
+        if !object.has("kind") { object.refuse("kind", "is missing; expected \(GrantKind.names)") }
+        guard let kind = object.word("kind", GrantKind.all.map(\.name)).flatMap(GrantKind.named) else { return nil }
+        var settings = RouteGrantSettings(GrantSettings(kind), scope: path)
+        for setting in kind.scheme.settings where setting.isInFile {
+            object.read(setting, into: &settings.maker.values)
+        }
+        common.read(&object, into: &settings, alsoKnown: kind.scheme.settings.filter(\.isInFile).map(\.name))
+        if (settings.maker.keyFile == nil) == (settings.maker.keyEnvironment == nil) {
             object.refuse("key-file", "expected one of key-file and key-env")
         }
-        for setting in kind.scheme.settings where setting.isInFile { object.read(setting, into: &maker.values) }
-
-        var settings = RouteGrantSettings(maker, scope: object.text("scope") ?? path)
-        if kind.scheme.needsOrigins, !object.has("origins") {
+        if kind.scheme.needsOrigins, !object.was("origins") {
             let problem = RouteGrant.originsMissing
             object.refuse(problem.field, problem.reason)
         }
-        settings.origins = object.origins("origins")
-        if let seconds = object.number("validity", 1...Int(GrantPeriod.longestSeconds)) {
-            settings.validity = Int64(seconds)
+        if settings.cookieDomain != nil, settings.delivery != .cookie {
+            object.refuse("cookie-domain", "is given, and the delivery is query; expected one or the other")
         }
-        let deliveries = GrantDelivery.allCases.map(\.rawValue)
-        if let word = object.word("delivery", deliveries) {
-            settings.delivery = .init(rawValue: word) ?? settings.delivery
-        }
-        if let domain = object.text("cookie-domain") {
-            settings.cookieDomain = domain
-            if domain.isEmpty || !domain.utf8.allSatisfy(\.isTokenCharacter) {
-                object.refuse("cookie-domain", "is '\(printable(domain))'; expected the name of a host")
-            }
-            if settings.delivery != .cookie {
-                object.refuse("cookie-domain", "is given, and the delivery is query; expected one or the other")
-            }
-        }
-        let longest = Int(RetryWindow.longestSpan.components.seconds)
-        settings.retryWindow = object.number("retry-window", 1...longest).map { .seconds($0) }
-        object.refuseRest()
         return object.problems.isEmpty ? settings : nil
+    }
+
+    /// The JSON Schema of a grant: one of those of its kinds.
+    static let schema: JSONValue = ["oneOf": .list(GrantKind.all.map(schema))]
+
+    private static func schema(of kind: GrantKind) -> JSONValue {
+        var properties: [JSONName: JSONValue] = ["kind": ["const": .text(kind.name)]]
+        for setting in common.settings { properties[JSONName(setting.name)] = setting.schema }
+        var required = ["kind"] + (kind.scheme.needsOrigins ? ["origins"] : [])
+        for setting in kind.scheme.settings where setting.isInFile {
+            properties[JSONName(setting.name)] = .object(
+                setting.form.schema.merging(["description": .text(setting.help)]) { $1 })
+            if setting.isRequired { required.append(setting.name) }
+        }
+        let keys: JSONValue = [["required": ["key-file"]], ["required": ["key-env"]]]
+        return [
+            "type": "object", "properties": .object(properties), "additionalProperties": .boolean(false),
+            "required": .list(required.map { .text($0) }), "oneOf": keys,
+        ]
+    }
+}
+
+extension GrantSetting {
+    /// The form of the setting's value in the configuration file.
+    var form: SettingForm {
+        switch value {
+        case .text, .secretFile: .text()
+        case .word(let words): .word(words)
+        case .flag: .flag
+        case .list: .texts()
+        }
     }
 }
 
@@ -60,14 +117,5 @@ extension SettingsObject {
             values.set(setting.name, to: list)
         }
         if let problem = values.all(setting.name).compactMap(setting.problem).first { refuse(setting.name, problem) }
-    }
-
-    fileprivate mutating func word(_ name: String, _ words: [String]) -> String? {
-        guard let text = text(name) else { return nil }
-        guard words.contains(text) else {
-            refuse(name, "is '\(printable(text))'; expected \(words.joined(separator: ", "))")
-            return nil
-        }
-        return text
     }
 }

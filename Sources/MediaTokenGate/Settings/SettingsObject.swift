@@ -1,11 +1,18 @@
+internal import HTTPServing
+internal import MediaToken
 internal import StreamPaths
 internal import TextEncodings
 
 /// One JSON object of the settings, read name by name. It collects all problems, each with its place.
 struct SettingsObject {
     private(set) var problems: [String] = []
-    private let place: String
+    /// What is said of a setting that is read all the same.
+    private(set) var notices: [String] = []
+    /// The path of the object in the configuration; empty for the whole configuration.
+    let place: String
     private var values: [JSONName: JSONValue]
+    /// The names that have been read.
+    private var taken: Set<JSONName> = []
 
     /// - Parameter place: The path of the object in the configuration; empty for the whole configuration.
     init(_ values: [JSONName: JSONValue], at place: String = "") {
@@ -13,23 +20,35 @@ struct SettingsObject {
     }
 
     /// Adds a problem with the setting `name`, or with the object itself if `name` is `nil`.
-    mutating func refuse(_ name: String?, _ problem: String) {
+    mutating func refuse(_ name: String?, _ problem: String) { problems.append(line(name, problem)) }
+
+    private func line(_ name: String?, _ text: String) -> String {
         let path = [place, name.map { printable($0) } ?? ""].filter { !$0.isEmpty }.joined(separator: ".")
-        problems.append("\(path): \(problem)")
+        return "\(path): \(text)"
     }
 
     /// Adds a problem for each name that has not been read, after all settings have been.
-    mutating func refuseRest() {
-        for name in names { refuse(name, "no such setting") }
+    ///
+    /// - Parameter known: The names that the object may have.
+    mutating func refuseRest(known: [String]) {
+        for name in names {
+            let nearest = Spelling.nearest(to: name, among: known).map { "; did you mean \($0)?" }
+            refuse(name, "no such setting" + (nearest ?? ""))
+        }
+    }
+
+    /// Takes the value of a setting's former name for that of the setting, and says so.
+    mutating func rename(_ former: String, to name: String) {
+        guard let value = values.removeValue(forKey: JSONName(former)) else { return }
+        guard !has(name) else { return refuse(former, "is the former name of \(name), which is given too") }
+        values[JSONName(name)] = value
+        notices.append(line(former, "is called \(name) now"))
     }
 
     func has(_ name: String) -> Bool { values[JSONName(name)] != nil }
 
-    /// Reads a setting, and adds a problem if it is missing.
-    mutating func required<Value>(_ name: String, _ read: (inout SettingsObject) -> Value?) -> Value? {
-        if !has(name) { refuse(name, "is missing") }
-        return read(&self)
-    }
+    /// Whether the object had a setting that has been read.
+    func was(_ name: String) -> Bool { taken.contains(JSONName(name)) }
 
     mutating func text(_ name: String) -> String? {
         take(name, "a string") { if case .text(let text) = $0 { text } else { nil } }
@@ -48,15 +67,57 @@ struct SettingsObject {
 
     /// Reads a list of strings. A single string counts as a list of one.
     mutating func texts(_ name: String) -> [String]? {
-        take(name, "a string or an array of strings") { value in
-            switch value {
-            case .text(let text): return [text]
-            case .list(let list):
-                let texts = list.compactMap { if case .text(let text) = $0 { text } else { nil } }
-                return texts.count == list.count ? texts : nil
-            default: return nil
-            }
+        take(name, "a string or an array of strings") { $0.texts }
+    }
+
+    /// Reads one of some words.
+    mutating func word(_ name: String, _ words: [String]) -> String? {
+        guard let text = text(name) else { return nil }
+        guard words.contains(text) else {
+            refuse(name, "is '\(printable(text))'; expected \(words.joined(separator: ", "))")
+            return nil
         }
+        return text
+    }
+
+    /// Reads a list of listeners; `nil` if there is none.
+    mutating func listeners(_ name: String, mayBeEmpty: Bool) -> [HTTPListener]? {
+        let texts = texts(name)
+        if texts == [], !mayBeEmpty { refuse(name, "names no place; expected at least one") }
+        return texts?.enumerated().compactMap { position, text in
+            let listener = HTTPListener(text)
+            if listener == nil {
+                refuse("\(name)[\(position)]", "is '\(printable(text))'; expected \(HTTPListener.forms)")
+            }
+            return listener
+        }
+    }
+
+    /// Reads the MVPDs of each requestor: `{"REQUESTOR": ["ID", …]}`, or strings `REQUESTOR=ID`.
+    mutating func allowLists(_ name: String) -> [RequestorID: Set<MVPDID>] {
+        var allowed: [RequestorID: Set<MVPDID>] = [:]
+        if let pairs = values[JSONName(name)]?.texts {
+            _ = texts(name)
+            for pair in pairs {
+                guard let mark = pair.firstIndex(of: "="), mark != pair.startIndex,
+                    pair.index(after: mark) != pair.endIndex
+                else {
+                    refuse(name, "is '\(printable(pair))'; expected REQUESTOR=ID")
+                    continue
+                }
+                allowed[RequestorID(String(pair[..<mark])), default: []].insert(
+                    MVPDID(String(pair[mark...].dropFirst())))
+            }
+            return allowed
+        }
+        guard var lists = object(name) else { return allowed }
+        for requestor in lists.names {
+            guard let identifiers = lists.texts(requestor) else { continue }
+            allowed[RequestorID(requestor)] = Set(identifiers.map { MVPDID($0) })
+            if identifiers.isEmpty { lists.refuse(requestor, "is an empty list, and would refuse every token") }
+        }
+        refuse(with: lists)
+        return allowed
     }
 
     /// Reads a list of hosts; empty if there is none.
@@ -69,6 +130,7 @@ struct SettingsObject {
         values(name, "https://HOST[:PORT] or http://HOST[:PORT]") { StreamOrigin($0) }
     }
 
+    /// Reads a list of values; empty if there is none.
     private mutating func values<Value>(_ name: String, _ expected: String, _ read: (String) -> Value?) -> [Value] {
         guard let texts = texts(name) else { return [] }
         if texts.isEmpty { refuse(name, "is an empty list; expected \(expected)") }
@@ -99,8 +161,11 @@ struct SettingsObject {
         }
     }
 
-    /// Adds the problems of an object inside this one.
-    mutating func refuse(with object: SettingsObject) { problems += object.problems }
+    /// Adds the problems and notices of an object inside this one.
+    mutating func refuse(with object: SettingsObject) {
+        problems += object.problems
+        notices += object.notices
+    }
 
     private func below(_ name: String) -> String { place.isEmpty ? name : "\(place).\(name)" }
 
@@ -108,8 +173,22 @@ struct SettingsObject {
         _ name: String, _ expected: String, _ read: (JSONValue) -> Value?
     ) -> Value? {
         guard let value = values.removeValue(forKey: JSONName(name)) else { return nil }
+        taken.insert(JSONName(name))
         let result = read(value)
         if result == nil { refuse(name, "is \(value.kind); expected \(expected)") }
         return result
+    }
+}
+
+extension JSONValue {
+    /// The strings of an array of strings, or a single string; `nil` for any other value.
+    fileprivate var texts: [String]? {
+        switch self {
+        case .text(let text): return [text]
+        case .list(let list):
+            let texts = list.compactMap { if case .text(let text) = $0 { text } else { nil } }
+            return texts.count == list.count ? texts : nil
+        default: return nil
+        }
     }
 }

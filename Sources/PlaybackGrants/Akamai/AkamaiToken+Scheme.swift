@@ -10,7 +10,9 @@ extension AkamaiToken: GrantScheme {
         GrantSetting("acl", .list("PATH"), .scope, "path, with * for anything (repeatable)", in: .command),
         .ip,
         .starts,
-        GrantSetting("name", .text("NAME"), .form, "of the parameter, cookie or header (default hdnts)") { name in
+        GrantSetting(
+            "name", .text("NAME"), .form, "of the parameter, cookie or header (default hdnts)", example: "hdnts"
+        ) { name in
             let isName = !name.isEmpty && name.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "_") }
             return isName ? nil : "is '\(printable(name))'; expected letters and digits"
         },

@@ -5,7 +5,8 @@ extension CloudFrontGrant: GrantScheme {
     package static let summary = "signed URL or cookies; --url, --key-pair-id, and a PEM private key"
     package static let needsOrigins = true
     package static let settings = [
-        GrantSetting("key-pair-id", .text("ID"), .key, "ID of the public key there", isRequired: true),
+        GrantSetting(
+            "key-pair-id", .text("ID"), .key, "ID of the public key there", isRequired: true, example: "K2JCJMDEHXQW5F"),
         GrantSetting("url", .text("URL"), .scope, "one URL; * in it for anything", in: .command, isQuestion: true),
         .ip,
         .starts,

@@ -6,18 +6,24 @@ extension CommonAccessToken: GrantScheme {
     package static let summary = "Common Access Token (CTA-5007); --path-prefix, and a key of 32 bytes or more"
     package static let usualDelivery = GrantDelivery.cookie
     package static let settings = [
-        GrantSetting("key-id", .text("ID"), .key, "names the key in each token (default media-token)"),
+        GrantSetting(
+            "key-id", .text("ID"), .key, "names the key in each token (default media-token)", example: "media-token"),
         GrantSetting("path", .text("PATH"), .scope, "exactly this path", in: .command),
         GrantSetting("path-prefix", .text("PATH"), .scope, "paths that begin with this", in: .command),
         GrantSetting("scheme", .text("NAME"), .scope, "exactly this scheme", in: .command),
         GrantSetting("host", .text("NAME"), .scope, "exactly this host", in: .command),
         GrantSetting("method", .list("NAME"), .scope, "with this method (repeatable)", in: .command),
-        GrantSetting("methods", .list("NAME"), .scope, "with these methods", in: .file) { methodProblem($0) },
+        GrantSetting("methods", .list("NAME"), .scope, "with these methods", in: .file, example: "GET HEAD") {
+            methodProblem($0)
+        },
         .starts,
-        GrantSetting("issuer", .text("ID"), .form, "who makes it"),
+        GrantSetting("issuer", .text("ID"), .form, "who makes it", example: "gate.example"),
         GrantSetting("digest", .word(["sha256"]), .form, "sha256", in: .file),
         GrantSetting("cti", .text("HEX"), .form, "the token's own ID", in: .command),
-        GrantSetting("renew", .text("KIND:S[:S]"), .form, "renewal as cookie, header, redirect or automatic") { text in
+        GrantSetting(
+            "renew", .text("KIND:S[:S]"), .form, "renewal as cookie, header, redirect or automatic",
+            example: "cookie:3600:600"
+        ) { text in
             do throws(GrantError) { _ = try CATRenewal(text: text) } catch { return error.reason }
             return nil
         },

@@ -37,15 +37,18 @@ package struct GrantSetting: Sendable {
     package let isQuestion: Bool
     /// The reason why a text is not accepted as a value; `nil` if it is accepted.
     package let problem: @Sendable (String) -> String?
+    /// The value in the example of a configuration; of a list, its values with spaces between them.
+    package let example: String
     private let place: Place
 
     init(
         _ name: String, _ value: Value, _ topic: Topic, _ help: String, in place: Place = .both,
-        isRequired: Bool = false, isQuestion: Bool = false,
+        isRequired: Bool = false, isQuestion: Bool = false, example: String = "",
         problem: @escaping @Sendable (String) -> String? = { _ in nil }
     ) {
         (self.name, self.value, self.topic, self.help) = (name, value, topic, help)
         (self.place, self.isRequired, self.isQuestion, self.problem) = (place, isRequired, isQuestion, problem)
+        self.example = example
     }
 
     /// The address that alone may use the grant.

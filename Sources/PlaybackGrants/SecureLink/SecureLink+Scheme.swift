@@ -8,7 +8,7 @@ extension SecureLink: GrantScheme {
         .ip,
         GrantSetting(
             "expression", .text("TEXT"), .form,
-            "as in secure_link_md5, with $secret in it (default \(usualExpression))"),
+            "as in secure_link_md5, with $secret in it (default \(usualExpression))", example: usualExpression),
     ]
 
     package init(_ values: GrantValues) throws(GrantError) {

@@ -92,9 +92,7 @@ struct GateFiles {
     init(_ settings: GateSettings) throws(CommandError) {
         keys = try KeyOptions.load(settings)
         tls = try Self.loadTLS(settings)
-        routes = try settings.routes.enumerated().map { (number, route) throws(CommandError) in
-            try Self.loaded(route, at: number, of: settings)
-        }
+        routes = try settings.routes.map { (route) throws(CommandError) in try Self.loaded(route, of: settings) }
     }
 
     /// A copy of `settings` with the contents of the files.
@@ -105,20 +103,22 @@ struct GateFiles {
     }
 
     private static func loaded(
-        _ route: GateRoute, at number: Int, of settings: GateSettings
+        _ route: GateRoute, of settings: GateSettings
     ) throws(CommandError) -> GateRoute {
         do throws(GrantError) { return try route.withGrant(among: settings.routes) } catch {
-            throw CommandError("routes[\(number)].grant.\(error)")
+            throw CommandError("\(route.place).grant.\(error)")
         }
     }
 
     /// Every problem with the files that `settings` name.
     static func problems(_ settings: GateSettings) -> [String] {
         var problems: [String] = []
-        do throws(CommandError) { _ = try KeyOptions.load(settings) } catch { problems.append(error.message) }
+        if !settings.keys.isEmpty {
+            do throws(CommandError) { _ = try KeyOptions.load(settings) } catch { problems.append(error.message) }
+        }
         do throws(CommandError) { _ = try loadTLS(settings) } catch { problems.append(error.message) }
-        for (number, route) in settings.routes.enumerated() {
-            do throws(CommandError) { _ = try loaded(route, at: number, of: settings) } catch {
+        for route in settings.routes {
+            do throws(CommandError) { _ = try loaded(route, of: settings) } catch {
                 problems.append(error.message)
             }
         }

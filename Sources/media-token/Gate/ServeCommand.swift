@@ -18,7 +18,8 @@ enum ServeCommand {
             FILE is a JSON object whose names are those of the options, without the dashes, and routes:
               {"keys": ["Keys"], "replays": "lmdb:/var/lib/media-token/replays", "routes": [
                 {"path": "/live/tnt", "requestor": "MML", "resource": "TNT"}, {"path": "/trailers", "open": true}]}
-            What is given on the command line replaces what FILE says.
+            What is given on the command line replaces what FILE says. --print=example shows every setting, those of a \
+            route's hosts, retries and grant too; --print=schema, what an editor needs to complete and check FILE.
 
             SIGHUP reads FILE, the keys and the certificates again: routes, keys, policy, token sources and certificates \
             change at once, all or none. SIGTERM and SIGINT stop it gracefully. Verdicts are logged on standard output, \
@@ -26,8 +27,9 @@ enum ServeCommand {
 
             Exit status: 0 stopped, or checked and right; 2 cannot serve; 64 usage, or problems found by --check.
 
-            Example:
+            Examples:
               media-token serve --keys adobe.pem --listen 127.0.0.1:8080
+              media-token serve --print=schema > gate.schema.json
             """,
         groups: [
             OptionGroup(
@@ -35,53 +37,61 @@ enum ServeCommand {
                 options: [
                     CommandOption("config", "FILE", "Read settings from a JSON file"),
                     CommandOption("check", nil, "Check the configuration, print all problems, and exit"),
-                ]),
-            OptionGroup(
-                heading: "Where and how:",
-                options: GateOption.all.map { CommandOption($0.name, $0.value, $0.help) }),
-        ])
+                    CommandOption(
+                        "print", "WHAT",
+                        "Print an example of FILE with every setting, its JSON schema, or the settings as a page, and exit"
+                    ),
+                ])
+        ] + GateOptions.groups)
+
+    /// What `--print` prints.
+    private enum Printed: String, CaseIterable {
+        case example, schema, page
+
+        var text: String {
+            switch self {
+            case .example: SettingsDocuments.example
+            case .schema: SettingsDocuments.schema
+            case .page: SettingsDocuments.page
+            }
+        }
+    }
 
     private struct Invocation {
         let checks: Bool
-        let file: String?
-        let given: [JSONName: JSONValue]
+        let printed: Printed?
+        let options: GateOptions
 
         init(_ given: Arguments) throws(UsageError) {
             guard given.operands.isEmpty else { throw UsageError("expected options only") }
-            (checks, file) = (given.has("check"), try given.one("config"))
-            var values: [JSONName: JSONValue] = [:]
-            for option in GateOption.all where given.has(option.name) {
-                values[JSONName(option.setting)] = try option.read(given)
-            }
-            self.given = values
-        }
-
-        /// The settings of file and command line together; `nil` if they have problems, which are printed.
-        func readSettings() throws(CommandError) -> GateSettings? {
-            var values = try file.map { (file) throws(CommandError) in try GateOption.read(file: file) } ?? [:]
-            values.merge(given) { $1 }
-            let reader = GateSettingsReader(values)
-            for problem in reader.problems { Console.printError("\(file ?? "serve"): \(problem)") }
-            return reader.problems.isEmpty ? reader.settings : nil
+            (checks, options) = (given.has("check"), try GateOptions(given))
+            printed = try given.choice("print", Printed.init, Printed.allCases.map(\.rawValue))
         }
     }
 
     @Sendable static func run(_ arguments: [String]) -> ExitStatus {
         let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
         return CommandError.report { () throws(CommandError) in
-            guard let settings = try invocation.readSettings() else { return .usage }
-            return invocation.checks ? check(settings, invocation) : try serve(settings, invocation)
+            if let printed = invocation.printed {
+                Console.print(printed.text)
+                return .success
+            }
+            let reader = try invocation.options.read()
+            if invocation.checks { return check(reader, invocation) }
+            return reader.problems.isEmpty ? try serve(reader.settings, invocation) : .usage
         }
     }
 
-    /// Checks that the files that the settings name contain what they should, and prints every problem.
-    private static func check(_ settings: GateSettings, _ invocation: Invocation) -> ExitStatus {
+    /// Checks that the files that the settings name contain what they should, and prints every problem, also if the settings
+    /// themselves have some.
+    private static func check(_ reader: GateSettingsReader, _ invocation: Invocation) -> ExitStatus {
+        let settings = reader.settings
         for listener in HTTPServer.exposedListeners(among: settings.listen + settings.admin) { warn(exposed: listener) }
         warnOfModes(settings, invocation)
         if SignatureEngine.isDoubtful { tellEngine() }
         let problems = GateFiles.problems(settings)
         for problem in problems { Console.printError(problem) }
-        return problems.isEmpty ? .success : .usage
+        return problems.isEmpty && reader.problems.isEmpty ? .success : .usage
     }
 
     private static func serve(_ settings: GateSettings, _ invocation: Invocation) throws(CommandError) -> ExitStatus {
@@ -118,7 +128,7 @@ enum ServeCommand {
     }
 
     private static func warnOfModes(_ settings: GateSettings, _ invocation: Invocation) {
-        for warning in FileModes.warnings(settings, file: invocation.file) { Console.printError(warning) }
+        for warning in FileModes.warnings(settings, file: invocation.options.file) { Console.printError(warning) }
     }
 
     private static func warn(exposed listener: HTTPListener) {
@@ -147,9 +157,11 @@ enum ServeCommand {
         ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")
         defer { ServiceManager.notify("READY=1") }
         do throws(CommandError) {
-            guard let settings = try invocation.readSettings() else {
+            let reader = try invocation.options.read()
+            guard reader.problems.isEmpty else {
                 return Console.printError("reload failed, configuration unchanged: the settings have problems")
             }
+            let settings = reader.settings
             warnOfModes(settings, invocation)
             let files = try gate.apply(settings)
             for name in settings.namesThatWait(since: gate.settings) {

@@ -68,39 +68,3 @@ enum ResourceFile {
         return text
     }
 }
-
-/// The options for the time of a check and for its tolerances.
-struct TimeOptions {
-    static let group = OptionGroup(
-        heading: "Time:",
-        options: [
-            CommandOption(
-                "at", "TIME", "Check as of TIME: ISO 8601, 'yyyy-MM-dd HH:mm:ss Z', seconds since 1970, or now"),
-            CommandOption("skew", "S", "Seconds that clocks may be apart (default 30, highest 300)"),
-            CommandOption("max-ttl", "S", "Longest life of a token in seconds (default 900)"),
-        ])
-
-    let time: Timestamp?
-    private let skew: Duration
-    private let maximumTTL: Duration
-
-    init(_ given: Arguments) throws(UsageError) {
-        time = try Self.time("at", given)
-        skew = .seconds(try given.number("skew", in: 0...VerificationPolicy.largestClockSkew.components.seconds) ?? 30)
-        maximumTTL = .seconds(try given.number("max-ttl", in: 1...86_400) ?? 900)
-    }
-
-    static func time(_ option: String, _ given: Arguments) throws(UsageError) -> Timestamp? {
-        guard let text = try given.one(option) else { return nil }
-        guard let time = Timestamp(reading: text) else {
-            throw UsageError(
-                "--\(option) is '\(text)'; expected 2016-03-17T22:02:00Z, '2016-03-17 15:02:00 -0700', "
-                    + "seconds since 1970, or now")
-        }
-        return time
-    }
-
-    func policy(allowedMVPDs: [RequestorID: Set<MVPDID>] = [:]) -> VerificationPolicy {
-        VerificationPolicy(clockSkew: skew, maximumTTL: maximumTTL, allowedMVPDs: allowedMVPDs)
-    }
-}

@@ -12,8 +12,8 @@ struct KeyOptions {
             CommandOption("key", "FILE", "Load PEM, DER, a certificate, PKCS#12 or JKS (repeatable)"),
             CommandOption("password", "P", "Password of a PKCS#12 or JKS; others on this machine can see it"),
             CommandOption("password-file", "F", "Read the password from the first line of a file"),
-            CommandOption("min-rsa-bits", "N", "Accept keys from N bits up (default 2048, lowest 1024)"),
-            CommandOption("ignore-certificate-dates", nil, "Use certificates outside of their validity (unsafe)"),
+        ] + GateSettings.settings(named: ["min-rsa-bits"]).map(\.option) + [
+            CommandOption("ignore-certificate-dates", nil, "Use certificates outside of their validity (unsafe)")
         ])
 
     private static let passwordFileLimit = 4096
@@ -33,7 +33,7 @@ struct KeyOptions {
         }
         let bits = try given.number("min-rsa-bits", in: Int64(KeyRequirements.lowestMinimumRSABits)...8192)
         requirements = KeyRequirements(
-            minimumRSABits: bits.map(Int.init) ?? 2048,
+            minimumRSABits: bits.map(Int.init) ?? GateSettings().minimumRSABits,
             unsafeIgnoringCertificateDates: given.has("ignore-certificate-dates"))
     }
 

@@ -61,6 +61,17 @@ struct Arguments {
         }
         return number
     }
+
+    /// The value of an option that accepts a few words; `nil` if the option is not given.
+    func choice<Value>(
+        _ option: String, _ make: (String) -> Value?, _ words: [String]
+    ) throws(UsageError) -> Value? {
+        guard let text = try one(option) else { return nil }
+        guard let value = make(text) else {
+            throw UsageError("--\(option) is '\(text)'; expected \(words.joined(separator: ", "))")
+        }
+        return value
+    }
 }
 
 /// An invalid command line. It ends the program with exit status 64.

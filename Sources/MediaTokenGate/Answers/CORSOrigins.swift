@@ -1,0 +1,52 @@
+internal import HTTPMessages
+internal import StreamPaths
+internal import TextEncodings
+
+/// The origins whose pages may call the gate from a browser (Fetch standard, CORS protocol).
+package struct CORSOrigins: Sendable, Equatable {
+    private var origins: [String] = []
+    private var isAny = false
+
+    /// No page may call the gate.
+    package init() {}
+
+    /// - Parameters:
+    ///   - texts: Origins, or `*` for any of them.
+    ///   - refuse: Called with what is wrong with one of the texts.
+    init(_ texts: [String], refuse: (String) -> Void) {
+        for text in texts {
+            if text == "*" {
+                isAny = true
+            } else if StreamOrigin(text) != nil {
+                origins.append(text)
+            } else {
+                refuse("is '\(printable(text))'; expected https://HOST[:PORT], http://HOST[:PORT] or *")
+            }
+        }
+    }
+
+    /// Whether no page may call the gate.
+    var isEmpty: Bool { origins.isEmpty && !isAny }
+
+    /// The header fields that let the page read an answer; empty if its origin may not.
+    ///
+    /// - Parameter origin: The `Origin` of the request, which browsers write in lower case.
+    func fields(for origin: ArraySlice<UInt8>) -> [(name: StaticString, value: String)] {
+        let exposed = "X-Media-Token-Code, WWW-Authenticate"
+        if let named = origins.first(where: { origin.elementsEqual($0.utf8) }) {
+            return [
+                ("Access-Control-Allow-Origin", named), ("Access-Control-Allow-Credentials", "true"),
+                ("Access-Control-Expose-Headers", exposed), ("Vary", "Origin"),
+            ]
+        }
+        guard isAny else { return [("Vary", "Origin")] }
+        return [("Access-Control-Allow-Origin", "*"), ("Access-Control-Expose-Headers", exposed)]
+    }
+
+    /// The header fields with which a preflight request is answered, beside those of any answer.
+    static let preflight: [(name: StaticString, value: String)] = [
+        ("Access-Control-Allow-Methods", "POST"),
+        ("Access-Control-Allow-Headers", "Content-Type, Idempotency-Key, X-Request-Id, X-Requestor-Id, X-Resource-Id"),
+        ("Access-Control-Max-Age", "86400"),
+    ]
+}

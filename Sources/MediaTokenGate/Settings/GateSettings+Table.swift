@@ -1,0 +1,206 @@
+internal import EventLoops
+internal import HTTPServing
+internal import MediaToken
+internal import ReplayStores
+internal import StreamPaths
+internal import TextEncodings
+
+extension GateSettings {
+    /// Every setting of the gate, in the order in which `--help` lists them.
+    package static var all: [Setting<GateSettings>] { table.settings }
+
+    /// The settings with some names.
+    package static func settings(named names: [String]) -> [Setting<GateSettings>] {
+        all.filter { names.contains($0.name) }
+    }
+
+    static let table = SettingsTable(
+        settings: listening.map { $0.under("Where it listens:") } + trust.map { $0.under("Keys and replay store:") }
+            + policy.map { $0.under("What a token must be for:") }
+            + sources.map { $0.under("Where a proxied request has its token:") }
+            + limits.map { $0.under("Limits:") } + operation.map { $0.under("Operation:") })
+
+    /// The values of settings that the file does not have.
+    private static let usual = GateSettings()
+
+    private static let listening: [Setting<GateSettings>] = [
+        listeners("listen", "Address for backends and proxies: \(HTTPListener.forms)", mayBeEmpty: false, \.listen),
+        listeners(
+            "admin", "Address for health, readiness, metrics and the API's description", mayBeEmpty: true, \.admin),
+        Setting(
+            "unix-mode", "MODE", .text(pattern: "0?[0-7]{1,3}"), "Permissions of Unix sockets", usual: "660",
+            example: "660"
+        ) { object, name, settings in
+            guard let text = object.text(name) else { return }
+            guard let mode = UInt32(text, radix: 8), mode <= 0o777 else {
+                return object.refuse(name, "is '\(printable(text))'; expected permissions such as 660")
+            }
+            settings.unixMode = mode
+        }.afterRestart(\.unixMode),
+        .text(
+            "tls-certificate", "FILE", "Certificate as PEM, followed by those up to its authority",
+            example: "/etc/media-token/tls.pem", \.tlsFiles.certificate),
+        .text(
+            "tls-key", "FILE", "Its private key as PEM, without a password", example: "/etc/media-token/tls.key",
+            \.tlsFiles.key),
+        .text(
+            "tls-client-ca", "FILE", "Serve over TLS only clients with a certificate of these authorities",
+            example: "/etc/media-token/clients.pem", \.tlsFiles.authorities),
+        Setting(
+            "tls-client-name", "NAME", .texts(pattern: "(?!\\.)[^*]+"),
+            "Serve only TLS clients whose certificate has this DNS name, or this common name if it has no DNS name",
+            example: ["backend.example"]
+        ) { object, name, settings in settings.tlsFiles.names = object.texts(name) },
+        Setting(
+            "cors-origin", "ORIGIN", .texts(pattern: "\\*|https?://[^/]+", mayBeEmpty: true),
+            "Origin whose pages may call /v1/verify, /v1/play and /v1/explain; * for any, without cookies",
+            example: ["https://player.example"]
+        ) { object, name, settings in
+            settings.corsOrigins = CORSOrigins(object.texts(name) ?? []) { object.refuse(name, $0) }
+        },
+        number("workers", "N", "Threads that serve requests", 1...256, \.workers).afterRestart(\.workers),
+    ]
+
+    private static let trust: [Setting<GateSettings>] = [
+        Setting(
+            "keys", "PATH", .texts(), "Verification key file, or a directory of them",
+            example: ["/etc/media-token/keys"]
+        ) { object, name, settings in
+            guard let paths = object.texts(name) else { return }
+            settings.keys = paths
+            if paths.isEmpty { object.refuse(name, "none is named; expected key files, or directories of them") }
+        }.required,
+        .text(
+            "password-file", "FILE", "Password of a PKCS#12 or JKS, on the file's first line",
+            example: "/etc/media-token/keystore-password", \.passwordFile),
+        number(
+            "min-rsa-bits", "N", "Accept keys from N bits up", KeyRequirements.lowestMinimumRSABits...8192,
+            \.minimumRSABits),
+        Setting(
+            "replays", "URL", .text(pattern: "memory|lmdb:.+|rediss?:.+"), "Replay store: \(ReplayStoreLocation.forms)",
+            usual: "lmdb:/var/lib/media-token/replays", example: "lmdb:/var/lib/media-token/replays"
+        ) { object, name, settings in
+            guard let url = object.text(name) else { return }
+            do { settings.replays = try ReplayStoreLocation(url) } catch { object.refuse(name, "\(error)") }
+        }.afterRestart(\.replays),
+    ]
+
+    private static let policy: [Setting<GateSettings>] = [
+        seconds(
+            "skew", "Difference allowed between this host's clock and Adobe's, in seconds",
+            0...Int(VerificationPolicy.largestClockSkew.components.seconds), \.clockSkew),
+        seconds(
+            "default-ttl", "TTL of a token that has none, in seconds",
+            1...Int(VerificationPolicy.longestDefaultTTL.components.seconds), \.defaultTTL),
+        seconds("max-ttl", "Longest TTL, to which a longer one is cut, in seconds", 1...86_400, \.maximumTTL),
+        Setting(
+            "canonical-resource", nil, .flag, "/v1/verify and /v1/play compare MRSS by its canonical XML",
+            usual: .boolean(false),
+            example: .boolean(false)
+        ) { object, name, settings in settings.comparesCanonically = object.flag(name) ?? settings.comparesCanonically
+        },
+        Setting(
+            "mvpd", "REQUESTOR=ID", .lists, "MVPD, or proxy MVPD, that a requestor's tokens may come from",
+            example: ["MML": ["Comcast", "TempPass"]]
+        ) { object, name, settings in settings.mvpds = object.allowLists(name) }
+        .formerly("mvpds"),
+        Setting(
+            "routes", "PATH=REQUESTOR:RESOURCE", .objects(RouteDraft.schema),
+            "What a path and all below it demand; PATH=open: nothing",
+            example: .list([RouteDraft.example, RouteDraft.openExample])
+        ) { object, name, settings in settings.routes = object.routes(name) },
+    ]
+
+    private static let sources: [Setting<GateSettings>] = [
+        source("token-header", "Header with the token; empty for none", pattern: nameInHTTP, \.sources.header),
+        Setting(
+            "token-bearer", nil, .flag, "Take a token from Authorization: Bearer", usual: .boolean(true),
+            example: .boolean(true)
+        ) { object, name, settings in settings.sources.bearer = object.flag(name) ?? settings.sources.bearer },
+        source("token-cookie", "Cookie with the token; empty for none", pattern: nameInHTTP, \.sources.cookie),
+        source("token-parameter", "Query parameter with the token; empty for none", pattern: nil, \.sources.parameter),
+    ]
+
+    private static let limits: [Setting<GateSettings>] = [
+        limit("max-header-bytes", "N", "Longest request line and headers", 1024...1_048_576, \.limits.headerBytes),
+        limit("max-body-bytes", "N", "Longest body", 1024...16_777_216, \.limits.bodyBytes),
+        limit(
+            "arrival-timeout", "S", "Seconds for a request to arrive", 1...3600, \.limits.arrivalMilliseconds,
+            unit: 1000),
+        limit(
+            "idle-timeout", "S", "Seconds that a connection may be idle", 1...86_400, \.limits.idleMilliseconds,
+            unit: 1000),
+        limit("max-connections", "N", "Connections at a time", 1...1_000_000, \.limits.connections),
+        limit(
+            "max-connections-per-peer", "N", "Connections at a time from one address", 1...1_000_000,
+            \.limits.connectionsPerPeer),
+        limit(
+            "max-unfinished-bytes", "N",
+            "Total bytes of unfinished requests; above it, connections with the most are closed. As many again may wait for answers; above that, requests of more than 8 KiB get 503",
+            1_048_576...17_179_869_184, \.limits.unfinishedBytes),
+    ]
+
+    private static let operation: [Setting<GateSettings>] = [
+        number("log-every", "N", "Log one verdict in N; 0 for none", 0...1_000_000, \.logEvery)
+            .afterRestart(\.logEvery),
+        limit(
+            "stop-timeout", "S", "Seconds to finish in-flight requests on shutdown", 0...3600, \.stopMilliseconds,
+            unit: 1000),
+    ]
+
+    /// A name that is a token in HTTP's sense (RFC 9110, 5.6.2), or empty.
+    private static let nameInHTTP = "[!#$%&'*+.^_`|~0-9A-Za-z-]*"
+
+    private static func listeners(
+        _ name: String, _ help: String, mayBeEmpty: Bool,
+        _ path: any WritableKeyPath<GateSettings, [HTTPListener]> & Sendable
+    ) -> Setting<GateSettings> {
+        let pattern = "(?:tls:)?(?:unix:.+|systemd(?::.+)?|[^:]*:[0-9]+|\\[.*\\]:[0-9]+)"
+        let usual = JSONValue.list(Self.usual[keyPath: path].map { .text($0.description) })
+        return Setting(
+            name, "ADDRESS", .texts(pattern: pattern, mayBeEmpty: mayBeEmpty), help, usual: usual, example: usual
+        ) { object, name, settings in
+            guard let listeners = object.listeners(name, mayBeEmpty: mayBeEmpty) else { return }
+            settings[keyPath: path] = listeners
+        }
+        .afterRestart(path)
+    }
+
+    private static func number(
+        _ name: String, _ placeholder: String, _ help: String, _ range: ClosedRange<Int>,
+        _ path: any WritableKeyPath<GateSettings, Int> & Sendable, unit: Int = 1
+    ) -> Setting<GateSettings> {
+        .number(name, placeholder, help, range, usual: usual[keyPath: path] / unit, path) { $0 * unit }
+    }
+
+    /// A number that is fixed when the process starts.
+    private static func limit(
+        _ name: String, _ placeholder: String, _ help: String, _ range: ClosedRange<Int>,
+        _ path: any WritableKeyPath<GateSettings, Int> & Sendable, unit: Int = 1
+    ) -> Setting<GateSettings> {
+        number(name, placeholder, help, range, path, unit: unit).afterRestart(path)
+    }
+
+    private static func seconds(
+        _ name: String, _ help: String, _ range: ClosedRange<Int>,
+        _ path: any WritableKeyPath<GateSettings, Duration> & Sendable
+    ) -> Setting<GateSettings> {
+        .number(name, "S", help, range, usual: Int(usual[keyPath: path].components.seconds), path) { .seconds($0) }
+    }
+
+    /// A setting whose empty value turns it off.
+    private static func source(
+        _ name: String, _ help: String, pattern: String?, _ path: any WritableKeyPath<GateSettings, String?> & Sendable
+    ) -> Setting<GateSettings> {
+        let usual = usual[keyPath: path] ?? ""
+        return Setting(
+            name, "NAME", .text(pattern: pattern), help, usual: .text(usual), example: .text(usual)
+        ) { object, name, settings in
+            guard let text = object.text(name) else { return }
+            guard pattern == nil || text.utf8.allSatisfy(\.isTokenCharacter) else {
+                return object.refuse(name, "is '\(printable(text))'; expected a name without separators")
+            }
+            settings[keyPath: path] = text.isEmpty ? nil : text
+        }
+    }
+}

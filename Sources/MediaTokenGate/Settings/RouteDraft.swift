@@ -1,0 +1,141 @@
+internal import MediaToken
+internal import StreamPaths
+internal import TextEncodings
+
+/// A route as the configuration file has it: `{"path": …, "open": true}` or `{"path": …, "requestor": …, "resource": …}`.
+struct RouteDraft: Sendable {
+    private var path: String?
+    private var requestors: [String]?
+    private var resources: [String]?
+    private var isOpen = false
+    private var isCanonical = false
+    private var hosts: [StreamHost] = []
+    private var attemptWindow: Duration?
+    private var grant: RouteGrantSettings?
+
+    static let table = SettingsTable<RouteDraft>(settings: [
+        Setting(
+            "path", "PATH", .text(pattern: "/(?!(?:[^?]*/)?\\.\\.?(?:/|$))(?!.*//)[^?]*"),
+            "Path, with all paths below it; percent-encoded", example: "/live/tnt"
+        ) { object, name, draft in
+            guard let path = object.text(name) else { return }
+            draft.path = path
+            if !GateRoute.isPath(path) { object.refuse(name, "is '\(printable(path))'; expected \(Self.expectedPath)") }
+        }.required,
+        Setting(
+            "open", nil, .flag, "Whether the media is unprotected", usual: .boolean(false), example: .boolean(false)
+        ) {
+            object, name, draft in draft.isOpen = object.flag(name) ?? false
+        },
+        identifiers(
+            "requestor", "Requestor that the token must be for, or one of several", example: "MML", \.requestors),
+        identifiers("resource", "Resource that the token must be for, or one of several", example: "TNT", \.resources),
+        Setting(
+            "canonical-resource", nil, .flag, "Compare MRSS by its canonical XML", usual: .boolean(false),
+            example: .boolean(false)
+        ) { object, name, draft in draft.isCanonical = object.flag(name) ?? false },
+        Setting(
+            "hosts", "HOST", .texts(pattern: "[^/:]+"), "Virtual hosts that the route is for; on all routes or on none",
+            example: ["stream.example"]
+        ) { object, name, draft in draft.hosts = object.hosts(name) },
+        .number(
+            "attempt-window", "S", "Seconds within which a proxy may ask again about one request of a client", 1...10,
+            \.attemptWindow, { .seconds($0) }),
+        Setting(
+            "grant", "GRANT", .object(RouteGrantReader.schema), "Playback grant that /v1/play exchanges a token for",
+            example: ["kind": "akamai"]
+        ) { object, name, draft in
+            guard let grant = object.object(name) else { return }
+            draft.grant = RouteGrantReader.read(grant, path: draft.path ?? "/", &object)
+        },
+    ])
+
+    /// The JSON Schema of a route.
+    static let schema = table.schema([
+        "if": ["properties": ["open": ["const": .boolean(true)]], "required": ["open"]],
+        "then": [
+            "properties": [
+                "requestor": .boolean(false), "resource": .boolean(false), "grant": .boolean(false),
+                "attempt-window": .boolean(false),
+            ]
+        ],
+        "else": ["required": ["requestor", "resource"]],
+    ])
+
+    /// A route with every setting.
+    static let example = JSONValue.object(
+        Dictionary(uniqueKeysWithValues: table.settings.map { (JSONName($0.name), $0.example) }))
+    /// A route for unprotected media.
+    static let openExample: JSONValue = ["path": "/trailers", "open": .boolean(true), "hosts": ["stream.example"]]
+
+    private static let expectedPath =
+        "a path from / on that all servers read alike: percent-encoded, without a query, empty names, . or .., and beyond "
+        + "ASCII with letters, marks and digits only"
+
+    /// Reads a route; `nil` if it has problems, which are added to the object.
+    static func route(_ object: inout SettingsObject) -> GateRoute? {
+        var draft = RouteDraft()
+        table.read(&object, into: &draft)
+        return draft.route(&object)
+    }
+
+    private static func identifiers(
+        _ name: String, _ help: String, example: String, _ path: any WritableKeyPath<RouteDraft, [String]?> & Sendable
+    ) -> Setting<RouteDraft> {
+        Setting(name, "ID", .texts(pattern: "(?s:.+)"), help, example: .text(example)) { object, name, draft in
+            guard let texts = object.texts(name) else { return }
+            draft[keyPath: path] = texts
+            guard texts.isEmpty || texts.contains("") else { return }
+            object.refuse(name, "is empty, or holds an empty string; expected an ID")
+        }
+    }
+
+    /// Checks what depends on several settings, and makes the route.
+    private func route(_ object: inout SettingsObject) -> GateRoute? {
+        if isOpen {
+            if requestors != nil || resources != nil {
+                object.refuse(nil, "is open, and names a requestor or resource; expected one or the other")
+            }
+            if attemptWindow != nil {
+                object.refuse("attempt-window", "is given, and the route is open; expected one or the other")
+            }
+            if grant != nil { object.refuse("grant", "is given, and the route is open; expected one or the other") }
+        } else {
+            for name in ["requestor", "resource"] where !object.was(name) { object.refuse(name, "is missing") }
+        }
+        guard object.problems.isEmpty, let path else { return nil }
+        let identifiers = (resources ?? []).map { ResourceID($0) }
+        let rule: ResourceRule = isCanonical ? .canonically(identifiers) : .anyOf(identifiers)
+        let expectation = Expectation(requestors: (requestors ?? []).map { RequestorID($0) }, resource: rule)
+        return GateRoute(
+            at: object.place, path: path, hosts: hosts, access: isOpen ? .open : .token(expectation),
+            attemptWindow: attemptWindow,
+            grant: grant)
+    }
+}
+
+extension SettingsObject {
+    /// Reads the routes. Two of them must not be for paths that a server might take for one.
+    mutating func routes(_ name: String) -> [GateRoute] {
+        var routes: [GateRoute] = []
+        for var object in objects(name) {
+            if let route = RouteDraft.route(&object) {
+                let others = routes.filter(route.sharesHost)
+                if others.contains(where: { $0.path.isSame(as: route.path) }) {
+                    object.refuse("path", "is that of another route; expected each path once")
+                } else if let other = others.first(where: route.isConfused) {
+                    object.refuse(
+                        "path",
+                        "is '\(printable(route.path.text))', and another route's '\(printable(other.path.text))'; expected two that "
+                            + "every server tells apart, by more than upper and lower case")
+                }
+                if let first = routes.first, first.hosts.isEmpty != route.hosts.isEmpty {
+                    object.refuse("hosts", "is set on some routes only; expected on all routes or on none")
+                }
+                routes.append(route)
+            }
+            refuse(with: object)
+        }
+        return routes
+    }
+}

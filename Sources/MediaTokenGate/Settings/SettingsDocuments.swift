@@ -1,0 +1,103 @@
+internal import PlaybackGrants
+internal import TextEncodings
+
+/// What is derived from the tables of settings, for people and editors.
+package enum SettingsDocuments {
+    /// A configuration file with every setting, for each kind of grant too.
+    package static var example: String {
+        var members = Dictionary(uniqueKeysWithValues: GateSettings.all.map { (JSONName($0.name), $0.example) })
+        members["listen"] = ["127.0.0.1:8080", "tls:127.0.0.1:8443"]
+        members["routes"] = .list(GrantKind.all.map(route) + [RouteDraft.openExample])
+        return JSONValue.object(members).document
+    }
+
+    /// The JSON Schema (draft 2020-12) of the configuration file.
+    package static var schema: String {
+        let together: [JSONName: JSONValue] = [
+            "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Configuration of media-token serve",
+            "dependentRequired": [
+                "tls-certificate": ["tls-key"], "tls-key": ["tls-certificate"], "tls-client-ca": ["tls-certificate"],
+                "tls-client-name": ["tls-client-ca"],
+            ],
+        ]
+        return GateSettings.table.schema(together).document
+    }
+
+    /// The tables of the page on settings, in Markdown.
+    package static var page: String {
+        var lines: [String] = []
+        var topic = ""
+        for setting in GateSettings.all {
+            if setting.topic != topic {
+                topic = setting.topic
+                lines += ["", "### \(topic.dropLast())", ""] + head
+            }
+            lines.append(row(setting))
+        }
+        lines += ["", "### A route", ""] + head + RouteDraft.table.settings.map(row)
+        lines += ["", "### The grant of a route", ""] + head
+        lines.append("| `kind` | string | \(GrantKind.names) | |")
+        lines += RouteGrantReader.common.settings.map(row)
+        for kind in GrantKind.all {
+            let own = kind.scheme.settings.filter(\.isInFile)
+            lines += own.map { "| `\($0.name)` | \($0.form.name) | `\(kind.name)` only: \($0.help) | |" }
+        }
+        return lines.dropFirst().joined(separator: "\n")
+    }
+
+    private static let head = ["| name | JSON | what it is | new value |", "| --- | --- | --- | --- |"]
+
+    private static func row(_ setting: Setting<some Sendable>) -> String {
+        let effect = setting.waitsForRestart ? "restart" : "reload"
+        return
+            "| `\(setting.name)` | \(setting.form.name) | \(setting.fullHelp.replacing("|", with: "\\|")) | \(effect) |"
+    }
+
+    /// A route with a grant of a kind, with every setting of both.
+    private static func route(_ kind: GrantKind) -> JSONValue {
+        var grant = Dictionary(
+            uniqueKeysWithValues: RouteGrantReader.common.settings.map { (JSONName($0.name), $0.example) })
+        for setting in kind.scheme.settings where setting.isInFile {
+            grant[JSONName(setting.name)] = setting.exampleValue
+        }
+        let path = "/live/\(kind.name)"
+        grant["kind"] = .text(kind.name)
+        grant["scope"] = .text(path)
+        grant["key-file"] = .text("/etc/media-token/\(kind.name).key")
+        grant["key-env"] = nil
+        grant["delivery"] = .text(kind.scheme.usualDelivery.rawValue)
+        if kind.scheme.usualDelivery != .cookie { grant["cookie-domain"] = nil }
+        guard case .object(var route) = RouteDraft.example else { return RouteDraft.example }
+        route["path"] = .text(path)
+        route["grant"] = .object(grant)
+        return .object(route)
+    }
+}
+
+extension SettingForm {
+    /// The JSON type of the value, in words.
+    fileprivate var name: String {
+        switch self {
+        case .text: "string"
+        case .texts: "string or array of strings"
+        case .number: "number"
+        case .flag: "true or false"
+        case .word: "string"
+        case .lists: "object of arrays, or array of strings"
+        case .objects: "array of objects"
+        case .object: "object"
+        }
+    }
+}
+
+extension GrantSetting {
+    fileprivate var exampleValue: JSONValue {
+        switch value {
+        case .text: .text(example)
+        case .secretFile: .text("/etc/media-token/\(name)")
+        case .word(let words): .text(words.first ?? example)
+        case .list: .list(example.split(separator: " ").map { .text(String($0)) })
+        case .flag: .boolean(true)
+        }
+    }
+}

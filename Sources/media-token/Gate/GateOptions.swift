@@ -1,0 +1,97 @@
+internal import Files
+internal import MediaTokenGate
+internal import TextEncodings
+
+extension Setting {
+    /// The option of the command line: the setting's name, of an array of objects that of one of them, and with `no-` before
+    /// it for a flag that is on by default.
+    var optionName: String {
+        switch form {
+        case .objects: String(name.dropLast())
+        case .flag where usual == .boolean(true): "no-\(name)"
+        default: name
+        }
+    }
+
+    var option: CommandOption {
+        CommandOption(optionName, placeholder, optionName == "no-\(name)" ? "Turn off: \(fullHelp)" : fullHelp)
+    }
+
+    /// The value that the command line gives to the setting, as the configuration file would have it; `nil` if it gives none.
+    func value(_ given: Arguments) throws(UsageError) -> JSONValue? {
+        guard given.has(optionName) else { return nil }
+        switch form {
+        case .text, .word, .object: return .text(try given.one(optionName) ?? "")
+        case .texts, .lists: return .list(given.all(optionName).map { .text($0) })
+        case .number:
+            let text = try given.one(optionName) ?? ""
+            guard let number = Int(text) else {
+                throw UsageError("--\(optionName) is '\(text)'; expected a whole number")
+            }
+            return .number(Double(number))
+        case .flag: return .boolean(optionName == name)
+        case .objects: return .list(try given.all(optionName).map(route))
+        }
+    }
+
+    private func route(_ text: String) throws(UsageError) -> JSONValue {
+        guard let mark = text.firstIndex(of: "=") else {
+            throw UsageError("--\(optionName) is '\(text)'; expected PATH=REQUESTOR:RESOURCE")
+        }
+        let (path, rest) = (String(text[..<mark]), text[text.index(after: mark)...])
+        if rest == "open" { return ["path": .text(path), "open": .boolean(true)] }
+        guard let colon = rest.firstIndex(of: ":") else {
+            throw UsageError("--\(optionName) is '\(text)'; expected PATH=REQUESTOR:RESOURCE or PATH=open")
+        }
+        return [
+            "path": .text(path), "requestor": .text(String(rest[..<colon])),
+            "resource": .text(String(rest[rest.index(after: colon)...])),
+        ]
+    }
+}
+
+/// The options of `serve` that are settings of its configuration file too, and the file itself.
+struct GateOptions {
+    /// The settings as `--help` lists them.
+    static let groups = topics.map { topic in
+        OptionGroup(heading: topic, options: GateSettings.all.filter { $0.topic == topic }.map(\.option))
+    }
+
+    private static let topics = GateSettings.all.map(\.topic).reduce(into: [String]()) { topics, topic in
+        if topics.last != topic { topics.append(topic) }
+    }
+
+    let file: String?
+    private let given: [JSONName: JSONValue]
+
+    init(_ given: Arguments) throws(UsageError) {
+        file = try given.one("config")
+        var values: [JSONName: JSONValue] = [:]
+        for setting in GateSettings.all { values[JSONName(setting.name)] = try setting.value(given) }
+        self.given = values
+    }
+
+    /// Reads the settings of file and command line together, and prints what the operator should know of them. An option
+    /// replaces what the file says.
+    func read() throws(CommandError) -> GateSettingsReader {
+        var values = try file.map { (file) throws(CommandError) in try Self.read(file: file) } ?? [:]
+        values.merge(given) { $1 }
+        let reader = GateSettingsReader(values)
+        for notice in reader.notices { Console.printError("warning: \(file ?? "serve"): \(notice)") }
+        for problem in reader.problems { Console.printError("\(file ?? "serve"): \(problem)") }
+        return reader
+    }
+
+    /// The limit of values in a configuration file; that of a large programmer has some thousand routes.
+    private static let valueLimit = 100_000
+
+    private static func read(file: String) throws(CommandError) -> [JSONName: JSONValue] {
+        let bytes: [UInt8]
+        do { bytes = try FileBytes.read(file, limit: 1 << 20) } catch { throw CommandError("\(file): \(error)") }
+        do {
+            return try StrictJSON.readObject(bytes[...], valueLimit: valueLimit).members
+        } catch {
+            throw CommandError("\(file):\(error.reason(in: bytes))")
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import TestSupport
+import Testing
+import TokenCrypto
+
+extension EndToEnd {
+    /// The configuration file as a stranger meets it: one with many faults, the example with every setting, and the schema.
+    @Suite("Settings")
+    struct SettingsTests {
+        private let place: GatePlace
+
+        init() throws {
+            place = try GatePlace()
+        }
+
+        /// Members of a configuration, one with a fault each, and the beginning of the line that `--check` prints for it.
+        private static let faults = [
+            (#""listen": ["nowhere"]"#, "listen[0]: is 'nowhere'; expected ADDRESS:PORT"),
+            (#""workers": 0"#, "workers: is 0; expected a whole number from 1 to 256"),
+            (#""max-ttl": "900""#, "max-ttl: is '900'; expected a whole number"),
+            (#""replays": "reddis://host""#, "replays: no replay store of the kind 'reddis'"),
+            (#""tls-key": "key.pem""#, "tls-certificate: is missing beside tls-key"),
+            (#""tokenheader": "X""#, "tokenheader: no such setting; did you mean token-header?"),
+            (#""mvpd": {"MML": []}"#, "mvpd.MML: is an empty list"),
+            (#""keys": ["kees"]"#, "kees: there is no such file or directory"),
+        ]
+        /// The same for routes, which are one member. The first has two faults.
+        private static let faultyRoutes = [
+            (
+                #"{"path": "live", "requestor": "MML"}"#,
+                ["routes[0].path: is 'live'; expected a path from / on", "routes[0].resource: is missing"]
+            ),
+            (
+                #"{"path": "/free", "open": true, "requestor": "MML"}"#,
+                ["routes[1]: is open, and names a requestor or resource"]
+            ),
+        ]
+
+        @Test("--check tells eleven faults of a file in eleven lines")
+        func faults() throws {
+            let routes = Self.faultyRoutes.map(\.0).joined(separator: ", ")
+            let members = Self.faults.map(\.0) + ["\"routes\": [\(routes)]"]
+            let file = try place.directory.write("{\(members.joined(separator: ",\n"))}", to: "gate.json")
+            let outcome = try Program.mediaToken.run(["serve", "--check", "--config", file])
+            #expect(outcome.status == 64)
+            let lines = outcome.errors.split(separator: "\n").filter { !$0.contains("warning: ") }
+            let expected = Self.faults.map(\.1) + Self.faultyRoutes.flatMap(\.1)
+            #expect(lines.count == 11 && expected.count == 11, "\(outcome.errors)")
+            for text in expected { #expect(lines.contains { $0.contains(text) }, "\(text): \(outcome.errors)") }
+        }
+
+        @Test("a syntax error has its line and column")
+        func syntax() throws {
+            for (text, place, what) in [
+                ("{\"keys\": [\"a\"],\n \"skew\": 30,,\n}", "2:13", "expected a name in quotes"),
+                ("{\"keys\": [\"é\" 1]}", "1:15", "expected ',' or ']'"),
+                ("{\n\"skew\": 1,\n  \"skew\": 2}", "3:3", "'skew' is given twice"), ("", "1:1", "expected an object"),
+            ] {
+                let file = try self.place.directory.write(text, to: "gate.json")
+                let outcome = try Program.mediaToken.run(["serve", "--check", "--config", file])
+                #expect(outcome.errors == "media-token: \(file):\(place): \(what)\n" && outcome.status == 2)
+            }
+        }
+
+        @Test("the former name of a setting is read, and named in a warning")
+        func formerName() throws {
+            for (members, status, line) in [
+                (#""mvpds": {"MML": ["A"]}"#, Int32(0), "mvpds: is called mvpd now"),
+                (#""mvpd": ["MML=A"]"#, 0, ""),
+                (#""mvpds": {}, "mvpd": {}"#, 64, "mvpds: is the former name of mvpd, which is given too"),
+                (#""mvpd": ["MML"]"#, 64, "mvpd: is 'MML'; expected REQUESTOR=ID"),
+                (#""default-ttl": 901"#, 64, "default-ttl: is 901; expected at most max-ttl, 900"),
+            ] {
+                let file = try place.directory.write("{\(members)}", to: "gate.json")
+                let outcome = try Program.mediaToken.run(["serve", "--check", "--config", file, "--keys", place.key])
+                #expect(outcome.status == status && (line.isEmpty || outcome.errors.contains(line)), "\(outcome.errors)")
+                #expect(line.isEmpty == outcome.errors.isEmpty)
+            }
+        }
+
+        @Test("the example with every setting starts a gate")
+        func example() throws {
+            let folder = place.directory.path
+            let ports = try FreePort.take(3)
+            try writeFiles(of: folder)
+            let text = try Program.mediaToken.succeed(["serve", "--print=example"])
+                .replacing("/etc/media-token", with: folder).replacing("/var/lib/media-token", with: folder)
+                .replacing("127.0.0.1:8080", with: "127.0.0.1:\(ports[0])")
+                .replacing("127.0.0.1:8081", with: "127.0.0.1:\(ports[1])")
+                .replacing("127.0.0.1:8443", with: "127.0.0.1:\(ports[2])")
+            let file = try place.directory.write(text, to: "example.json")
+            let checked = try Program.mediaToken.run(["serve", "--check", "--config", file])
+            #expect(checked.status == 0, "\(checked.errors)")
+            let log = folder + "/log"
+            let gate = try Daemon(Program.mediaToken.executable, ["serve", "--config", file], log: log)
+            try gate.wait { try String(contentsOfFile: log, encoding: .utf8).contains("administered on") }
+            let ready = try GateProcess.fetch("http://127.0.0.1:\(ports[1])/readyz")
+            let open = try GateProcess.fetch(
+                "http://127.0.0.1:\(ports[0])/v1/authz/forward-auth",
+                ["-H", "X-Forwarded-Uri: /trailers/1", "-H", "X-Forwarded-Host: stream.example"])
+            #expect(ready.code == "200" && open.code == "200")
+            // What a reload cannot change is the same in the file, so nothing is said to wait.
+            gate.signal(SIGHUP)
+            try gate.wait { try String(contentsOfFile: log, encoding: .utf8).contains("reloaded: 1 keys, 5 routes") }
+            #expect(try !String(contentsOfFile: log, encoding: .utf8).contains("after a restart"))
+        }
+
+        /// Writes the files that the example names.
+        private func writeFiles(of folder: String) throws {
+            try FileManager.default.createDirectory(atPath: folder + "/keys", withIntermediateDirectories: false)
+            try FileManager.default.copyItem(atPath: place.key, toPath: folder + "/keys/adobe.pem")
+            let authority = try TestAuthority()
+            let certificate = try authority.certificate("gate")
+            for (from, to) in [
+                (certificate.file, "tls.pem"), (certificate.key, "tls.key"), (authority.file, "clients.pem"),
+            ] { try FileManager.default.copyItem(atPath: from, toPath: "\(folder)/\(to)") }
+            for name in ["akamai", "cat"] {
+                _ = try place.directory.write(String(repeating: "0f", count: 32), to: name + ".key")
+            }
+            for name in ["secure-link.key", "salt-file", "keystore-password"] {
+                _ = try place.directory.write("a secret of some length", to: name)
+            }
+            try Program("openssl").succeed(["genrsa", "-out", folder + "/cloudfront.key", "2048"])
+        }
+
+        @Test("the schema accepts the example, and refuses each fault")
+        func schema() throws {
+            let schema = try place.directory.write(
+                try Program.mediaToken.succeed(["serve", "--print=schema"]), to: "schema.json")
+            func isAccepted(_ instance: String) throws -> Bool {
+                let file = try place.directory.write(instance, to: "instance.json")
+                let check = """
+                    import json, sys, jsonschema
+                    schema = json.load(open(sys.argv[1]))
+                    jsonschema.Draft202012Validator.check_schema(schema)
+                    sys.exit(1 if list(jsonschema.Draft202012Validator(schema).iter_errors(json.load(open(sys.argv[2])))) else 0)
+                    """
+                let outcome = try Program("/usr/bin/python3").run(["-c", check, schema, file])
+                #expect(outcome.errors.isEmpty, "\(outcome.errors)")
+                return outcome.status == 0
+            }
+            #expect(try isAccepted(Program.mediaToken.succeed(["serve", "--print=example"])))
+            let keys = #""keys": "adobe.pem""#
+            #expect(try isAccepted("{\(keys), \"mvpd\": [\"MML=A\"], \"admin\": []}"))
+            // A schema cannot know which files there are.
+            for (fault, _) in Self.faults.dropLast() {
+                #expect(try !isAccepted("{\(keys), \(fault)}"), "\(fault)")
+            }
+            let routes = Self.faultyRoutes.map(\.0) + [
+                #"{"path": "/live", "requestor": "MML"}"#, #"{"path": "/a/../b", "open": true}"#,
+                #"{"path": "/a", "requestor": "M", "resource": "T", "grant": {"kind": "cat"}}"#,
+                #"{"path": "/a", "requestor": "M", "resource": "T", "grant": {"kind": "cat", "key-file": "a", "salt-file": "b"}}"#,
+            ]
+            for route in routes { #expect(try !isAccepted("{\(keys), \"routes\": [\(route)]}"), "\(route)") }
+            #expect(try !isAccepted("{}"), "no key")
+        }
+    }
+}
