@@ -91,9 +91,7 @@ private struct ProblemDocument {
     }
 
     var answer: HTTPAnswer {
-        var answer = HTTPAnswer(status, type: "application/problem+json", body: body)
-        answer.add("Cache-Control", "no-store")
-        return answer
+        HTTPAnswer(status, code: code, type: "application/problem+json", body: body)
     }
 
     var body: [UInt8] {

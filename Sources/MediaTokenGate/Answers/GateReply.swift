@@ -24,7 +24,7 @@ package struct GateReply: Sendable {
 
 /// The code of an answer without a verdict, because the gate needed no token or had none to verify. No verdict uses
 /// one of these statuses.
-package enum GateCode: String, Sendable {
+package enum GateCode: String, Sendable, CaseIterable {
     /// The media is unprotected, so the request is allowed.
     case tokenNotRequired = "TOKEN_NOT_REQUIRED"
     /// The request has a playback grant that opens the stream, so it needs no token.

@@ -10,7 +10,7 @@ struct VerifyRequestBody: ~Copyable {
 
     private static let fields = ["requestor", "resource", "url", "path"]
     /// The names for the token in a form or the gate's own JSON object: the gate's name, and those in common use.
-    private static let tokenFields = ["token", "accessToken", "auth", "mediaToken"]
+    static let tokenFields = ["token", "accessToken", "auth", "mediaToken"]
     /// The names under which an answer from Adobe holds tokens (REST v1, REST v2).
     private static let answerFields = (token: "serializedToken", decisions: "decisions")
     private static let mediaTypeLimit = 256

@@ -6,7 +6,7 @@ package import ReplayStores
 internal import Synchronization
 internal import TextEncodings
 
-/// Answers operators' requests for health, readiness and metrics, on a separate listener.
+/// Answers operators' requests for health, readiness, metrics and the description of the API, on a separate listener.
 package struct GateAdmin: Sendable {
     private let service: GateService
     private let store: ConfiguredReplayStore
@@ -30,7 +30,10 @@ package struct GateAdmin: Sendable {
             case let path where path.isSame(as: "/healthz"): exchange.answer(text(200, "alive\n"))
             case let path where path.isSame(as: "/readyz"): exchange.answer(readiness)
             case let path where path.isSame(as: "/metrics"): exchange.answer(text(200, metricsText))
-            default: exchange.answer(text(404, "expected /healthz, /readyz or /metrics\n"))
+            case let path where path.isSame(as: "/openapi.json"):
+                let description = OpenAPIDescription.document(version: version)
+                exchange.answer(HTTPAnswer(200, type: "application/json", body: Array(description.utf8)))
+            default: exchange.answer(text(404, "expected /healthz, /readyz, /metrics or /openapi.json\n"))
             }
         }
     }

@@ -39,20 +39,21 @@ enum ServeCommand {
                     CommandOption("check", nil, "Check the configuration, print all problems, and exit"),
                     CommandOption(
                         "print", "WHAT",
-                        "Print an example of FILE with every setting, its JSON schema, or the settings as a page, and exit"
+                        "Print an example of FILE with every setting, its JSON schema, the settings as a page, or the HTTP API's description, and exit"
                     ),
                 ])
         ] + GateOptions.groups)
 
     /// What `--print` prints.
     private enum Printed: String, CaseIterable {
-        case example, schema, page
+        case example, schema, page, openapi
 
         var text: String {
             switch self {
             case .example: SettingsDocuments.example
             case .schema: SettingsDocuments.schema
             case .page: SettingsDocuments.page
+            case .openapi: OpenAPIDescription.document(version: ProgramVersion.text)
             }
         }
     }

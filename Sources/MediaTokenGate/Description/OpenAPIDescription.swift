@@ -1,0 +1,240 @@
+internal import MediaToken
+internal import TextEncodings
+
+/// The description of the gate's HTTP API (OpenAPI 3.1), which the admin address serves as `/openapi.json`.
+package enum OpenAPIDescription {
+    /// - Parameter version: The version of the program.
+    package static func document(version: String) -> String {
+        let description: JSONValue = [
+            "openapi": "3.1.0",
+            "info": [
+                "title": "media-token gate", "version": .text(version),
+                "summary": "Verifies Adobe Pass short media tokens for playback backends and proxies.",
+                "description": .text(introduction),
+            ],
+            "servers": [["url": "http://127.0.0.1:8080", "description": "Where the gate listens (setting listen)"]],
+            "paths": .object(
+                backendPaths.merging(proxyPaths) { $1 }.merging(adminPaths) { $1 }),
+            "components": [
+                "schemas": .object(OpenAPISchemas.all),
+                "headers": .object(OpenAPISchemas.headers.merging(OpenAPISchemas.claims) { $1 }),
+            ],
+        ]
+        return description.document
+    }
+
+    private static let introduction =
+        "Every answer of /v1/verify and /v1/play, yes or no, is one object: `code` names the verdict, `number` is its number, and "
+        + "`status` is the HTTP status. Only the status 200 with the code VALID_TOKEN accepts a token. An answer without a verdict "
+        + "has a code of its own and no number. Members may be added."
+
+    private typealias Members = [JSONName: JSONValue]
+
+    // MARK: What backends ask
+
+    private static let backendPaths: Members = [
+        "/v1/verify": [
+            "post": operation(
+                "verify", "Verify a token for a requestor and a resource, and consume it",
+                parameters: [named("requestor"), named("resource"), requestID] + inHeaders,
+                body: tokenBody(form: ["requestor", "resource"]), answers: answers("Answer", [200]))
+        ],
+        "/v1/play": [
+            "post": operation(
+                "play", "Verify a token for a stream's route, consume it, and make the route's playback grant",
+                parameters: [named("url"), named("requestor"), named("resource"), requestID, idempotencyKey],
+                body: tokenBody(form: ["url", "path", "requestor", "resource"]), answers: answers("Answer", [200]))
+        ],
+        "/v1/explain": [
+            "post": operation(
+                "explain", "Report on every check of a token, and consume nothing; requestor and resource are optional",
+                parameters: [named("requestor"), named("resource"), requestID] + inHeaders,
+                body: tokenBody(form: ["requestor", "resource"]),
+                answers: answers("Explanation", [200], failures: [400, 413, 415, 431]))
+        ],
+    ]
+
+    private static func operation(
+        _ name: String, _ summary: String, parameters: [JSONValue], body: JSONValue? = nil, answers: JSONValue
+    ) -> JSONValue {
+        var operation: Members = [
+            "operationId": .text(name), "summary": .text(summary), "parameters": .list(parameters),
+            "responses": answers,
+        ]
+        operation["requestBody"] = body
+        return .object(operation)
+    }
+
+    private static let examples: Members = [
+        "requestor": "MML", "resource": "TNT", "url": "/live/tnt/index.m3u8", "path": "/live/tnt/index.m3u8",
+    ]
+
+    private static func named(_ name: String) -> JSONValue {
+        parameter(
+            name, in: "query", "The \(name), if it is not in the body", example: examples[JSONName(name)] ?? .null)
+    }
+
+    private static let inHeaders: [JSONValue] = [
+        parameter(
+            "X-Requestor-Id", in: "header", "The requestor, if it is neither in the query nor in the body",
+            example: "MML"),
+        parameter(
+            "X-Resource-Id", in: "header", "The resource, if it is neither in the query nor in the body", example: "TNT"
+        ),
+    ]
+
+    private static let requestID = parameter(
+        "X-Request-Id", in: "header", "An ID of the request, for the gate's log: 1 to 64 visible characters",
+        example: "r-1")
+
+    private static let idempotencyKey = parameter(
+        "Idempotency-Key", in: "header",
+        "16 to 255 visible characters, made at random for each play. Within the route's retry-window the same key gets the same grant again",
+        example: "0123456789abcdef0123456789abcdef")
+
+    private static func parameter(
+        _ name: String, in place: String, _ description: String, example: JSONValue, isRequired: Bool = false
+    ) -> JSONValue {
+        [
+            "name": .text(name), "in": .text(place), "description": .text(description),
+            "required": .boolean(isRequired),
+            "schema": ["type": "string"], "example": example,
+        ]
+    }
+
+    /// The body of a request with a token.
+    ///
+    /// - Parameter form: The fields that a form, or an object with a token, may have besides the token.
+    private static func tokenBody(form names: [String]) -> JSONValue {
+        var fields = OpenAPISchemas.tokenNames.reduce(into: Members()) { $0[JSONName($1)] = ["type": "string"] }
+        for name in names { fields[JSONName(name)] = ["type": "string"] }
+        let oneToken = JSONValue.list(OpenAPISchemas.tokenNames.map { ["required": [.text($0)]] })
+        let own: JSONValue = ["type": "object", "properties": .object(fields), "oneOf": oneToken]
+        let answer: JSONValue = [
+            "type": "object", "description": "An answer of Adobe's as a whole: REST v1 or v2",
+            "anyOf": [["required": ["serializedToken"]], ["required": ["decisions"]]],
+        ]
+        let text: JSONValue = [
+            "schema": ["type": "string", "description": "The token, or an answer of Adobe's as a whole"]
+        ]
+        return [
+            "required": .boolean(true),
+            "content": [
+                "text/plain": text, "application/xml": text, "text/xml": text, "application/octet-stream": text,
+                "application/x-www-form-urlencoded": ["schema": own],
+                "application/json": ["schema": ["anyOf": [own, answer]]],
+            ],
+        ]
+    }
+
+    /// The answers of an endpoint for backends.
+    private static func answers(
+        _ schema: String, _ successes: [Int], failures: [Int] = [400, 401, 403, 413, 415, 431, 503]
+    ) -> JSONValue {
+        var answers: Members = [:]
+        for status in successes {
+            answers[JSONName("\(status)")] = answer("A yes, or a report", "application/json", schema)
+        }
+        for status in failures {
+            answers[JSONName("\(status)")] = answer(reasons[status] ?? "", "application/problem+json", "Answer")
+        }
+        return .object(answers)
+    }
+
+    private static let reasons = [
+        400: "The request cannot be understood", 401: "The token is rejected: fetch a new one",
+        403: "The token is rejected for this requestor, resource or MVPD, was used, or no route names the URL",
+        413: "The body is too long",
+        415: "The body's media type is not supported", 431: "The head of the request is too long",
+        503: "No decision was possible; the token must be rejected, and a retry may succeed",
+    ]
+
+    private static func answer(_ description: String, _ type: String, _ schema: String) -> JSONValue {
+        [
+            "description": .text(description),
+            "headers": .object(OpenAPISchemas.references(to: OpenAPISchemas.headers)),
+            "content": [JSONName(type): ["schema": ["$ref": .text("#/components/schemas/\(schema)")]]],
+        ]
+    }
+
+    // MARK: What proxies ask
+
+    private static let proxyPaths: Members = [
+        "/v1/authz/auth-request": [
+            "get": question(
+                "authRequest", "Ask about a client's request, as nginx's auth_request does",
+                [
+                    parameter(
+                        "X-Original-URI", in: "header", "The client's target", example: "/live/tnt/1.ts",
+                        isRequired: true),
+                    parameter("X-Original-Method", in: "header", "The client's method", example: "GET"),
+                    parameter("X-Original-Host", in: "header", "The client's host", example: "stream.example"),
+                    parameter(
+                        "X-Media-Token-Attempt", in: "header",
+                        "The proxy's ID of the client's request: 32 hexadecimal digits",
+                        example: "00112233445566778899aabbccddeeff"),
+                ])
+        ],
+        "/v1/authz/forward-auth": [
+            "get": question(
+                "forwardAuth", "Ask about a client's request, as Caddy and Traefik do",
+                [
+                    parameter(
+                        "X-Forwarded-Uri", in: "header", "The client's target", example: "/live/tnt/1.ts",
+                        isRequired: true),
+                    parameter("X-Forwarded-Method", in: "header", "The client's method", example: "GET"),
+                    parameter("X-Forwarded-Host", in: "header", "The client's host", example: "stream.example"),
+                ])
+        ],
+        "/v1/authz/ext-authz/{target}": [
+            "get": question(
+                "extAuthz", "Ask about a client's request, as Envoy does: with the client's target behind the prefix",
+                [
+                    parameter(
+                        "target", in: "path", "The client's target, with its slashes", example: "live/tnt/1.ts",
+                        isRequired: true)
+                ])
+        ],
+    ]
+
+    private static func question(_ name: String, _ summary: String, _ parameters: [JSONValue]) -> JSONValue {
+        let token = parameter(
+            "X-Media-Token", in: "header", "The token, if it is in no other of the places that the settings name",
+            example: "TOKEN")
+        var answers: Members = [:]
+        for (status, description) in [
+            200: "Serve the request", 401: "Refuse it: no token, or one that is rejected", 403: "Refuse it",
+            503: "Refuse it: no decision was possible",
+        ] {
+            answers[JSONName("\(status)")] = [
+                "description": .text(description),
+                "headers": .object(
+                    OpenAPISchemas.references(to: OpenAPISchemas.headers.merging(OpenAPISchemas.claims) { $1 })),
+            ]
+        }
+        return operation(name, summary, parameters: parameters + [token, requestID], answers: .object(answers))
+    }
+
+    // MARK: What operators ask
+
+    private static let adminPaths: Members = [
+        "/healthz": admin("health", "Whether the process serves", ["200": "It does"]),
+        "/readyz": admin(
+            "readiness", "Whether the replay store can be asked",
+            ["200": "It can", "503": "It cannot; the text says why"]),
+        "/metrics": admin("metrics", "Metrics in Prometheus's text format 0.0.4", ["200": "The metrics"]),
+        "/openapi.json": admin("description", "This description", ["200": "It"], type: "application/json"),
+    ]
+
+    private static func admin(
+        _ name: String, _ summary: String, _ answers: [JSONName: String], type: JSONName = "text/plain"
+    ) -> JSONValue {
+        let responses = answers.mapValues { description -> JSONValue in
+            ["description": .text(description), "content": .object([type: .object([:])])]
+        }
+        return [
+            "servers": [["url": "http://127.0.0.1:8081", "description": "The admin address (setting admin)"]],
+            "get": operation(name, summary, parameters: [], answers: .object(responses)),
+        ]
+    }
+}

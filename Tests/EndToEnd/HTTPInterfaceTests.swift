@@ -1,0 +1,104 @@
+import Foundation
+import MediaToken
+import TestSupport
+import Testing
+import TokenIssuer
+
+extension EndToEnd {
+    /// The HTTP API against its description, and against decoders that know one type.
+    @Suite("HTTP API as it is described")
+    struct HTTPInterfaceTests {
+        private let place: GatePlace
+
+        init() throws {
+            place = try GatePlace()
+        }
+
+        /// The gates and tokens of `Tests/HTTPInterface/check`.
+        private struct Plan: Encodable {
+            let gate: String
+            let admin: String
+            let broken: String
+            let brokenAdmin: String
+            let printed: String
+            let good: [String]
+            let expired: String
+            let future: String
+            let old: String
+            let forged: String
+            let otherRequestor: String
+            let otherResource: String
+            let otherMVPD: String
+            let otherKind: String
+            let proxied: String
+        }
+
+        @Test("every path, code and member is as described, and one type in Python and in Swift reads every answer")
+        func description() throws {
+            let grantKey = try place.directory.write(String(repeating: "0f", count: 32), to: "grant.key")
+            let file = try place.directory.write(
+                """
+                {"mvpd": ["LIMITED=Comcast"], "cors-origin": "https://player.example", "routes": [{"path": "/free", "open": true},
+                  {"path": "/live", "requestor": ["MML", "LIMITED"], "resource": "TNT",
+                   "grant": {"kind": "cat", "key-file": "\(grantKey)", "retry-window": 60}}]}
+                """, to: "gate.json")
+            let options = ["--config", file] + GatePlace.strict
+            let gate = try GateProcess(in: place, options)
+            let server = try RedisServer()
+            let broken = try GateProcess(in: place, replays: server.url + "?timeout=200", options)
+            let old = Timestamp(milliseconds: Timestamp.now.milliseconds - 60_000)
+            let tokens = try place.tokens(80)
+            server.end(SIGKILL)
+            func token(_ change: (inout TokenRecipe) -> Void) throws -> String {
+                try Mint.token {
+                    $0 = TokenRecipe(issued: TokenDate(.now))
+                    change(&$0)
+                }
+            }
+            let plan = Plan(
+                gate: "127.0.0.1:\(gate.port)", admin: "127.0.0.1:\(gate.adminPort)", broken: "127.0.0.1:\(broken.port)",
+                brokenAdmin: "127.0.0.1:\(broken.adminPort)",
+                printed: try place.directory.write(
+                    try Program.mediaToken.succeed(["serve", "--print=openapi"]), to: "openapi.json"),
+                good: tokens,
+                expired: try token { $0.issued = TokenDate(Timestamp(milliseconds: old.milliseconds - 3_600_000)) },
+                future: try token { $0.issued = TokenDate(Timestamp(milliseconds: old.milliseconds + 3_600_000)) },
+                old: try token { $0.issued = TokenDate(old) },
+                forged: try Mint.token(key: TestKeys.stranger) { $0.issued = TokenDate(.now) },
+                otherRequestor: try token { $0.requestor = "OTHER" }, otherResource: try token { $0.resource = "CNN" },
+                otherMVPD: try token { $0.requestor = "LIMITED" },
+                otherKind: try token { $0.kind = .authentication },
+                proxied: try token {
+                    $0.requestor = "PROXIED"
+                    $0.proxyMVPD = "Proxy"
+                })
+            let file2 = try place.directory.write(try JSONEncoder().encode(plan), to: "plan.json")
+            let outcome = try Program(".build/python/bin/python").run(["Tests/HTTPInterface/check", file2])
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            let answers = outcome.output.split(separator: "\n")
+            #expect(answers.count > 40)
+            for answer in answers {
+                let read = try GateAnswer.read(Data(answer.utf8))
+                #expect(read.status != nil && !read.isAccepted || read.expires != nil, "\(answer)")
+            }
+        }
+
+        @Test("the same types read what verify and inspect print")
+        func commandLine() throws {
+            let python = ["-c", "import sys, answer; [print(answer.read(line).code) for line in sys.stdin]"]
+            let key = ["--key", place.key, "--json"]
+            let names = ["--requestor", "MML", "--resource", "TNT"]
+            let token = try place.tokens(1)[0]
+            for (arguments, codes) in [
+                (["verify"] + key + names, ["VALID_TOKEN", "TOKEN_ALREADY_USED", "INVALID_TOKEN_FORMAT"]),
+                (["inspect"] + key, ["VERIFIED", "VERIFIED", "INVALID_TOKEN_FORMAT"]),
+            ] {
+                let printed = try Program.mediaToken.run(arguments, input: Data("\(token)\n\(token)\njunk\n".utf8))
+                let read = try printed.output.split(separator: "\n").map { try GateAnswer.read(Data($0.utf8)).code }
+                let outcome = try Program(".build/python/bin/python").run(
+                    python, input: Data(printed.output.utf8), environment: ["PYTHONPATH": "Tests/HTTPInterface"])
+                #expect(read == codes && outcome.output.split(separator: "\n").map(String.init) == codes, "\(outcome.errors)")
+            }
+        }
+    }
+}
