@@ -56,7 +56,8 @@ extension EndToEnd {
                 }
             }
             let plan = Plan(
-                gate: "127.0.0.1:\(gate.port)", admin: "127.0.0.1:\(gate.adminPort)", broken: "127.0.0.1:\(broken.port)",
+                gate: "127.0.0.1:\(gate.port)", admin: "127.0.0.1:\(gate.adminPort)",
+                broken: "127.0.0.1:\(broken.port)",
                 brokenAdmin: "127.0.0.1:\(broken.adminPort)",
                 printed: try place.directory.write(
                     try Program.mediaToken.succeed(["serve", "--print=openapi"]), to: "openapi.json"),
@@ -97,7 +98,9 @@ extension EndToEnd {
                 let read = try printed.output.split(separator: "\n").map { try GateAnswer.read(Data($0.utf8)).code }
                 let outcome = try Program(".build/python/bin/python").run(
                     python, input: Data(printed.output.utf8), environment: ["PYTHONPATH": "Tests/HTTPInterface"])
-                #expect(read == codes && outcome.output.split(separator: "\n").map(String.init) == codes, "\(outcome.errors)")
+                #expect(
+                    read == codes && outcome.output.split(separator: "\n").map(String.init) == codes,
+                    "\(outcome.errors)")
             }
         }
     }

@@ -73,7 +73,8 @@ extension EndToEnd {
             ] {
                 let file = try place.directory.write("{\(members)}", to: "gate.json")
                 let outcome = try Program.mediaToken.run(["serve", "--check", "--config", file, "--keys", place.key])
-                #expect(outcome.status == status && (line.isEmpty || outcome.errors.contains(line)), "\(outcome.errors)")
+                #expect(
+                    outcome.status == status && (line.isEmpty || outcome.errors.contains(line)), "\(outcome.errors)")
                 #expect(line.isEmpty == outcome.errors.isEmpty)
             }
         }
@@ -146,11 +147,12 @@ extension EndToEnd {
             for (fault, _) in Self.faults.dropLast() {
                 #expect(try !isAccepted("{\(keys), \(fault)}"), "\(fault)")
             }
-            let routes = Self.faultyRoutes.map(\.0) + [
-                #"{"path": "/live", "requestor": "MML"}"#, #"{"path": "/a/../b", "open": true}"#,
-                #"{"path": "/a", "requestor": "M", "resource": "T", "grant": {"kind": "cat"}}"#,
-                #"{"path": "/a", "requestor": "M", "resource": "T", "grant": {"kind": "cat", "key-file": "a", "salt-file": "b"}}"#,
-            ]
+            let routes =
+                Self.faultyRoutes.map(\.0) + [
+                    #"{"path": "/live", "requestor": "MML"}"#, #"{"path": "/a/../b", "open": true}"#,
+                    #"{"path": "/a", "requestor": "M", "resource": "T", "grant": {"kind": "cat"}}"#,
+                    #"{"path": "/a", "requestor": "M", "resource": "T", "grant": {"kind": "cat", "key-file": "a", "salt-file": "b"}}"#,
+                ]
             for route in routes { #expect(try !isAccepted("{\(keys), \"routes\": [\(route)]}"), "\(route)") }
             #expect(try !isAccepted("{}"), "no key")
         }

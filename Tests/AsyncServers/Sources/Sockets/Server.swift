@@ -5,18 +5,24 @@ import Foundation
 ///
 /// A task waits for its socket suspended: no thread of the cooperative pool is blocked by a client.
 public struct Server: Sendable {
+    /// A request of a client.
     public struct Request: Sendable {
+        /// The target of the request.
         public let path: String
+        /// The content of the request.
         public let body: String
     }
 
+    /// The answer to a request.
     public struct Answer: Sendable {
         let status: Int
         let body: String
 
+        /// An answer with an HTTP status and a line of text.
         public init(_ status: Int, _ body: String) { (self.status, self.body) = (status, body) }
     }
 
+    /// A system call that failed.
     public struct Failure: Error {
         let call: String
     }
