@@ -1,9 +1,12 @@
 internal import PolicyStage
-package import Timestamps
+public import Timestamps
 
 /// An expiry bucket: one minute of expiry times. Every token belongs to exactly one, independent of settings, so a
 /// store searches only that bucket and deletes it as a whole when it has expired.
-package struct ReplayBucket: Hashable, Comparable, Sendable {
+///
+/// A store that has deleted a bucket keeps that fact, and answers every later claim in it
+/// ``ReplayAnswer/predatesStore(since:)`` with the bucket's ``end``: a clock that goes back makes no token new.
+public struct ReplayBucket: Hashable, Comparable, Sendable {
     /// The width of a bucket in milliseconds.
     package static let width: Int64 = 60_000
 
@@ -15,25 +18,27 @@ package struct ReplayBucket: Hashable, Comparable, Sendable {
     }
 
     /// The bucket of tokens that expire at `until`. All that expire before 1970 share one, as do all after the year 9999.
-    package init(expiring until: Timestamp) {
+    /// A bucket that a store wrote down by its ``begin`` is read back by this initializer.
+    public init(expiring until: Timestamp) {
         index = min(max(0, until.milliseconds), Timestamp.endOfDates.milliseconds) / Self.width
     }
 
     /// The latest bucket whose tokens had all expired before `now` by more than any clock skew that a policy may allow.
-    package init(lastPassedAt now: Timestamp) {
+    public init(lastPassedAt now: Timestamp) {
         let latest = now.advanced(byMilliseconds: -VerificationPolicy.largestClockSkewMilliseconds)
         index = latest.milliseconds.flooredQuotient(by: Self.width) - 1
     }
 
-    package static func < (left: Self, right: Self) -> Bool {
+    /// Whether the left bucket is of earlier expiry times.
+    public static func < (left: Self, right: Self) -> Bool {
         left.index < right.index
     }
 
     /// The first time in the bucket.
-    package var begin: Timestamp { Self.time(index) }
+    public var begin: Timestamp { Self.time(index) }
 
     /// The first time after the bucket.
-    package var end: Timestamp { Self.time(index == .max ? .max : index + 1) }
+    public var end: Timestamp { Self.time(index == .max ? .max : index + 1) }
 
     private static func time(_ index: Int64) -> Timestamp {
         let (milliseconds, overflows) = index.multipliedReportingOverflow(by: width)

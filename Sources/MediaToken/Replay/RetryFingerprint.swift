@@ -1,5 +1,5 @@
 internal import TextEncodings
-package import Timestamps
+public import Timestamps
 internal import TokenCrypto
 
 /// A fingerprint of a token and the secret of the caller that consumed it, by which a store recognises that caller's
@@ -25,23 +25,47 @@ public struct RetryFingerprint: Hashable, Sendable {
             throw .outOfResources("\(error)")
         }
     }
+
+    /// Reads the form that ``bytes`` has; `nil` for any other number of bytes than 16.
+    public init?(bytes: [UInt8]) {
+        guard bytes.count == 16 else { return nil }
+        let words = [bytes[..<8], bytes[8...]].map { $0.reduce(0 as UInt64) { $0 << 8 | UInt64($1) } }
+        self.init(words: SIMD2(words[0], words[1]))
+    }
+
+    /// The 16 bytes that a store writes down.
+    public var bytes: [UInt8] {
+        [words[0], words[1]].flatMap { word in withUnsafeBytes(of: word.bigEndian, Array.init) }
+    }
 }
 
-/// The record that a store keeps with the key of a claim that has a fingerprint.
-package struct FingerprintedUse: Equatable, Sendable {
-    private let fingerprint: RetryFingerprint
-    private let time: Timestamp
+/// The use of a token that may be retried: the record that a store keeps beside the key of a claim with a fingerprint.
+///
+/// A store keeps the first claim's record and answers every later claim on the key by ``answer(to:)``. A claim without a
+/// fingerprint has no record: its key is kept alone, and a later claim on it is ``ReplayAnswer/alreadyUsed``.
+public struct FingerprintedUse: Hashable, Sendable {
+    /// The fingerprint of the first claim on the key.
+    public let fingerprint: RetryFingerprint
+    /// The time of the first claim, by the clock of its caller.
+    public let time: Timestamp
 
-    /// Records the use by `claim` at `now`; `nil` for a claim without a fingerprint, whose key is kept alone.
-    package init?(_ claim: ReplayClaim, at now: Timestamp) {
+    /// Creates the record of a use at `time` by the caller that `fingerprint` recognises.
+    public init(fingerprint: RetryFingerprint, at time: Timestamp) {
+        (self.fingerprint, self.time) = (fingerprint, time)
+    }
+
+    /// Creates the record of the use by `claim` at `now`; `nil` for a claim without a fingerprint, whose key is kept
+    /// alone.
+    public init?(_ claim: ReplayClaim, at now: Timestamp) {
         guard let fingerprint = claim.fingerprint else { return nil }
-        (self.fingerprint, time) = (fingerprint, now)
+        self.init(fingerprint: fingerprint, at: now)
     }
 
     /// Reads the form that ``words`` has.
     package init(words: (UInt64, UInt64, UInt64)) {
-        fingerprint = RetryFingerprint(words: SIMD2(words.0, words.1))
-        time = Timestamp(milliseconds: Int64(bitPattern: words.2))
+        self.init(
+            fingerprint: RetryFingerprint(words: SIMD2(words.0, words.1)),
+            at: Timestamp(milliseconds: Int64(bitPattern: words.2)))
     }
 
     /// The fingerprint in two words, and the time of the use in milliseconds since 1970.
@@ -49,26 +73,27 @@ package struct FingerprintedUse: Equatable, Sendable {
         (fingerprint.words[0], fingerprint.words[1], UInt64(bitPattern: time.milliseconds))
     }
 
-    /// Reads the form that ``text`` writes; `nil` for anything else.
-    package init?(_ text: some StringProtocol) {
+    /// Reads the form that ``text`` has; `nil` for any other text.
+    public init?(_ text: some StringProtocol) {
         let digits = Array(text.utf8)
         guard digits.count == 3 * Self.wordDigits else { return nil }
-        let words = stride(from: 0, to: digits.count, by: Self.wordDigits).compactMap { begin in
-            UInt64(String(decoding: digits[begin..<begin + Self.wordDigits], as: UTF8.self), radix: 16)
+        let values = digits.compactMap(Hexadecimal.value)
+        guard values.count == digits.count else { return nil }
+        let words = stride(from: 0, to: values.count, by: Self.wordDigits).map { begin in
+            values[begin..<begin + Self.wordDigits].reduce(0 as UInt64) { $0 << 4 | UInt64($1) }
         }
-        guard words.count == 3 else { return nil }
         self.init(words: (words[0], words[1], words[2]))
     }
 
-    /// The use as 48 hexadecimal digits.
-    package var text: String {
+    /// The record as 48 hexadecimal digits.
+    public var text: String {
         words.0.hexadecimal + words.1.hexadecimal + words.2.hexadecimal
     }
 
     private static let wordDigits = 16
 
-    /// The answer to a later claim on the same key.
-    package func answer(to claim: ReplayClaim) -> ReplayAnswer {
+    /// The answer to a later claim on the key of this record.
+    public func answer(to claim: ReplayClaim) -> ReplayAnswer {
         claim.fingerprint == fingerprint ? .repeated(since: time) : .alreadyUsed
     }
 }
