@@ -15,6 +15,7 @@ let package = Package(
         .library(name: "MediaToken", targets: ["MediaToken"]),
         .library(name: "ReplayLMDB", targets: ["ReplayLMDB"]),
         .library(name: "ReplayRedis", targets: ["ReplayRedis"]),
+        .library(name: "ReplayStoreTesting", targets: ["ReplayStoreTesting"]),
         .library(name: "PlaybackGrants", targets: ["PlaybackGrants"]),
         .executable(name: "media-token", targets: ["media-token"]),
     ],
@@ -80,6 +81,7 @@ let package = Package(
         .target(
             name: "ReplayStores",
             dependencies: ["EventLoops", "MediaToken", "ReplayLMDB", "ReplayRedis", "TextEncodings"]),
+        .target(name: "ReplayStoreTesting", dependencies: ["MediaToken", "Threading", "Timestamps"]),
         .target(
             name: "MediaTokenGate",
             dependencies: [
@@ -144,7 +146,7 @@ let package = Package(
             name: "signature-trials", dependencies: ["TestSupport", "TokenCrypto"], path: "Tests/SignatureTrials"),
         .executableTarget(
             name: "replay-worker",
-            dependencies: ["MediaToken", "ReplayStores", "TestSupport"],
+            dependencies: ["MediaToken", "ReplayStoreTesting", "ReplayStores"],
             path: "Tests/ReplayWorker"),
         .executableTarget(
             name: "replay-benchmark",
@@ -161,8 +163,8 @@ let package = Package(
         .testTarget(
             name: "ReplayStoreTests",
             dependencies: [
-                "EventLoops", "MediaToken", "RedisSchedules", "ReplayLMDB", "ReplayRedis", "ReplayStores",
-                "TestSupport", "Threading",
+                "EventLoops", "MediaToken", "RedisSchedules", "ReplayLMDB", "ReplayRedis",
+                "ReplayStoreTesting", "ReplayStores", "TestSupport", "Threading",
                 "Timestamps", "media-token", "replay-worker",
             ]),
         .testTarget(

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import MediaToken
+import ReplayStoreTesting
 import TestSupport
 import Testing
 

@@ -100,7 +100,9 @@ extension ReplayStoreTests {
             #expect(FingerprintedUse(use.text) == use)
             #expect(use == FingerprintedUse(fingerprint: mark, at: issued))
             #expect(RetryFingerprint(bytes: mark.bytes) == mark && mark.bytes.count == 16)
-            for bytes in [[], mark.bytes.dropLast(), mark.bytes + [0]] { #expect(RetryFingerprint(bytes: Array(bytes)) == nil) }
+            for bytes in [[], mark.bytes.dropLast(), mark.bytes + [0]] {
+                #expect(RetryFingerprint(bytes: Array(bytes)) == nil)
+            }
             for text in [
                 "", use.text + "0", use.text + use.text, String(use.text.dropLast()), "g" + use.text.dropFirst(),
                 "+" + use.text.dropFirst(),

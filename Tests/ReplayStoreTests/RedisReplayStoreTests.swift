@@ -2,6 +2,7 @@ import EventLoops
 import Foundation
 import MediaToken
 import ReplayRedis
+import ReplayStoreTesting
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import MediaToken
+import ReplayStoreTesting
 import ReplayStores
 import TestSupport
 import Testing
@@ -13,42 +14,48 @@ enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
     case memory, lmdb, redis, tls, cluster
 
     var testDescription: String { rawValue }
-
-    /// Of those that several processes can share.
-    static let shared: [StoreKind] = [.lmdb, .redis, .tls, .cluster]
-
-    /// Claims at a time in a race: more where each group is a round trip.
-    var group: Int { [.redis, .tls, .cluster].contains(self) ? 40 : 1 }
 }
 
-/// A store that is empty, and what it lives in. Its fence, where it has one, is before all that the tests claim.
-final class TestStore {
-    let url: String
-    let cache: any ReplayStore
-    private let directory: TemporaryDirectory
-    private let store: ConfiguredReplayStore
+/// A kind of store as the contract tests it, with a fence at its beginning, before all that is claimed.
+struct TestSubject: ReplayStoreSubject {
+    let kind: StoreKind
+    /// The path of the directory in which stores have their places.
+    let directory: String
 
-    init(_ kind: StoreKind) throws {
-        directory = try TemporaryDirectory()
+    func makePlace() throws -> String {
         // Patient: a machine with few cores and hundreds of threads is no fault of the store. Each with keys of its own.
-        let settings = "timeout=20000&prefix=\(UUID().uuidString)"
-        url =
-            switch kind {
-            case .memory: "memory"
-            case .lmdb: "lmdb:\(directory.path)/replays"
-            case .redis: try RedisForAll.server.get().url + "?" + settings
-            case .tls: try RedisForAll.overTLS.get() + "&" + settings
-            case .cluster: try RedisForAll.cluster.get().url + "&" + settings
-            }
-        store = try ConfiguredReplayStore(opening: url)
-        cache = store
+        let name = UUID().uuidString
+        let settings = "timeout=20000&prefix=\(name)"
+        return switch kind {
+        case .memory: "memory"
+        case .lmdb: "lmdb:\(directory)/\(name)"
+        case .redis: try RedisForAll.server.get().url + "?" + settings
+        case .tls: try RedisForAll.overTLS.get() + "&" + settings
+        case .cluster: try RedisForAll.cluster.get().url + "&" + settings
+        }
     }
 
-    func entries() throws -> Int { try store.contents().entries }
-
-    func close() throws {
-        try store.close()
+    func open(_ place: String, at now: Timestamp) throws -> ConfiguredReplayStore {
+        try ConfiguredReplayStore(at: try ReplayStoreLocation(place), isService: true, now: now)
     }
+
+    func close(_ store: ConfiguredReplayStore) throws { try store.close() }
+
+    func entries(of store: ConfiguredReplayStore) throws -> Int? { try store.contents().entries }
+
+    var sharing: ReplayStoreSharing {
+        let worker = ReplayStoreWorker.Command(beside: "replay-worker", arguments: ["contract"])
+        // What each states: LMDB a quarter of a second for the lock of its log, Redis the timeout of its URL. The rest is
+        // left to a busy machine.
+        return switch kind {
+        case .memory: .memory
+        case .lmdb: .processes(worker: worker, deadline: .seconds(1) * Program.slowness)
+        case .redis, .tls, .cluster: .processes(worker: worker, deadline: .seconds(21))
+        }
+    }
+
+    /// More where each group is a round trip.
+    var claimsInGroup: Int { [.redis, .tls, .cluster].contains(kind) ? 40 : 1 }
 }
 
 /// Servers that the tests share which do them no harm.

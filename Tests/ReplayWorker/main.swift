@@ -1,33 +1,30 @@
 // A process that claims keys of a store, for the tests that need several processes, or one to kill.
 //
 //     replay-worker NOW race URL THREADS KEYS GROUP   claims keys 0..<KEYS on each thread, prints how many were first
-//     replay-worker NOW loop URL START                claims START, START+1, … for ever, prints each that was first, at once
 //     replay-worker NOW starve URL OTHER              prints what becomes of claims, and of opening OTHER, without descriptors
-//     replay-worker NOW minutes URL START             the same for claims START, START+1, … of which each is of another minute
+//     replay-worker NOW minutes URL START             claims START, START+1, … for ever, each of another minute, prints each
+//                                                     that was first, at once
 //     replay-worker NOW ask URL                       answers each line `NUMBER ISSUED NOW` of its input, a claim
+//
+//     replay-worker contract …                        what the contract of replay stores asks of a worker
 //
 // NOW is when every claim is made, in milliseconds since 1970. Stores are opened an hour before, so that their fence is out of
 // the way; but for `ask` they are opened at NOW.
 internal import Foundation
 internal import MediaToken
+internal import ReplayStoreTesting
 internal import ReplayStores
-internal import TestSupport
 
 let arguments = CommandLine.arguments
+if arguments[1] == "contract" {
+    ReplayStoreWorker.run(
+        arguments.dropFirst(2), open: { place, now in try ConfiguredReplayStore(opening: place, at: now) },
+        close: { store in try store.close() })
+}
 let now = Timestamp(milliseconds: Int64(arguments[1]) ?? 0)
 let hourBefore = Timestamp(milliseconds: now.milliseconds - 3_600_000)
 
 func claim(_ number: UInt64) -> ReplayClaim { ReplayRace.claim(number, at: now) }
-
-/// Ends with the first claim that cannot be decided.
-func loop(_ cache: any ReplayStore, from start: UInt64) -> Never {
-    var number = start
-    while let answer = try? cache.claim(claim(number), at: now) {
-        if answer == .first { FileHandle.standardOutput.write(Data("\(number)\n".utf8)) }
-        number += 1
-    }
-    exit(1)
-}
 
 func starve(_ cache: any ReplayStore, other: String) {
     func tell(_ what: String, _ body: () throws -> Any) {
@@ -51,7 +48,8 @@ func starve(_ cache: any ReplayStore, other: String) {
     tell("other store again", openOther)
 }
 
-/// As ``loop(_:from:)``, with each claim in the minute after the one before, and from the first again after 300.
+/// Claims each key in the minute after the one before, and from the first again after 300. Ends with the first claim that
+/// cannot be decided.
 func loopOverMinutes(_ cache: any ReplayStore, from start: UInt64) -> Never {
     var number = start
     while true {
@@ -84,9 +82,7 @@ case "starve":
     try store.close()
 case "minutes":
     loopOverMinutes(store, from: UInt64(arguments[4]) ?? 0)
-case "ask":
+default:
     answer(store)
     try store.close()
-default:
-    loop(store, from: UInt64(arguments[4]) ?? 0)
 }

@@ -1,0 +1,99 @@
+internal import Glibc
+internal import MediaToken
+internal import Threading
+
+/// The clauses on several processes that use one place.
+enum ProcessClauses {
+    static let all = [race, killed, stopped]
+
+    private static let race = ReplayStoreClause(
+        "4 processes of 64 threads that claim the same 10,000 keys get each key first once", needs: .processes
+    ) { trial in
+        // The place has a store, which nobody has open.
+        try trial.withStore { _ in }
+        let workers = try (0..<4).map { _ in
+            try trial.worker(.race(threads: ReplayRace.callers, keys: ReplayRace.keys, group: trial.claimsInGroup))
+        }
+        let firsts = try workers.map { worker in
+            let lines = try worker.finish()
+            guard lines.count == 1, let count = Int(lines[0]) else {
+                throw ReplayStoreViolation(expected: "a number of each worker", found: "\(lines)")
+            }
+            return count
+        }
+        try RaceClauses.demandEachFirst(firsts.reduce(0, +))
+    }
+
+    private static let killed = ReplayStoreClause(
+        "however a process is killed while it claims, no key is first twice and none is forgotten", needs: .processes
+    ) { trial in
+        try trial.withStore { _ in }
+        var seen: Set<UInt64> = []
+        let rounds = 50
+        for round in 0..<rounds {
+            // Each worker begins before the last key that was first, and so claims many keys again.
+            let worker = try trial.worker(.series(from: max(200, seen.max() ?? 0) - 200))
+            // Every fifth dies while it starts, opens its store, or has just begun.
+            let begun = try worker.lines(round % 5 == 0 ? 0 : 25)
+            let lines = try begun + worker.lines(within: .milliseconds(2 * round)) + worker.killed()
+            for number in try numbers(in: lines) where !seen.insert(number).inserted {
+                throw ReplayStoreViolation(expected: "key \(number) to be first once", found: "it was twice")
+            }
+        }
+        guard seen.count >= 20 * rounds else {
+            throw ReplayStoreViolation(expected: "\(20 * rounds) keys of the workers", found: "\(seen.count)")
+        }
+        try demandKept(seen, lostAnswers: rounds, in: trial)
+    }
+
+    /// The keys of a series that were first. A worker that could not decide a claim breaks the clause.
+    private static func numbers(in lines: [String]) throws(ReplayStoreViolation) -> [UInt64] {
+        var numbers: [UInt64] = []
+        for line in lines {
+            guard let number = UInt64(line) else {
+                throw ReplayStoreViolation(expected: "a decision on every claim of a worker", found: line)
+            }
+            numbers.append(number)
+        }
+        return numbers
+    }
+
+    /// Demands that the store knows all keys that were first, and beyond them at most one for each worker that was killed
+    /// between its claim and its line: that key is used up, which is safe.
+    private static func demandKept(_ seen: Set<UInt64>, lostAnswers limit: Int, in trial: Trial) throws {
+        try trial.withStore { store in
+            let end = (seen.max() ?? 0) + UInt64(limit)
+            if let entries = try store.entries(), !(seen.count...seen.count + limit).contains(entries) {
+                throw ReplayStoreViolation(
+                    expected: "\(seen.count) to \(seen.count + limit) entries", found: "\(entries)")
+            }
+            var used = 0
+            for begin in stride(from: 0, through: end, by: 100) {
+                let numbers = Array(begin..<begin + 100)
+                let answers = store.store.claim(numbers.map { trial.claim($0) }, at: trial.issued)
+                try demand(count: numbers.count, of: answers, "\(numbers.count) claims")
+                for (number, answer) in zip(numbers, answers) {
+                    if seen.contains(number) {
+                        try demand(.alreadyUsed, is: answer, "key \(number), which was first for a killed worker")
+                    } else if answer != .success(.alreadyUsed) {
+                        try demand(.first, is: answer, "key \(number), which was first for no worker")
+                    }
+                    if answer == .success(.alreadyUsed) { used += 1 }
+                }
+            }
+            guard used > seen.count + limit else { return }
+            throw ReplayStoreViolation(
+                expected: "at most \(limit) used keys beyond \(seen.count)", found: "\(used - seen.count)")
+        }
+    }
+}
+
+extension Trial {
+    /// Starts a worker.
+    func worker(_ kind: ReplayStoreWorker.Work.Kind) throws(ReplayStoreViolation) -> WorkerProcess {
+        guard case .processes(let command, _) = subject.sharing else {
+            throw ReplayStoreViolation(expected: "a store that processes share", found: "\(subject.sharing)")
+        }
+        return try WorkerProcess(command, ReplayStoreWorker.Work(kind, in: self))
+    }
+}

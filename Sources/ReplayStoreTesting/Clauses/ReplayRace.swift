@@ -1,0 +1,101 @@
+package import MediaToken
+internal import Threading
+
+/// Many callers that throw the same claims at one store.
+package enum ReplayRace {
+    static let callers = 64
+    static let keys = 10_000
+
+    /// The claim with a number: its key is spread as a digest is, its life seven minutes.
+    package static func claim(_ number: UInt64, at issued: Timestamp) -> ReplayClaim {
+        let word = number &* 0x9E37_79B9_7F4A_7C15
+        return ReplayClaim(
+            key: ReplayKey(words: (word, word &+ 1, number, ~word)), issued: issued,
+            until: issued.advanced(by: .seconds(420)))
+    }
+
+    /// Has threads claim the same keys, and returns how many claims were first.
+    ///
+    /// - Throws: ``ReplayStoreViolation`` if a claim could not be decided, or was answered otherwise than first or already
+    ///   used.
+    package static func run(
+        _ store: any ReplayStore, threads count: Int, keys: Int, group: Int, at now: Timestamp
+    ) throws(ReplayStoreViolation) -> Int {
+        let tally = Tally()
+        let threads = (0..<count).compactMap { caller in
+            ServiceThread {
+                for claims in groups(of: caller, keys: keys, group: group, at: now) {
+                    tally.add(store.claim(claims, at: now), to: claims.count)
+                }
+            }
+        }
+        threads.forEach { $0.join() }
+        guard threads.count == count else {
+            throw ReplayStoreViolation(expected: "\(count) threads", found: "the system starts only \(threads.count)")
+        }
+        return try tally.firsts(ofClaims: count * keys)
+    }
+
+    /// Has tasks claim the same keys by the form that does not block, and returns how many claims were first.
+    ///
+    /// - Throws: as ``run(_:threads:keys:group:at:)``.
+    static func run(
+        _ store: any ReplayStore, tasks count: Int, keys: Int, group: Int, at now: Timestamp
+    ) async throws(ReplayStoreViolation) -> Int {
+        let tally = Tally()
+        await withTaskGroup(of: Void.self) { tasks in
+            for caller in 0..<count {
+                tasks.addTask {
+                    for claims in groups(of: caller, keys: keys, group: group, at: now) {
+                        tally.add(await store.claimWithoutBlocking(claims, at: now), to: claims.count)
+                    }
+                }
+            }
+        }
+        return try tally.firsts(ofClaims: count * keys)
+    }
+
+    /// The claims of a caller. Four callers at a time begin at the same key, since callers that are as fast as each other
+    /// and begin at different keys never meet.
+    private static func groups(
+        of caller: Int, keys: Int, group: Int, at now: Timestamp
+    ) -> some Sequence<[ReplayClaim]> {
+        stride(from: 0, to: keys, by: group).lazy.map { position in
+            (position..<min(position + group, keys)).map { claim(UInt64(($0 + caller / 4 * 628) % keys), at: now) }
+        }
+    }
+}
+
+/// Counts the answers of a race.
+private final class Tally: Sendable {
+    private struct Counts {
+        var (firsts, used) = (0, 0)
+        /// The first answer that a race must not have.
+        var other: String?
+    }
+
+    private let counts = Guarded(Counts())
+
+    func add(_ answers: [ClaimResult], to claims: Int) {
+        counts.withLock { counts in
+            if answers.count != claims { counts.other = "\(answers.count) answers to \(claims) claims" }
+            for answer in answers {
+                switch answer {
+                case .success(.first): counts.firsts += 1
+                case .success(.alreadyUsed): counts.used += 1
+                default: counts.other = counts.other ?? text(of: answer)
+                }
+            }
+        }
+    }
+
+    func firsts(ofClaims claims: Int) throws(ReplayStoreViolation) -> Int {
+        let counts = counts.withLock { $0 }
+        guard counts.other == nil, counts.firsts + counts.used == claims else {
+            throw ReplayStoreViolation(
+                expected: "first or alreadyUsed for each of \(claims) claims",
+                found: counts.other ?? "\(counts.firsts) first and \(counts.used) alreadyUsed")
+        }
+        return counts.firsts
+    }
+}

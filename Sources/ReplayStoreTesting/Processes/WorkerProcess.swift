@@ -1,0 +1,173 @@
+internal import Glibc
+internal import MediaToken
+
+/// A running worker, in a process group of its own: should this process die, the kernel hangs up a worker that is stopped
+/// (SIGHUP, SIGCONT), and one that runs ends with its next line.
+///
+/// Whatever becomes of the check, the worker is killed and waited for when its owner gives it up.
+final class WorkerProcess {
+    /// How long a worker may take for what is expected of it, on however busy a machine.
+    private static let patience = Duration.seconds(300)
+
+    private let process: pid_t
+    private let output: Int32
+    private var buffer: [UInt8] = []
+    private var hasClosed = false
+    private var status: Int32?
+
+    /// Starts a worker.
+    ///
+    /// - Throws: ``ReplayStoreViolation`` if the program cannot be started.
+    init(_ command: ReplayStoreWorker.Command, _ work: ReplayStoreWorker.Work) throws(ReplayStoreViolation) {
+        var ends: [Int32] = [0, 0]
+        // A socket pair, because unlike a pipe it can be made such that no other child inherits it.
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw ReplayStoreViolation(expected: "a socket pair", found: String(cString: strerror(errno)))
+        }
+        output = ends[0]
+        defer { close(ends[1]) }
+        do throws(ReplayStoreViolation) {
+            process = try Self.spawn([command.executable] + command.arguments + work.arguments, output: ends[1])
+        } catch {
+            close(ends[0])
+            throw error
+        }
+    }
+
+    deinit {
+        end()
+        close(output)
+    }
+
+    private static func spawn(_ words: [String], output: Int32) throws(ReplayStoreViolation) -> pid_t {
+        var (actions, attributes) = (posix_spawn_file_actions_t(), posix_spawnattr_t())
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, output, 1)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+        var arguments = words.map { strdup($0) } + [nil]
+        defer { arguments.forEach { free($0) } }
+        var process: pid_t = 0
+        let code = posix_spawn(&process, words[0], &actions, &attributes, &arguments, environ)
+        guard code == 0 else {
+            throw ReplayStoreViolation(
+                expected: "the worker \(words[0]) to start", found: String(cString: strerror(code)))
+        }
+        return process
+    }
+
+    // MARK: Output
+
+    /// Waits for `count` lines; fewer if the worker ends before.
+    func lines(_ count: Int) throws(ReplayStoreViolation) -> [String] {
+        let end = ContinuousClock.now + Self.patience
+        var lines: [String] = []
+        while lines.count < count {
+            if let line = nextLine() {
+                lines.append(line)
+            } else if hasClosed {
+                break
+            } else {
+                try read(until: end)
+            }
+        }
+        return lines
+    }
+
+    /// Waits for the time to pass, and returns the whole lines that have come by then.
+    func lines(within time: Duration) throws(ReplayStoreViolation) -> [String] {
+        let end = ContinuousClock.now + time
+        while !hasClosed, ContinuousClock.now < end { _ = receive(until: end) }
+        // On a time that is over, what has come already is read.
+        while !hasClosed, receive(until: end) {}
+        return wholeLines()
+    }
+
+    /// Waits for the worker to end by itself, and returns the lines that are left.
+    func finish() throws(ReplayStoreViolation) -> [String] {
+        let end = ContinuousClock.now + Self.patience
+        while !hasClosed { try read(until: end) }
+        let status = wait()
+        guard status == 0 else {
+            throw ReplayStoreViolation(
+                expected: "a worker that ends well", found: "wait status \(status), after \(wholeLines().suffix(1))")
+        }
+        return wholeLines()
+    }
+
+    private func read(until end: ContinuousClock.Instant) throws(ReplayStoreViolation) {
+        guard receive(until: end) || hasClosed else {
+            throw ReplayStoreViolation(
+                expected: "a line of the worker within \(Self.patience)", found: "none")
+        }
+    }
+
+    /// Waits for output until `end`; `false` if there is none.
+    private func receive(until end: ContinuousClock.Instant) -> Bool {
+        let left = (end - .now) / .milliseconds(1)
+        var readiness = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+        guard poll(&readiness, 1, Int32(max(0, left.rounded(.up)))) > 0 else { return false }
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(output, &bytes, bytes.count, 0)
+        if count > 0 { buffer += bytes[..<count] }
+        hasClosed = count == 0 || count < 0 && errno != EINTR
+        return count > 0
+    }
+
+    private func nextLine() -> String? {
+        guard let end = buffer.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        defer { buffer.removeSubrange(...end) }
+        return String(decoding: buffer[..<end], as: UTF8.self)
+    }
+
+    private func wholeLines() -> [String] {
+        guard let end = buffer.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
+        defer { buffer.removeSubrange(...end) }
+        return String(decoding: buffer[..<end], as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+            .map(String.init)
+    }
+
+    // MARK: Signals
+
+    /// Stops the worker at once, and waits until it stands.
+    func stop() {
+        guard status == nil else { return }
+        kill(process, SIGSTOP)
+        var state: Int32 = 0
+        guard waitpid(process, &state, WUNTRACED) == process else { return }
+        // The low byte of a stopped process is 0x7F; with any other it has ended instead.
+        if state & 0xFF != 0x7F { status = state }
+    }
+
+    /// Lets the worker go on.
+    func proceed() {
+        if status == nil { kill(process, SIGCONT) }
+    }
+
+    /// Kills the worker, whether it runs or is stopped, and returns the whole lines that it had printed.
+    func killed() throws(ReplayStoreViolation) -> [String] {
+        end()
+        let patience = ContinuousClock.now + Self.patience
+        while !hasClosed { try read(until: patience) }
+        return wholeLines()
+    }
+
+    private func end() {
+        if status == nil { kill(process, SIGKILL) }
+        _ = wait()
+    }
+
+    @discardableResult
+    private func wait() -> Int32 {
+        if let status { return status }
+        var state: Int32 = 0
+        while waitpid(process, &state, 0) < 0, errno == EINTR {}
+        status = state
+        return state
+    }
+}

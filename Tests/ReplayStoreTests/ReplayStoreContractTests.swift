@@ -1,0 +1,67 @@
+import ReplayStoreTesting
+import TestSupport
+import Testing
+
+extension ReplayStoreTests {
+    /// What every replay store must do; see `ReplayStore`.
+    @Suite("Replay store contract")
+    struct ReplayStoreContractTests {
+        /// A clause, and a kind of store to which it applies.
+        struct Case: CustomTestStringConvertible {
+            let kind: StoreKind
+            let clause: ReplayStoreClause
+
+            var testDescription: String { "\(kind.rawValue): \(clause)" }
+        }
+
+        private static func cases(_ clauses: [ReplayStoreClause]) -> [Case] {
+            clauses.flatMap { clause in StoreKind.allCases.map { Case(kind: $0, clause: clause) } }
+                .filter { $0.clause.exemption(of: TestSubject(kind: $0.kind, directory: "")) == nil }
+        }
+
+        private func check(_ tested: Case) async throws {
+            let directory = try TemporaryDirectory()
+            try await tested.clause.check(TestSubject(kind: tested.kind, directory: directory.path))
+        }
+
+        @Test("one caller", arguments: cases(ReplayStoreContract.answers))
+        func answers(tested: Case) async throws { try await check(tested) }
+
+        @Test("64 callers", arguments: cases(ReplayStoreContract.races))
+        func races(tested: Case) async throws { try await check(tested) }
+
+        @Test("several processes", arguments: cases(ReplayStoreContract.processes))
+        func processes(tested: Case) async throws { try await check(tested) }
+
+        @Test("only a store in memory is exempt, from what is about processes or a later time")
+        func exemptions() {
+            let all = StoreKind.allCases.map { TestSubject(kind: $0, directory: "") }
+            let exempt = ReplayStoreContract.clauses.flatMap { clause in
+                all.compactMap { subject in
+                    clause.exemption(of: subject).map { "\(subject.kind.rawValue): \(clause): \($0)" }
+                }
+            }
+            #expect(
+                exempt == [
+                    "memory: a key that was claimed before the store was closed is used when it is open again: "
+                        + "the store's records end with it",
+                    "memory: 4 processes of 64 threads that claim the same 10,000 keys get each key first once: "
+                        + "one process uses the store",
+                    "memory: however a process is killed while it claims, no key is first twice and none is forgotten: "
+                        + "one process uses the store",
+                    "memory: while another process is stopped in its claims, each claim is answered by the deadline and "
+                        + "no key is first twice: one process uses the store",
+                ])
+        }
+
+        @Test("a clause that does not apply is no passed one, and no two have the same name")
+        func exemptIsNotPassed() async throws {
+            for clause in ReplayStoreContract.processes {
+                await #expect(throws: ReplayStoreViolation.self) {
+                    try await clause.check(TestSubject(kind: .memory, directory: ""))
+                }
+            }
+            #expect(Set(ReplayStoreContract.clauses.map(\.name)).count == ReplayStoreContract.clauses.count)
+        }
+    }
+}
