@@ -18,9 +18,7 @@ enum FileLock {
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EINTR || errno == EWOULDBLOCK else { throw LMDBError("cannot be locked: \(lastError())") }
             let now = ContinuousClock.now
-            guard now < end ?? now + patience else {
-                throw LMDBError("is locked by another process; waited \(patience) for it")
-            }
+            guard now < end ?? now + patience else { throw .heldUp(for: patience) }
             end = end ?? now + patience
             usleep(pause)
         }

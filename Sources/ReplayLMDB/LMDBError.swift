@@ -8,6 +8,8 @@ struct LMDBError: Error {
     private(set) var isFull = false
     /// Whether some of the files that this process has open no longer belong to the store.
     private(set) var isLost = false
+    /// Whether another process kept a lock for longer than this one waits.
+    private(set) var isHeldUp = false
 
     init(_ what: String) { self.what = what }
 
@@ -25,6 +27,12 @@ struct LMDBError: Error {
     static var full: LMDBError {
         var fault = LMDBError("has reached its limit of disk space")
         fault.isFull = true
+        return fault
+    }
+
+    static func heldUp(for patience: Duration) -> LMDBError {
+        var fault = LMDBError("is locked by another process; waited \(patience) for it")
+        fault.isHeldUp = true
         return fault
     }
 

@@ -75,11 +75,14 @@ public final class LMDBReplayStore: ReplayStore {
 
     /// Decides the claims of a group, in order, as the protocol `ReplayStore` demands.
     ///
-    /// If the store's files were removed or replaced while it was open, the store starts again with a new fence.
+    /// A claim waits for a process that is stopped in the middle of its own for a quarter of a second, and is then
+    /// answered with an error, however many threads claim meanwhile. If the store's files were removed or replaced while it
+    /// was open, the store starts again with a new fence.
     public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayStoreError>] {
-        lock.withLock {
+        let begin = ContinuousClock.now
+        return lock.withLock {
             do throws(LMDBError) {
-                let (answers, fence) = (try ask(group, at: now), lastFence)
+                let (answers, fence) = (try ask(group, at: now, since: begin), lastFence)
                 let stands = try takeUpChanges(at: now)
                 if stands, lastFence == fence { return answers }
                 return zip(group, answers).map { claim, answer in
@@ -153,9 +156,9 @@ public final class LMDBReplayStore: ReplayStore {
 
     /// Decides the claims of a group. Called under the lock, as are the functions below.
     private func ask(
-        _ group: [ReplayClaim], at now: Timestamp
+        _ group: [ReplayClaim], at now: Timestamp, since begin: ContinuousClock.Instant
     ) throws(LMDBError) -> [Result<ReplayAnswer, ReplayStoreError>] {
-        try openStore(at: now).claim(group, fence: lastFence, at: now).map { $0.mapError(describe) }
+        try openStore(at: now).claim(group, fence: lastFence, at: now, since: begin).map { $0.mapError(describe) }
     }
 
     /// Whether the open store still is the one at its path, once this process has read what others changed. If it is

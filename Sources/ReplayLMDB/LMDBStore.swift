@@ -28,6 +28,8 @@ final class LMDBStore {
     private var appended = 0
     /// Whether `live` may have tokens that the log does not have, because a transaction that decided claims failed.
     private var isAhead = false
+    /// When a transaction last waited for another process in vain, and the error that came of it.
+    private var vainWait: (end: ContinuousClock.Instant, error: LMDBError)?
     /// Whether the log was found to have been overwritten.
     private var isLost = false
 
@@ -65,10 +67,16 @@ final class LMDBStore {
 
     /// Answers the replay claims of a group, in order. If a transaction fails, all its claims get its error, and may or
     /// may not have been recorded.
-    func claim(_ group: [ReplayClaim], fence: Timestamp, at now: Timestamp) -> [Result<ReplayAnswer, LMDBError>] {
+    ///
+    /// - Parameter begin: when the caller asked. If a transaction has waited for another process in vain since then, this
+    ///   group has waited for it as well, behind another thread, and gets the same error without a wait of its own.
+    func claim(
+        _ group: [ReplayClaim], fence: Timestamp, at now: Timestamp, since begin: ContinuousClock.Instant
+    ) -> [Result<ReplayAnswer, LMDBError>] {
         stride(from: 0, to: group.count, by: Self.claimLimit).flatMap { first in
             let part = group[first..<min(first + Self.claimLimit, group.count)]
             do throws(LMDBError) {
+                if let vainWait, vainWait.end > begin { throw vainWait.error }
                 return try upToDate { (log) throws(LMDBError) in
                     try self.dropExpired(at: now)
                     return try self.decide(part, fence, now, &log)
@@ -140,6 +148,7 @@ final class LMDBStore {
                 }
             } catch {
                 isLost = isLost || error.isLost
+                if error.isHeldUp { vainWait = (.now, error) }
                 throw error
             }
             if let end { (known, isAhead) = (end, false) }
