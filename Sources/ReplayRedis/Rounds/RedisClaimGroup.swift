@@ -165,12 +165,10 @@ struct RedisClaimGroup {
             claims: part.claimed.map { keys.claim(claims[$0], at: now) },
             markers: part.shards.map { ["GET", keys.marker(of: $0)] })
         let begin = commands.count
-        // Looking at markers, the trace is always asked for: what is written depends on it.
-        if case .look = part.work {
-            commands += RedisServerFacts.commands
-        } else {
-            commands += server.commandsAgain(at: instant)
-        }
+        // Looking at markers, the trace is always asked for: what is written depends on it. It also is for claims that were
+        // made in an earlier round: that one's replies may have come too late to do without, and so may the next ones.
+        let isFirst = if case .claims = part.work { !part.claimed.isEmpty } else { false }
+        commands += isFirst ? server.commandsAgain(at: instant) : RedisServerFacts.commands
         let facts = begin..<commands.count
         commands.append(["TIME"])
         if !part.claimed.isEmpty, configuration.replicas > 0 {
