@@ -4,6 +4,7 @@ internal import COpenSSL
 final class PKCS12Archive {
     /// A separate libcrypto context with the legacy provider. Java 8 encrypts certificates with 40-bit RC2, which only
     /// that provider has; in a context of its own, nothing else in the process can use its algorithms.
+    /// It is made once and not changed, and libcrypto lets any number of threads use one.
     private nonisolated(unsafe) static let libraryContext: OpaquePointer? = {
         let context = OSSL_LIB_CTX_new()
         OSSL_PROVIDER_load(context, "default")

@@ -37,6 +37,7 @@ package struct SHA256Digest: Hashable, Sendable {
 /// It is not thread-safe: it serves one caller at a time.
 package final class SHA256Hasher {
     /// The algorithm, fetched once: libcrypto's implicit fetch takes a lock and a look-up for each use.
+    /// Nobody changes it, so any number of threads can use it.
     private nonisolated(unsafe) static let algorithm = EVP_MD_fetch(nil, "SHA256", nil)
 
     private let context: OpaquePointer

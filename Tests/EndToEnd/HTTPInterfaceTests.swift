@@ -8,7 +8,7 @@ extension EndToEnd {
     /// The HTTP API against its description, and against decoders that know one type.
     @Suite("HTTP API as it is described")
     struct HTTPInterfaceTests {
-        private let place: GatePlace
+        fileprivate let place: GatePlace
 
         init() throws {
             place = try GatePlace()
@@ -103,5 +103,63 @@ extension EndToEnd {
                     "\(outcome.errors)")
             }
         }
+    }
+}
+
+extension EndToEnd.HTTPInterfaceTests {
+    /// A request of the page on the HTTP API, and the answer that the page shows below it.
+    private struct Sample {
+        let command: String
+        let answer: String
+    }
+
+    private static func samples() throws -> [Sample] {
+        let page = try String(
+            contentsOfFile: "Sources/MediaTokenGate/MediaTokenGate.docc/HTTPInterface.md", encoding: .utf8)
+        let blocks = page.components(separatedBy: "\n```").dropFirst()
+        // Every other piece is text between two blocks.
+        let fenced = blocks.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
+        return zip(fenced, fenced.dropFirst()).compactMap { command, answer in
+            guard command.hasPrefix("sh\n") else { return nil }
+            let shown = answer.drop { $0 != "\n" }.dropFirst()
+            return Sample(command: String(command.dropFirst(3)), answer: String(shown))
+        }
+    }
+
+    @Test("each request on the page on the HTTP API can be pasted into a shell, and is answered as the page shows")
+    func page() throws {
+        let samples = try Self.samples()
+        #expect(samples.count == 9)
+        let grantKey = try place.directory.write(String(repeating: "0f", count: 32), to: "grant.key")
+        let file = try place.directory.write(
+            """
+            {"cors-origin": "https://player.example", "routes": [{"path": "/trailers", "open": true},
+              {"path": "/live", "requestor": "MML", "resource": "TNT", "grant": {"kind": "cat", "key-file": "\(grantKey)"}}]}
+            """, to: "gate.json")
+        let gate = try GateProcess(in: place, ["--config", file] + GatePlace.strict)
+        let tokens = try place.tokens(samples.count)
+        for (sample, token) in zip(samples, tokens) {
+            _ = try place.directory.write(token, to: "token.txt")
+            let command =
+                "cd '\(place.directory.path)' && "
+                + sample.command.replacing("127.0.0.1:8080", with: "127.0.0.1:\(gate.port)").replacing(
+                    "curl ", with: "curl -sS ")
+            let answer = try Program("bash").succeed(["-c", command])
+            if sample.answer.hasPrefix("{") {
+                let (came, shown) = (try Self.object(answer), try Self.object(sample.answer))
+                #expect(came["code"] as? String == shown["code"] as? String, "\(command): \(answer)")
+                #expect(Set(came.keys) == Set(shown.keys), "\(command): \(answer)")
+            } else {
+                for line in sample.answer.split(separator: "\n") {
+                    #expect(answer.contains(line), "\(command): \(answer)")
+                }
+            }
+            // The token of this request is that of the next one which shows a used token.
+            _ = try place.directory.write(token, to: "used.txt")
+        }
+    }
+
+    private static func object(_ json: String) throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any], "\(json)")
     }
 }

@@ -30,7 +30,7 @@ struct GrantOrderTests {
         maker.keyFile = directory.path + (kind.kind == "cloudfront" ? "/ec.pem" : "/key")
         maker.values["key-pair-id"] = "K1"
         var settings = RouteGrantSettings(maker, scope: "/a")
-        (settings.delivery, settings.validity) = (delivery, validity)
+        (settings.delivery, settings.validity) = (delivery, .seconds(validity))
         settings.origins = [try #require(StreamOrigin("https://d.example"))]
         return try RouteGrant(settings, hosts: [])
     }

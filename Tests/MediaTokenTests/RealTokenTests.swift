@@ -25,7 +25,7 @@ struct RealTokenTests {
         #expect(verified.claims.mvpd == "TempPass")
         #expect(verified.claims.proxyMVPD == nil)
         #expect(verified.claims.sessionGUID.text == "613e99bf2db476308f802091f8462819")
-        #expect(verified.claims.timeToLive == 420_000)
+        #expect(verified.claims.timeToLive == .seconds(420))
         #expect(verified.claims.issueTime.timestamp.milliseconds == 1_458_252_091_000)
         #expect(verified.claims.issueTime.description == "2016-03-17 15:01:31 -0700")
         #expect(verified.key == "adobe-pass-2015-2021.pem")

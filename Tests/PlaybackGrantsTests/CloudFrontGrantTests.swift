@@ -128,13 +128,17 @@ struct CloudFrontGrantTests {
                 == "starts: is 11, and expires is 10; expected a time before that")
         #expect(Part.problem { _ = try GrantPeriod(to: 0) }?.hasPrefix("expires: is 0") == true)
         #expect(Part.problem { _ = try GrantPeriod(to: .max) }?.hasPrefix("expires: ") == true)
-        for seconds in [0, -1, GrantPeriod.longestSeconds + 1, .max] {
-            #expect(Part.problem { _ = try GrantPeriod(from: .now, seconds: seconds) }?.hasPrefix("validity: ") == true)
+        for seconds in [0, -1, GrantPeriod.longest.components.seconds + 1, .max] {
+            #expect(
+                Part.problem { _ = try GrantPeriod(from: .now, lasting: .seconds(seconds)) }?.hasPrefix("validity: ")
+                    == true)
         }
         for clock in [-1000, Int64.min, .max] {
-            let problem = Part.problem { _ = try GrantPeriod(from: Timestamp(milliseconds: clock), seconds: 60) }
+            let problem = Part.problem {
+                _ = try GrantPeriod(from: Timestamp(milliseconds: clock), lasting: .seconds(60))
+            }
             #expect(problem?.hasPrefix("clock: ") == true)
         }
-        #expect(Part.problem { _ = try GrantPeriod(from: .now, seconds: 60) } == nil)
+        #expect(Part.problem { _ = try GrantPeriod(from: .now, lasting: .seconds(60)) } == nil)
     }
 }

@@ -21,7 +21,7 @@ struct RedisClock {
     /// A store that begins before what is claimed in it. Patient, unless its deadline is what a test is about.
     func open(_ url: String, timeoutMilliseconds: Int = 5000) throws -> RedisReplayStore {
         var configuration = try RedisConfiguration(url: url)
-        configuration.timeoutMilliseconds = timeoutMilliseconds
+        configuration.timeout = .milliseconds(timeoutMilliseconds)
         let cache = RedisReplayStore(configuration)
         try cache.open(at: .now)
         return cache
@@ -225,7 +225,7 @@ extension ReplayStoreTests {
             let loop = try EventLoop()
             _ = try clock.open(server.url)
             var configuration = try RedisConfiguration(url: server.url)
-            configuration.timeoutMilliseconds = 5000
+            configuration.timeout = .milliseconds(5000)
             let client = RedisReplayClient(configuration, on: loop)
             var firsts = 0
             var answered = 0

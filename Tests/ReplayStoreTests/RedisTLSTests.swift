@@ -103,7 +103,7 @@ extension ReplayStoreTests {
             }
             let files = try use(wrong, password: "other")
             var configuration = try RedisConfiguration(url: "\(server.url)?tls-ca=\(authority.file)\(files)")
-            configuration.timeoutMilliseconds = 5000
+            configuration.timeout = .milliseconds(5000)
             let store = RedisReplayStore(configuration)
             #expect(clock.message { try store.open() }.contains("refuses TLS"))
             _ = try use(right, password: "other")

@@ -8,8 +8,10 @@ public struct MediaTokenClaims: Sendable {
     public let requestor: RequestorID
     /// The resource that the token opens. The client chose it, so it can be hostile although it is signed.
     public let resource: ResourceID
-    /// The signed TTL in milliseconds, before any policy limits it; `nil` if the token has no `ttl`.
-    public let timeToLive: Int64?
+    /// The signed TTL, before any policy limits it; `nil` if the token has no `ttl`.
+    public var timeToLive: Duration? { ttlMilliseconds.map { .milliseconds($0) } }
+    /// The signed TTL in milliseconds, as the token has it; `nil` if the token has no `ttl`.
+    package let ttlMilliseconds: Int64?
     /// The time when Adobe Pass issued the token, to the second.
     public let issueTime: TokenDate
     /// The viewer's TV provider.
@@ -38,13 +40,13 @@ public struct MediaTokenClaims: Sendable {
         sessionGUID = SessionGUID(try fields.required(.sessionGUID, places))
         requestor = RequestorID(try fields.required(.requestorID, places))
         resource = ResourceID(try fields.required(.resourceID, places))
-        timeToLive = try fields.timeToLive(places)
+        ttlMilliseconds = try fields.timeToLive(places)
         issueTime = try fields.requiredDate(.issueTime, places, form: .issueTime)
         mvpd = MVPDID(try fields.required(.mvpdID, places))
         proxyMVPD = try fields.optional(.proxyMVPDID, places).map { MVPDID($0) }
         extraFields = places.hasOthers ? fields.fields(except: MediaTokenField.names) : []
         replayExpiry = issueTime.timestamp.advanced(
-            byMilliseconds: timeToLive ?? Self.longestDefaultTTLMilliseconds)
+            byMilliseconds: ttlMilliseconds ?? Self.longestDefaultTTLMilliseconds)
         guard replayExpiry < Timestamp.endOfDates else {
             throw .overflowingExpiry
         }

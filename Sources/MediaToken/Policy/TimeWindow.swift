@@ -5,7 +5,7 @@ extension VerificationPolicy {
     /// The times that decide whether `claims` are valid at `now`.
     package func window(of claims: MediaTokenClaims, at now: Timestamp) -> TimeWindow {
         TimeWindow(
-            issued: claims.issueTime, signedTimeToLive: claims.timeToLive, expiry: expiry(of: claims),
+            issued: claims.issueTime, signedTimeToLive: claims.ttlMilliseconds, expiry: expiry(of: claims),
             skew: clockSkewMilliseconds, now: now)
     }
 }

@@ -49,7 +49,7 @@ public struct VerificationPolicy: Sendable {
 
     /// The time after which `claims` are expired, before skew.
     package func expiry(of claims: MediaTokenClaims) -> Timestamp {
-        let timeToLive = min(claims.timeToLive ?? defaultTTLMilliseconds, maximumTTLMilliseconds)
+        let timeToLive = min(claims.ttlMilliseconds ?? defaultTTLMilliseconds, maximumTTLMilliseconds)
         return claims.issueTime.timestamp.advanced(byMilliseconds: timeToLive)
     }
 }

@@ -128,7 +128,7 @@ extension VerifiedToken {
         json.add("requestor", claims.requestor.text)
         json.add("resource", claims.resource.text)
         json.add("status", code.httpStatus)
-        json.add("ttl", claims.timeToLive)
+        json.add("ttl", claims.ttlMilliseconds)
         json.add("url", play?.url)
         json.close()
         return json.bytes

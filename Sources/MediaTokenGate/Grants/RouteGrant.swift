@@ -7,7 +7,7 @@ internal import TextEncodings
 /// The configured settings of the playback grant that a route's media tokens are exchanged for.
 package struct RouteGrantSettings: Sendable, Equatable {
     package var maker: GrantSettings
-    /// The lifetime of a grant in seconds, from the token's first acceptance.
+    /// The lifetime of a grant, from the token's first acceptance.
     package var validity = usualValidity
     /// The origins whose URLs may be exchanged. If empty, any origin may; some kinds of grant do not allow that.
     package var origins: [StreamOrigin] = []
@@ -18,8 +18,8 @@ package struct RouteGrantSettings: Sendable, Equatable {
     /// The time within which a client may fetch its grant again with the same `Idempotency-Key`; `nil` if it may not.
     package var retryWindow: Duration?
 
-    /// The lifetime of a grant in seconds if the configuration has none.
-    static let usualValidity: Int64 = 14_400
+    /// The lifetime of a grant if the configuration has none.
+    static let usualValidity = Duration.seconds(14_400)
 
     package init(_ maker: GrantSettings, scope: String) {
         (self.maker, self.scope) = (maker, scope)
@@ -98,7 +98,7 @@ package final class RouteGrant: Sendable {
             throw GrantError(
                 "url", "is '\(printable(url.text))'; expected one below \(printable(settings.scope))")
         }
-        _ = try GrantPeriod(from: now, seconds: settings.validity)
+        _ = try GrantPeriod(from: now, lasting: settings.validity)
         return GrantOrder(route: self, url: url, subject: try grants.subject(of: url))
     }
 
@@ -108,7 +108,7 @@ package final class RouteGrant: Sendable {
     fileprivate func grant(
         for url: StreamURL, identifier: [UInt8]?, firstUse: Timestamp
     ) throws(GrantError) -> Grant {
-        let period = try GrantPeriod(from: firstUse, seconds: settings.validity)
+        let period = try GrantPeriod(from: firstUse, lasting: settings.validity)
         return try grants.grant(for: url, period, issuedAt: firstUse.wholeSeconds, identifier: identifier)
     }
 

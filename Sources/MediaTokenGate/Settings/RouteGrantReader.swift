@@ -23,7 +23,8 @@ enum RouteGrantReader {
         ) { object, name, settings in settings.origins = object.origins(name) },
         .number(
             "validity", "S", "Seconds from a token's first acceptance to the end of its grant",
-            1...Int(GrantPeriod.longestSeconds), usual: Int(RouteGrantSettings.usualValidity), \.validity, { Int64($0) }
+            1...Int(GrantPeriod.longest.components.seconds),
+            usual: Int(RouteGrantSettings.usualValidity.components.seconds), \.validity, { .seconds($0) }
         ),
         Setting(
             "delivery", "HOW", .word(GrantDelivery.allCases.map(\.rawValue)),

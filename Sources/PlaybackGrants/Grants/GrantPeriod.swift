@@ -25,22 +25,23 @@ public struct GrantPeriod: Sendable, Equatable {
         (self.begin, self.end) = (begin, end)
     }
 
-    /// Creates a period of `seconds` from `now`, rounded down. The period has no start.
+    /// Creates a period of `validity` from `now`, both rounded down to seconds. The period has no start.
     ///
     /// - Throws: ``GrantError`` for the field `validity` or `clock`.
-    public init(from now: Timestamp, seconds: Int64) throws(GrantError) {
-        guard (1...Self.longestSeconds).contains(seconds) else {
-            throw GrantError("validity", "is \(seconds) s; expected 1 to \(Self.longestSeconds)")
+    public init(from now: Timestamp, lasting validity: Duration) throws(GrantError) {
+        let (seconds, longest) = (validity.components.seconds, Self.longest.components.seconds)
+        guard (1...longest).contains(seconds) else {
+            throw GrantError("validity", "is \(seconds) s; expected 1 to \(longest)")
         }
         let begin = now.wholeSeconds
-        guard (0..<Self.latest - Self.longestSeconds).contains(begin) else {
+        guard (0..<Self.latest - longest).contains(begin) else {
             throw GrantError("clock", "is \(begin) s since 1970; expected a year from 1970 to 9998")
         }
         try self.init(from: nil, to: begin + seconds)
     }
 
     /// The maximum validity period: a month of 31 days. A longer grant would not be for a single play.
-    public static let longestSeconds: Int64 = 2_678_400
+    public static let longest = Duration.seconds(2_678_400)
 
     var expires: Timestamp { Timestamp(milliseconds: end * 1000) }
 }

@@ -116,7 +116,7 @@ final class RedisTerms: Sendable {
     }
 
     /// The end of an error about a server that was asked and did not answer in time.
-    var silence: String { "did not answer within \(configuration.timeoutMilliseconds) ms" }
+    var silence: String { "did not answer within \(configuration.timeout.clampedMilliseconds) ms" }
 
     /// The end of an error about a server that did not answer anything in time on a new connection.
     var silenceAtFirst: String { silence + (configuration.isTLS ? "; does it speak TLS on that port?" : "") }

@@ -64,7 +64,7 @@ struct RedisClaimGroup {
         self.begun = begun
         self.isOpening = isOpening
         self.terms = terms
-        deadline = begun + .milliseconds(terms.configuration.timeoutMilliseconds)
+        deadline = begun + terms.configuration.timeout
         needsSlots = isOpening && terms.configuration.isCluster
         let lastPassed = ReplayBucket(lastPassedAt: now)
         stages = claims.map { claim in
@@ -173,8 +173,8 @@ struct RedisClaimGroup {
         commands.append(["TIME"])
         if !part.claimed.isEmpty, configuration.replicas > 0 {
             // Half of the deadline, so that an answer comes within it.
-            let patience = max(1, configuration.timeoutMilliseconds / 2)
-            commands.append(["WAIT", String(configuration.replicas), String(patience)])
+            let patience = max(.milliseconds(1), configuration.timeout / 2)
+            commands.append(["WAIT", String(configuration.replicas), String(patience.clampedMilliseconds)])
         }
         return (commands, facts)
     }

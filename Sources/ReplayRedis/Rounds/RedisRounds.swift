@@ -212,7 +212,7 @@ package struct RedisRounds {
     }
 
     func deadline(after moment: RedisMoment) -> Instant {
-        moment.instant + .milliseconds(configuration.timeoutMilliseconds)
+        moment.instant + configuration.timeout
     }
 
     func address(_ node: Int) -> RedisAddress { servers.nodes[node].address }

@@ -43,8 +43,8 @@ public struct RedisConfiguration: Sendable, Equatable {
     public var tls: TLS?
     /// The beginning of all keys of this store. Stores with different prefixes know nothing of each other.
     public var prefix = "media-token"
-    /// The time in milliseconds that a claim may take, including the time to connect. After that the store cannot decide.
-    public var timeoutMilliseconds = 250
+    /// The time that a claim may take, including the time to connect. After that the store cannot decide.
+    public var timeout = Duration.milliseconds(250)
     /// The number of replicas that must confirm a claim before it is answered (`WAIT`).
     public var replicas = 0
     /// Whether the operator states that the server never evicts keys, which a managed service may not let clients read.
@@ -140,7 +140,7 @@ public struct RedisConfiguration: Sendable, Equatable {
                 throw URLError(description: "prefix is '\(printable(value))'; expected printable ASCII without braces")
             }
             prefix = value
-        case "timeout": timeoutMilliseconds = try number(1...60_000)
+        case "timeout": timeout = .milliseconds(try number(1...60_000))
         case "wait": replicas = try number(0...100)
         case "eviction":
             guard value == "none" else {

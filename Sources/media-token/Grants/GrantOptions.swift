@@ -46,7 +46,7 @@ struct GrantOptions {
         guard expires == nil || !given.has("validity") else {
             throw UsageError("--expires and --validity are given; expected one of them")
         }
-        validity = try given.number("validity", in: 1...GrantPeriod.longestSeconds) ?? 3600
+        validity = try given.number("validity", in: 1...GrantPeriod.longest.components.seconds) ?? 3600
         form = try Self.word("form", single["form"] ?? "query", GrantForm.allCases)
         guard form != .url || isCheck || given.has("url") || given.has("path") else {
             throw UsageError("--form is url, and no --url or --path is given")
@@ -117,7 +117,7 @@ struct GrantOptions {
     func period() throws(GrantError) -> GrantPeriod {
         let begin = starts.map { $0.wholeSeconds }
         if let expires { return try GrantPeriod(from: begin, to: expires.wholeSeconds) }
-        return try GrantPeriod(from: begin, to: GrantPeriod(from: starts ?? now, seconds: validity).end)
+        return try GrantPeriod(from: begin, to: GrantPeriod(from: starts ?? now, lasting: .seconds(validity)).end)
     }
 
     var settings: GrantSettings {

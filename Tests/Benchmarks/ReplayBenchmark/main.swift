@@ -108,7 +108,7 @@ func measurePipelined(_ url: String, claims: Int, inFlight: Int, group: Int) thr
     let loop = try EventLoop()
     var configuration = try RedisConfiguration(url: url)
     configuration.prefix = UUID().uuidString
-    configuration.timeoutMilliseconds = 10_000
+    configuration.timeout = .milliseconds(10_000)
     try RedisReplayStore(configuration).open()
     let client = RedisReplayClient(configuration, on: loop)
     var (begun, done) = (0, 0)

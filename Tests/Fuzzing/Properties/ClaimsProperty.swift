@@ -95,7 +95,7 @@ struct ClaimsProperty: FuzzProperty {
             try demand(code != .validToken, "accepted for another requestor or resource as well")
         }
         let issued = accepted.claims.issueTime.timestamp
-        let life = min(accepted.claims.timeToLive ?? 300_000, 900_000)
+        let life = min(accepted.claims.ttlMilliseconds ?? 300_000, 900_000)
         for (milliseconds, expected) in [
             (-30_001, VerdictCode.tokenNotYetValid), (-30_000, .validToken), (life + 30_000, .validToken),
             (life + 30_001, .tokenExpired),
@@ -119,7 +119,7 @@ struct ClaimsProperty: FuzzProperty {
         for (name, read) in [
             ("sessionGUID", claims.sessionGUID.text), ("requestorID", claims.requestor.text),
             ("resourceID", claims.resource.text), ("mvpdId", claims.mvpd.text),
-            ("proxyMvpdId", claims.proxyMVPD?.text), ("ttl", claims.timeToLive.map(String.init)),
+            ("proxyMvpdId", claims.proxyMVPD?.text), ("ttl", claims.ttlMilliseconds.map(String.init)),
         ] {
             let second = try field(name)
             try demand(

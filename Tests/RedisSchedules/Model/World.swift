@@ -42,7 +42,7 @@ final class World {
         configuration.port = 1
         configuration.isCluster = isCluster
         configuration.replicas = waits ? 1 : 0
-        configuration.timeoutMilliseconds = Int(Self.timeout)
+        configuration.timeout = .milliseconds(Int(Self.timeout))
         configuration.clockSkew = .milliseconds(Self.skew)
         self.configuration = configuration
         let count: Int32 = isCluster ? 2 : 1
