@@ -27,7 +27,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
     package init(integerLiteral number: Int) { self = .number(Double(number)) }
     package init(arrayLiteral items: JSONValue...) { self = .list(items) }
     package init(dictionaryLiteral members: (JSONName, JSONValue)...) {
-        self = .object(Dictionary(members) { $1 })
+        self = .object(members.reduce(into: [:]) { $0[$1.0] = $1.1 })
     }
 
     /// The value as a document for people: indented, with the members of each object in alphabetical order.

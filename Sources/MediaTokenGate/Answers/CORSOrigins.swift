@@ -13,7 +13,7 @@ package struct CORSOrigins: Sendable, Equatable {
     /// - Parameters:
     ///   - texts: Origins, or `*` for any of them.
     ///   - refuse: Called with what is wrong with one of the texts.
-    init(_ texts: [String], refuse: (String) -> Void) {
+    package init(_ texts: [String], refuse: (String) -> Void) {
         for text in texts {
             if text == "*" {
                 isAny = true

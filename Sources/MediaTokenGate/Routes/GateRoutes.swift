@@ -40,15 +40,15 @@ package final class GateRoute: Sendable {
         attemptWindow: Duration? = nil,
         grant: RouteGrantSettings? = nil
     ) {
-        guard Self.isPath(path), let path = StreamPath(path) else { return nil }
+        guard let path = Self.path(path) else { return nil }
         (self.path, self.hosts, self.access, self.attemptWindow) = (path, hosts, access, attemptWindow)
         (lenientPath, self.place) = (LenientPath(path), place)
         (grantSettings, self.grant) = (grant, nil)
     }
 
-    /// Whether a route can be for `path`: it has no query, and every program reads it in one way.
-    static func isPath(_ path: String) -> Bool {
-        !path.utf8.contains(UInt8(ascii: "?")) && StreamPath(path) != nil
+    /// The path that `text` is; `nil` if it has a query, or if two programs could read it in two ways.
+    static func path(_ text: String) -> StreamPath? {
+        text.utf8.contains(UInt8(ascii: "?")) ? nil : StreamPath(text)
     }
 
     private init(_ other: GateRoute, grant: RouteGrant) {

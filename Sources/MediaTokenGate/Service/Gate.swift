@@ -25,7 +25,7 @@ package struct Gate: Sendable {
     }
 
     /// The header fields of an answer that let a page in a browser read it; empty unless the settings allow that.
-    func corsFields(for request: HTTPRequest) -> [(name: StaticString, value: String)] {
+    package func corsFields(for request: HTTPRequest) -> [(name: StaticString, value: String)] {
         guard !corsOrigins.isEmpty, Self.isForBackends(request.path) else { return [] }
         return corsOrigins.fields(for: request.onlyValue(of: GateField.origin) ?? [])
     }

@@ -20,7 +20,7 @@ struct RouteDraft: Sendable {
         ) { object, name, draft in
             guard let path = object.text(name) else { return }
             draft.path = path
-            if !GateRoute.isPath(path) { object.refuse(name, "is '\(printable(path))'; expected \(Self.expectedPath)") }
+            if GateRoute.path(path) == nil { object.refuse(name, "is '\(printable(path))'; expected \(Self.expectedPath)") }
         }.required,
         Setting(
             "open", nil, .flag, "Whether the media is unprotected", usual: .boolean(false), example: .boolean(false)

@@ -66,9 +66,12 @@ struct GateProperty: FuzzProperty {
         // More than a lenient server may choose among.
         let alike = ["/many"] + (0..<65).map { "/many/%C3%A9\($0)/x" }
         let routes = ofGrants + alike.compactMap { GateRoute(path: $0, hosts: hosts, access: .token(members)) }
-        return Gate(routes: try routes.map { try $0.withGrant(among: routes) }, comparesCanonically: true)
+        return Gate(routes: try routes.map { try $0.withGrant(among: routes) }, comparesCanonically: true,
+            corsOrigins: CORSOrigins([Self.page]) { _ in })
     }
 
+    /// The origin of the only page that may call a gate.
+    private static let page = "https://player.example"
     private static let members = Expectation(requestor: "MML", resource: .unsafeAnyResource)
     /// The other requestor has no token. It tells the two apart.
     private static let paid = Expectation(requestors: ["MML", "PAID"], resource: .unsafeAnyResource)
@@ -79,6 +82,7 @@ struct GateProperty: FuzzProperty {
         try checkFaults(request)
         try checkHost(request)
         try checkGrants(request)
+        try checkOrigin(request)
         switch gate.task(request, at: known.batches[0].time) {
         case .settled(let reply):
             try check(reply.answer)
@@ -111,6 +115,15 @@ struct GateProperty: FuzzProperty {
             try demand(examination.code != VerdictCode.validToken.rawValue, "accepted by an explanation")
             try check(GateReply(explaining: examination).answer)
         }
+    }
+
+    /// Only the listed page may read an answer, and only where it is the request's one origin.
+    private func checkOrigin(_ request: HTTPRequest) throws {
+        let allowed = gateOfGrants.corsFields(for: request).filter { "\($0.name)" == "Access-Control-Allow-Origin" }
+        let origins = request.headers.filter { $0.name.lowercased() == "origin" }.map(\.value)
+        try demand(
+            allowed.isEmpty || (origins == [Self.page] && allowed.map(\.value) == [Self.page]),
+            "\(origins) may read the answer: \(allowed)")
     }
 
     private func checkVerdicts(_ task: VerificationTask) throws {
@@ -184,7 +197,7 @@ struct GateProperty: FuzzProperty {
     }
 
     private func check(_ answer: HTTPAnswer) throws {
-        try demand([200, 400, 401, 403, 404, 405, 415].contains(answer.status), "answered with \(answer.status)")
+        try demand([200, 204, 400, 401, 403, 404, 405, 415].contains(answer.status), "answered with \(answer.status)")
         for (name, value) in answer.headers {
             try demand(value.utf8.allSatisfy { (0x20...0x7E).contains($0) }, "\(name) is \(value.debugDescription)")
         }

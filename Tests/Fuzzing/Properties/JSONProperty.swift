@@ -7,8 +7,15 @@ internal import TextEncodings
 struct JSONProperty: FuzzProperty {
     func check(_ input: [UInt8]) throws {
         let object: JSONObject
-        do { object = try StrictJSON.readObject(input[...]) } catch { return try demandOneLine(error.reason) }
+        do { object = try StrictJSON.readObject(input[...]) } catch {
+            try demandOneLine(error.reason)
+            return try demandOneLine(error.reason(in: input))
+        }
         let value = JSONValue.object(object.members)
+        let shown: JSONValue = ["depth": 1, "value": value]
+        let read = try? StrictJSON.readObject(Array(shown.document.utf8)[...], valueLimit: 1000)
+        try demand(
+            read.map { Self.isSame(.object($0.members), shown) } ?? Self.isDeep(value), "shown as \(shown.document)")
         // To Foundation names that are canonically equivalent are one.
         guard !Self.holdsEquivalentNames(value) else { return }
         let judged = try? JSONDecoder().decode(JudgedJSON.self, from: Data(input)).value
@@ -18,6 +25,15 @@ struct JSONProperty: FuzzProperty {
         let written = try JSONEncoder().encode(JudgedJSON(value: value))
         let again = JSONValue.object(try StrictJSON.readObject(Array(written)[...]).members)
         try demand(Self.isSame(again, value), "read as \(value); once more as \(again)")
+    }
+
+    /// Whether a value is nested so deep that no object around it is read.
+    private static func isDeep(_ value: JSONValue, by levels: Int = StrictJSON.depthLimit - 1) -> Bool {
+        switch value {
+        case .list(let items): levels == 0 || items.contains { isDeep($0, by: levels - 1) }
+        case .object(let members): levels == 0 || members.values.contains { isDeep($0, by: levels - 1) }
+        default: false
+        }
     }
 
     /// To Foundation `0e2` is no number, nor what is too near to zero.
