@@ -30,8 +30,8 @@ public final class LMDBReplayStore: ReplayStore {
         /// - Parameters:
         ///   - sizeLimit: the largest disk use in bytes; 8 GiB hold more than 200 million entries. Set at least 4 MiB, of
         ///     which 3 MiB are LMDB's own; more than 16 GiB are never used.
-        ///   - clockSkew: by how much a fence is placed later.
-        public init(sizeLimit: Int = 8 << 30, clockSkew: Duration = .zero) {
+        ///   - clockSkew: by how much a fence is placed later: the clock skew that the policy allows, or more.
+        public init(sizeLimit: Int = 8 << 30, clockSkew: Duration = VerificationPolicy.defaultClockSkew) {
             self.sizeLimit = sizeLimit
             self.clockSkew = clockSkew
         }
@@ -79,8 +79,22 @@ public final class LMDBReplayStore: ReplayStore {
     /// answered with an error, however many threads claim meanwhile. If the store's files were removed or replaced while it
     /// was open, the store starts again with a new fence.
     public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayStoreError>] {
+        claim(group, at: now, since: .now)
+    }
+
+    /// Decides the claims of a group like ``claim(_:at:)``, on a thread that may block. The time that the claims wait for
+    /// that thread is part of the quarter of a second.
+    public func claimWithoutBlocking(
+        _ group: [ReplayClaim], at now: Timestamp
+    ) async -> [Result<ReplayAnswer, ReplayStoreError>] {
         let begin = ContinuousClock.now
-        return lock.withLock {
+        return await BlockingCalls.perform { self.claim(group, at: now, since: begin) }
+    }
+
+    private func claim(
+        _ group: [ReplayClaim], at now: Timestamp, since begin: ContinuousClock.Instant
+    ) -> [Result<ReplayAnswer, ReplayStoreError>] {
+        lock.withLock {
             do throws(LMDBError) {
                 let (answers, fence) = (try ask(group, at: now, since: begin), lastFence)
                 let stands = try takeUpChanges(at: now)

@@ -14,12 +14,17 @@ public enum ConfiguredReplayStore: ReplayStore {
 
     /// Opens the store that `url` names.
     ///
-    /// - Parameters: see ``init(at:makesNew:isService:clockSkew:now:)``.
+    /// - Parameters:
+    ///   - url: the URL of the store.
+    ///   - makesNew: whether to create the store if it does not exist.
+    ///   - clockSkew: by how much the fence of a new store is placed later than `now`.
+    ///   - now: the current time, from which a new store's fence is computed.
     /// - Throws: ``ReplayStoreURLError`` or `ReplayStoreError`.
     public init(
-        opening url: String, makesNew: Bool = true, clockSkew: Duration = .zero, at now: Timestamp = .now
+        opening url: String, makesNew: Bool = true, clockSkew: Duration, at now: Timestamp = .now
     ) throws {
-        try self.init(at: try ReplayStoreLocation(url), makesNew: makesNew, clockSkew: clockSkew, now: now)
+        try self.init(
+            at: try ReplayStoreLocation(url), makesNew: makesNew, isService: false, clockSkew: clockSkew, now: now)
     }
 
     /// Opens a store.
@@ -32,7 +37,7 @@ public enum ConfiguredReplayStore: ReplayStore {
     ///   - now: the current time, from which a new store's fence is computed.
     /// - Throws: `ReplayStoreError`.
     public init(
-        at location: ReplayStoreLocation, makesNew: Bool = true, isService: Bool = false, clockSkew: Duration = .zero,
+        at location: ReplayStoreLocation, makesNew: Bool = true, isService: Bool, clockSkew: Duration,
         now: Timestamp = .now
     ) throws(ReplayStoreError) {
         switch location {

@@ -8,10 +8,10 @@ package enum JSONValue: Sendable, Equatable {
     case object([JSONName: JSONValue])
 
     /// A short description of the value, for a message.
-    package var kind: String {
+    package var shown: String {
         switch self {
         case .null: "null"
-        case .boolean: "true or false"
+        case .boolean(let flag): "\(flag)"
         case .number(let number): Int(exactly: number).map { "\($0)" } ?? "\(number)"
         case .text(let text): "'\(printable(text))'"
         case .list: "an array"

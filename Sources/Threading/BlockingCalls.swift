@@ -1,6 +1,6 @@
 /// Threads for calls that may block, which the threads of Swift's cooperative pool must not make.
 package enum BlockingCalls {
-    /// The most threads. Calls beyond that number wait for one.
+    /// The largest number of threads. If all are busy, a call waits until one is free.
     private static let mostThreads = 64
 
     private struct State {
@@ -33,8 +33,8 @@ package enum BlockingCalls {
             state.threads -= 1
             return state.threads == 0
         }
-        // Without any thread the calling one has to make the call.
-        if isLast { makeNext() }
+        // Without any thread the calling one makes the calls: its own, and those of others who could start no thread either.
+        if isLast { while makeNext() {} }
     }
 
     private static func serve() -> Never {
@@ -46,8 +46,11 @@ package enum BlockingCalls {
         }
     }
 
-    private static func makeNext() {
+    /// Makes the call that has waited longest; `false` if none waits.
+    @discardableResult
+    private static func makeNext() -> Bool {
         let call = state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
         call?()
+        return call != nil
     }
 }

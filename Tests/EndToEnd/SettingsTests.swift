@@ -136,7 +136,7 @@ extension EndToEnd {
                     jsonschema.Draft202012Validator.check_schema(schema)
                     sys.exit(1 if list(jsonschema.Draft202012Validator(schema).iter_errors(json.load(open(sys.argv[2])))) else 0)
                     """
-                let outcome = try Program("/usr/bin/python3").run(["-c", check, schema, file])
+                let outcome = try Program(".build/python/bin/python").run(["-c", check, schema, file])
                 #expect(outcome.errors.isEmpty, "\(outcome.errors)")
                 return outcome.status == 0
             }

@@ -25,7 +25,7 @@ extension ReplayStoreTests {
         }
 
         private func open(_ seconds: Int64 = -100) throws -> LMDBReplayStore {
-            try LMDBReplayStore(path: path, at: later(seconds))
+            try LMDBReplayStore(path: path, configuration: .init(clockSkew: .zero), at: later(seconds))
         }
 
         /// In the parent directory, where the store is `replays`.
@@ -77,7 +77,11 @@ extension ReplayStoreTests {
 
         /// A store with all claims of ``used``. A copy of it, and a link to its record, are made when two minutes have come.
         private func fill() throws -> LMDBReplayStore {
-            let (begun, other) = (try open(), try LMDBReplayStore(path: parent.path + "/other", at: later(-100)))
+            let (begun, other) = (
+                try open(),
+                try LMDBReplayStore(
+                    path: parent.path + "/other", configuration: .init(clockSkew: .zero), at: later(-100))
+            )
             for used in Self.used[..<2] {
                 #expect(try firsts([.here(begun)], used.numbers, issued: used.issued, at: 0) == 10)
                 #expect(try firsts([.here(other)], 1000..<1040, issued: used.issued, at: 0) == 40)
@@ -186,13 +190,15 @@ extension ReplayStoreTests {
         @Test("a store that is lost while another process waits to open it is fenced by when that one opened it")
         func lostMeanwhile() throws {
             let start = Timestamp.now
-            let store = try LMDBReplayStore(path: path, at: start)
+            let store = try LMDBReplayStore(path: path, configuration: .init(clockSkew: .zero), at: start)
             let directory = Glibc.open(path, O_RDONLY)
             defer { Glibc.close(directory) }
             #expect(flock(directory, LOCK_EX) == 0)
             let opening = Guarded<Result<LMDBReplayStore, any Error>?>(nil)
             let thread = ServiceThread { [path] in
-                let opened = Result { try LMDBReplayStore(path: path, at: .now) }
+                let opened = Result {
+                    try LMDBReplayStore(path: path, configuration: .init(clockSkew: .zero), at: .now)
+                }
                 opening.withLock { $0 = opened }
             }
             usleep(500_000)
@@ -318,7 +324,7 @@ extension ReplayStoreTests {
         @Test("a store that is mounted over the one in use is fenced by the process that used that one")
         func mountedOver() throws {
             let other = parent.path + "/other"
-            try LMDBReplayStore(path: other, at: later(-100)).close()
+            try LMDBReplayStore(path: other, configuration: .init(clockSkew: .zero), at: later(-100)).close()
             let neighbour = try worker(-90, other)
             let store = try open()
             #expect(try firsts([.here(store)], 0..<10, issued: 60, at: 60) == 10)

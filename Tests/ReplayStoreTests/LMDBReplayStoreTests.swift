@@ -32,7 +32,7 @@ extension ReplayStoreTests {
         private func open(
             _ path: String? = nil, boot: String? = nil, sizeLimit: Int = 64 << 20
         ) throws -> LMDBReplayStore {
-            var configuration = LMDBReplayStore.Configuration(sizeLimit: sizeLimit)
+            var configuration = LMDBReplayStore.Configuration(sizeLimit: sizeLimit, clockSkew: .zero)
             if let boot { configuration.bootIDFile = try parent.write(boot + "\n", to: "boot") }
             return try LMDBReplayStore(path: path ?? self.path, configuration: configuration, at: later(-1))
         }
@@ -102,7 +102,7 @@ extension ReplayStoreTests {
                 let sameBoot = try open(boot: "one")
                 #expect(try sameBoot.claim(claim(1), at: Self.start) == .alreadyUsed)
             }
-            var configuration = LMDBReplayStore.Configuration()
+            var configuration = LMDBReplayStore.Configuration(clockSkew: .zero)
             configuration.bootIDFile = try parent.write("two\n", to: "boot")
             let store = try LMDBReplayStore(path: path, configuration: configuration, at: later(60))
             #expect(store.fence == later(60))
@@ -208,31 +208,20 @@ extension ReplayStoreTests {
         }
 
         @Test("who joins while the last user closes does not rely on what that one wrote")
-        func joinsWhileClosing() throws {
+        func joinsWhileClosing() async throws {
             try open().close()
             // Another user holds the store, whose record still says that it was closed.
             let other = try StoreDirectory(path, makesNew: false)
             try other.share()
             let opened = Task.detached { try self.open() }
-            usleep(100_000)
+            try await Task.sleep(for: .milliseconds(100))
             other.leave()
-            let store = try blockingValue(opened)
+            let store = try await opened.value
             let record = try #require(try StoreDirectory(path, makesNew: false).read()).record
             #expect(!record.isClosed)
             try store.close()
             try store.close()
             try open().close()
-        }
-
-        private func blockingValue<Value: Sendable>(_ task: Task<Value, any Error>) throws -> Value {
-            nonisolated(unsafe) var result: Result<Value, any Error>?
-            let done = DispatchSemaphore(value: 0)
-            Task.detached {
-                result = await task.result
-                done.signal()
-            }
-            done.wait()
-            return try #require(result).get()
         }
 
         /// As a process does that is stopped while it opens or closes the store.
@@ -571,7 +560,7 @@ extension ReplayStoreTests {
             #expect(try again.claim(claim(7, issued: later(60)), at: later(60)) == .predatesStore(since: passed))
             try again.close()
             try FileManager.default.removeItem(atPath: path)
-            let new = try LMDBReplayStore(path: path, at: later(60))
+            let new = try LMDBReplayStore(path: path, configuration: .init(clockSkew: .zero), at: later(60))
             #expect(try new.claim(claim(1), at: later(61)) == .predatesStore(since: later(60)))
             #expect(try new.claim(claim(8, issued: later(61)), at: later(61)) == .first)
             try new.close()

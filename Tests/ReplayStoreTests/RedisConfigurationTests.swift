@@ -81,7 +81,7 @@ struct RedisConfigurationTests {
         let error = #expect(throws: RedisConfiguration.URLError.self) { try RedisConfiguration(url: url) }
         let text = error?.description ?? ""
         #expect(text.contains(expected) && !text.contains("secret"), "\(url): \(text)")
-        let opened = #expect(throws: (any Error).self) { try ConfiguredReplayStore(opening: url) }
+        let opened = #expect(throws: (any Error).self) { try ConfiguredReplayStore(opening: url, clockSkew: .zero) }
         #expect(!"\(String(describing: opened))".contains("secret"))
     }
 }

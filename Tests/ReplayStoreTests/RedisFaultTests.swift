@@ -88,7 +88,7 @@ extension ReplayStoreTests {
             let server = try RedisServer()
             let loop = try EventLoop()
             _ = try clock.open(server.url)
-            let client = RedisReplayClient(try RedisConfiguration(url: server.url), on: loop)
+            let client = RedisReplayClient(try RedisConfiguration.exact(server.url), on: loop)
             var answers: [Result<ReplayAnswer, ReplayStoreError>] = []
             client.claim([clock.claim(0)], at: clock.now) { answers += $0 }
             loop.run { answers.count == 1 }

@@ -97,7 +97,7 @@ extension ReplayStoreTests {
                 try server.cli("config", "resetstat")
             }
             try evictNoMore(server)
-            let store = kind.isNew ? RedisReplayStore(try RedisConfiguration(url: server.url)) : before
+            let store = kind.isNew ? RedisReplayStore(try RedisConfiguration.exact(server.url)) : before
             for _ in 0..<2 {
                 let again = claim(claims, store)
                 let refused = again.count { $0?.isFenced(from: clock.now) == true }
@@ -139,7 +139,7 @@ extension ReplayStoreTests {
         func policyAlone() throws {
             let server = try RedisServer()
             let store = try clock.open(server.url)
-            let probed = try ConfiguredReplayStore(opening: server.url)
+            let probed = try ConfiguredReplayStore(opening: server.url, clockSkew: .zero)
             #expect(claim([clock.claim(1)], store) == [.first])
             try server.cli("config", "set", "maxmemory-policy", "volatile-lru")
             let text = clock.message { _ = try store.claim(clock.claim(2), at: clock.now) }
@@ -292,7 +292,7 @@ extension ReplayStoreTests {
             #expect(try server.cli("get", "media-token:{00}:since").contains(" volatile "))
             try server.cli("acl", "setuser", "gate", "-info")
             for stated in ["", "?eviction=none"] {
-                let other = RedisReplayStore(try RedisConfiguration(url: url + stated))
+                let other = RedisReplayStore(try RedisConfiguration.exact(url + stated))
                 #expect(clock.message { try other.open(at: clock.now) }.contains("NOPERM"))
             }
             let text = clock.message { _ = try store.claim(clock.claim(2), at: clock.now) }

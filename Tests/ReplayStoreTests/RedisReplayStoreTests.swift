@@ -20,7 +20,7 @@ struct RedisClock {
 
     /// A store that begins before what is claimed in it. Patient, unless its deadline is what a test is about.
     func open(_ url: String, timeoutMilliseconds: Int = 5000) throws -> RedisReplayStore {
-        var configuration = try RedisConfiguration(url: url)
+        var configuration = try RedisConfiguration.exact(url)
         configuration.timeout = .milliseconds(timeoutMilliseconds)
         let cache = RedisReplayStore(configuration)
         try cache.open(at: .now)
@@ -102,7 +102,7 @@ extension ReplayStoreTests {
         @Test("a new store is fenced, and so is one that was emptied while it is in use")
         func emptied() throws {
             let server = try RedisServer()
-            let store = RedisReplayStore(try RedisConfiguration(url: server.url))
+            let store = RedisReplayStore(try RedisConfiguration.exact(server.url))
             try store.open(at: clock.now)
             let answer = try store.claim(clock.claim(1), at: clock.now)
             #expect(answer.isFenced(from: clock.now))
@@ -120,7 +120,7 @@ extension ReplayStoreTests {
         @Test("the fence is put later by the clock skew")
         func skewedFence() throws {
             let server = try RedisServer()
-            var configuration = try RedisConfiguration(url: server.url)
+            var configuration = try RedisConfiguration.exact(server.url)
             configuration.clockSkew = .seconds(30)
             let store = RedisReplayStore(configuration)
             #expect(try store.claim(clock.claim(1), at: clock.now).isFenced(from: clock.later(30_000)))
@@ -139,7 +139,7 @@ extension ReplayStoreTests {
         @Test("who comes with a slow clock does not vouch for a time before the store")
         func slowClock() throws {
             let server = try RedisServer()
-            let store = RedisReplayStore(try RedisConfiguration(url: server.url))
+            let store = RedisReplayStore(try RedisConfiguration.exact(server.url))
             let used = clock.claim(1, issued: .now)
             try server.cli("flushall")
             try store.open(at: Timestamp.now.moved(-290_000))
@@ -177,7 +177,7 @@ extension ReplayStoreTests {
                 (":wrong@", "WRONGPASS"),
                 ("reader:right@", "NOPERM"),
             ] {
-                let store = RedisReplayStore(try RedisConfiguration(url: "redis://\(login)\(host)"))
+                let store = RedisReplayStore(try RedisConfiguration.exact("redis://\(login)\(host)"))
                 let text = clock.message { _ = try store.claim(clock.claim(9), at: clock.now) }
                 #expect(text.contains(expected) && text.contains(host) && !text.contains("wrong@"), "\(login): \(text)")
             }
@@ -224,7 +224,7 @@ extension ReplayStoreTests {
             let server = try RedisServer()
             let loop = try EventLoop()
             _ = try clock.open(server.url)
-            var configuration = try RedisConfiguration(url: server.url)
+            var configuration = try RedisConfiguration.exact(server.url)
             configuration.timeout = .milliseconds(5000)
             let client = RedisReplayClient(configuration, on: loop)
             var firsts = 0

@@ -17,7 +17,7 @@ private final class Script {
     static let now = Timestamp(milliseconds: 1_800_000_000_000)
 
     init(_ url: String = "redis://one:1") throws {
-        rounds = RedisRounds(try RedisConfiguration(url: url))
+        rounds = RedisRounds(try RedisConfiguration.exact(url))
     }
 
     var moment: RedisMoment {

@@ -102,7 +102,7 @@ extension ReplayStoreTests {
                 return "&tls-certificate=\(pem)&tls-key=\(key)&password-file=\(file)"
             }
             let files = try use(wrong, password: "other")
-            var configuration = try RedisConfiguration(url: "\(server.url)?tls-ca=\(authority.file)\(files)")
+            var configuration = try RedisConfiguration.exact("\(server.url)?tls-ca=\(authority.file)\(files)")
             configuration.timeout = .milliseconds(5000)
             let store = RedisReplayStore(configuration)
             #expect(clock.message { try store.open() }.contains("refuses TLS"))

@@ -1,6 +1,7 @@
 import Foundation
 import MediaToken
 import ReplayStoreTesting
+import ReplayRedis
 import ReplayStores
 import TestSupport
 import Testing
@@ -36,7 +37,7 @@ struct TestSubject: ReplayStoreSubject {
     }
 
     func open(_ place: String, at now: Timestamp) throws -> ConfiguredReplayStore {
-        try ConfiguredReplayStore(at: try ReplayStoreLocation(place), isService: true, now: now)
+        try ConfiguredReplayStore(at: try ReplayStoreLocation(place), isService: true, clockSkew: .zero, now: now)
     }
 
     func close(_ store: ConfiguredReplayStore) throws { try store.close() }
@@ -73,4 +74,13 @@ private enum RedisForAll {
     }
     private nonisolated(unsafe) static var lasting: RedisServer?
     nonisolated(unsafe) static let cluster = Result { try RedisCluster(["--cluster-node-timeout", "15000"]) }
+}
+
+extension RedisConfiguration {
+    /// The settings of a URL, with fences that allow for no skew: the tests' clocks are one.
+    static func exact(_ url: String) throws -> RedisConfiguration {
+        var configuration = try RedisConfiguration(url: url)
+        configuration.clockSkew = .zero
+        return configuration
+    }
 }

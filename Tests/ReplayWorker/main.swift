@@ -18,7 +18,8 @@ internal import ReplayStores
 let arguments = CommandLine.arguments
 if arguments[1] == "contract" {
     ReplayStoreWorker.run(
-        arguments.dropFirst(2), open: { place, now in try ConfiguredReplayStore(opening: place, at: now) },
+        arguments.dropFirst(2),
+        open: { place, now in try ConfiguredReplayStore(opening: place, clockSkew: .zero, at: now) },
         close: { store in try store.close() })
 }
 let now = Timestamp(milliseconds: Int64(arguments[1]) ?? 0)
@@ -35,7 +36,7 @@ func starve(_ cache: any ReplayStore, other: String) {
         return ReplayClaim(key: claim(number).key, issued: now, until: until)
     }
     func openOther() throws -> String {
-        try ConfiguredReplayStore(opening: other, at: hourBefore).close()
+        try ConfiguredReplayStore(opening: other, clockSkew: .zero, at: hourBefore).close()
         return "opened"
     }
     tell("before") { try cache.claim(claim(0), at: now) }
@@ -71,7 +72,8 @@ func answer(_ cache: any ReplayStore) {
     }
 }
 
-let store = try ConfiguredReplayStore(opening: arguments[3], at: arguments[2] == "ask" ? now : hourBefore)
+let store = try ConfiguredReplayStore(
+    opening: arguments[3], clockSkew: .zero, at: arguments[2] == "ask" ? now : hourBefore)
 switch arguments[2] {
 case "race":
     let (threads, keys, group) = (Int(arguments[4]) ?? 0, Int(arguments[5]) ?? 0, Int(arguments[6]) ?? 1)

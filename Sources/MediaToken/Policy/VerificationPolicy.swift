@@ -3,6 +3,9 @@ package import Timestamps
 
 /// The checks that a token must pass beyond its signature.
 public struct VerificationPolicy: Sendable {
+    /// The ``clockSkew`` of a policy that names none. The stores of this package place their fences later by as much, unless
+    /// they are told otherwise.
+    public static let defaultClockSkew: Duration = .seconds(30)
     /// The largest ``clockSkew``. A replay store keeps an entry for that long after the token has expired, so that no
     /// process that shares the store can accept a token whose entry is gone.
     public static let largestClockSkew: Duration = .seconds(300)
@@ -34,7 +37,8 @@ public struct VerificationPolicy: Sendable {
     ///   - maximumTTL: the longest TTL; values below 1 ms are treated as 1 ms.
     ///   - allowedMVPDs: for each restricted requestor, the MVPDs that its tokens may come from.
     public init(
-        clockSkew: Duration = .seconds(30), defaultTTL: Duration = .seconds(300), maximumTTL: Duration = .seconds(900),
+        clockSkew: Duration = defaultClockSkew, defaultTTL: Duration = .seconds(300),
+        maximumTTL: Duration = .seconds(900),
         allowedMVPDs: [RequestorID: Set<MVPDID>] = [:]
     ) {
         clockSkewMilliseconds = min(max(clockSkew.clampedMilliseconds, 0), Self.largestClockSkewMilliseconds)

@@ -17,8 +17,9 @@ package struct CORSOrigins: Sendable, Equatable {
         for text in texts {
             if text == "*" {
                 isAny = true
-            } else if StreamOrigin(text) != nil {
-                origins.append(text)
+            } else if let origin = StreamOrigin(text) {
+                // As a browser writes it: in lower case, and without the usual port of the scheme.
+                origins.append(origin.text)
             } else {
                 refuse("is '\(printable(text))'; expected https://HOST[:PORT], http://HOST[:PORT] or *")
             }
@@ -40,10 +41,12 @@ package struct CORSOrigins: Sendable, Equatable {
             ]
         }
         guard isAny else { return [("Vary", "Origin")] }
-        return [("Access-Control-Allow-Origin", "*"), ("Access-Control-Expose-Headers", exposed)]
+        return [
+            ("Access-Control-Allow-Origin", "*"), ("Access-Control-Expose-Headers", exposed), ("Vary", "Origin"),
+        ]
     }
 
-    /// The header fields with which a preflight request is answered, beside those of any answer.
+    /// The header fields that the answer to a preflight request has in addition to those of other answers.
     static let preflight: [(name: StaticString, value: String)] = [
         ("Access-Control-Allow-Methods", "POST"),
         ("Access-Control-Allow-Headers", "Content-Type, Idempotency-Key, X-Request-Id, X-Requestor-Id, X-Resource-Id"),

@@ -37,8 +37,10 @@ package struct ExaminationDocument: Encodable {
         self.status = status
         (detail, check, advice) = (failure?.detail, failure?.check.rawValue, failure?.advice)
         (kind, key) = (examination.kind?.rawValue, examination.key)
-        issueTime = examination.issueTime?.description
-        expires = examination.expires?.wholeSeconds
+        // To a backend, unsigned times are nothing but two of the fields.
+        let tellsTimes = status == nil || examination.key != nil
+        issueTime = tellsTimes ? examination.issueTime?.description : nil
+        expires = tellsTimes ? examination.expires?.wholeSeconds : nil
         fields = Self.byName(examination.fields)
         checks = examination.reports.map(CheckObject.init)
     }

@@ -31,7 +31,7 @@ extension HTTPAnswer {
         add("X-Media-Token-Resource", Self.fieldValue(claims.resource.text))
         add("X-Media-Token-Mvpd", Self.fieldValue(claims.mvpd.text))
         add("X-Media-Token-Key", Self.fieldValue(token.key))
-        add("X-Media-Token-Expires", "\(token.expires.wholeSeconds)")
+        add("X-Media-Token-Expires", String(token.expires.wholeSeconds))
     }
 
     /// Makes `text`, which a client may have chosen, a safe field value: printable ASCII, cut after 1024 characters.
@@ -67,8 +67,8 @@ struct RequestError: Error {
     var reply: GateReply { GateReply(answer, code: code.rawValue) }
 }
 
-/// The problem details of an answer (RFC 9457), sent as `application/problem+json`. Its members are a part of those of
-/// a yes, so that a caller decodes every answer as one type.
+/// The problem details of an answer (RFC 9457), sent as `application/problem+json`. Each member has the name and type that it
+/// has in other answers, so that a caller decodes every answer as one type.
 private struct ProblemDocument {
     /// The HTTP status of the answer.
     let status: Int

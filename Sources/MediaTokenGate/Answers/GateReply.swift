@@ -13,12 +13,14 @@ package struct GateReply: Sendable {
         (self.answer, self.code, self.number) = (answer, code, number)
     }
 
+    private static let explained = "EXPLAINED"
+
     /// The answer of `/v1/explain`. It is counted as `EXPLAINED` whatever was found, since it is no verdict.
     package init(explaining examination: Examination) {
         let document = ExaminationDocument(examination, status: 200)
-        var answer = HTTPAnswer(200, type: "application/json", body: JSONLine.body(document))
-        answer.add("Cache-Control", "no-store")
-        self.init(answer, code: "EXPLAINED")
+        let answer = HTTPAnswer(
+            200, code: Self.explained, type: "application/json", body: JSONLine.body(document))
+        self.init(answer, code: Self.explained)
     }
 }
 

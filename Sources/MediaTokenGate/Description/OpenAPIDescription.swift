@@ -24,8 +24,8 @@ package enum OpenAPIDescription {
     }
 
     private static let introduction =
-        "Every answer of /v1/verify and /v1/play, yes or no, is one object: `code` names the verdict, `number` is its number, and "
-        + "`status` is the HTTP status. Only the status 200 with the code VALID_TOKEN accepts a token. An answer without a verdict "
+        "Every answer of /v1/verify and /v1/play is one object: `code` names the verdict, `number` is its number, and "
+        + "`status` is the HTTP status. A token is accepted only by 200 with the code VALID_TOKEN. An answer without a verdict "
         + "has a code of its own and no number. Members may be added."
 
     private typealias Members = [JSONName: JSONValue]
@@ -37,20 +37,21 @@ package enum OpenAPIDescription {
             "post": operation(
                 "verify", "Verify a token for a requestor and a resource, and consume it",
                 parameters: [named("requestor"), named("resource"), requestID] + inHeaders,
-                body: tokenBody(form: ["requestor", "resource"]), answers: answers("Answer", [200]))
+                body: tokenBody(form: ["requestor", "resource"]), answers: answers("Answer"))
         ],
         "/v1/play": [
             "post": operation(
                 "play", "Verify a token for a stream's route, consume it, and make the route's playback grant",
-                parameters: [named("url"), named("requestor"), named("resource"), requestID, idempotencyKey],
-                body: tokenBody(form: ["url", "path", "requestor", "resource"]), answers: answers("Answer", [200]))
+                parameters: [named("url"), named("requestor"), named("resource"), requestID, idempotencyKey]
+                    + inHeaders,
+                body: tokenBody(form: ["url", "path", "requestor", "resource"]), answers: answers("Answer"))
         ],
         "/v1/explain": [
             "post": operation(
                 "explain", "Report on every check of a token, and consume nothing; requestor and resource are optional",
                 parameters: [named("requestor"), named("resource"), requestID] + inHeaders,
                 body: tokenBody(form: ["requestor", "resource"]),
-                answers: answers("Explanation", [200], failures: [400, 413, 415, 431]))
+                answers: answers("Explanation", failures: [400, 413, 415, 431]))
         ],
     ]
 
@@ -129,12 +130,12 @@ package enum OpenAPIDescription {
 
     /// The answers of an endpoint for backends.
     private static func answers(
-        _ schema: String, _ successes: [Int], failures: [Int] = [400, 401, 403, 413, 415, 431, 503]
+        _ schema: String, failures: [Int] = [400, 401, 403, 413, 415, 431, 503]
     ) -> JSONValue {
         var answers: Members = [:]
-        for status in successes {
-            answers[JSONName("\(status)")] = answer("A yes, or a report", "application/json", schema)
-        }
+        answers["200"] = answer("The token is accepted, or it is explained", "application/json", schema)
+        // A path or a method that is none, a request that the server does not read, and a server that is overloaded.
+        answers["default"] = answer("Any other status", "application/problem+json", "Answer")
         for status in failures {
             answers[JSONName("\(status)")] = answer(reasons[status] ?? "", "application/problem+json", "Answer")
         }
@@ -188,7 +189,7 @@ package enum OpenAPIDescription {
         ],
         "/v1/authz/ext-authz/{target}": [
             "get": question(
-                "extAuthz", "Ask about a client's request, as Envoy does: with the client's target behind the prefix",
+                "extAuthz", "Ask about a client's request, as Envoy does: with the client's target after the prefix",
                 [
                     parameter(
                         "target", in: "path", "The client's target, with its slashes", example: "live/tnt/1.ts",
@@ -203,8 +204,9 @@ package enum OpenAPIDescription {
             example: "TOKEN")
         var answers: Members = [:]
         for (status, description) in [
-            200: "Serve the request", 401: "Refuse it: no token, or one that is rejected", 403: "Refuse it",
-            503: "Refuse it: no decision was possible",
+            200: "Serve the request", 401: "Deny the request: no token, or one that is rejected",
+            403: "Deny the request",
+            503: "Deny the request: no decision was possible",
         ] {
             answers[JSONName("\(status)")] = [
                 "description": .text(description),

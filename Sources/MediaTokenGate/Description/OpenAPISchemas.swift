@@ -32,7 +32,7 @@ enum OpenAPISchemas {
                 "issueTime": text("The issue time as Adobe wrote it: yyyy-MM-dd HH:mm:ss Z"),
                 "ttl": ["type": "integer", "description": "The signed TTL in milliseconds, if the token has one"],
                 "expires": integer(
-                    "Seconds since 1970: of /v1/play the end of the grant, otherwise the end of the token without clock skew; in every yes"
+                    "Seconds since 1970: of /v1/play the end of the grant, otherwise the end of the token without clock skew; whenever a token is accepted"
                 ),
                 "url": text("The URL to play, with the grant in it if that is how it is delivered; only from /v1/play"),
             ]) { $1 }),
@@ -47,8 +47,8 @@ enum OpenAPISchemas {
         ],
         "number": ["type": "integer", "description": "The number of the verdict; absent if there is none"],
         "status": ["type": "integer", "description": "The HTTP status (RFC 9457)"],
-        "title": text("The code in words (RFC 9457); absent from a yes"),
-        "detail": text("One line that names the two values that differ; absent from a yes"),
+        "title": text("The code in words (RFC 9457); absent if the token is accepted"),
+        "detail": text("One line that names the two values that differ; absent if the token is accepted"),
         "check": text("The check that the token failed"),
         "advice": text("What to do about it"),
     ]

@@ -133,11 +133,11 @@ extension GateTask {
     }
 
     /// The answer to a browser that asks whether a page may send a request; ``Gate/corsFields(for:)`` says to which pages.
-    fileprivate static var preflight: GateTask {
+    fileprivate static let preflight: GateTask = {
         var answer = HTTPAnswer(204, code: GateCode.corsPreflight.rawValue)
         for (name, value) in CORSOrigins.preflight { answer.add(name, value) }
         return .settled(GateReply(answer, code: GateCode.corsPreflight.rawValue))
-    }
+    }()
 
     fileprivate static func methodNotAllowed(_ allowed: String) -> GateTask {
         let problem = RequestError(405, .requestInvalid, "expected \(allowed)")

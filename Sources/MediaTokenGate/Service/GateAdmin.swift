@@ -14,6 +14,8 @@ package struct GateAdmin: Sendable {
     private let connections: @Sendable () -> Int
     private let tls: @Sendable () -> TLSServer?
     private let version: String
+    /// The description of the API.
+    private let description: [UInt8]
 
     package init(
         _ service: GateService, store: ConfiguredReplayStore, metrics: GateMetrics, version: String,
@@ -21,6 +23,7 @@ package struct GateAdmin: Sendable {
     ) {
         (self.service, self.store, self.metrics, self.version) = (service, store, metrics, version)
         (self.connections, self.tls) = (connections, tls)
+        description = Array(OpenAPIDescription.document(version: version).utf8)
     }
 
     /// Answers synchronously, and may block until the store's deadline: the admin event loop serves no other requests.
@@ -31,8 +34,7 @@ package struct GateAdmin: Sendable {
             case let path where path.isSame(as: "/readyz"): exchange.answer(readiness)
             case let path where path.isSame(as: "/metrics"): exchange.answer(text(200, metricsText))
             case let path where path.isSame(as: "/openapi.json"):
-                let description = OpenAPIDescription.document(version: version)
-                exchange.answer(HTTPAnswer(200, type: "application/json", body: Array(description.utf8)))
+                exchange.answer(HTTPAnswer(200, type: "application/json", body: description))
             default: exchange.answer(text(404, "expected /healthz, /readyz, /metrics or /openapi.json\n"))
             }
         }

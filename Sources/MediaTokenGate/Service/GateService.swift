@@ -80,15 +80,13 @@ package final class GateService: Sendable {
         _ exchanges: [HTTPExchange], _ claim: ReplayClaimer?, _ grants: LoopGrants
     ) {
         let (start, now, rules) = (ContinuousClock.now, Timestamp.now, rules)
-        var (pending, answered) = ([PendingExchange](), [AnswerRecord]())
+        var (pending, explained) = ([PendingExchange](), [(HTTPExchange, ExplanationRequest)]())
+        var answered: [AnswerRecord] = []
         pending.reserveCapacity(exchanges.count)
         for exchange in exchanges {
             switch rules.gate.task(exchange.request, at: now) {
             case .settled(let reply): answered.append(answer(exchange, with: reply, by: rules))
-            case .explain(let request):
-                let examination = rules.verifier.examine(
-                    request.token, for: request.requestor.map { [$0] }, request.resource, at: now)
-                answered.append(answer(exchange, with: GateReply(explaining: examination), by: rules))
+            case .explain(let request): explained.append((exchange, request))
             case .verify(let task):
                 if let order = task.order, grants.refuses(order, at: now) {
                     answered.append(answer(exchange, with: task.format.undecided(Self.signingIsBusy), by: rules))
@@ -104,6 +102,19 @@ package final class GateService: Sendable {
             metrics.countVerified(group.count)
             verify(group, by: rules, claimingBy: claim, grants, since: start)
         }
+        explain(explained, by: rules, since: start)
+    }
+
+    /// Examines tokens, after the plays that came with them: an examination takes longer, as it goes on after a failure.
+    private func explain(
+        _ requests: [(HTTPExchange, ExplanationRequest)], by rules: Rules, since start: ContinuousClock.Instant
+    ) {
+        let answered = requests.map { exchange, request in
+            let examination = rules.verifier.examine(
+                request.token, for: request.requestor.map { [$0] }, request.resource, at: .now)
+            return answer(exchange, with: GateReply(explaining: examination), by: rules)
+        }
+        finish(answered, since: start)
     }
 
     private static let signingIsBusy =
@@ -152,9 +163,15 @@ package final class GateService: Sendable {
     private func answer(
         _ exchange: HTTPExchange, with reply: GateReply, by rules: Rules, _ record: AnswerRecord = AnswerRecord()
     ) -> AnswerRecord {
-        var (record, answer) = (record, reply.answer)
-        for (name, value) in rules.gate.corsFields(for: exchange.request) { answer.add(name, value) }
-        record.isSent = exchange.answer(answer)
+        var record = record
+        let cors = rules.gate.corsFields(for: exchange.request)
+        if cors.isEmpty {
+            record.isSent = exchange.answer(reply.answer)
+        } else {
+            var answer = reply.answer
+            for (name, value) in cors { answer.add(name, value) }
+            record.isSent = exchange.answer(answer)
+        }
         (record.code, record.number) = (reply.code, reply.number)
         if log.isOn {
             record.request = Self.identifier(exchange.request.values(of: GateField.request))

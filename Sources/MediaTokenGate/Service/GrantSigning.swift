@@ -91,7 +91,7 @@ final class GrantSigning: Sendable {
             state.threads -= 1
             return state.threads == 0
         }
-        if isLast { serveOnce() }
+        if isLast { while serveOnce() {} }
     }
 
     /// Drops the jobs that wait, and returns when no thread is inside of libcrypto any more, so that the process can end.
@@ -112,15 +112,18 @@ final class GrantSigning: Sendable {
         }
     }
 
-    private func serveOnce() {
+    /// Does the job that is next; `false` if there is none.
+    @discardableResult
+    private func serveOnce() -> Bool {
         let job: (@Sendable () -> Void)? = state.withLock { state in
             guard let job = state.next() else { return nil }
             state.running += 1
             return job
         }
-        guard let job else { return }
+        guard let job else { return false }
         job()
         state.withLock { $0.running -= 1 }
+        return true
     }
 }
 

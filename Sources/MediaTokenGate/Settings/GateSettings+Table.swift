@@ -9,18 +9,18 @@ extension GateSettings {
     /// Every setting of the gate, in the order in which `--help` lists them.
     package static var all: [Setting<GateSettings>] { table.settings }
 
-    /// The settings with some names.
+    /// The settings whose names are in `names`, in the order of the table.
     package static func settings(named names: [String]) -> [Setting<GateSettings>] {
         all.filter { names.contains($0.name) }
     }
 
     static let table = SettingsTable(
-        settings: listening.map { $0.under("Where it listens:") } + trust.map { $0.under("Keys and replay store:") }
-            + policy.map { $0.under("What a token must be for:") }
-            + sources.map { $0.under("Where a proxied request has its token:") }
-            + limits.map { $0.under("Limits:") } + operation.map { $0.under("Operation:") })
+        settings: listening.map { $0.under("Where it listens") } + trust.map { $0.under("Keys and replay store") }
+            + policy.map { $0.under("What a token must be for") }
+            + sources.map { $0.under("Where a proxied request has its token") }
+            + limits.map { $0.under("Limits") } + operation.map { $0.under("Operation") })
 
-    /// The values of settings that the file does not have.
+    /// The default of every setting.
     private static let usual = GateSettings()
 
     private static let listening: [Setting<GateSettings>] = [
@@ -32,7 +32,7 @@ extension GateSettings {
             example: "660"
         ) { object, name, settings in
             guard let text = object.text(name) else { return }
-            guard let mode = UInt32(text, radix: 8), mode <= 0o777 else {
+            guard let mode = UInt32(text, radix: 8), mode <= 0o777, text.utf8.allSatisfy(\.isDigit) else {
                 return object.refuse(name, "is '\(printable(text))'; expected permissions such as 660")
             }
             settings.unixMode = mode
@@ -58,7 +58,7 @@ extension GateSettings {
         ) { object, name, settings in
             settings.corsOrigins = CORSOrigins(object.texts(name) ?? []) { object.refuse(name, $0) }
         },
-        number("workers", "N", "Threads that serve requests", 1...256, \.workers).afterRestart(\.workers),
+        fixedNumber("workers", "N", "Threads that serve requests", 1...256, \.workers),
     ]
 
     private static let trust: [Setting<GateSettings>] = [
@@ -88,17 +88,14 @@ extension GateSettings {
     private static let policy: [Setting<GateSettings>] = [
         seconds(
             "skew", "Difference allowed between this host's clock and Adobe's, in seconds",
-            0...Int(VerificationPolicy.largestClockSkew.components.seconds), \.clockSkew),
+            0...Int(VerificationPolicy.largestClockSkew.components.seconds), \.clockSkew
+        )
+        .afterRestart(\.clockSkew),
         seconds(
             "default-ttl", "TTL of a token that has none, in seconds",
             1...Int(VerificationPolicy.longestDefaultTTL.components.seconds), \.defaultTTL),
         seconds("max-ttl", "Longest TTL, to which a longer one is cut, in seconds", 1...86_400, \.maximumTTL),
-        Setting(
-            "canonical-resource", nil, .flag, "/v1/verify and /v1/play compare MRSS by its canonical XML",
-            usual: .boolean(false),
-            example: .boolean(false)
-        ) { object, name, settings in settings.comparesCanonically = object.flag(name) ?? settings.comparesCanonically
-        },
+        .flag("canonical-resource", "/v1/verify and /v1/play compare MRSS by its canonical XML", \.comparesCanonically),
         Setting(
             "mvpd", "REQUESTOR=ID", .lists, "MVPD, or proxy MVPD, that a requestor's tokens may come from",
             example: ["MML": ["Comcast", "TempPass"]]
@@ -113,37 +110,34 @@ extension GateSettings {
 
     private static let sources: [Setting<GateSettings>] = [
         source("token-header", "Header with the token; empty for none", pattern: nameInHTTP, \.sources.header),
-        Setting(
-            "token-bearer", nil, .flag, "Take a token from Authorization: Bearer", usual: .boolean(true),
-            example: .boolean(true)
-        ) { object, name, settings in settings.sources.bearer = object.flag(name) ?? settings.sources.bearer },
+        .flag("token-bearer", "Take a token from Authorization: Bearer", usual: true, \.sources.bearer),
         source("token-cookie", "Cookie with the token; empty for none", pattern: nameInHTTP, \.sources.cookie),
         source("token-parameter", "Query parameter with the token; empty for none", pattern: nil, \.sources.parameter),
     ]
 
     private static let limits: [Setting<GateSettings>] = [
-        limit("max-header-bytes", "N", "Longest request line and headers", 1024...1_048_576, \.limits.headerBytes),
-        limit("max-body-bytes", "N", "Longest body", 1024...16_777_216, \.limits.bodyBytes),
-        limit(
+        fixedNumber(
+            "max-header-bytes", "N", "Longest request line and headers", 1024...1_048_576, \.limits.headerBytes),
+        fixedNumber("max-body-bytes", "N", "Longest body", 1024...16_777_216, \.limits.bodyBytes),
+        fixedNumber(
             "arrival-timeout", "S", "Seconds for a request to arrive", 1...3600, \.limits.arrivalMilliseconds,
             unit: 1000),
-        limit(
+        fixedNumber(
             "idle-timeout", "S", "Seconds that a connection may be idle", 1...86_400, \.limits.idleMilliseconds,
             unit: 1000),
-        limit("max-connections", "N", "Connections at a time", 1...1_000_000, \.limits.connections),
-        limit(
+        fixedNumber("max-connections", "N", "Connections at a time", 1...1_000_000, \.limits.connections),
+        fixedNumber(
             "max-connections-per-peer", "N", "Connections at a time from one address", 1...1_000_000,
             \.limits.connectionsPerPeer),
-        limit(
+        fixedNumber(
             "max-unfinished-bytes", "N",
             "Total bytes of unfinished requests; above it, connections with the most are closed. As many again may wait for answers; above that, requests of more than 8 KiB get 503",
             1_048_576...17_179_869_184, \.limits.unfinishedBytes),
     ]
 
     private static let operation: [Setting<GateSettings>] = [
-        number("log-every", "N", "Log one verdict in N; 0 for none", 0...1_000_000, \.logEvery)
-            .afterRestart(\.logEvery),
-        limit(
+        fixedNumber("log-every", "N", "Log one verdict in N; 0 for none", 0...1_000_000, \.logEvery),
+        fixedNumber(
             "stop-timeout", "S", "Seconds to finish in-flight requests on shutdown", 0...3600, \.stopMilliseconds,
             unit: 1000),
     ]
@@ -174,7 +168,7 @@ extension GateSettings {
     }
 
     /// A number that is fixed when the process starts.
-    private static func limit(
+    private static func fixedNumber(
         _ name: String, _ placeholder: String, _ help: String, _ range: ClosedRange<Int>,
         _ path: any WritableKeyPath<GateSettings, Int> & Sendable, unit: Int = 1
     ) -> Setting<GateSettings> {

@@ -18,7 +18,7 @@ package struct GateSettings: Sendable {
     package var keys: [String] = []
     package var passwordFile: String?
     package var minimumRSABits = 2048
-    package var clockSkew = Duration.seconds(30)
+    package var clockSkew = VerificationPolicy.defaultClockSkew
     package var defaultTTL = Duration.seconds(300)
     package var maximumTTL = Duration.seconds(900)
     package var comparesCanonically = false

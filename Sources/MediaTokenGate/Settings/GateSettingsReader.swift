@@ -60,7 +60,7 @@ package struct GateSettingsReader {
     }
 
     private mutating func checkTTL() {
-        guard object.was("default-ttl"), settings.defaultTTL > settings.maximumTTL else { return }
+        guard object.wasRead("default-ttl"), settings.defaultTTL > settings.maximumTTL else { return }
         object.refuse(
             "default-ttl",
             "is \(settings.defaultTTL.components.seconds); expected at most max-ttl, \(settings.maximumTTL.components.seconds)"
@@ -70,7 +70,7 @@ package struct GateSettingsReader {
     private mutating func checkUnfinishedBytes() {
         let limits = settings.limits
         let least = limits.leastUnfinishedBytes(of: settings.workers)
-        guard object.was("max-unfinished-bytes"), limits.unfinishedBytes < least else { return }
+        guard object.wasRead("max-unfinished-bytes"), limits.unfinishedBytes < least else { return }
         object.refuse(
             "max-unfinished-bytes",
             "is \(limits.unfinishedBytes); expected at least \(least), which is four times the longest request (max-header-bytes and "

@@ -20,7 +20,9 @@ struct RouteDraft: Sendable {
         ) { object, name, draft in
             guard let path = object.text(name) else { return }
             draft.path = path
-            if GateRoute.path(path) == nil { object.refuse(name, "is '\(printable(path))'; expected \(Self.expectedPath)") }
+            if GateRoute.path(path) == nil {
+                object.refuse(name, "is '\(printable(path))'; expected \(Self.expectedPath)")
+            }
         }.required,
         Setting(
             "open", nil, .flag, "Whether the media is unprotected", usual: .boolean(false), example: .boolean(false)
@@ -30,12 +32,10 @@ struct RouteDraft: Sendable {
         identifiers(
             "requestor", "Requestor that the token must be for, or one of several", example: "MML", \.requestors),
         identifiers("resource", "Resource that the token must be for, or one of several", example: "TNT", \.resources),
+        .flag("canonical-resource", "Compare MRSS by its canonical XML", \.isCanonical),
         Setting(
-            "canonical-resource", nil, .flag, "Compare MRSS by its canonical XML", usual: .boolean(false),
-            example: .boolean(false)
-        ) { object, name, draft in draft.isCanonical = object.flag(name) ?? false },
-        Setting(
-            "hosts", "HOST", .texts(pattern: "[^/:]+"), "Virtual hosts that the route is for; on all routes or on none",
+            "hosts", "HOST", .texts(pattern: "[^/:]+|\\[[^/]+\\]"),
+            "Virtual hosts that the route is for; on all routes or on none",
             example: ["stream.example"]
         ) { object, name, draft in draft.hosts = object.hosts(name) },
         .number(
@@ -101,7 +101,7 @@ struct RouteDraft: Sendable {
             }
             if grant != nil { object.refuse("grant", "is given, and the route is open; expected one or the other") }
         } else {
-            for name in ["requestor", "resource"] where !object.was(name) { object.refuse(name, "is missing") }
+            for name in ["requestor", "resource"] where !object.wasGiven(name) { object.refuse(name, "is missing") }
         }
         guard object.problems.isEmpty, let path else { return nil }
         let identifiers = (resources ?? []).map { ResourceID($0) }

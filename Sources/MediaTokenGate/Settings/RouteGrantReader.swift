@@ -62,7 +62,7 @@ enum RouteGrantReader {
         if (settings.maker.keyFile == nil) == (settings.maker.keyEnvironment == nil) {
             object.refuse("key-file", "expected one of key-file and key-env")
         }
-        if kind.scheme.needsOrigins, !object.was("origins") {
+        if kind.scheme.needsOrigins, !object.wasGiven("origins") {
             let problem = RouteGrant.originsMissing
             object.refuse(problem.field, problem.reason)
         }

@@ -1,7 +1,7 @@
 package import TextEncodings
 
-/// One setting: everything that is said about it is derived from this, which are the option in `--help`, the reading of the
-/// configuration file, what a reload changes, the example file, the JSON Schema and the page on settings.
+/// A setting of the gate. Its option, its reading, the effect of a reload, the example file, the JSON Schema and its row on
+/// the page are all derived from this value.
 package struct Setting<Values: Sendable>: Sendable {
     /// The name of the setting in the configuration file.
     package let name: String
@@ -26,7 +26,7 @@ package struct Setting<Values: Sendable>: Sendable {
     /// Whether the setting differs in two sets of values; `nil` where a reload takes it over.
     private(set) var differs: (@Sendable (Values, Values) -> Bool)?
     /// The name that the setting had before.
-    private(set) var formerName: String?
+    package private(set) var formerName: String?
 
     init(
         _ name: String, _ placeholder: String?, _ form: SettingForm, _ help: String, usual: JSONValue? = nil,
@@ -39,7 +39,7 @@ package struct Setting<Values: Sendable>: Sendable {
     /// The setting, listed under a heading.
     func under(_ topic: String) -> Setting { with { $0.topic = topic } }
 
-    /// The setting, whose new value takes effect only when the process starts again.
+    /// Returns the setting, marked as one whose new value takes effect only when the gate starts again.
     func afterRestart(_ path: any KeyPath<Values, some Equatable & SendableMetatype> & Sendable) -> Setting {
         with { $0.differs = { $0[keyPath: path] != $1[keyPath: path] } }
     }
@@ -74,6 +74,7 @@ package struct Setting<Values: Sendable>: Sendable {
         case .text(let text): text
         case .number(let number): "\(Int(number))"
         case .list(let items): items.isEmpty ? nil : items.compactMap(shown).joined(separator: ", ")
+        case .boolean(true): "true"
         case .null, .boolean, .object: nil
         }
     }
@@ -88,12 +89,21 @@ package struct Setting<Values: Sendable>: Sendable {
 }
 
 extension Setting {
+    /// A flag.
+    static func flag(
+        _ name: String, _ help: String, usual: Bool = false, _ path: any WritableKeyPath<Values, Bool> & Sendable
+    ) -> Setting {
+        Setting(name, nil, .flag, help, usual: .boolean(usual), example: .boolean(usual)) { object, name, values in
+            values[keyPath: path] = object.flag(name) ?? values[keyPath: path]
+        }
+    }
+
     /// A string.
     static func text(
-        _ name: String, _ placeholder: String, _ help: String, pattern: String? = nil, example: String,
+        _ name: String, _ placeholder: String, _ help: String, example: String,
         _ path: any WritableKeyPath<Values, String?> & Sendable
     ) -> Setting {
-        Setting(name, placeholder, .text(pattern: pattern), help, example: .text(example)) { object, name, values in
+        Setting(name, placeholder, .text(), help, example: .text(example)) { object, name, values in
             values[keyPath: path] = object.text(name) ?? values[keyPath: path]
         }
     }
@@ -117,7 +127,7 @@ extension Setting {
 struct SettingsTable<Values: Sendable>: Sendable {
     let settings: [Setting<Values>]
 
-    /// Reads every setting of an object, and says which of its names are none.
+    /// Reads every setting of an object, and adds a problem for each name that is no setting.
     ///
     /// - Parameter others: The names that the object may have besides.
     func read(_ object: inout SettingsObject, into values: inout Values, alsoKnown others: [String] = []) {

@@ -34,9 +34,11 @@ package enum SettingForm: Sendable {
         case .flag: return ["type": "boolean"]
         case .word(let words): return ["enum": .list(words.map { .text($0) })]
         case .lists:
-            let list: JSONValue = ["type": "array", "minItems": 1, "items": ["type": "string", "minLength": 1]]
-            let pairs: JSONValue = ["type": "array", "items": ["type": "string", "pattern": "^[^=]+=.+$"]]
-            return ["oneOf": [["type": "object", "additionalProperties": list], pairs]]
+            let one: JSONValue = ["type": "string", "minLength": 1]
+            let list: JSONValue = ["oneOf": [one, ["type": "array", "minItems": 1, "items": one]]]
+            let pair: JSONValue = ["type": "string", "pattern": "^[^=]+=.+$"]
+            let pairs: JSONValue = ["type": "array", "minItems": 1, "items": pair]
+            return ["oneOf": [["type": "object", "minProperties": 1, "additionalProperties": list], pairs, pair]]
         case .objects(let schema): return ["type": "array", "items": schema]
         case .object(.object(let schema)): return schema
         case .object: return ["type": "object"]

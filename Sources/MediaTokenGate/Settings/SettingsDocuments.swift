@@ -1,7 +1,7 @@
 internal import PlaybackGrants
 internal import TextEncodings
 
-/// What is derived from the tables of settings, for people and editors.
+/// The example file, the JSON Schema and the page on settings, made from the tables of settings.
 package enum SettingsDocuments {
     /// A configuration file with every setting, for each kind of grant too.
     package static var example: String {
@@ -30,17 +30,17 @@ package enum SettingsDocuments {
         for setting in GateSettings.all {
             if setting.topic != topic {
                 topic = setting.topic
-                lines += ["", "### \(topic.dropLast())", ""] + head
+                lines += ["", "### \(topic)", ""] + head
             }
             lines.append(row(setting))
         }
         lines += ["", "### A route", ""] + head + RouteDraft.table.settings.map(row)
         lines += ["", "### The grant of a route", ""] + head
-        lines.append("| `kind` | string | \(GrantKind.names) | |")
+        lines.append("| `kind` | string | \(GrantKind.names) | reload |")
         lines += RouteGrantReader.common.settings.map(row)
         for kind in GrantKind.all {
             let own = kind.scheme.settings.filter(\.isInFile)
-            lines += own.map { "| `\($0.name)` | \($0.form.name) | `\(kind.name)` only: \($0.help) | |" }
+            lines += own.map { "| `\($0.name)` | \($0.form.name) | `\(kind.name)` only: \($0.help) | reload |" }
         }
         return lines.dropFirst().joined(separator: "\n")
     }

@@ -6,13 +6,15 @@ internal import TextEncodings
 /// One JSON object of the settings, read name by name. It collects all problems, each with its place.
 struct SettingsObject {
     private(set) var problems: [String] = []
-    /// What is said of a setting that is read all the same.
+    /// Notices for the operator about settings that were read, each with its place.
     private(set) var notices: [String] = []
     /// The path of the object in the configuration; empty for the whole configuration.
     let place: String
     private var values: [JSONName: JSONValue]
-    /// The names that have been read.
-    private var taken: Set<JSONName> = []
+    /// The names that have been taken.
+    private var given: Set<JSONName> = []
+    /// Those of them whose values could not be read.
+    private var misread: Set<JSONName> = []
 
     /// - Parameter place: The path of the object in the configuration; empty for the whole configuration.
     init(_ values: [JSONName: JSONValue], at place: String = "") {
@@ -47,8 +49,11 @@ struct SettingsObject {
 
     func has(_ name: String) -> Bool { values[JSONName(name)] != nil }
 
-    /// Whether the object had a setting that has been read.
-    func was(_ name: String) -> Bool { taken.contains(JSONName(name)) }
+    /// Whether the object had a setting, which has been taken.
+    func wasGiven(_ name: String) -> Bool { given.contains(JSONName(name)) }
+
+    /// Whether the object had a setting that could be read.
+    func wasRead(_ name: String) -> Bool { wasGiven(name) && !misread.contains(JSONName(name)) }
 
     mutating func text(_ name: String) -> String? {
         take(name, "a string") { if case .text(let text) = $0 { text } else { nil } }
@@ -98,6 +103,7 @@ struct SettingsObject {
         var allowed: [RequestorID: Set<MVPDID>] = [:]
         if let pairs = values[JSONName(name)]?.texts {
             _ = texts(name)
+            if pairs.isEmpty { refuse(name, Self.noRestriction) }
             for pair in pairs {
                 guard let mark = pair.firstIndex(of: "="), mark != pair.startIndex,
                     pair.index(after: mark) != pair.endIndex
@@ -111,14 +117,18 @@ struct SettingsObject {
             return allowed
         }
         guard var lists = object(name) else { return allowed }
+        if lists.names.isEmpty { refuse(name, Self.noRestriction) }
         for requestor in lists.names {
             guard let identifiers = lists.texts(requestor) else { continue }
             allowed[RequestorID(requestor)] = Set(identifiers.map { MVPDID($0) })
             if identifiers.isEmpty { lists.refuse(requestor, "is an empty list, and would refuse every token") }
+            if identifiers.contains("") { lists.refuse(requestor, "holds an empty string; expected the ID of an MVPD") }
         }
         refuse(with: lists)
         return allowed
     }
+
+    private static let noRestriction = "is empty, and would restrict no requestor; leave it out"
 
     /// Reads a list of hosts; empty if there is none.
     mutating func hosts(_ name: String) -> [StreamHost] {
@@ -156,7 +166,7 @@ struct SettingsObject {
         return list.enumerated().compactMap { (position, value) -> SettingsObject? in
             let item = "\(name)[\(position)]"
             if case .object(let values) = value { return SettingsObject(values, at: below(item)) }
-            refuse(item, "is \(value.kind); expected an object")
+            refuse(item, "is \(value.shown); expected an object")
             return nil
         }
     }
@@ -173,9 +183,12 @@ struct SettingsObject {
         _ name: String, _ expected: String, _ read: (JSONValue) -> Value?
     ) -> Value? {
         guard let value = values.removeValue(forKey: JSONName(name)) else { return nil }
-        taken.insert(JSONName(name))
+        given.insert(JSONName(name))
         let result = read(value)
-        if result == nil { refuse(name, "is \(value.kind); expected \(expected)") }
+        if result == nil {
+            misread.insert(JSONName(name))
+            refuse(name, "is \(value.shown); expected \(expected)")
+        }
         return result
     }
 }

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import MediaToken
 internal import TextEncodings
 
 /// The location of a Redis store, and the way in which it is asked. It can be read from a URL of the form ``form``.
@@ -55,7 +56,7 @@ public struct RedisConfiguration: Sendable, Equatable {
     /// its settings (`CONFIG GET`); settings that can be read still decide.
     public var assumesDurability = false
     /// How far Adobe's clock may be ahead of the host's: added to the fence of a store without a past.
-    public var clockSkew: Duration = .zero
+    public var clockSkew: Duration = VerificationPolicy.defaultClockSkew
 
     /// The server at `host`, with defaults for all the rest.
     public init(host: String) {

@@ -54,7 +54,7 @@ extension Setting {
 struct GateOptions {
     /// The settings as `--help` lists them.
     static let groups = topics.map { topic in
-        OptionGroup(heading: topic, options: GateSettings.all.filter { $0.topic == topic }.map(\.option))
+        OptionGroup(heading: topic + ":", options: GateSettings.all.filter { $0.topic == topic }.map(\.option))
     }
 
     private static let topics = GateSettings.all.map(\.topic).reduce(into: [String]()) { topics, topic in
@@ -75,6 +75,9 @@ struct GateOptions {
     /// replaces what the file says.
     func read() throws(CommandError) -> GateSettingsReader {
         var values = try file.map { (file) throws(CommandError) in try Self.read(file: file) } ?? [:]
+        for setting in GateSettings.all where given[JSONName(setting.name)] != nil {
+            if let former = setting.formerName { values[JSONName(former)] = nil }
+        }
         values.merge(given) { $1 }
         let reader = GateSettingsReader(values)
         for notice in reader.notices { Console.printError("warning: \(file ?? "serve"): \(notice)") }

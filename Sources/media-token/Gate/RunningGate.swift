@@ -30,6 +30,10 @@ final class RunningGate {
         let files = try GateFiles(settings)
         do {
             store = try ConfiguredReplayStore(at: settings.replays, isService: true, clockSkew: settings.clockSkew)
+        } catch {
+            throw CommandError("\(error)")
+        }
+        do {
             log = GateLog(to: STDOUT_FILENO, every: settings.logEvery)
             let metrics = GateMetrics()
             let service = GateService(
@@ -51,6 +55,7 @@ final class RunningGate {
             }
             (self.settings, self.service, self.server) = (settings, service, server)
         } catch {
+            try? store.close()
             throw CommandError("\(error)")
         }
     }
@@ -59,6 +64,10 @@ final class RunningGate {
     ///
     /// - Throws: what is wrong with any of the files; nothing has then changed.
     func apply(_ settings: GateSettings) throws(CommandError) -> GateFiles {
+        // The store's fence allows for the skew that the gate was started with. With a larger one, tokens from before a new
+        // fence could be accepted again.
+        var settings = settings
+        settings.clockSkew = self.settings.clockSkew
         let files = try GateFiles(settings)
         guard files.tls != nil || !(listeners + adminListeners).contains(where: \.isTLS) else {
             throw CommandError("tls-certificate: is gone, and a listener of this process speaks TLS; restart it")

@@ -21,7 +21,7 @@ enum ServeCommand {
             What is given on the command line replaces what FILE says. --print=example shows every setting, those of a \
             route's hosts, retries and grant too; --print=schema, what an editor needs to complete and check FILE.
 
-            SIGHUP reads FILE, the keys and the certificates again: routes, keys, policy, token sources and certificates \
+            SIGHUP reads FILE, the keys and the certificates again: routes, keys, TTLs, MVPDs, token sources and certificates \
             change at once, all or none. SIGTERM and SIGINT stop it gracefully. Verdicts are logged on standard output, \
             one JSON object per line. It tells systemd when it is ready (Type=notify), and takes sockets from systemd.
 

@@ -77,7 +77,7 @@ func row(_ cells: [String]) {
 /// A claim meets "any" of the minutes, or "one" of them as when tokens are used soon after their issue and so expire in the
 /// same minute.
 func measure(_ name: String, _ url: String, live: UInt64) throws {
-    let store = try ConfiguredReplayStore(opening: url)
+    let store = try ConfiguredReplayStore(opening: url, clockSkew: .zero)
     func taken() throws -> Int { name == "memory" ? ProcessMemory.now.resident : try store.contents().bytes ?? 0 }
     let before = try taken()
     _ = Workload.time(store, 0..<live, threads: 1, group: 64)
@@ -109,6 +109,7 @@ func measurePipelined(_ url: String, claims: Int, inFlight: Int, group: Int) thr
     var configuration = try RedisConfiguration(url: url)
     configuration.prefix = UUID().uuidString
     configuration.timeout = .milliseconds(10_000)
+    configuration.clockSkew = .zero
     try RedisReplayStore(configuration).open()
     let client = RedisReplayClient(configuration, on: loop)
     var (begun, done) = (0, 0)
@@ -138,7 +139,7 @@ func measurePipelined(_ url: String, claims: Int, inFlight: Int, group: Int) thr
 /// deleted, and tables and files grow. Between them, as many turns of a loop that only reads the clock for as long as the
 /// median claim takes: what the machine does to any program.
 func measureTail(_ name: String, _ url: String) throws {
-    let store = try ConfiguredReplayStore(opening: url)
+    let store = try ConfiguredReplayStore(opening: url, clockSkew: .zero)
     var (claims, turns) = (LatencyHistogram(), LatencyHistogram())
     var median: UInt64 = 0
     for number in 0..<4_000_000 as Range<UInt64> {

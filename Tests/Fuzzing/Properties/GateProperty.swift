@@ -66,7 +66,8 @@ struct GateProperty: FuzzProperty {
         // More than a lenient server may choose among.
         let alike = ["/many"] + (0..<65).map { "/many/%C3%A9\($0)/x" }
         let routes = ofGrants + alike.compactMap { GateRoute(path: $0, hosts: hosts, access: .token(members)) }
-        return Gate(routes: try routes.map { try $0.withGrant(among: routes) }, comparesCanonically: true,
+        return Gate(
+            routes: try routes.map { try $0.withGrant(among: routes) }, comparesCanonically: true,
             corsOrigins: CORSOrigins([Self.page]) { _ in })
     }
 

@@ -43,6 +43,7 @@ final class World {
         configuration.isCluster = isCluster
         configuration.replicas = waits ? 1 : 0
         configuration.timeout = .milliseconds(Int(Self.timeout))
+        configuration.clockSkew = .zero
         configuration.clockSkew = .milliseconds(Self.skew)
         self.configuration = configuration
         let count: Int32 = isCluster ? 2 : 1

@@ -10,7 +10,7 @@ guard arguments.count == 3 else { fatalError("usage: group-server KEYS DIRECTORY
 let groups = TokenGroups(
     MediaTokenVerifier(
         keys: try KeyRing(loading: arguments[1]), policy: .init(clockSkew: .zero),
-        replays: try LMDBReplayStore(path: arguments[2])))
+        replays: try LMDBReplayStore(path: arguments[2], configuration: .init(clockSkew: .zero))))
 
 let server = try Server()
 print("port \(server.port)")

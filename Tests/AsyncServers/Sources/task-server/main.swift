@@ -7,7 +7,9 @@ import Sockets
 // the replay store decides.
 let arguments = CommandLine.arguments
 guard arguments.count == 3 else { fatalError("usage: task-server KEYS REDIS-URL") }
-let store = RedisReplayStore(try RedisConfiguration(url: arguments[2]))
+var configuration = try RedisConfiguration(url: arguments[2])
+configuration.clockSkew = .zero
+let store = RedisReplayStore(configuration)
 // A store that is new rejects the tokens from before its beginning, so it is to begin before the first request.
 try store.open()
 let verifier = MediaTokenVerifier(
