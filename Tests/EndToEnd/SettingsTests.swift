@@ -70,6 +70,8 @@ extension EndToEnd {
                 (#""mvpds": {}, "mvpd": {}"#, 64, "mvpds: is the former name of mvpd, which is given too"),
                 (#""mvpd": ["MML"]"#, 64, "mvpd: is 'MML'; expected REQUESTOR=ID"),
                 (#""default-ttl": 901"#, 64, "default-ttl: is 901; expected at most max-ttl, 900"),
+                (#""$schema": "x", "mvpd": {"MML": "A"}"#, 0, ""),
+                (#""mvpd": {}"#, 64, "mvpd: is empty, and would restrict no requestor"),
             ] {
                 let file = try place.directory.write("{\(members)}", to: "gate.json")
                 let outcome = try Program.mediaToken.run(["serve", "--check", "--config", file, "--keys", place.key])
@@ -77,6 +79,17 @@ extension EndToEnd {
                     outcome.status == status && (line.isEmpty || outcome.errors.contains(line)), "\(outcome.errors)")
                 #expect(line.isEmpty == outcome.errors.isEmpty)
             }
+        }
+
+        @Test("a mistake is told of the option or of the file that has it, and an option replaces a former name")
+        func places() throws {
+            let file = try place.directory.write(#"{"skew": 10, "mvpds": {"MML": ["A"]}}"#, to: "gate.json")
+            let common = ["serve", "--check", "--config", file, "--keys", place.key]
+            let wrong = try Program.mediaToken.run(common + ["--skew", "999", "--listen", "x"])
+            #expect(wrong.status == 64 && wrong.errors.contains("media-token: --skew: is 999; expected"))
+            #expect(wrong.errors.contains("media-token: --listen[0]: is 'x'"))
+            let replaced = try Program.mediaToken.run(common + ["--mvpd", "MML=B"])
+            #expect(replaced.status == 0 && replaced.errors.isEmpty, "\(replaced.errors)")
         }
 
         @Test("the example with every setting starts a gate")
@@ -142,7 +155,8 @@ extension EndToEnd {
             }
             #expect(try isAccepted(Program.mediaToken.succeed(["serve", "--print=example"])))
             let keys = #""keys": "adobe.pem""#
-            #expect(try isAccepted("{\(keys), \"mvpd\": [\"MML=A\"], \"admin\": []}"))
+            #expect(
+                try isAccepted("{\(keys), \"mvpd\": [\"MML=A\"], \"admin\": [], \"$schema\": \"gate.schema.json\"}"))
             // A schema cannot know which files there are.
             for (fault, _) in Self.faults.dropLast() {
                 #expect(try !isAccepted("{\(keys), \(fault)}"), "\(fault)")

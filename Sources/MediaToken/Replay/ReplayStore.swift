@@ -103,14 +103,14 @@ public enum ReplayStoreError: Error, Hashable, Sendable, CustomStringConvertible
     }
 }
 
-/// A replay store: it remembers which tokens were used. Every store keeps this contract, which the product
-/// `ReplayStoreTesting` checks:
+/// A replay store: it remembers which tokens were used. Every store keeps this contract. The product
+/// `ReplayStoreTesting` checks it, apart from what is said about errors and a full store:
 ///
 /// - A key is answered `.first` exactly once until its `until` has passed by more than
 ///   ``VerificationPolicy/largestClockSkew``, across all callers and threads, for the lifetime of the store.
 /// - The claims of a group are decided in order, so if a key occurs twice, only the earlier claim can be `.first`.
 /// - An error in one claim does not affect the others of its group.
-/// - `.repeated` is answered only to a claim with the fingerprint of the first claim on its key, and only if the
+/// - `.repeated` is the answer to a claim with the fingerprint of the first claim on its key, and to no other, if the
 ///   store's records reach back to the token's issue time; otherwise it answers `.predatesStore`.
 /// - A live key is never forgotten to make room. A full store answers ``ReplayStoreError/full(_:)``.
 /// - A claim that was answered with an error may or may not have been recorded; its key is never answered `.first`

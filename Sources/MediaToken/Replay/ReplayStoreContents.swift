@@ -22,7 +22,7 @@ public struct ReplayStoreContents: Sendable {
     /// cannot be ruled out.
     public let fence: Timestamp?
 
-    /// Creates a status from the number of entries that a store counted in each bucket.
+    /// Creates the contents from the number of entries that a store counted in each bucket.
     package init(buckets: [(bucket: ReplayBucket, entries: Int)], bytes: Int?, fence: Timestamp?) {
         self.buckets = buckets.sorted { $0.bucket < $1.bucket }.map {
             Bucket(begin: $0.bucket.begin, end: $0.bucket.end, entries: $0.entries)

@@ -1,4 +1,4 @@
-/// The code of a verdict, in the vocabulary of Adobe's Java library with the codes added that it lacks.
+/// The code of a verdict: those of Adobe's Java library, and the ones that it lacks.
 ///
 /// Names and numbers are stable: new ones may be added, but none is renamed or renumbered.
 public enum VerdictCode: String, Sendable, CaseIterable {

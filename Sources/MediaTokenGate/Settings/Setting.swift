@@ -143,9 +143,11 @@ struct SettingsTable<Values: Sendable>: Sendable {
 
     /// The JSON Schema of such an object.
     ///
-    /// - Parameter rules: further members of the schema, for what depends on several settings.
-    func schema(_ rules: [JSONName: JSONValue] = [:]) -> JSONValue {
-        var properties: [JSONName: JSONValue] = [:]
+    /// - Parameters:
+    ///   - rules: further members of the schema, for what depends on several settings.
+    ///   - others: further properties of the object, which are no settings.
+    func schema(_ rules: [JSONName: JSONValue] = [:], alsoNaming others: [JSONName: JSONValue] = [:]) -> JSONValue {
+        var properties = others
         for setting in settings { properties[JSONName(setting.name)] = setting.schema }
         let own: [JSONName: JSONValue] = [
             "type": "object", "properties": .object(properties), "additionalProperties": .boolean(false),

@@ -20,7 +20,7 @@ package enum SettingsDocuments {
                 "tls-client-name": ["tls-client-ca"],
             ],
         ]
-        return GateSettings.table.schema(together).document
+        return GateSettings.table.schema(together, alsoNaming: ["$schema": ["type": "string"]]).document
     }
 
     /// The tables of the page on settings, in Markdown.

@@ -2,7 +2,7 @@ internal import EventLoops
 internal import MediaToken
 internal import Threading
 
-/// Callers that wait suspended: their claims go to one client, on an event loop with a thread of its own.
+/// A Redis client on a thread of its own, which decides the claims of all suspended callers of a store.
 final class RedisCallers: Sendable {
     typealias Answers = [Result<ReplayAnswer, ReplayStoreError>]
 

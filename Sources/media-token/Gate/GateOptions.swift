@@ -81,8 +81,16 @@ struct GateOptions {
         values.merge(given) { $1 }
         let reader = GateSettingsReader(values)
         for notice in reader.notices { Console.printError("warning: \(file ?? "serve"): \(notice)") }
-        for problem in reader.problems { Console.printError("\(file ?? "serve"): \(problem)") }
+        for problem in reader.problems { Console.printError(line(problem)) }
         return reader
+    }
+
+    /// A problem with the place where its setting was given: an option, or the file.
+    private func line(_ problem: String) -> String {
+        let name = JSONName(String(problem.prefix { !".:[".contains($0) }))
+        guard let setting = GateSettings.all.first(where: { $0.name == name.text }), given[name] != nil || file == nil
+        else { return "\(file ?? "serve"): \(problem)" }
+        return "--" + setting.optionName + problem.dropFirst(name.text.count)
     }
 
     /// The limit of values in a configuration file; that of a large programmer has some thousand routes.
@@ -92,7 +100,10 @@ struct GateOptions {
         let bytes: [UInt8]
         do { bytes = try FileBytes.read(file, limit: 1 << 20) } catch { throw CommandError("\(file): \(error)") }
         do {
-            return try StrictJSON.readObject(bytes[...], valueLimit: valueLimit).members
+            var members = try StrictJSON.readObject(bytes[...], valueLimit: valueLimit).members
+            // Names the schema for an editor.
+            members["$schema"] = nil
+            return members
         } catch {
             throw CommandError("\(file):\(error.reason(in: bytes))")
         }

@@ -38,8 +38,8 @@ enum ServeCommand {
                     CommandOption("config", "FILE", "Read settings from a JSON file"),
                     CommandOption("check", nil, "Check the configuration, print all problems, and exit"),
                     CommandOption(
-                        "print", "WHAT",
-                        "Print an example of FILE with every setting, its JSON schema, the settings as a page, or the HTTP API's description, and exit"
+                        "print", "example|schema|page|openapi",
+                        "Print and exit: an example of FILE with every setting, its JSON schema, the settings as a page, or openapi, the HTTP API's description"
                     ),
                 ])
         ] + GateOptions.groups)
