@@ -13,7 +13,7 @@ struct SettingsObject {
     private var values: [JSONName: JSONValue]
     /// The names that have been taken.
     private var given: Set<JSONName> = []
-    /// Those of them whose values could not be read.
+    /// The names that were taken and whose values could not be read.
     private var misread: Set<JSONName> = []
 
     /// - Parameter place: The path of the object in the configuration; empty for the whole configuration.

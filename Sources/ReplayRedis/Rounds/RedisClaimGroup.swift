@@ -85,7 +85,7 @@ struct RedisClaimGroup {
 
     /// The caller's time at `instant`.
     ///
-    /// A fence goes by it, since a server may have begun anew while the caller waited.
+    /// A fence goes by it, since a server may have started again while the caller waited.
     func time(at instant: Instant) -> Timestamp {
         now.advanced(byMilliseconds: (instant - begun).clampedMilliseconds)
     }

@@ -9,7 +9,7 @@ struct RedisTarget: Hashable {
 struct RedisServers {
     var nodes: [RedisNode] = []
     private var numbers: [RedisAddress: Int] = [:]
-    /// By the number of the shard; `nil` if no owner is known.
+    /// The owner of each shard, by the shard's number; `nil` if no owner is known.
     private var owners: [Int?]
     private let shards: [RedisShard]
     private let isTLS: Bool
