@@ -15,7 +15,7 @@ extension EndToEnd {
 
         /// Members of a configuration, one with a fault each, and the beginning of the line that `--check` prints for it.
         private static let faults = [
-            (#""listen": ["nowhere"]"#, "listen[0]: is 'nowhere'; expected ADDRESS:PORT"),
+            (#""listen": ["nowhere"]"#, "listen[0]: is 'nowhere'; expected IP:PORT"),
             (#""workers": 0"#, "workers: is 0; expected a whole number from 1 to 256"),
             (#""max-ttl": "900""#, "max-ttl: is '900'; expected a whole number"),
             (#""replays": "reddis://host""#, "replays: no replay store of the kind 'reddis'"),
@@ -58,7 +58,7 @@ extension EndToEnd {
             ] {
                 let file = try self.place.directory.write(text, to: "gate.json")
                 let outcome = try Program.mediaToken.run(["serve", "--check", "--config", file])
-                #expect(outcome.errors == "media-token: \(file):\(place): \(what)\n" && outcome.status == 2)
+                #expect(outcome.errors == "media-token: \(file):\(place): \(what)\n" && outcome.status == 64)
             }
         }
 

@@ -19,7 +19,7 @@ package struct HTTPListener: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// The texts that are understood, for help and messages.
-    package static let forms = "ADDRESS:PORT, unix:PATH, systemd or systemd:NAME, each behind tls: if in TLS"
+    package static let forms = "IP:PORT, unix:PATH, systemd or systemd:NAME, each after tls: if in TLS"
 
     /// Reads one of ``forms``; the address of IPv6 in brackets, none for all of IPv4.
     package init?(_ text: String) {

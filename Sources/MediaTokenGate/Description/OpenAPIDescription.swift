@@ -107,13 +107,13 @@ package enum OpenAPIDescription {
     ///
     /// - Parameter form: The fields that a form, or an object with a token, may have besides the token.
     private static func tokenBody(form names: [String]) -> JSONValue {
-        var fields = OpenAPISchemas.tokenNames.reduce(into: Members()) { $0[JSONName($1)] = ["type": "string"] }
-        for name in names { fields[JSONName(name)] = ["type": "string"] }
-        let oneToken = JSONValue.list(OpenAPISchemas.tokenNames.map { ["required": [.text($0)]] })
+        let tokens = OpenAPISchemas.tokenNames + ["serializedToken"]
+        var fields: Members = [:]
+        for name in tokens + names { fields[JSONName(name)] = ["type": "string"] }
+        let oneToken = JSONValue.list(tokens.map { ["required": [.text($0)]] })
         let own: JSONValue = ["type": "object", "properties": .object(fields), "oneOf": oneToken]
         let answer: JSONValue = [
-            "type": "object", "description": "An answer of Adobe's as a whole: REST v1 or v2",
-            "anyOf": [["required": ["serializedToken"]], ["required": ["decisions"]]],
+            "type": "object", "description": "An answer of Adobe's as a whole: REST v2", "required": ["decisions"],
         ]
         let text: JSONValue = [
             "schema": ["type": "string", "description": "The token, or an answer of Adobe's as a whole"]

@@ -35,7 +35,7 @@ package struct GateSettingsReader {
             settings.tls?.clientNames = files.names ?? []
             // Without this check, an operator who configures TLS or client certificates could get neither.
             if !isUsed {
-                object.refuse("tls-certificate", "is given, and no listener speaks TLS; expected tls:ADDRESS:PORT")
+                object.refuse("tls-certificate", "is given, and no listener speaks TLS; expected tls:IP:PORT")
             }
         case (nil, nil):
             if files.authorities != nil {

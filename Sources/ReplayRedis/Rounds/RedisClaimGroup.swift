@@ -173,8 +173,8 @@ struct RedisClaimGroup {
         commands.append(["TIME"])
         if !part.claimed.isEmpty, configuration.replicas > 0 {
             // Half of the deadline, so that an answer comes within it.
-            let patience = max(.milliseconds(1), configuration.timeout / 2)
-            commands.append(["WAIT", String(configuration.replicas), String(patience.clampedMilliseconds)])
+            let patience = max(1, configuration.timeout.clampedMilliseconds / 2)
+            commands.append(["WAIT", String(configuration.replicas), String(patience)])
         }
         return (commands, facts)
     }

@@ -28,7 +28,7 @@ extension RedisRounds {
             return endSearch(.failure(error))
         }
         let number = nextNumber()
-        let until = moment.instant + max(.milliseconds(1), configuration.timeout / 3)
+        let until = moment.instant + .milliseconds(max(1, configuration.timeout.clampedMilliseconds / 3))
         search?.candidates.removeFirst()
         search?.question = RedisSlotSearch.Question(node: node, number: number, deadline: until)
         wake(by: until)

@@ -28,7 +28,7 @@ enum ServeCommand {
             Exit status: 0 stopped, or checked and right; 2 cannot serve; 64 usage, or problems found by --check.
 
             Examples:
-              media-token serve --keys adobe.pem --listen 127.0.0.1:8080
+              media-token serve --keys adobe.pem --listen 127.0.0.1:8080 --replays memory
               media-token serve --print=schema > gate.schema.json
             """,
         groups: [
@@ -77,15 +77,20 @@ enum ServeCommand {
                 Console.print(printed.text)
                 return .success
             }
+            if invocation.checks { return check(invocation) }
             let reader = try invocation.options.read()
-            if invocation.checks { return check(reader, invocation) }
             return reader.problems.isEmpty ? try serve(reader.settings, invocation) : .usage
         }
     }
 
     /// Checks that the files that the settings name contain what they should, and prints every problem, also if the settings
     /// themselves have some.
-    private static func check(_ reader: GateSettingsReader, _ invocation: Invocation) -> ExitStatus {
+    private static func check(_ invocation: Invocation) -> ExitStatus {
+        let reader: GateSettingsReader
+        do throws(CommandError) { reader = try invocation.options.read() } catch {
+            Console.printError(error.message)
+            return .usage
+        }
         let settings = reader.settings
         for listener in HTTPServer.exposedListeners(among: settings.listen + settings.admin) { warn(exposed: listener) }
         warnOfModes(settings, invocation)

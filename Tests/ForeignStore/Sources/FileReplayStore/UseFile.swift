@@ -85,7 +85,7 @@ package struct UseFile {
     /// Takes over what other processes have written.
     package mutating func read() throws(ReplayStoreError) {
         var status = stat()
-        guard stat(path, &status) == 0 else { return }
+        guard stat(path, &status) == 0 else { throw Self.error("read \(path)") }
         if status.st_ino != node {
             forget()
             node = status.st_ino
