@@ -14,9 +14,7 @@ package enum BlockingCalls {
 
     /// Has one of the threads make a call, and suspends the caller until it has returned.
     package static func perform<Value: Sendable>(_ call: @escaping @Sendable () -> Value) async -> Value {
-        await withCheckedContinuation { continuation in
-            add { continuation.resume(returning: call()) }
-        }
+        await handover { resume in add { resume(call()) } }
     }
 
     private static func add(_ call: @escaping @Sendable () -> Void) {

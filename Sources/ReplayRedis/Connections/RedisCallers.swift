@@ -9,7 +9,7 @@ final class RedisCallers: Sendable {
     private struct Call: Sendable {
         let group: [ReplayClaim]
         let now: Timestamp
-        let caller: CheckedContinuation<Answers, Never>
+        let answer: @Sendable (Answers) -> Void
     }
 
     /// What the callers' threads share with the loop's thread, which holds nothing else of this object and so does not
@@ -37,7 +37,7 @@ final class RedisCallers: Sendable {
                     defer { state.calls = [] }
                     return state.calls
                 }
-                for call in calls { client.claim(call.group, at: call.now) { call.caller.resume(returning: $0) } }
+                for call in calls { client.claim(call.group, at: call.now) { call.answer($0) } }
             }
             run = { [state] in
                 withExtendedLifetime(waker) { while !state.withLock({ $0.isEnded }) { loop.turn() } }
@@ -57,9 +57,9 @@ final class RedisCallers: Sendable {
 
     /// Decides the claims of a group, in order, within the configuration's deadline; see ``ReplayStore``.
     func claim(_ group: [ReplayClaim], at now: Timestamp) async -> Answers {
-        await withCheckedContinuation { caller in
+        await handover { answer in
             let isFirst = state.withLock { state in
-                state.calls.append(Call(group: group, now: now, caller: caller))
+                state.calls.append(Call(group: group, now: now, answer: answer))
                 return state.calls.count == 1
             }
             if isFirst { signal.wake() }

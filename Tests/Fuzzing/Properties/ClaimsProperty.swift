@@ -95,7 +95,7 @@ struct ClaimsProperty: FuzzProperty {
             try demand(code != .validToken, "accepted for another requestor or resource as well")
         }
         let issued = accepted.claims.issueTime.timestamp
-        let life = min(accepted.claims.timeToLive.map { Int64($0 / .milliseconds(1)) } ?? 300_000, 900_000)
+        let life = min(accepted.claims.timeToLive?.clampedMilliseconds ?? 300_000, 900_000)
         for (milliseconds, expected) in [
             (-30_001, VerdictCode.tokenNotYetValid), (-30_000, .validToken), (life + 30_000, .validToken),
             (life + 30_001, .tokenExpired),
