@@ -14,6 +14,8 @@ package struct UseFile {
     /// All buckets up to this one have been deleted.
     private var dropped = ReplayBucket(expiring: Timestamp(milliseconds: .min))
     private var uses: [ReplayBucket: [ReplayKey: FingerprintedUse?]] = [:]
+    /// Whether the store has begun, and so has a file.
+    private var hasBegun = false
     /// The lines that are to be appended.
     private var pending: [String] = []
 
@@ -76,6 +78,7 @@ package struct UseFile {
 
     /// Begins a new file at `now`, unless there is one of this start of the machine.
     package mutating func begin(at now: Timestamp) throws(ReplayStoreError) {
+        hasBegun = true
         let boot = try Self.bytes(of: "/proc/sys/kernel/random/boot_id", from: 0).dropLast()
         guard !(try Self.bytes(of: path, from: 0).starts(with: boot)) else { return try read() }
         (fence, dropped, uses) = (now, ReplayBucket(lastPassedAt: now), [:])
@@ -85,7 +88,11 @@ package struct UseFile {
     /// Takes over what other processes have written.
     package mutating func read() throws(ReplayStoreError) {
         var status = stat()
-        guard stat(path, &status) == 0 else { throw Self.error("read \(path)") }
+        guard stat(path, &status) == 0 else {
+            // Before the store begins there may be no file. Without one later on, every key would look new.
+            guard errno == ENOENT, !hasBegun else { throw Self.error("read \(path)") }
+            return
+        }
         if status.st_ino != node {
             forget()
             node = status.st_ino
