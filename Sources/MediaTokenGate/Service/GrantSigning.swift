@@ -22,29 +22,18 @@ final class GrantSigning: Sendable {
         var jobsSinceRetry = 0
         /// How many jobs are being done.
         var running = 0
-        var idleThreads = 0
-        var threads = 0
 
         /// Adds a job, unless it is a retry and too many of those wait.
         ///
-        /// - Returns: Whether the job was added.
-        mutating func add(_ job: @escaping @Sendable () -> Void, isRetry: Bool) -> Bool {
-            guard isRetry else {
+        /// - Returns: How many jobs wait then; `nil` if the job was not added.
+        mutating func add(_ job: @escaping @Sendable () -> Void, isRetry: Bool) -> Int? {
+            if isRetry {
+                guard retries.count < retryCapacity else { return nil }
+                retries.append(job)
+            } else {
                 jobs.append(job)
-                return true
             }
-            guard retries.count < retryCapacity else { return false }
-            retries.append(job)
-            return true
-        }
-
-        /// Counts another thread in, if more jobs wait than threads.
-        ///
-        /// - Returns: Whether the caller has to start that thread.
-        mutating func addThread(atMost mostThreads: Int) -> Bool {
-            guard jobs.count + retries.count > idleThreads, threads < mostThreads else { return false }
-            threads += 1
-            return true
+            return jobs.count + retries.count
         }
 
         /// Takes the job that is next; `nil` if there is none.
@@ -59,11 +48,18 @@ final class GrantSigning: Sendable {
         }
     }
 
-    private let mostThreads: Int
-    private let state = Guarded(State())
-    private let arrival = Semaphore()
+    private let state: Guarded<State>
+    private let threads: JobThreads
 
-    init(mostThreads: Int) { self.mostThreads = mostThreads }
+    init(mostThreads: Int) {
+        let state = Guarded(State())
+        self.state = state
+        threads = JobThreads(
+            most: mostThreads,
+            // Verifications go before grants.
+            prepare: { setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10) },
+            doNext: { Self.doNext(of: state) })
+    }
 
     /// Whether so many grants wait that no further order is taken. The gate asks before it verifies the token, so that no
     /// token is consumed for a grant that is not made in time.
@@ -74,24 +70,9 @@ final class GrantSigning: Sendable {
     /// - Parameter isRetry: Whether the job is for a client that asks again. Such a job waits behind most others.
     /// - Returns: Whether the job will be done; false if too many clients that ask again wait.
     func perform(isRetry: Bool = false, _ job: @escaping @Sendable () -> Void) -> Bool {
-        let (isTaken, needsThread) = state.withLock { state in
-            let isTaken = state.add(job, isRetry: isRetry)
-            return (isTaken, isTaken && state.addThread(atMost: mostThreads))
-        }
-        guard isTaken else { return false }
-        if needsThread { startThread() }
-        arrival.signal()
+        guard let waiting = state.withLock({ $0.add(job, isRetry: isRetry) }) else { return false }
+        threads.wake(for: waiting)
         return true
-    }
-
-    /// Starts a thread that stays for as long as the process. Where no thread can be had, the caller does a job itself.
-    private func startThread() {
-        if let thread = ServiceThread({ [self] in serve() }) { return thread.detach() }
-        let isLast = state.withLock { state in
-            state.threads -= 1
-            return state.threads == 0
-        }
-        if isLast { while serveOnce() {} }
     }
 
     /// Drops the jobs that wait, and returns when no thread is inside of libcrypto any more, so that the process can end.
@@ -101,20 +82,8 @@ final class GrantSigning: Sendable {
         while state.withLock({ $0.running > 0 }) { usleep(1000) }
     }
 
-    private func serve() {
-        // Verifications go before grants.
-        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
-        while true {
-            state.withLock { $0.idleThreads += 1 }
-            arrival.wait()
-            state.withLock { $0.idleThreads -= 1 }
-            serveOnce()
-        }
-    }
-
     /// Does the job that is next; `false` if there is none.
-    @discardableResult
-    private func serveOnce() -> Bool {
+    private static func doNext(of state: Guarded<State>) -> Bool {
         let job: (@Sendable () -> Void)? = state.withLock { state in
             guard let job = state.next() else { return nil }
             state.running += 1

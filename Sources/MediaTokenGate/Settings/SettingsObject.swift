@@ -101,8 +101,7 @@ struct SettingsObject {
     /// Reads the MVPDs of each requestor: `{"REQUESTOR": ["ID", …]}`, or strings `REQUESTOR=ID`.
     mutating func allowLists(_ name: String) -> [RequestorID: Set<MVPDID>] {
         var allowed: [RequestorID: Set<MVPDID>] = [:]
-        if let pairs = values[JSONName(name)]?.texts {
-            _ = texts(name)
+        if values[JSONName(name)]?.texts != nil, let pairs = texts(name) {
             if pairs.isEmpty { refuse(name, Self.noRestriction) }
             for pair in pairs {
                 guard let mark = pair.firstIndex(of: "="), mark != pair.startIndex,

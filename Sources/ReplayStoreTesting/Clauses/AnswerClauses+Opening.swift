@@ -12,7 +12,7 @@ extension AnswerClauses {
                 let (left, right) = (try mixedGroup(of: trial, from: 0), try mixedGroup(of: trial, from: 100))
                 for time in [trial.issued, trial.later(.seconds(60))] {
                     for (blocked, suspended) in [(left, right), (right, left)] {
-                        let answers = await blocking { store.store.claim(blocked, at: time) }
+                        let answers = await BlockingCalls.perform { store.store.claim(blocked, at: time) }
                         let others = await store.store.claimWithoutBlocking(suspended, at: time)
                         guard answers != others else { continue }
                         let (left, right) = (answers.map(text), others.map(text))
@@ -102,10 +102,5 @@ extension AnswerClauses {
                     .first, to: trial.claim(number), at: trial.issued, "a new key after the reopening")
             }
         }
-    }
-
-    /// Has a thread that may block make a call.
-    static func blocking<Value: Sendable>(_ call: @escaping @Sendable () -> Value) async -> Value {
-        await BlockingCalls.perform(call)
     }
 }

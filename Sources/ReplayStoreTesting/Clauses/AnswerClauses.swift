@@ -1,4 +1,5 @@
 internal import MediaToken
+internal import Threading
 internal import Timestamps
 
 /// The clauses on what a store answers to one caller.
@@ -143,7 +144,7 @@ enum AnswerClauses {
             try await trial.withStore(suspending: { store in
                 for count in [0, 1, 2, 100, 3000] {
                     let claims = (0..<UInt64(count)).map { trial.claim($0) }
-                    let answers = await blocking { store.store.claim(claims, at: trial.issued) }
+                    let answers = await BlockingCalls.perform { store.store.claim(claims, at: trial.issued) }
                     try demand(count: count, of: answers, "\(count) claims")
                     let others = await store.store.claimWithoutBlocking(claims, at: trial.issued)
                     try demand(count: count, of: others, "\(count) claims without blocking")

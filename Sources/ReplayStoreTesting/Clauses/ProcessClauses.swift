@@ -94,6 +94,6 @@ extension Trial {
         guard case .processes(let command, _) = subject.sharing else {
             throw ReplayStoreViolation(expected: "a store that processes share", found: "\(subject.sharing)")
         }
-        return try WorkerProcess(command, ReplayStoreWorker.Work(kind, in: self))
+        return try WorkerProcess(command, ReplayStoreWorker.Work(kind, at: place, opened: opened, issued: issued))
     }
 }

@@ -107,8 +107,8 @@ extension ReplayStoreWorker {
         let issued: Timestamp
         let kind: Kind
 
-        init(_ kind: Kind, in trial: Trial) {
-            (place, opened, issued, self.kind) = (trial.place, trial.opened, trial.issued, kind)
+        init(_ kind: Kind, at place: String, opened: Timestamp, issued: Timestamp) {
+            (self.kind, self.place, self.opened, self.issued) = (kind, place, opened, issued)
         }
 
         /// Reads the form that ``arguments`` has.

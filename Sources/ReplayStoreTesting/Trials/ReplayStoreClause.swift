@@ -51,7 +51,7 @@ public struct ReplayStoreClause: Sendable, CustomStringConvertible {
         do {
             let trial = try await Trial(of: subject)
             switch body {
-            case .blocking(let check): try await BlockingCalls.perform { Result { try check(trial) } }.get()
+            case .blocking(let check): try await BlockingCalls.perform(throwing: { try check(trial) })
             case .suspending(let check): try await check(trial)
             }
         } catch let violation as ReplayStoreViolation {
@@ -89,19 +89,5 @@ public enum ReplayStoreOutcome: Sendable, CustomStringConvertible {
         case .failed(let violation): "FAILED: \(violation)"
         case .notApplicable(let reason): "not applicable: \(reason)"
         }
-    }
-}
-
-/// What a store did otherwise than a clause demands.
-public struct ReplayStoreViolation: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What the clause demands.
-    public let expected: String
-    /// What came of the store, or became of it.
-    public let found: String
-
-    /// The violation in one line.
-    public var description: String {
-        let text = "expected \(expected), found \(found)"
-        return String(text.map { $0.isNewline ? " " : $0 })
     }
 }

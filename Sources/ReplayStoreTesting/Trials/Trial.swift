@@ -15,7 +15,7 @@ struct Trial: Sendable {
         self.subject = subject
         opened = .now
         issued = opened.advanced(by: .seconds(3600))
-        place = try await BlockingCalls.perform { Result { try subject.makePlace() } }.get()
+        place = try await BlockingCalls.perform(throwing: { try subject.makePlace() })
     }
 
     var claimsInGroup: Int { subject.claimsInGroup }
@@ -50,15 +50,15 @@ struct Trial: Sendable {
     /// Opens the store, has `body` use it, and closes it, without blocking the caller's thread.
     func withStore<Value>(suspending body: (TestedStore) async throws -> Value) async throws -> Value {
         let (subject, place, opened) = (subject, place, opened)
-        let store = try await BlockingCalls.perform { Result { try TestedStore(of: subject, at: place, opened) } }.get()
+        let store = try await BlockingCalls.perform(throwing: { try TestedStore(of: subject, at: place, opened) })
         let value: Value
         do {
             value = try await body(store)
         } catch {
-            _ = await BlockingCalls.perform { Result { try store.close() } }
+            try? await BlockingCalls.perform(throwing: store.close)
             throw error
         }
-        try await BlockingCalls.perform { Result { try store.close() } }.get()
+        try await BlockingCalls.perform(throwing: store.close)
         return value
     }
 }
@@ -94,32 +94,5 @@ struct TestedStore: Sendable {
         for (position, (wanted, answer)) in zip(expected, answers).enumerated() {
             try demand(wanted, is: answer, "claim \(position + 1) of \(circumstance)")
         }
-    }
-}
-
-/// An answer of a store, or the error in its place.
-typealias ClaimResult = Result<ReplayAnswer, ReplayStoreError>
-
-/// - Throws: ``ReplayStoreViolation`` if `answer` is another than `expected`.
-func demand(_ expected: ReplayAnswer, is answer: ClaimResult, _ circumstance: String) throws(ReplayStoreViolation) {
-    guard answer != .success(expected) else { return }
-    throw ReplayStoreViolation(
-        expected: "\(text(of: .success(expected))) for \(circumstance)", found: text(of: answer))
-}
-
-/// - Throws: ``ReplayStoreViolation`` if there are not `expected` answers.
-func demand(count expected: Int, of answers: [ClaimResult], _ circumstance: String) throws(ReplayStoreViolation) {
-    guard answers.count != expected else { return }
-    throw ReplayStoreViolation(expected: "\(expected) answers for \(circumstance)", found: "\(answers.count)")
-}
-
-/// An answer in words, with its time to the millisecond.
-func text(of answer: ClaimResult) -> String {
-    switch answer {
-    case .success(.first): "first"
-    case .success(.alreadyUsed): "alreadyUsed"
-    case .success(.repeated(let time)): "repeated(since: \(time.internetText))"
-    case .success(.predatesStore(let time)): "predatesStore(since: \(time.internetText))"
-    case .failure(let error): "an error: \(error)"
     }
 }
