@@ -90,6 +90,8 @@ struct GrantOrderTests {
         let order = try order(try self.grants(CloudFrontGrant.self), "/a/1")
         let thread = pthread_self()
         var made: [Grant] = []
+        // Both threads are busy until all have asked, however fast a signature is made.
+        let gates = [hold(signing), hold(signing)]
         for _ in 0..<5 {
             #expect(grants.make(order, identifier: [], firstUse: Self.second(1000)) == nil)
             grants.sign(order, identifier: Self.identifier, firstUse: Self.second(1000), isRetry: false) { outcome in
@@ -97,6 +99,7 @@ struct GrantOrderTests {
                 if case .success(let one) = outcome { made.append(one.grant) }
             }
         }
+        for gate in gates { gate.signal() }
         loop.run { made.count == 5 }
         #expect(Set(made.map(\.query)).count == 1)
         guard case .success(let recent)? = grants.make(order, identifier: [], firstUse: Self.second(1000)) else {
@@ -109,7 +112,7 @@ struct GrantOrderTests {
         #expect(grants.make(own, identifier: Self.identifier, firstUse: Self.second(1000)) != nil)
     }
 
-    /// Has the only thread do a job that ends when the semaphore is signalled.
+    /// Has one of the threads do a job that ends when the semaphore is signalled.
     private func hold(_ signing: GrantSigning) -> Threading.Semaphore {
         let (gate, started) = (Semaphore(), Semaphore())
         #expect(
