@@ -1,11 +1,13 @@
 internal import TextEncodings
 
 /// The name of a header field, whose case does not count (RFC 9110, 5.1).
-package struct HTTPFieldName: Sendable, ExpressibleByStringLiteral {
+package struct HTTPFieldName: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The name as it was given.
+    package let description: String
     /// The name in lower case.
     let bytes: [UInt8]
 
-    package init(_ text: String) { bytes = text.utf8.map(\.asciiLowercased) }
+    package init(_ text: String) { (description, bytes) = (text, text.utf8.map(\.asciiLowercased)) }
 
     package init(stringLiteral text: String) { self.init(text) }
 

@@ -20,8 +20,8 @@ public final class RedisReplayStore: ReplayStore {
     public let configuration: RedisConfiguration
     /// The sessions that no call uses at the moment.
     private let idle = Guarded<[RedisSession]>([])
-    /// What asks for callers that are suspended; `nil` until the first of them.
-    private let callers = Guarded<RedisCallers?>(nil)
+    /// The client that asks for suspended callers; `nil` until the first of them.
+    private let thread = Guarded<RedisClientThread?>(nil)
 
     /// Creates a store, which connects to its servers at the first call.
     public init(_ configuration: RedisConfiguration) {
@@ -55,18 +55,18 @@ public final class RedisReplayStore: ReplayStore {
         _ group: [ReplayClaim], at now: Timestamp
     ) async -> [Result<ReplayAnswer, ReplayStoreError>] {
         do throws(ReplayStoreError) {
-            return await (try suspendedCallers()).claim(group, at: now)
+            return await (try clientThread()).claim(group, at: now)
         } catch {
             return group.map { _ in .failure(error) }
         }
     }
 
-    private func suspendedCallers() throws(ReplayStoreError) -> RedisCallers {
-        try callers.withLock { kept in
+    private func clientThread() throws(ReplayStoreError) -> RedisClientThread {
+        try thread.withLock { kept in
             Result { () throws(ReplayStoreError) in
-                let callers = if let kept { kept } else { try RedisCallers(configuration) }
-                kept = callers
-                return callers
+                let thread = if let kept { kept } else { try RedisClientThread(configuration) }
+                kept = thread
+                return thread
             }
         }.get()
     }

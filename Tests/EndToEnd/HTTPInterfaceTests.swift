@@ -147,8 +147,11 @@ extension EndToEnd.HTTPInterfaceTests {
             let answer = try Program("bash").succeed(["-c", command])
             if sample.answer.hasPrefix("{") {
                 let (came, shown) = (try Self.object(answer), try Self.object(sample.answer))
-                #expect(came["code"] as? String == shown["code"] as? String, "\(command): \(answer)")
                 #expect(Set(came.keys) == Set(shown.keys), "\(command): \(answer)")
+                let ofTheMoment: Set = ["expires", "issueTime", "key", "ttl", "checks", "fields"]
+                for (name, value) in shown where !ofTheMoment.contains(name) {
+                    #expect("\(came[name] ?? "none")" == "\(value)", "\(command): \(answer)")
+                }
             } else {
                 for line in sample.answer.split(separator: "\n") {
                     #expect(answer.contains(line), "\(command): \(answer)")

@@ -56,6 +56,8 @@ struct GateSettingsTests {
     func useless() throws {
         for (json, problem) in [
             (#""listen": []"#, "listen: names no place"),
+            (#""listen": ":80", "admin": "0.0.0.0:80""#, "admin: has 0.0.0.0:80, which is in use"),
+            (#""listen": ["127.0.0.1:80", "127.0.0.1:80"]"#, "listen: has 127.0.0.1:80, which is in use"),
             (#""listen": "localhost:80""#, "listen[0]: is 'localhost:80'"),
             ("\"listen\": \"unix:/\(String(repeating: "x", count: 120))\"", "listen[0]: is 'unix:/xxx"),
             (#""replays": "nonsense:secret""#, "replays: no replay store of the kind 'nonsense'"),

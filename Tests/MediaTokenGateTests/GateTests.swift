@@ -99,6 +99,8 @@ struct GateTests {
             (verify("{\"tokn\":\"x\",\"requestor\":\"MML\"}", type: "application/json"), 400, "no token"),
             (verify("x", query: "resource=TNT"), 400, "X-Requestor-Id"),
             (verify("x", query: "requestor=MML"), 400, "X-Resource-Id"),
+            (verify("x", query: "requestor=&resource=TNT"), 400, "the requestor is empty"),
+            (verify("{\"tokn\":\"x\"}", type: "application/json"), 400, "expected one, as token"),
             (verify("{\"token\":\"a\",\"token\":\"b\"}", type: "application/json"), 400, "twice"),
             (verify("x", type: "image/png"), 415, "text/plain"),
         ]

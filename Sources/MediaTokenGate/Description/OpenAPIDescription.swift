@@ -17,7 +17,7 @@ package enum OpenAPIDescription {
                 backendPaths.merging(proxyPaths) { $1 }.merging(adminPaths) { $1 }),
             "components": [
                 "schemas": .object(OpenAPISchemas.all),
-                "headers": .object(OpenAPISchemas.headers.merging(OpenAPISchemas.claims) { $1 }),
+                "headers": .object(OpenAPISchemas.headers),
             ],
         ]
         return description.document
@@ -133,11 +133,11 @@ package enum OpenAPIDescription {
         _ schema: String, failures: [Int] = [400, 401, 403, 413, 415, 431, 503]
     ) -> JSONValue {
         var answers: Members = [:]
-        answers["200"] = answer("The token is accepted, or it is explained", "application/json", schema)
+        answers["200"] = answer(200, "The token is accepted, or it is explained", "application/json", schema)
         // A path or a method that is none, a request that the server does not read, and a server that is overloaded.
-        answers["default"] = answer("Any other status", "application/problem+json", "Answer")
+        answers["default"] = answer(nil, "Any other status", "application/problem+json", "Answer")
         for status in failures {
-            answers[JSONName("\(status)")] = answer(reasons[status] ?? "", "application/problem+json", "Answer")
+            answers[JSONName("\(status)")] = answer(status, reasons[status] ?? "", "application/problem+json", "Answer")
         }
         return .object(answers)
     }
@@ -150,10 +150,12 @@ package enum OpenAPIDescription {
         503: "No decision was possible; the token must be rejected, and a retry may succeed",
     ]
 
-    private static func answer(_ description: String, _ type: String, _ schema: String) -> JSONValue {
+    private static func answer(
+        _ status: Int?, _ description: String, _ type: String, _ schema: String
+    ) -> JSONValue {
         [
             "description": .text(description),
-            "headers": .object(OpenAPISchemas.references(to: OpenAPISchemas.headers)),
+            "headers": OpenAPISchemas.headers(of: status),
             "content": [JSONName(type): ["schema": ["$ref": .text("#/components/schemas/\(schema)")]]],
         ]
     }
@@ -210,8 +212,7 @@ package enum OpenAPIDescription {
         ] {
             answers[JSONName("\(status)")] = [
                 "description": .text(description),
-                "headers": .object(
-                    OpenAPISchemas.references(to: OpenAPISchemas.headers.merging(OpenAPISchemas.claims) { $1 })),
+                "headers": OpenAPISchemas.headers(of: status, isForProxy: true),
             ]
         }
         return operation(name, summary, parameters: parameters + [token, requestID], answers: .object(answers))

@@ -90,14 +90,11 @@ enum OpenAPISchemas {
         ["type": "integer", "description": .text(description)]
     }
 
-    /// The header fields of every answer.
+    /// The header fields of answers, by their names.
     static let headers: [JSONName: JSONValue] = [
         "X-Media-Token-Code": header("The code of the answer"),
-        "WWW-Authenticate": header("The challenge of a 401 (RFC 6750)"),
         "Cache-Control": header("no-store"),
-    ]
-    /// The header fields of the answer to a proxy: the reason, or the signed claims, which a proxy can pass on.
-    static let claims: [JSONName: JSONValue] = [
+        "WWW-Authenticate": header("The challenge of a 401 (RFC 6750)"),
         "X-Media-Token-Detail": header("Why there is no route, or why a grant does not open the stream"),
         "X-Media-Token-Requestor": header("The requestor of an accepted token"),
         "X-Media-Token-Resource": header("The resource of an accepted token"),
@@ -106,13 +103,25 @@ enum OpenAPISchemas {
         "X-Media-Token-Expires": header("The end of an accepted token, in seconds since 1970"),
     ]
 
-    private static func header(_ description: String) -> JSONValue {
-        ["description": .text(description), "schema": ["type": "string"]]
+    /// References to the header fields that an answer may have.
+    ///
+    /// - Parameters:
+    ///   - status: The HTTP status; `nil` for any that is not described.
+    ///   - isForProxy: Whether the answer tells a proxy the reason, or the signed claims, which it can pass on.
+    static func headers(of status: Int?, isForProxy: Bool = false) -> JSONValue {
+        var names: [JSONName] = ["X-Media-Token-Code", "Cache-Control"]
+        switch status {
+        case nil, 401: names.append("WWW-Authenticate")
+        case 200 where isForProxy:
+            names += ["Requestor", "Resource", "Mvpd", "Key", "Expires"].map { JSONName("X-Media-Token-" + $0) }
+        case 403 where isForProxy: names.append("X-Media-Token-Detail")
+        default: break
+        }
+        return .object(
+            Dictionary(uniqueKeysWithValues: names.map { ($0, ["$ref": .text("#/components/headers/\($0.text)")]) }))
     }
 
-    /// References to the header fields of the description's components.
-    static func references(to headers: [JSONName: JSONValue]) -> [JSONName: JSONValue] {
-        Dictionary(
-            uniqueKeysWithValues: headers.keys.map { ($0, ["$ref": .text("#/components/headers/\($0.text)")]) })
+    private static func header(_ description: String) -> JSONValue {
+        ["description": .text(description), "schema": ["type": "string"]]
     }
 }

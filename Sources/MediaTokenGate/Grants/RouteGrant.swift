@@ -8,7 +8,7 @@ internal import TextEncodings
 package struct RouteGrantSettings: Sendable, Equatable {
     package var maker: GrantSettings
     /// The lifetime of a grant, from the token's first acceptance.
-    package var validity = usualValidity
+    package var validity = defaultValidity
     /// The origins whose URLs may be exchanged. If empty, any origin may; some kinds of grant do not allow that.
     package var origins: [StreamOrigin] = []
     /// The path prefix that the grant opens, if its kind supports paths.
@@ -19,11 +19,11 @@ package struct RouteGrantSettings: Sendable, Equatable {
     package var retryWindow: Duration?
 
     /// The lifetime of a grant if the configuration has none.
-    static let usualValidity = Duration.seconds(14_400)
+    static let defaultValidity = Duration.seconds(14_400)
 
     package init(_ maker: GrantSettings, scope: String) {
         (self.maker, self.scope) = (maker, scope)
-        delivery = maker.kind.scheme.usualDelivery
+        delivery = maker.kind.scheme.defaultDelivery
     }
 }
 

@@ -2,9 +2,13 @@ internal import HTTPMessages
 internal import TextEncodings
 
 /// The places where a client's request, as described by a proxy, may carry its token.
-package struct TokenSources: Sendable, Equatable {
+package struct TokenSources: Sendable {
     /// The name of the header with the token; `nil` if no header may carry it.
-    package var header: String? = "X-Media-Token"
+    package var header: String? {
+        get { headerField?.description }
+        set { headerField = newValue.map { HTTPFieldName($0) } }
+    }
+    private var headerField: HTTPFieldName? = "X-Media-Token"
     /// Whether `Authorization: Bearer` may carry the token (RFC 6750, 2.1).
     package var bearer = true
     /// The name of the cookie with the token; `nil` if no cookie may carry it.
@@ -24,7 +28,7 @@ package struct TokenSources: Sendable, Equatable {
 
     func find(in request: HTTPRequest, originalQuery: ArraySlice<UInt8>?) -> Finding {
         var found: [ArraySlice<UInt8>] = []
-        if let header { found += request.values(of: HTTPFieldName(header)) }
+        if let headerField { found += request.values(of: headerField) }
         if bearer { found += request.values(of: GateField.authorization).compactMap(Self.bearerToken) }
         if let cookie { found += request.values(of: GateField.cookie).flatMap { Self.cookies($0, named: cookie) } }
         if let parameter, let originalQuery {

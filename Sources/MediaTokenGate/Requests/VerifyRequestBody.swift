@@ -73,17 +73,18 @@ struct VerifyRequestBody: ~Copyable {
         self.form = form
     }
 
-    /// An object with one of ``tokenFields`` is the gate's own. So is one with only the other ``fields``, which is refused
-    /// for its missing token. Any other object is an answer from Adobe, which the library reads. Its requestor and resource
-    /// are not used as the caller's expectation, since the client may have written them.
+    /// An object with a member of ``answerFields`` and none of ``tokenFields`` is an answer from Adobe, which the library reads.
+    /// Its requestor and resource are not used as the caller's expectation, since the client may have written them. Any
+    /// other object is the gate's own.
     private mutating func readJSON(_ bytes: ArraySlice<UInt8>) throws(RequestError) {
         var tokens: [String?] = []
         let decisions: [JSONObject]?
         do throws(JSONError) {
             let object = try StrictJSON.readObject(bytes)
             for name in Self.tokenFields { tokens.append(try object.text(name)) }
-            let has = { (names: [String]) in names.contains { object.members[JSONName($0)] != nil } }
-            let isAnswer = has([Self.answerFields.token, Self.answerFields.decisions]) || !has(Self.fields)
+            let isAnswer = [Self.answerFields.token, Self.answerFields.decisions].contains { name in
+                object.members[JSONName(name)] != nil
+            }
             guard tokens.contains(where: { $0 != nil }) || !isAnswer else { return }
             tokens.append(try object.text(Self.answerFields.token))
             decisions = try object.objects(Self.answerFields.decisions)

@@ -78,6 +78,7 @@ struct VerifyRequestFields: ~Copyable {
 
     private static func agree(on value: String?, of name: String, _ agreed: inout String?) throws(RequestError) {
         guard let value else { throw .invalid("the \(name) cannot be decoded; expected percent-encoded UTF-8") }
+        guard !value.isEmpty else { throw .invalid("the \(name) is empty; expected a value, or no \(name)") }
         guard let first = agreed else { return agreed = value }
         guard value.hasSameBytes(as: first) else {
             throw .invalid(

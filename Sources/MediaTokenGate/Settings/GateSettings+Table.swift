@@ -21,14 +21,14 @@ extension GateSettings {
             + limits.map { $0.under("Limits") } + operation.map { $0.under("Operation") })
 
     /// The default of every setting.
-    private static let usual = GateSettings()
+    private static let defaults = GateSettings()
 
     private static let listening: [Setting<GateSettings>] = [
         listeners("listen", "Address for backends and proxies: \(HTTPListener.forms)", mayBeEmpty: false, \.listen),
         listeners(
             "admin", "Address for health, readiness, metrics and the API's description", mayBeEmpty: true, \.admin),
         Setting(
-            "unix-mode", "MODE", .text(pattern: "0?[0-7]{1,3}"), "Permissions of Unix sockets", usual: "660",
+            "unix-mode", "MODE", .text(pattern: "0?[0-7]{1,3}"), "Permissions of Unix sockets", default: "660",
             example: "660"
         ) { object, name, settings in
             guard let text = object.text(name) else { return }
@@ -78,7 +78,7 @@ extension GateSettings {
             \.minimumRSABits),
         Setting(
             "replays", "URL", .text(pattern: "memory|lmdb:.+|rediss?:.+"), "Replay store: \(ReplayStoreLocation.forms)",
-            usual: "lmdb:/var/lib/media-token/replays", example: "lmdb:/var/lib/media-token/replays"
+            default: "lmdb:/var/lib/media-token/replays", example: "lmdb:/var/lib/media-token/replays"
         ) { object, name, settings in
             guard let url = object.text(name) else { return }
             do { settings.replays = try ReplayStoreLocation(url) } catch { object.refuse(name, "\(error)") }
@@ -110,7 +110,7 @@ extension GateSettings {
 
     private static let sources: [Setting<GateSettings>] = [
         source("token-header", "Header with the token; empty for none", pattern: nameInHTTP, \.sources.header),
-        .flag("token-bearer", "Take a token from Authorization: Bearer", usual: true, \.sources.bearer),
+        .flag("token-bearer", "Take a token from Authorization: Bearer", default: true, \.sources.bearer),
         source("token-cookie", "Cookie with the token; empty for none", pattern: nameInHTTP, \.sources.cookie),
         source("token-parameter", "Query parameter with the token; empty for none", pattern: nil, \.sources.parameter),
     ]
@@ -150,9 +150,10 @@ extension GateSettings {
         _ path: any WritableKeyPath<GateSettings, [HTTPListener]> & Sendable
     ) -> Setting<GateSettings> {
         let pattern = "(?:tls:)?(?:unix:.+|systemd(?::.+)?|[^:]*:[0-9]+|\\[.*\\]:[0-9]+)"
-        let usual = JSONValue.list(Self.usual[keyPath: path].map { .text($0.description) })
+        let defaultValue = JSONValue.list(Self.defaults[keyPath: path].map { .text($0.description) })
         return Setting(
-            name, "ADDRESS", .texts(pattern: pattern, mayBeEmpty: mayBeEmpty), help, usual: usual, example: usual
+            name, "ADDRESS", .texts(pattern: pattern, mayBeEmpty: mayBeEmpty), help, default: defaultValue,
+            example: defaultValue
         ) { object, name, settings in
             guard let listeners = object.listeners(name, mayBeEmpty: mayBeEmpty) else { return }
             settings[keyPath: path] = listeners
@@ -164,7 +165,7 @@ extension GateSettings {
         _ name: String, _ placeholder: String, _ help: String, _ range: ClosedRange<Int>,
         _ path: any WritableKeyPath<GateSettings, Int> & Sendable, unit: Int = 1
     ) -> Setting<GateSettings> {
-        .number(name, placeholder, help, range, usual: usual[keyPath: path] / unit, path) { $0 * unit }
+        .number(name, placeholder, help, range, default: defaults[keyPath: path] / unit, path) { $0 * unit }
     }
 
     /// A number that is fixed when the process starts.
@@ -179,16 +180,16 @@ extension GateSettings {
         _ name: String, _ help: String, _ range: ClosedRange<Int>,
         _ path: any WritableKeyPath<GateSettings, Duration> & Sendable
     ) -> Setting<GateSettings> {
-        .number(name, "S", help, range, usual: Int(usual[keyPath: path].components.seconds), path) { .seconds($0) }
+        .number(name, "S", help, range, default: Int(defaults[keyPath: path].components.seconds), path) { .seconds($0) }
     }
 
     /// A setting whose empty value turns it off.
     private static func source(
         _ name: String, _ help: String, pattern: String?, _ path: any WritableKeyPath<GateSettings, String?> & Sendable
     ) -> Setting<GateSettings> {
-        let usual = usual[keyPath: path] ?? ""
+        let defaultValue = defaults[keyPath: path] ?? ""
         return Setting(
-            name, "NAME", .text(pattern: pattern), help, usual: .text(usual), example: .text(usual)
+            name, "NAME", .text(pattern: pattern), help, default: .text(defaultValue), example: .text(defaultValue)
         ) { object, name, settings in
             guard let text = object.text(name) else { return }
             guard pattern == nil || text.utf8.allSatisfy(\.isTokenCharacter) else {

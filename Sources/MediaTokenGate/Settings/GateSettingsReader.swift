@@ -20,9 +20,22 @@ package struct GateSettingsReader {
         object = SettingsObject(values)
         let table = names.map { SettingsTable(settings: GateSettings.settings(named: $0)) } ?? GateSettings.table
         table.read(&object, into: &settings)
+        checkAddresses()
         checkTLS()
         checkTTL()
         checkUnfinishedBytes()
+    }
+
+    private mutating func checkAddresses() {
+        var places: [HTTPListener.Place] = []
+        for (name, listeners) in [("listen", settings.listen), ("admin", settings.admin)] {
+            for listener in listeners where !listener.place.isAnyPort {
+                if places.contains(listener.place) {
+                    object.refuse(name, "has \(listener), which is in use by another listener; expected two addresses")
+                }
+                places.append(listener.place)
+            }
+        }
     }
 
     private mutating func checkTLS() {
@@ -75,5 +88,12 @@ package struct GateSettingsReader {
             "max-unfinished-bytes",
             "is \(limits.unfinishedBytes); expected at least \(least), which is four times the longest request (max-header-bytes and "
                 + "max-body-bytes) for each of \(settings.workers) workers")
+    }
+}
+
+extension HTTPListener.Place {
+    /// Whether the system chooses the port, so that two listeners do not meet.
+    fileprivate var isAnyPort: Bool {
+        if case .tcp(_, 0) = self { true } else { false }
     }
 }

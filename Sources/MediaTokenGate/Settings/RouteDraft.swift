@@ -25,7 +25,7 @@ struct RouteDraft: Sendable {
             }
         }.required,
         Setting(
-            "open", nil, .flag, "Whether the media is unprotected", usual: .boolean(false), example: .boolean(false)
+            "open", nil, .flag, "Whether the media is unprotected", default: .boolean(false), example: .boolean(false)
         ) {
             object, name, draft in draft.isOpen = object.flag(name) ?? false
         },

@@ -24,7 +24,7 @@ enum RouteGrantReader {
         .number(
             "validity", "S", "Seconds from a token's first acceptance to the end of its grant",
             1...Int(GrantPeriod.longest.components.seconds),
-            usual: Int(RouteGrantSettings.usualValidity.components.seconds), \.validity, { .seconds($0) }
+            default: Int(RouteGrantSettings.defaultValidity.components.seconds), \.validity, { .seconds($0) }
         ),
         Setting(
             "delivery", "HOW", .word(GrantDelivery.allCases.map(\.rawValue)),

@@ -12,8 +12,8 @@ package struct Setting<Values: Sendable>: Sendable {
     /// One line, without the default and the range.
     package let help: String
     /// The value if the file does not have the setting; `nil` for none.
-    package let usual: JSONValue?
-    /// The value in the example file. It need not be the usual one.
+    package let defaultValue: JSONValue?
+    /// The value in the example file. It need not be the default.
     package let example: JSONValue
     /// Reads the value of the setting from the file, or says what is wrong with it.
     let read: @Sendable (inout SettingsObject, _ name: String, inout Values) -> Void
@@ -29,11 +29,12 @@ package struct Setting<Values: Sendable>: Sendable {
     package private(set) var formerName: String?
 
     init(
-        _ name: String, _ placeholder: String?, _ form: SettingForm, _ help: String, usual: JSONValue? = nil,
+        _ name: String, _ placeholder: String?, _ form: SettingForm, _ help: String,
+        default defaultValue: JSONValue? = nil,
         example: JSONValue, read: @escaping @Sendable (inout SettingsObject, _ name: String, inout Values) -> Void
     ) {
         (self.name, self.placeholder, self.form, self.help) = (name, placeholder, form, help)
-        (self.usual, self.example, self.read) = (usual, example, read)
+        (self.defaultValue, self.example, self.read) = (defaultValue, example, read)
     }
 
     /// The setting, listed under a heading.
@@ -64,7 +65,7 @@ package struct Setting<Values: Sendable>: Sendable {
         case .word(let words): notes.append(words.joined(separator: ", "))
         default: break
         }
-        if let usual = usual.flatMap(Self.shown) { notes.append("default \(usual)") }
+        if let shown = defaultValue.flatMap(Self.shown) { notes.append("default \(shown)") }
         if case .number(let range) = form { notes.append("\(range.lowerBound) to \(range.upperBound)") }
         return notes.isEmpty ? help : "\(help) (\(notes.joined(separator: "; ")))"
     }
@@ -83,7 +84,7 @@ package struct Setting<Values: Sendable>: Sendable {
     var schema: JSONValue {
         var schema = form.schema
         schema["description"] = .text(help)
-        schema["default"] = usual
+        schema["default"] = defaultValue
         return .object(schema)
     }
 }
@@ -91,9 +92,11 @@ package struct Setting<Values: Sendable>: Sendable {
 extension Setting {
     /// A flag.
     static func flag(
-        _ name: String, _ help: String, usual: Bool = false, _ path: any WritableKeyPath<Values, Bool> & Sendable
+        _ name: String, _ help: String, default defaultValue: Bool = false,
+        _ path: any WritableKeyPath<Values, Bool> & Sendable
     ) -> Setting {
-        Setting(name, nil, .flag, help, usual: .boolean(usual), example: .boolean(usual)) { object, name, values in
+        Setting(name, nil, .flag, help, default: .boolean(defaultValue), example: .boolean(defaultValue)) {
+            object, name, values in
             values[keyPath: path] = object.flag(name) ?? values[keyPath: path]
         }
     }
@@ -110,13 +113,14 @@ extension Setting {
 
     /// A whole number, or a number of seconds.
     static func number<Number>(
-        _ name: String, _ placeholder: String, _ help: String, _ range: ClosedRange<Int>, usual: Int? = nil,
+        _ name: String, _ placeholder: String, _ help: String, _ range: ClosedRange<Int>,
+        default defaultValue: Int? = nil,
         example: Int? = nil, _ path: any WritableKeyPath<Values, Number> & Sendable,
         _ make: @escaping @Sendable (Int) -> Number
     ) -> Setting {
         Setting(
-            name, placeholder, .number(range), help, usual: usual.map { .number(Double($0)) },
-            example: .number(Double(example ?? usual ?? range.lowerBound))
+            name, placeholder, .number(range), help, default: defaultValue.map { .number(Double($0)) },
+            example: .number(Double(example ?? defaultValue ?? range.lowerBound))
         ) { object, name, values in
             if let number = object.number(name, range) { values[keyPath: path] = make(number) }
         }

@@ -65,8 +65,8 @@ package enum SettingsDocuments {
         grant["scope"] = .text(path)
         grant["key-file"] = .text("/etc/media-token/\(kind.name).key")
         grant["key-env"] = nil
-        grant["delivery"] = .text(kind.scheme.usualDelivery.rawValue)
-        if kind.scheme.usualDelivery != .cookie { grant["cookie-domain"] = nil }
+        grant["delivery"] = .text(kind.scheme.defaultDelivery.rawValue)
+        if kind.scheme.defaultDelivery != .cookie { grant["cookie-domain"] = nil }
         guard case .object(var route) = RouteDraft.example else { return RouteDraft.example }
         route["path"] = .text(path)
         route["grant"] = .object(grant)

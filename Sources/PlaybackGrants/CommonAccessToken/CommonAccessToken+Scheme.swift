@@ -4,7 +4,7 @@ package import Timestamps
 extension CommonAccessToken: GrantScheme {
     package static let kind = "cat"
     package static let summary = "Common Access Token (CTA-5007); --path-prefix, and a key of 32 bytes or more"
-    package static let usualDelivery = GrantDelivery.cookie
+    package static let defaultDelivery = GrantDelivery.cookie
     package static let settings = [
         GrantSetting(
             "key-id", .text("ID"), .key, "names the key in each token (default media-token)", example: "media-token"),

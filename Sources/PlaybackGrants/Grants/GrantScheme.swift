@@ -11,7 +11,7 @@ package protocol GrantScheme: Sendable {
     /// The kind's settings, in addition to those that all kinds have.
     static var settings: [GrantSetting] { get }
     /// How a route delivers its grants by default.
-    static var usualDelivery: GrantDelivery { get }
+    static var defaultDelivery: GrantDelivery { get }
     /// Whether a route must name the origins whose URLs it signs.
     static var needsOrigins: Bool { get }
 
@@ -39,7 +39,7 @@ package protocol GrantScheme: Sendable {
 }
 
 extension GrantScheme {
-    package static var usualDelivery: GrantDelivery { .query }
+    package static var defaultDelivery: GrantDelivery { .query }
     package static var needsOrigins: Bool { false }
 }
 

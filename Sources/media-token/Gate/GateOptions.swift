@@ -8,7 +8,7 @@ extension Setting {
     var optionName: String {
         switch form {
         case .objects: String(name.dropLast())
-        case .flag where usual == .boolean(true): "no-\(name)"
+        case .flag where defaultValue == .boolean(true): "no-\(name)"
         default: name
         }
     }

@@ -36,7 +36,9 @@ enum ServeCommand {
                 heading: "Configuration:",
                 options: [
                     CommandOption("config", "FILE", "Read settings from a JSON file"),
-                    CommandOption("check", nil, "Check the configuration, print all problems, and exit"),
+                    CommandOption(
+                        "check", nil,
+                        "Check the settings, print all problems, and exit; no address is bound, no store opened"),
                     CommandOption(
                         "print", "example|schema|page|openapi",
                         "Print and exit: an example of FILE with every setting, its JSON schema, the settings as a page, or openapi, the HTTP API's description"

@@ -3,7 +3,7 @@ internal import MediaToken
 internal import Threading
 
 /// A Redis client on a thread of its own, which decides the claims of all suspended callers of a store.
-final class RedisCallers: Sendable {
+final class RedisClientThread: Sendable {
     typealias Answers = [Result<ReplayAnswer, ReplayStoreError>]
 
     private struct Call: Sendable {
