@@ -11,16 +11,19 @@ import TextEncodings
 @Suite("Virtual hosts")
 struct HostTests {
     private let gate: Gate
-    private static let routes = """
-        {"hosts": ["a.example"], "path": "/", "open": true},
-        {"hosts": ["a.example", "B.Example."], "path": "/members", "requestor": "MML", "resource": "TNT",
-         "grant": {"kind": "cat", "key-env": "HOST_TESTS_KEY", "scope": "/members"}},
-        {"hosts": ["c.example"], "path": "/members", "open": true}
-        """
+    private let directory: TemporaryDirectory
+    private let keyFile: String
 
     init() throws {
-        setenv("HOST_TESTS_KEY", String(repeating: "0f", count: 32), 1)
-        let reader = try Self.read(Self.routes)
+        directory = try TemporaryDirectory()
+        keyFile = try directory.write(String(repeating: "0f", count: 32), to: "key")
+        let reader = try Self.read(
+            """
+            {"hosts": ["a.example"], "path": "/", "open": true},
+            {"hosts": ["a.example", "B.Example."], "path": "/members", "requestor": "MML", "resource": "TNT",
+             "grant": {"kind": "cat", "key-file": "\(keyFile)", "scope": "/members"}},
+            {"hosts": ["c.example"], "path": "/members", "open": true}
+            """)
         #expect(reader.problems == [])
         let routes = reader.settings.routes
         gate = Gate(routes: try routes.map { try $0.withGrant(among: routes) })
@@ -129,7 +132,7 @@ struct HostTests {
     func origins() throws {
         let reader = try Self.read(
             """
-            {"path": "/members", "requestor": "MML", "resource": "TNT", "grant": {"kind": "akamai", "key-env": "HOST_TESTS_KEY",
+            {"path": "/members", "requestor": "MML", "resource": "TNT", "grant": {"kind": "akamai", "key-file": "\(keyFile)",
              "origins": ["https://CDN.example:443", "http://cdn.example:8080"]}}
             """)
         #expect(reader.problems == [])

@@ -4,6 +4,7 @@ internal import MediaToken
 internal import MediaTokenGate
 internal import PlaybackGrants
 internal import StreamPaths
+internal import TestSupport
 internal import TokenCrypto
 
 /// No request gets a protected stream without a token that somebody signed or a grant that the gate made, for what every server would take its target for;
@@ -21,9 +22,11 @@ struct GateProperty: FuzzProperty {
     init() throws {
         known = try SignedTokens()
         let digits = String(repeating: "0f", count: 32)
-        setenv("FUZZED_GRANT_KEY", digits, 1)
+        let keys = try TemporaryDirectory()
+        defer { withExtendedLifetime(keys) {} }
+        let keyFile = try keys.write(digits, to: "key")
         var maker = GrantSettings(GrantKind(CommonAccessToken.self))
-        maker.keyEnvironment = "FUZZED_GRANT_KEY"
+        maker.keyFile = keyFile
         let grant = RouteGrantSettings(maker, scope: "/paid")
         func gate(_ hosts: [StreamHost]) throws -> Gate {
             let routes = [
@@ -35,7 +38,8 @@ struct GateProperty: FuzzProperty {
             return Gate(routes: try routes.compactMap(\.self).map { try $0.withGrant(among: []) })
         }
         (self.gate, gateOfHost) = (try gate([]), try gate([StreamHost(withoutPort: "a.example")].compactMap(\.self)))
-        gateOfGrants = try Self.gateOfGrants()
+        gateOfGrants = try Self.gateOfGrants(
+            keyFile: keyFile, pemFile: keys.write(RSASigningKey.generate(bits: 1024).pemText(), to: "pem"))
         var claims = [CATClaims](repeating: CATClaims(), count: 3)
         for index in claims.indices {
             claims[index].expires = known.batches[0].time.milliseconds / 1000 + 600
@@ -46,12 +50,11 @@ struct GateProperty: FuzzProperty {
         grants = try claims.map { try tokens.grant($0).fields[0].value }
     }
 
-    private static func gateOfGrants() throws -> Gate {
-        setenv("FUZZED_GRANT_PEM", try RSASigningKey.generate(bits: 1024).pemText(), 1)
+    private static func gateOfGrants(keyFile: String, pemFile: String) throws -> Gate {
         let hosts = [StreamHost(withoutPort: "cdn.example")].compactMap(\.self)
         let ofGrants = GrantKind.all.compactMap { kind in
             var maker = GrantSettings(kind)
-            maker.keyEnvironment = kind.name == "cloudfront" ? "FUZZED_GRANT_PEM" : "FUZZED_GRANT_KEY"
+            maker.keyFile = kind.name == "cloudfront" ? pemFile : keyFile
             maker.values["key-pair-id"] = "FUZZ"
             maker.values.set("methods", to: ["GET", "HEAD"])
             maker.values["renew"] = "cookie:60"
