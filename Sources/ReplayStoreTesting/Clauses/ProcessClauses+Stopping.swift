@@ -75,6 +75,10 @@ extension ProcessClauses {
         if late > 0 { worker.proceed() }
         callers.forEach { $0.join() }
         let all = answered.withLock { $0 }
+        guard all.count == keys.count else {
+            throw ReplayStoreViolation(
+                expected: "\(keys.count) threads", found: "\(all.count), and the system starts no more")
+        }
         if let slow = all.max(by: { $0.took < $1.took }), late > 0 || slow.took > deadline {
             throw ReplayStoreViolation(
                 expected: "an answer within \(deadline) to each of \(threads) claims",
