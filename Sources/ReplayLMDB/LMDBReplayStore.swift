@@ -82,8 +82,8 @@ public final class LMDBReplayStore: ReplayStore {
         claim(group, at: now, since: .now)
     }
 
-    /// Decides the claims of a group like ``claim(_:at:)``, on a thread that may block. The time that the claims wait for
-    /// that thread is part of the quarter of a second.
+    /// Decides the claims of a group like ``claim(_:at:)``, on a thread that may block. Claims that wait for that thread while
+    /// others wait for a stopped process in vain get the same error, without a wait of their own.
     public func claimWithoutBlocking(
         _ group: [ReplayClaim], at now: Timestamp
     ) async -> [Result<ReplayAnswer, ReplayStoreError>] {
@@ -145,27 +145,24 @@ public final class LMDBReplayStore: ReplayStore {
     ///
     /// - Throws: `ReplayStoreError`; the store is then in the state that a killed process leaves.
     public func close() throws(ReplayStoreError) {
-        let outcome = lock.withLock { () -> Result<Void, ReplayStoreError> in
+        try lock.withLock { () throws(ReplayStoreError) in
             isClosed = true
             defer { store = nil }
-            do throws(LMDBError) { try store?.close() } catch { return .failure(describe(error)) }
-            return .success(())
+            do throws(LMDBError) { try store?.close() } catch { throw describe(error) }
         }
-        try outcome.get()
     }
 
     private func withStore<Value>(
         at now: Timestamp, _ body: (LMDBStore) throws(LMDBError) -> Value
     ) throws(ReplayStoreError) -> Value {
-        let outcome = lock.withLock { () -> Result<Value, ReplayStoreError> in
+        try lock.withLock { () throws(ReplayStoreError) in
             do throws(LMDBError) {
                 _ = try takeUpChanges(at: now)
-                return .success(try body(openStore(at: now)))
+                return try body(openStore(at: now))
             } catch {
-                return .failure(describe(error))
+                throw describe(error)
             }
         }
-        return try outcome.get()
     }
 
     /// Decides the claims of a group. Called under the lock, as are the functions below.

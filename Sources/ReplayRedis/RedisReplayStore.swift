@@ -13,11 +13,13 @@ internal import Threading
 ///   not wait for) is fenced: tokens issued before are `ReplayAnswer.predatesStore`.
 ///
 /// It can be used from any number of threads at once. Each call that runs at the same time as others has connections of its
-/// own, one to each server. ``open(at:)`` and ``claim(_:at:)`` block for the configuration's deadline at most, unless the
+/// own, one to each server; the store keeps 64 of them for later calls. ``open(at:)`` and ``claim(_:at:)`` block for the configuration's deadline at most, unless the
 /// resolver is slow to look up the host's name.
 public final class RedisReplayStore: ReplayStore {
     /// The settings of the store's URL.
     public let configuration: RedisConfiguration
+    /// The number of sessions that are kept for later calls. A crowd of callers does not keep its connections.
+    private static let mostIdle = 64
     /// The sessions that no call uses at the moment.
     private let idle = Guarded<[RedisSession]>([])
     /// The client that asks for suspended callers; `nil` until the first of them.
@@ -62,13 +64,11 @@ public final class RedisReplayStore: ReplayStore {
     }
 
     private func clientThread() throws(ReplayStoreError) -> RedisClientThread {
-        try thread.withLock { kept in
-            Result { () throws(ReplayStoreError) in
-                let thread = if let kept { kept } else { try RedisClientThread(configuration) }
-                kept = thread
-                return thread
-            }
-        }.get()
+        try thread.withLock { (kept) throws(ReplayStoreError) in
+            let thread = if let kept { kept } else { try RedisClientThread(configuration) }
+            kept = thread
+            return thread
+        }
     }
 
     /// Counts the store's entries by reading all keys of all servers, which takes seconds for millions of keys. The
@@ -84,7 +84,7 @@ public final class RedisReplayStore: ReplayStore {
     ) throws(ReplayStoreError) -> Value {
         let kept = idle.withLock { $0.popLast() }
         let session = if let kept { kept } else { try RedisSession(configuration) }
-        defer { idle.withLock { $0.append(session) } }
+        defer { idle.withLock { if $0.count < Self.mostIdle { $0.append(session) } } }
         return try body(session)
     }
 }

@@ -43,7 +43,7 @@ public enum ConfiguredReplayStore: ReplayStore {
         switch location {
         case .memory:
             let fence = now.advanced(byMilliseconds: clockSkew.clampedMilliseconds)
-            self = .memory(MemoryReplayStore(fencedAt: isService ? fence : nil))
+            self = .memory(isService ? MemoryReplayStore(fencedAt: fence) : .unfenced())
         case .lmdb(let path):
             var configuration = LMDBReplayStore.Configuration(clockSkew: clockSkew)
             configuration.makesNew = makesNew

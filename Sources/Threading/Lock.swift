@@ -18,10 +18,10 @@ package final class Lock: @unchecked Sendable {
     }
 
     @inlinable
-    package func withLock<Value>(_ body: () -> Value) -> Value {
+    package func withLock<Value, Failure>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
         lock()
         defer { unlock() }
-        return body()
+        return try body()
     }
 
     @usableFromInline
@@ -53,7 +53,11 @@ package final class Guarded<State>: @unchecked Sendable {
     }
 
     @inlinable
-    package func withLock<Value>(_ body: (inout State) -> Value) -> Value {
-        lock.withLock { body(&state.pointee) }
+    package func withLock<Value, Failure>(
+        _ body: (inout State) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        lock.lock()
+        defer { lock.unlock() }
+        return try body(&state.pointee)
     }
 }

@@ -32,7 +32,7 @@ struct VerifyLoadTests {
     func passes(threads: Int) throws {
         var settings = VerifyLoad.Settings()
         (settings.threads, settings.seconds, settings.group) = (threads, 0.5, 4)
-        let cache = MemoryReplayStore()
+        let cache = MemoryReplayStore.unfenced()
         let figures = try load(try corpus(30), settings, cache).run(isCancelled: { false }, progress: { _ in })
         #expect(figures.codes == [.validToken: figures.verifications])
         #expect(figures.verifications > 60)
@@ -45,7 +45,7 @@ struct VerifyLoadTests {
     @Test("within a pass a token is new once")
     func withinAPass() throws {
         let verifiers = PassVerifiers(
-            keys: try Mint.keyRing(), policy: VerificationPolicy(), replays: MemoryReplayStore())
+            keys: try Mint.keyRing(), policy: VerificationPolicy(), replays: MemoryReplayStore.unfenced())
         let group = try corpus(1).groups(of: 1)[0]
         for pass in 0..<3 as Range<UInt64> {
             let codes = try (0..<2).map { _ in
@@ -62,7 +62,7 @@ struct VerifyLoadTests {
         #expect(corpus.items.map(\.resource) == [TokenCorpus.resource, TokenCorpus.resource, ""])
         var settings = VerifyLoad.Settings()
         settings.seconds = 0.2
-        let figures = try load(corpus, settings, MemoryReplayStore()).run(isCancelled: { false }, progress: { _ in })
+        let figures = try load(corpus, settings, MemoryReplayStore.unfenced()).run(isCancelled: { false }, progress: { _ in })
         #expect(Set(figures.codes.keys) == [.validToken, .invalidTokenFormat])
     }
 
@@ -71,7 +71,7 @@ struct VerifyLoadTests {
         var settings = VerifyLoad.Settings()
         settings.seconds = 3600
         let isCancelled = Atomic<Bool>(false)
-        let figures = try load(try corpus(10), settings, MemoryReplayStore()).run(
+        let figures = try load(try corpus(10), settings, MemoryReplayStore.unfenced()).run(
             isCancelled: { isCancelled.load(ordering: .relaxed) },
             progress: { if $0 > 0.0001 { isCancelled.store(true, ordering: .relaxed) } })
         #expect(figures.verifications > 0)

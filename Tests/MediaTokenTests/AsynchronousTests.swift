@@ -10,7 +10,7 @@ import TokenIssuer
 struct AsynchronousTests {
     /// Blocks the calling thread until the test says so, and gives up if the test cannot say so for minutes.
     private final class SlowStore: ReplayStore {
-        private let store = MemoryReplayStore()
+        private let store = MemoryReplayStore.unfenced()
         private let calls = Guarded((begun: 0, areGivenUp: false))
         let release = DispatchSemaphore(value: 0)
 

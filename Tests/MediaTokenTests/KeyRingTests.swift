@@ -168,7 +168,7 @@ struct KeyRingTests {
         let keys = try KeyRing(loading: [file])
         let validity = try #require(keys.keys[0].validity)
         let (begin, end) = (validity.lowerBound, validity.upperBound)
-        let verifier = MediaTokenVerifier(keys: keys, replays: MemoryReplayStore())
+        let verifier = MediaTokenVerifier(keys: keys, replays: MemoryReplayStore.unfenced())
         for (viewer, now, isValid) in [
             ("a", begin, true), ("b", end, true), ("c", end.advanced(byMilliseconds: 1), false),
             ("d", begin.advanced(byMilliseconds: -1), false), ("e", end.advanced(byMilliseconds: 86_400_000), false),
@@ -182,7 +182,7 @@ struct KeyRingTests {
         }
         // Another key is none the worse for it, and a strange signature is not put down to the date.
         try directory.write(try publicPEM(TestKeys.stranger), to: "other.pem")
-        let two = try MediaTokenVerifier(keys: KeyRing(loading: directory.path), replays: MemoryReplayStore())
+        let two = try MediaTokenVerifier(keys: KeyRing(loading: directory.path), replays: MemoryReplayStore.unfenced())
         let later = end.advanced(byMilliseconds: 5000)
         let issued = TokenDate(later)
         #expect(try two.code(Mint.token(key: TestKeys.stranger) { $0.issued = issued }, at: later) == .validToken)
@@ -203,7 +203,7 @@ struct KeyRingTests {
         let lenient = KeyRequirements(unsafeIgnoringCertificateDates: true)
         let keys = try KeyRing(loading: [file], requirements: lenient)
         let later = try #require(keys.keys[0].validity).upperBound.advanced(byMilliseconds: 86_400_000)
-        let verifier = MediaTokenVerifier(keys: keys, replays: MemoryReplayStore())
+        let verifier = MediaTokenVerifier(keys: keys, replays: MemoryReplayStore.unfenced())
         #expect(try code(verifier, at: later, viewer: "a").code == .validToken)
     }
 
@@ -214,13 +214,13 @@ struct KeyRingTests {
         #expect(keys.keys.count == 1)
         let end = try #require(keys.keys[0].validity).upperBound
         #expect(end > Timestamp.now.advanced(byMilliseconds: 29 * 86_400_000))
-        let verifier = MediaTokenVerifier(keys: keys, replays: MemoryReplayStore())
+        let verifier = MediaTokenVerifier(keys: keys, replays: MemoryReplayStore.unfenced())
         #expect(try code(verifier, at: end, viewer: "a").code == .validToken)
         let later = end.advanced(byMilliseconds: 1)
         #expect(try code(verifier, at: later, viewer: "b").code == .invalidSignature)
         let bare = try KeyRing(loading: files + [directory.write(try publicPEM(), to: "bare.pem")])
         #expect(bare.keys.count == 1 && bare.keys[0].validity == nil)
-        let endless = MediaTokenVerifier(keys: bare, replays: MemoryReplayStore())
+        let endless = MediaTokenVerifier(keys: bare, replays: MemoryReplayStore.unfenced())
         #expect(try code(endless, at: later, viewer: "c").code == .validToken)
     }
 

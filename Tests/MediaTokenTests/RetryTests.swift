@@ -13,7 +13,8 @@ struct RepetitionTests {
     private func verdict(
         _ token: String, _ secret: String?, within span: Duration = .seconds(10), after milliseconds: Int64 = 0
     ) throws -> Verdict {
-        let retries = secret.map { RetryWindow(secret: Array($0.utf8), within: span) }
+        let padding = [UInt8](repeating: 0, count: RetryWindow.shortestSecret)
+        let retries = secret.flatMap { RetryWindow(secret: Array($0.utf8) + padding, within: span) }
         let request = VerificationRequest(
             token: RawToken(token), expectation: Mint.expectation, retries: retries)
         return try verifier.verify([request], at: Mint.now.advanced(byMilliseconds: milliseconds))[0].get()
@@ -68,9 +69,16 @@ struct RepetitionTests {
         #expect(try verdict(token, "mine", within: .seconds(3600), after: 60_001).code == .tokenAlreadyUsed)
     }
 
+    @Test("a secret that could be guessed makes no window")
+    func shortSecrets() {
+        for count in [0, 1, 15] {
+            #expect(RetryWindow(secret: [UInt8](repeating: 7, count: count), within: .seconds(1)) == nil)
+        }
+    }
+
     @Test("a secret shows itself to nobody")
-    func secrets() {
-        let retries = RetryWindow(secret: Array("top-secret".utf8), within: .seconds(1))
+    func secrets() throws {
+        let retries = try #require(RetryWindow(secret: Array("top-secret-of-a-play".utf8), within: .seconds(1)))
         var shown = ""
         dump(retries, to: &shown)
         for text in ["\(retries)", String(reflecting: retries), shown] {

@@ -15,7 +15,7 @@ extension ReplayStoreTests {
 
         @Test("full is an error, no live entry is forgotten, and there is room again when a bucket has passed")
         func capacity() throws {
-            let cache = MemoryReplayStore(capacity: 100)
+            let cache = MemoryReplayStore.unfenced(capacity: 100)
             for number in 0..<100 as Range<UInt64> {
                 #expect(try cache.claim(claim(number, issued: issued), at: issued) == .first)
             }
@@ -46,7 +46,7 @@ extension ReplayStoreTests {
 
         @Test("a minute is remembered until it is dropped, and stays shut when the clock goes back")
         func droppedMinute() throws {
-            let cache = MemoryReplayStore()
+            let cache = MemoryReplayStore.unfenced()
             let used = claim(1, issued: issued)
             #expect(try cache.claim(used, at: issued) == .first)
             // The minute of expiry ends here, and is dropped when no policy accepts its tokens any more.
@@ -69,13 +69,13 @@ extension ReplayStoreTests {
 
         @Test("a full store makes the verifier unable to tell")
         func fullVerifier() throws {
-            let verifier = try Mint.verifier(replays: MemoryReplayStore(capacity: 0))
+            let verifier = try Mint.verifier(replays: MemoryReplayStore.unfenced(capacity: 0))
             #expect(throws: VerificationError.self) { try verifier.verify(Mint.token()) }
         }
 
         @Test("a full store still knows who has used what")
         func fullWithMarks() throws {
-            let cache = MemoryReplayStore(capacity: 1)
+            let cache = MemoryReplayStore.unfenced(capacity: 1)
             let key = claim(1, issued: issued).key
             let (mine, other) = (try RetryFingerprint(of: key, secret: [1]), try RetryFingerprint(of: key, secret: [2]))
             func answer(_ mark: RetryFingerprint?) throws -> ReplayAnswer {
@@ -98,11 +98,7 @@ extension ReplayStoreTests {
             let use = try #require(
                 FingerprintedUse(ReplayClaim(key: key, issued: issued, until: issued, fingerprint: mark), at: issued))
             #expect(FingerprintedUse(use.text) == use)
-            #expect(use == FingerprintedUse(fingerprint: mark, at: issued))
-            #expect(RetryFingerprint(bytes: mark.bytes) == mark && mark.bytes.count == 16)
-            for bytes in [[], mark.bytes.dropLast(), mark.bytes + [0]] {
-                #expect(RetryFingerprint(bytes: Array(bytes)) == nil)
-            }
+            #expect(use.fingerprint == mark && use.time == issued)
             for text in [
                 "", use.text + "0", use.text + use.text, String(use.text.dropLast()), "g" + use.text.dropFirst(),
                 "+" + use.text.dropFirst(),
@@ -113,7 +109,7 @@ extension ReplayStoreTests {
 
         @Test("a bucket makes room at the moment at which it has passed, and not before")
         func passed() throws {
-            let cache = MemoryReplayStore()
+            let cache = MemoryReplayStore.unfenced()
             let claim = claim(1, issued: issued)
             #expect(try cache.claim(claim, at: issued) == .first)
             let end = ReplayBucket(expiring: claim.until).end
@@ -131,7 +127,7 @@ extension ReplayStoreTests {
 
         @Test("a hundred thousand entries are all found again")
         func many() throws {
-            let cache = MemoryReplayStore()
+            let cache = MemoryReplayStore.unfenced()
             for number in 0..<100_000 as Range<UInt64> {
                 #expect(try cache.claim(claim(number, issued: issued), at: issued) == .first)
             }
@@ -143,7 +139,7 @@ extension ReplayStoreTests {
 
         @Test("absurd times are no crash", arguments: [.min, .min + 1, -1, 0, 253_402_300_799_999] as [Int64])
         func absurdTimes(milliseconds: Int64) throws {
-            let cache = MemoryReplayStore()
+            let cache = MemoryReplayStore.unfenced()
             let time = Timestamp(milliseconds: milliseconds)
             let claim = ReplayClaim(key: ReplayKey(words: (1, 2, 3, 4)), issued: time, until: time)
             #expect(try cache.claim(claim, at: time) == .first)

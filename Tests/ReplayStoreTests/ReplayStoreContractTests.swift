@@ -45,10 +45,14 @@ extension ReplayStoreTests {
                 exempt == [
                     "memory: a key that was claimed before the store was closed is used when it is open again: "
                         + "the store's records end with it",
+                    "memory: 64 threads that claim the same 10,000 keys from two stores that one process has opened get "
+                        + "each key first once: one process uses the store",
                     "memory: 4 processes of 64 threads that claim the same 10,000 keys get each key first once: "
                         + "one process uses the store",
                     "memory: however a process is killed while it claims, no key is first twice and none is forgotten: "
                         + "one process uses the store",
+                    "memory: what other processes claimed while a process was idle is used for it, also once earlier "
+                        + "records have expired: one process uses the store",
                     "memory: while another process is stopped in its claims, each claim is answered by the deadline and "
                         + "no key is first twice: one process uses the store",
                 ])
@@ -61,6 +65,7 @@ extension ReplayStoreTests {
                     "a key is first once",
                     "keys that agree in part are different keys",
                     "a key is remembered for as long as any policy may accept its token",
+                    "a key is remembered when time has really passed, for callers whose clock is behind",
                     "no key is first again when the clock goes back",
                     "no clock that steps, by seconds or by hours, makes a key first twice",
                     "the claims of a group are decided in order",
@@ -70,9 +75,13 @@ extension ReplayStoreTests {
                     "a token issued up to the store's beginning predates it, and a token issued after that is first",
                     "a key that was claimed before the store was closed is used when it is open again",
                     "64 threads that claim the same 10,000 keys get each key first once",
-                    "64 tasks that claim the same 10,000 keys without blocking get each key first once",
+                    "64 tasks that claim the same 10,000 keys, half of them without blocking, get each key first once",
+                    "64 threads that claim the same 10,000 keys from two stores that one process has opened get each "
+                        + "key first once",
                     "4 processes of 64 threads that claim the same 10,000 keys get each key first once",
                     "however a process is killed while it claims, no key is first twice and none is forgotten",
+                    "what other processes claimed while a process was idle is used for it, also once earlier records "
+                        + "have expired",
                     "while another process is stopped in its claims, each claim is answered by the deadline and "
                         + "no key is first twice",
                 ])

@@ -54,7 +54,7 @@ package enum Mint {
     /// A verifier that has seen nothing yet.
     package static func verifier(
         keys: [RSASigningKey] = [TestKeys.standard], policy: VerificationPolicy = VerificationPolicy(),
-        replays: any ReplayStore = MemoryReplayStore()
+        replays: any ReplayStore = MemoryReplayStore.unfenced()
     ) throws -> MediaTokenVerifier {
         MediaTokenVerifier(keys: try keyRing(keys), policy: policy, replays: replays)
     }

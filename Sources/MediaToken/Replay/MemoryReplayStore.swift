@@ -4,8 +4,8 @@ public import Timestamps
 
 /// A replay store in the memory of one process. Its records end with the process.
 ///
-/// Create the store of a long-running process with a fence (``init(capacity:fencedAt:)``); otherwise a token used just
-/// before a restart is accepted again just after it. A busy store takes 20 to 30 bytes per live token.
+/// The store of a long-running process has a fence (``init(fencedAt:capacity:)``): it does not know which tokens were used
+/// just before the process started. A busy store takes 20 to 30 bytes per live token.
 ///
 /// Any number of threads can use the store at once: it is split by digest into shards, each with its own lock.
 public final class MemoryReplayStore: ReplayStore {
@@ -17,17 +17,31 @@ public final class MemoryReplayStore: ReplayStore {
     private let shards: [Guarded<ReplayIndex>]
     private let liveEntries = Atomic<Int>(0)
 
-    /// Creates an empty store.
+    /// The capacity of a store for which none is given.
+    public static let defaultCapacity = 20_000_000
+
+    /// Creates an empty store that rejects every token issued up to its start.
     ///
     /// - Parameters:
+    ///   - fence: the start of the store's records, by Adobe's clock: ``Timestamp/now`` plus the policy's clock skew.
     ///   - capacity: the largest number of live entries. A full store answers every new claim with
     ///     ``ReplayStoreError/full(_:)``.
-    ///   - fence: the start of the store's records, by Adobe's clock: ``Timestamp/now`` plus the policy's clock skew.
-    ///     Without a fence, a token that was used before the store was created is accepted once more. That is right for
-    ///     one run over captured tokens, and wrong for a long-running process.
-    public init(capacity: Int = 20_000_000, fencedAt fence: Timestamp? = nil) {
-        self.capacity = capacity
-        self.fence = fence
+    public convenience init(fencedAt fence: Timestamp, capacity: Int = defaultCapacity) {
+        self.init(capacity, fence)
+    }
+
+    /// Creates an empty store that takes every token for unused until it is claimed here. That is right for one run over
+    /// captured tokens, and wrong for a long-running process: a token used just before a restart is accepted again after
+    /// it.
+    ///
+    /// - Parameter capacity: the largest number of live entries. A full store answers every new claim with
+    ///   ``ReplayStoreError/full(_:)``.
+    public static func unfenced(capacity: Int = defaultCapacity) -> MemoryReplayStore {
+        MemoryReplayStore(capacity, nil)
+    }
+
+    private init(_ capacity: Int, _ fence: Timestamp?) {
+        (self.capacity, self.fence) = (capacity, fence)
         shards = (0..<256).map { _ in Guarded(ReplayIndex()) }
     }
 

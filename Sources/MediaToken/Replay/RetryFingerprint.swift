@@ -25,18 +25,6 @@ public struct RetryFingerprint: Hashable, Sendable {
             throw .outOfResources("\(error)")
         }
     }
-
-    /// Reads the form that ``bytes`` has; `nil` for any other number of bytes than 16.
-    public init?(bytes: [UInt8]) {
-        guard bytes.count == 16 else { return nil }
-        let words = [bytes[..<8], bytes[8...]].map { $0.reduce(0 as UInt64) { $0 << 8 | UInt64($1) } }
-        self.init(words: SIMD2(words[0], words[1]))
-    }
-
-    /// The 16 bytes that a store writes down.
-    public var bytes: [UInt8] {
-        [words[0], words[1]].flatMap { word in withUnsafeBytes(of: word.bigEndian, Array.init) }
-    }
 }
 
 /// The use of a token that may be retried: the record that a store keeps beside the key of a claim with a fingerprint.
@@ -50,7 +38,7 @@ public struct FingerprintedUse: Hashable, Sendable {
     public let time: Timestamp
 
     /// Creates the record of a use at `time` by the caller that `fingerprint` recognises.
-    public init(fingerprint: RetryFingerprint, at time: Timestamp) {
+    init(fingerprint: RetryFingerprint, at time: Timestamp) {
         (self.fingerprint, self.time) = (fingerprint, time)
     }
 

@@ -12,12 +12,16 @@ public struct RetryWindow: Sendable, CustomStringConvertible, CustomReflectable 
     /// The longest window. No client waits longer than a minute for an answer.
     public static let longestSpan = Duration.seconds(60)
 
-    /// Creates a retry window for the caller that knows `secret`.
+    /// The least number of bytes of a secret. A shorter one could be guessed within the window.
+    public static let shortestSecret = 16
+
+    /// Creates a retry window for the caller that knows `secret`; `nil` if the secret is shorter than ``shortestSecret``.
     ///
     /// - Parameters:
     ///   - secret: a value that only this caller knows, such as a randomly generated `Idempotency-Key`.
     ///   - span: the length of the window. Values above ``longestSpan`` are treated as ``longestSpan``.
-    public init(secret: [UInt8], within span: Duration) {
+    public init?(secret: [UInt8], within span: Duration) {
+        guard secret.count >= Self.shortestSecret else { return nil }
         self.secret = secret
         milliseconds = min(span, Self.longestSpan).clampedMilliseconds
     }

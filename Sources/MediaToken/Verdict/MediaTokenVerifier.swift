@@ -35,13 +35,15 @@ public final class MediaTokenVerifier: Sendable {
     /// - Parameters:
     ///   - token: the token as it arrived.
     ///   - expectation: what the token must have been issued for.
+    ///   - retries: within which time, and by which secret, the caller may have the same token accepted again.
     ///   - now: the time of the check. A key verifies nothing if its certificate is not valid at that time.
     /// - Throws: ``VerificationError`` if there is no verdict; the caller must then reject the token. A rejection is
     ///   not an error but a verdict.
     public func verify(
-        _ token: RawToken, for expectation: Expectation, at now: Timestamp = .now
+        _ token: RawToken, for expectation: Expectation, retries: RetryWindow? = nil, at now: Timestamp = .now
     ) throws(VerificationError) -> Verdict {
-        try verify([VerificationRequest(token: token, expectation: expectation)], at: now)[0].get()
+        let request = VerificationRequest(token: token, expectation: expectation, retries: retries)
+        return try verify([request], at: now)[0].get()
     }
 
     /// Verifies one token, and consumes it if it is accepted. The caller is suspended while the replay store decides;
@@ -52,13 +54,15 @@ public final class MediaTokenVerifier: Sendable {
     /// - Parameters:
     ///   - token: the token as it arrived.
     ///   - expectation: what the token must have been issued for.
+    ///   - retries: within which time, and by which secret, the caller may have the same token accepted again.
     ///   - now: the time of the check. A key verifies nothing if its certificate is not valid at that time.
     /// - Throws: ``VerificationError`` if there is no verdict; the caller must then reject the token. A rejection is
     ///   not an error but a verdict.
     public func verify(
-        _ token: RawToken, for expectation: Expectation, at now: Timestamp = .now
+        _ token: RawToken, for expectation: Expectation, retries: RetryWindow? = nil, at now: Timestamp = .now
     ) async throws(VerificationError) -> Verdict {
-        try await verify([VerificationRequest(token: token, expectation: expectation)], at: now)[0].get()
+        let request = VerificationRequest(token: token, expectation: expectation, retries: retries)
+        return try await verify([request], at: now)[0].get()
     }
 
     /// Verifies a group of tokens, in order, and returns a result for each.

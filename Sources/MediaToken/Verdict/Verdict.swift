@@ -52,6 +52,9 @@ public enum VerificationError: Error, Sendable, CustomStringConvertible {
         if case .outOfResources(let what) = error { self = .outOfResources(what) } else { self = .replayStore(error) }
     }
 
+    /// The code that stands for any verification without a verdict.
+    public var code: VerdictCode { .errorUnknown }
+
     /// The reason in one line.
     public var description: String {
         switch self {

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import MediaToken
 internal import Threading
 internal import Timestamps
@@ -5,7 +6,8 @@ internal import Timestamps
 /// The clauses on what a store answers to one caller.
 enum AnswerClauses {
     static let all = [
-        once, similarKeys, remembered, clockGoesBack, steppingClock, groups, fingerprints, counts, forms, fence,
+        once, similarKeys, remembered, realTime, clockGoesBack, steppingClock, groups, fingerprints, counts, forms,
+        fence,
         reopening,
     ]
 
@@ -44,6 +46,21 @@ enum AnswerClauses {
             for claim in claims {
                 let last = claim.until.advanced(by: VerificationPolicy.largestClockSkew)
                 try store.expect(.alreadyUsed, to: claim, at: last, "a key that the largest clock skew still allows")
+            }
+        }
+    }
+
+    private static let realTime = ReplayStoreClause(
+        "a key is remembered when time has really passed, for callers whose clock is behind"
+    ) { trial in
+        try trial.withStore { store in
+            let claim = trial.claim(1, life: .seconds(1))
+            try store.expect(.first, to: claim, at: trial.issued, "a new key that lives a second")
+            sleep(3)
+            for (second, circumstance) in [
+                (0, "when its caller's clock has stood still"), (3, "two seconds after its end"),
+            ] {
+                try store.expect(.alreadyUsed, to: claim, at: trial.later(.seconds(second)), circumstance)
             }
         }
     }
@@ -102,6 +119,12 @@ enum AnswerClauses {
             try store.expect(
                 [.first, .first, .alreadyUsed, .first, .alreadyUsed], to: [1, 2, 1, 3, 2].map { trial.claim($0) },
                 at: trial.issued, "the keys 1, 2, 1, 3, 2")
+            // Twins that stand far apart.
+            let numbers = Array(10..<1500 as Range<UInt64>)
+            try store.expect(
+                numbers.map { _ in .first } + numbers.map { _ in .alreadyUsed },
+                to: (numbers + numbers.reversed()).map { trial.claim($0) }, at: trial.issued,
+                "a group with each of \(numbers.count) keys twice")
         }
     }
 

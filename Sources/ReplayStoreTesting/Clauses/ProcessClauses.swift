@@ -1,10 +1,50 @@
 internal import Glibc
 internal import MediaToken
 internal import Threading
+internal import Timestamps
 
 /// The clauses on several processes that use one place.
 enum ProcessClauses {
-    static let all = [race, killed, stopped]
+    static let all = [handles, race, killed, idle, stopped]
+
+    private static let handles = ReplayStoreClause(
+        "64 threads that claim the same 10,000 keys from two stores that one process has opened get each key first once",
+        needs: .processes
+    ) { trial in
+        try trial.withStore { first in
+            try trial.withStore { second in
+                let stores = [first.store, second.store]
+                try RaceClauses.demandEachFirst(
+                    try ReplayRace.run(
+                        AlternatingStores(stores), threads: ReplayRace.callers, keys: ReplayRace.keys,
+                        group: trial.claimsInGroup, at: trial.issued))
+            }
+            // Closing one must not open what the other guards.
+            try store(first, knows: 0..<100, in: trial)
+        }
+    }
+
+    /// Stores of one place, which get groups in turn.
+    private final class AlternatingStores: ReplayStore {
+        private let stores: [any ReplayStore]
+        private let turn = Guarded(0)
+
+        init(_ stores: [any ReplayStore]) { self.stores = stores }
+
+        func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayStoreError>] {
+            let turn = turn.withLock { turn in
+                turn += 1
+                return turn
+            }
+            return stores[turn % stores.count].claim(group, at: now)
+        }
+    }
+
+    private static func store(_ store: TestedStore, knows numbers: Range<UInt64>, in trial: Trial) throws {
+        for number in numbers {
+            try store.expect(.alreadyUsed, to: trial.claim(number), at: trial.issued, "a key that was claimed before")
+        }
+    }
 
     private static let race = ReplayStoreClause(
         "4 processes of 64 threads that claim the same 10,000 keys get each key first once", needs: .processes
@@ -44,6 +84,35 @@ enum ProcessClauses {
             throw ReplayStoreViolation(expected: "\(20 * rounds) keys of the workers", found: "\(seen.count)")
         }
         try demandKept(seen, lostAnswers: rounds, in: trial)
+    }
+
+    private static let idle = ReplayStoreClause(
+        "what other processes claimed while a process was idle is used for it, also once earlier records have expired",
+        needs: .processes
+    ) { trial in
+        try trial.withStore { store in
+            // Records that expire while the process is idle, so that the others may delete them.
+            for number in 0..<200 as Range<UInt64> {
+                let claim = trial.claim(number, life: .seconds(30))
+                try store.expect(.first, to: claim, at: trial.issued, "a new key")
+            }
+            var seen: Set<UInt64> = []
+            for minutes in [2, 4] {
+                let worker = try trial.worker(
+                    .series(from: 1_000_000 * UInt64(minutes)), at: trial.later(.seconds(60 * minutes)))
+                seen.formUnion(try numbers(in: try worker.lines(10) + worker.killed()))
+            }
+            guard seen.count >= 20 else {
+                throw ReplayStoreViolation(expected: "20 keys of the workers", found: "\(seen.count)")
+            }
+            for number in seen.sorted() {
+                let minutes = Int(number / 1_000_000)
+                let issued = trial.later(.seconds(60 * minutes))
+                try store.expect(
+                    .alreadyUsed, to: ReplayRace.claim(number, at: issued), at: trial.later(.seconds(240)),
+                    "key \(number), which was first for another process")
+            }
+        }
     }
 
     /// The keys of a series that were first. A worker that could not decide a claim breaks the clause.
@@ -89,11 +158,14 @@ enum ProcessClauses {
 }
 
 extension Trial {
-    /// Starts a worker.
-    func worker(_ kind: ReplayStoreWorker.Work.Kind) throws(ReplayStoreViolation) -> WorkerProcess {
+    /// Starts a worker, whose tokens are issued at a time: that of the trial if none is given.
+    func worker(
+        _ kind: ReplayStoreWorker.Work.Kind, at issued: Timestamp? = nil
+    ) throws(ReplayStoreViolation) -> WorkerProcess {
         guard case .processes(let command, _) = subject.sharing else {
             throw ReplayStoreViolation(expected: "a store that processes share", found: "\(subject.sharing)")
         }
-        return try WorkerProcess(command, ReplayStoreWorker.Work(kind, at: place, opened: opened, issued: issued))
+        let work = ReplayStoreWorker.Work(kind, at: place, opened: opened, issued: issued ?? self.issued)
+        return try WorkerProcess(command, work)
     }
 }

@@ -16,7 +16,7 @@ enum RaceClauses {
     }
 
     private static let tasks = ReplayStoreClause(
-        "64 tasks that claim the same 10,000 keys without blocking get each key first once",
+        "64 tasks that claim the same 10,000 keys, half of them without blocking, get each key first once",
         suspending: { trial in
             try demandEachFirst(
                 try await trial.withStore(suspending: {

@@ -14,10 +14,21 @@ package enum ReplayRace {
             until: issued.advanced(by: .seconds(420)))
     }
 
+    /// The claim of one of the callers. A third of the keys has no fingerprint, a third one for each caller, and a third the
+    /// same for all callers, to whom it is a retry.
+    private static func claim(_ number: UInt64, at issued: Timestamp, by caller: Int) -> ReplayClaim {
+        let claim = claim(number, at: issued)
+        guard number % 3 > 0 else { return claim }
+        let secret = [UInt8(truncatingIfNeeded: number % 3 == 1 ? caller : callers)]
+        return ReplayClaim(
+            key: claim.key, issued: claim.issued, until: claim.until,
+            fingerprint: try? RetryFingerprint(of: claim.key, secret: secret))
+    }
+
     /// Has threads claim the same keys, and returns how many claims were first.
     ///
-    /// - Throws: ``ReplayStoreViolation`` if a claim could not be decided, or was answered otherwise than first or already
-    ///   used.
+    /// - Throws: ``ReplayStoreViolation`` if a claim could not be decided, or was answered otherwise than first, already
+    ///   used or repeated.
     package static func run(
         _ store: any ReplayStore, threads count: Int, keys: Int, group: Int, at now: Timestamp
     ) throws(ReplayStoreViolation) -> Int {
@@ -36,7 +47,8 @@ package enum ReplayRace {
         return try tally.firsts(ofClaims: count * keys)
     }
 
-    /// Has tasks claim the same keys by the form that does not block, and returns how many claims were first.
+    /// Has tasks claim the same keys, every second one by the form that does not block, and returns how many claims were
+    /// first.
     ///
     /// - Throws: as ``run(_:threads:keys:group:at:)``.
     static func run(
@@ -47,7 +59,11 @@ package enum ReplayRace {
             for caller in 0..<count {
                 tasks.addTask {
                     for claims in groups(of: caller, keys: keys, group: group, at: now) {
-                        tally.add(await store.claimWithoutBlocking(claims, at: now), to: claims.count)
+                        let answers =
+                            caller.isMultiple(of: 2)
+                            ? await store.claimWithoutBlocking(claims, at: now)
+                            : await BlockingCalls.perform { store.claim(claims, at: now) }
+                        tally.add(answers, to: claims.count)
                     }
                 }
             }
@@ -55,13 +71,15 @@ package enum ReplayRace {
         return try tally.firsts(ofClaims: count * keys)
     }
 
-    /// The claims of a caller. Four callers at a time begin at the same key, since callers that are as fast as each other
-    /// and begin at different keys never meet.
+    /// The claims of a caller. Eight callers at a time begin at the same key, since callers that are as fast as each
+    /// other and begin at different keys never meet.
     private static func groups(
         of caller: Int, keys: Int, group: Int, at now: Timestamp
     ) -> some Sequence<[ReplayClaim]> {
         stride(from: 0, to: keys, by: group).lazy.map { position in
-            (position..<min(position + group, keys)).map { claim(UInt64(($0 + caller / 4 * 628) % keys), at: now) }
+            (position..<min(position + group, keys)).map {
+                claim(UInt64(($0 + caller / 8 * 1256) % keys), at: now, by: caller)
+            }
         }
     }
 }
@@ -82,7 +100,7 @@ private final class Tally: Sendable {
             for answer in answers {
                 switch answer {
                 case .success(.first): counts.firsts += 1
-                case .success(.alreadyUsed): counts.used += 1
+                case .success(.alreadyUsed), .success(.repeated): counts.used += 1
                 default: counts.other = counts.other ?? text(of: answer)
                 }
             }
@@ -93,8 +111,8 @@ private final class Tally: Sendable {
         let counts = counts.withLock { $0 }
         guard counts.other == nil, counts.firsts + counts.used == claims else {
             throw ReplayStoreViolation(
-                expected: "first or alreadyUsed for each of \(claims) claims",
-                found: counts.other ?? "\(counts.firsts) first and \(counts.used) alreadyUsed")
+                expected: "first, alreadyUsed or repeated for each of \(claims) claims",
+                found: counts.other ?? "\(counts.firsts) first and \(counts.used) used")
         }
         return counts.firsts
     }

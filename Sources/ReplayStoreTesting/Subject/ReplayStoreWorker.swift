@@ -39,7 +39,7 @@ public enum ReplayStoreWorker {
     /// - Parameters:
     ///   - arguments: the process's arguments, without those of the ``Command``.
     ///   - open: opens the store at a place; a new one begins at the time, with its fence there.
-    ///   - close: closes the store at the end of work that ends; by default that is left to the store.
+    ///   - close: closes the store at the end of work that ends; by default the store closes itself when nobody refers to it.
     public static func run<Store: ReplayStore>(
         _ arguments: some Sequence<String>, open: (_ place: String, _ now: Timestamp) throws -> Store,
         close: (Store) throws -> Void = { _ in }
@@ -48,17 +48,25 @@ public enum ReplayStoreWorker {
             fail("expected the arguments that the contract of replay stores gives its workers")
         }
         do {
-            let store = try open(work.place, work.opened)
-            switch work.kind {
-            case .race(let threads, let keys, let group):
-                say("\(try ReplayRace.run(store, threads: threads, keys: keys, group: group, at: work.issued))")
-                try close(store)
-                exit(0)
-            case .series(let start):
-                claimSeries(of: store, from: start, at: work.issued)
-            }
+            try perform(work, open, close)
         } catch {
             fail("\(error)")
+        }
+        exit(0)
+    }
+
+    /// Opens the store and does the work. The store is released before this returns, so that one that closes itself has done
+    /// so when the process ends.
+    private static func perform<Store: ReplayStore>(
+        _ work: Work, _ open: (_ place: String, _ now: Timestamp) throws -> Store, _ close: (Store) throws -> Void
+    ) throws {
+        let store = try open(work.place, work.opened)
+        switch work.kind {
+        case .race(let threads, let keys, let group):
+            say("\(try ReplayRace.run(store, threads: threads, keys: keys, group: group, at: work.issued))")
+            try close(store)
+        case .series(let start):
+            claimSeries(of: store, from: start, at: work.issued)
         }
     }
 

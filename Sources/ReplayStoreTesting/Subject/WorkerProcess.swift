@@ -105,9 +105,11 @@ final class WorkerProcess {
     }
 
     private func read(until end: ContinuousClock.Instant) throws(ReplayStoreViolation) {
-        guard receive(until: end) || hasClosed else {
-            throw ReplayStoreViolation(
-                expected: "a line of the worker within \(Self.patience)", found: "none")
+        while !receive(until: end), !hasClosed {
+            guard ContinuousClock.now < end else {
+                throw ReplayStoreViolation(
+                    expected: "a line of the worker within \(Self.patience)", found: "none")
+            }
         }
     }
 

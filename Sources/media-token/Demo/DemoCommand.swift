@@ -90,7 +90,7 @@ enum DemoCommand {
         do {
             let verifier = MediaTokenVerifier(
                 keys: try KeyRing(loading: key, minimumRSABits: 1024), policy: VerificationPolicy(),
-                replays: MemoryReplayStore())
+                replays: MemoryReplayStore.unfenced())
             let expectation = Expectation(requestor: RealToken.requestor, resource: RealToken.resource)
             guard let moment = Timestamp(reading: RealToken.moment) else { return false }
             let verdict = try verifier.verify(RawToken(RealToken.clearText), for: expectation, at: moment)

@@ -36,7 +36,7 @@ struct ReplayOptions {
     /// Opens the store for a load test, which issues its tokens afterwards. A new fence allows for no clock skew, and a
     /// memory store has no size limit.
     func openToBeFilled() throws(CommandError) -> ConfiguredReplayStore {
-        url == "memory" ? .memory(MemoryReplayStore(capacity: .max)) : try open(clockSkew: .zero)
+        url == "memory" ? .memory(MemoryReplayStore.unfenced(capacity: .max)) : try open(clockSkew: .zero)
     }
 
     /// Opens an existing store. If the store must be recovered after a crash of the machine, its fence is moved by the

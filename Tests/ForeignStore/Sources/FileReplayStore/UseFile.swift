@@ -3,12 +3,13 @@ package import MediaToken
 
 /// A file of used tokens, and what a process has read of it. It is appended to, and replaced when buckets have expired.
 ///
-/// The first line is `BOOT FENCE DROPPED`, every other one `BUCKET KEY [USE]`. The file is not synced: it survives the
-/// death of a process, and one from before the machine's last start is not relied on.
+/// The first line is `BOOT FENCE DROPPED FILE`, every other one `BUCKET KEY [USE]`; `FILE` is a number that no other file
+/// has. The file is not synced: it survives the death of a process, and one from before the machine's last start is not
+/// relied on.
 package struct UseFile {
     private let path: String
-    /// The file that was read, and the number of bytes that were.
-    private var (node, known) = (0 as ino_t, 0)
+    /// The first line of the file that was read, and the number of bytes that were.
+    private var (header, known) = ("", 0)
     /// Tokens issued up to this time may have been used before the store began.
     private var fence = Timestamp(milliseconds: .max)
     /// All buckets up to this one have been deleted.
@@ -69,7 +70,7 @@ package struct UseFile {
 
     private mutating func takeHeader(_ line: Substring) throws(ReplayStoreError) {
         let numbers = line.split(separator: " ").dropFirst().compactMap { Int64($0) }
-        guard numbers.count == 2 else { throw .unavailable("\(path) does not begin like a store") }
+        guard numbers.count == 3 else { throw .unavailable("\(path) does not begin like a store") }
         fence = Timestamp(milliseconds: numbers[0])
         dropped = ReplayBucket(expiring: Timestamp(milliseconds: numbers[1]))
     }
@@ -79,31 +80,32 @@ package struct UseFile {
     /// Begins a new file at `now`, unless there is one of this start of the machine.
     package mutating func begin(at now: Timestamp) throws(ReplayStoreError) {
         hasBegun = true
-        let boot = try Self.bytes(of: "/proc/sys/kernel/random/boot_id", from: 0).dropLast()
-        guard !(try Self.bytes(of: path, from: 0).starts(with: boot)) else { return try read() }
+        let begin = try Self.bytes(of: path, from: 0, atMost: Self.longestHeader)
+        guard !begin.starts(with: try Self.bootID().utf8) else { return try read() }
         (fence, dropped, uses) = (now, ReplayBucket(lastPassedAt: now), [:])
         try replace()
     }
 
     /// Takes over what other processes have written.
     package mutating func read() throws(ReplayStoreError) {
-        var status = stat()
-        guard stat(path, &status) == 0 else {
+        let begin = try Self.bytes(of: path, from: 0, atMost: Self.longestHeader)
+        guard let end = begin.firstIndex(of: UInt8(ascii: "\n")) else {
             // Before the store begins there may be no file. Without one later on, every key would look new.
-            guard errno == ENOENT, !hasBegun else { throw Self.error("read \(path)") }
+            guard begin.isEmpty, !hasBegun else { throw .unavailable("\(path) is gone, or is no store") }
             return
         }
-        if status.st_ino != node {
+        let line = String(decoding: begin[...end], as: UTF8.self)
+        if line != header {
             forget()
-            node = status.st_ino
+            try takeHeader(line.dropLast())
+            (header, known) = (line, line.utf8.count)
         }
-        guard known < Int(status.st_size) else { return }
         let bytes = try Self.bytes(of: path, from: known)
         // A process that was killed while it wrote has left a part of a line, and nobody its answer.
         let whole = bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         if whole < bytes.count, truncate(path, known + whole) != 0 { throw Self.error("repair \(path)") }
         for line in String(decoding: bytes[..<whole], as: UTF8.self).split(separator: "\n") {
-            if known == 0 { try takeHeader(line) } else { try take(line) }
+            try take(line)
             known += line.utf8.count + 1
         }
     }
@@ -127,18 +129,27 @@ package struct UseFile {
 
     /// Reads the whole file at the next occasion.
     package mutating func forget() {
-        (node, known, uses, pending) = (0, 0, [:], [])
+        (header, known, uses, pending) = ("", 0, [:], [])
     }
 
     /// Puts a file with what is in memory in the place of the present one.
     private mutating func replace() throws(ReplayStoreError) {
-        let boot = try Self.bytes(of: "/proc/sys/kernel/random/boot_id", from: 0).dropLast()
-        let header = "\(String(decoding: boot, as: UTF8.self)) \(fence.milliseconds) \(dropped.begin.milliseconds)\n"
-        let lines = uses.flatMap { bucket, keys in keys.map { Self.line(bucket, $0.key, $0.value) } }
-        try Self.write(header + lines.joined(), to: "\(path).new", O_TRUNC)
-        var status = stat()
-        guard rename("\(path).new", path) == 0, stat(path, &status) == 0 else { throw Self.error("replace \(path)") }
-        (node, known, pending) = (status.st_ino, Int(status.st_size), [])
+        let number = Int64.random(in: 0 ... .max)
+        let header = "\(try Self.bootID()) \(fence.milliseconds) \(dropped.begin.milliseconds) \(number)\n"
+        let text = header + uses.flatMap { bucket, keys in keys.map { Self.line(bucket, $0.key, $0.value) } }.joined()
+        try Self.write(text, to: "\(path).new", O_TRUNC)
+        guard rename("\(path).new", path) == 0 else { throw Self.error("replace \(path)") }
+        (self.header, known, pending) = (header, text.utf8.count, [])
+    }
+
+    /// A boot ID, three numbers, and the spaces between them.
+    private static let longestHeader = 100
+
+    /// The kernel's ID of this start of the machine.
+    private static func bootID() throws(ReplayStoreError) -> String {
+        let text = String(decoding: try bytes(of: "/proc/sys/kernel/random/boot_id", from: 0), as: UTF8.self)
+        guard let id = text.split(separator: "\n").first else { throw .unavailable("the kernel tells no boot ID") }
+        return String(id)
     }
 
     /// Writes all of a text; if that fails, its part is cut off by the next process that reads.
@@ -155,19 +166,22 @@ package struct UseFile {
     }
 
     /// The bytes of a file from a position on; none if there is no file.
-    private static func bytes(of path: String, from position: Int) throws(ReplayStoreError) -> [UInt8] {
+    private static func bytes(
+        of path: String, from position: Int, atMost limit: Int = .max
+    ) throws(ReplayStoreError) -> [UInt8] {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
             if errno == ENOENT { return [] }
             throw error("open \(path)")
         }
         defer { close(file) }
-        var (bytes, part) = ([UInt8](), [UInt8](repeating: 0, count: 65_536))
-        while true {
-            let count = pread(file, &part, part.count, off_t(position + bytes.count))
+        var (bytes, part) = ([UInt8](), [UInt8](repeating: 0, count: min(limit, 65_536)))
+        while bytes.count < limit {
+            let count = pread(file, &part, min(part.count, limit - bytes.count), off_t(position + bytes.count))
             guard count >= 0 else { throw error("read \(path)") }
-            guard count > 0 else { return bytes }
+            guard count > 0 else { break }
             bytes += part[..<count]
         }
+        return bytes
     }
 }
