@@ -54,6 +54,9 @@ public final class LMDBReplayStore: ReplayStore {
 
     /// Opens the store in a directory, which is created if it is absent and the configuration allows that.
     ///
+    /// It blocks the calling thread: for ten seconds at most while another process opens or closes the store, and then
+    /// while it reads the store's log, about three seconds for ten million live tokens.
+    ///
     /// - Parameters:
     ///   - path: the directory; its parent must exist.
     ///   - configuration: the store's settings.
@@ -77,7 +80,7 @@ public final class LMDBReplayStore: ReplayStore {
     ///
     /// A claim waits for a process that is stopped in the middle of its own for a quarter of a second, and is then
     /// answered with an error, however many threads claim meanwhile. If the store's files were removed or replaced while it
-    /// was open, the store starts again with a new fence.
+    /// was open, the store starts again with a new fence; that claim may wait as ``init(path:configuration:at:)`` does.
     public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayStoreError>] {
         claim(group, at: now, since: .now)
     }
@@ -111,6 +114,8 @@ public final class LMDBReplayStore: ReplayStore {
 
     /// Deletes expired buckets. Claims do that too; call this for a store that gets no more claims.
     ///
+    /// It blocks the calling thread until all are deleted. Each of its steps waits for other processes as a claim does.
+    ///
     /// - Throws: `ReplayStoreError`.
     public func sweep(at now: Timestamp) throws(ReplayStoreError) {
         while try !sweepStep(at: now) {
@@ -132,6 +137,8 @@ public final class LMDBReplayStore: ReplayStore {
 
     /// The store's contents: entries by expiry bucket, disk use and fence.
     ///
+    /// It blocks the calling thread, and waits for other processes as a claim does.
+    ///
     /// - Throws: `ReplayStoreError`.
     public func contents() throws(ReplayStoreError) -> ReplayStoreContents {
         try withStore(at: .now) { (store) throws(LMDBError) in
@@ -142,6 +149,9 @@ public final class LMDBReplayStore: ReplayStore {
     /// Closes the store; later claims are answered with an error. If this process is the store's last user, it writes
     /// everything to disk and marks the store as closed cleanly, so that the records remain valid even after a restart
     /// of the machine.
+    ///
+    /// It blocks the calling thread: for ten seconds at most while another process opens or closes the store, and then
+    /// while the last user writes to disk.
     ///
     /// - Throws: `ReplayStoreError`; the store is then in the state that a killed process leaves.
     public func close() throws(ReplayStoreError) {
