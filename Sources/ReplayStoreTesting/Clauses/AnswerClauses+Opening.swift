@@ -8,7 +8,8 @@ extension AnswerClauses {
         "a claim is answered alike whether it blocks or not",
         suspending: { trial in
             try await trial.withStore(suspending: { store in
-                // Two groups of equal shape with keys of their own: each form has the first word on one of them.
+                // The two groups have the same shape and different keys. Each form of a claim is the first to claim one of
+                // them.
                 let (left, right) = (try mixedGroup(of: trial, from: 0), try mixedGroup(of: trial, from: 100))
                 for time in [trial.issued, trial.later(.seconds(60))] {
                     for (blocked, suspended) in [(left, right), (right, left)] {
@@ -50,7 +51,8 @@ extension AnswerClauses {
             for number in 0..<20 as Range<UInt64> {
                 latest = max(latest, try beginning(for: number, in: store, trial))
             }
-            // A store of several parts may have a beginning in each. One that is later than the token is its answer then.
+            // A store of several parts may begin at a different time in each. A claim on a part that began later is
+            // answered with that time.
             var (issued, firsts) = (latest.advanced(by: .milliseconds(1)), 0)
             for number in 100..<1000 as Range<UInt64> where firsts < 20 {
                 let claim = trial.claim(number, issued: issued)
@@ -69,8 +71,8 @@ extension AnswerClauses {
         }
     }
 
-    /// The time from which on the store has records of a key, which it answers to a token that was issued when it was
-    /// opened. A token with that key is answered so up to that time.
+    /// The time that the store names as the beginning of its records for a key. The store must name it for every token
+    /// with that key that was issued up to then.
     private static func beginning(for number: UInt64, in store: TestedStore, _ trial: Trial) throws -> Timestamp {
         let answer = try store.store.claim(trial.claim(number, issued: trial.opened), at: trial.opened)
         guard case .predatesStore(let beginning) = answer, beginning >= trial.opened else {

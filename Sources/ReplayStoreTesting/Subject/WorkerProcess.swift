@@ -87,7 +87,7 @@ final class WorkerProcess {
     func lines(within time: Duration) throws(ReplayStoreViolation) -> [String] {
         let end = ContinuousClock.now + time
         while !hasClosed, ContinuousClock.now < end { _ = receive(until: end) }
-        // On a time that is over, what has come already is read.
+        // When the time is over, output that has already arrived is still read.
         while !hasClosed, receive(until: end) {}
         return wholeLines()
     }
@@ -140,7 +140,7 @@ final class WorkerProcess {
 
     // MARK: Signals
 
-    /// Stops the worker at once, and waits until it stands.
+    /// Stops the worker, and waits until the kernel reports that it has stopped.
     func stop() {
         guard status == nil else { return }
         kill(process, SIGSTOP)
