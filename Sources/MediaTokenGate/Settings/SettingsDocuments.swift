@@ -23,9 +23,9 @@ package enum SettingsDocuments {
         return GateSettings.table.schema(together, alsoNaming: ["$schema": ["type": "string"]]).document
     }
 
-    /// The tables of the page on settings, in Markdown.
+    /// The tables of the page on settings, in Markdown, with what holds for several settings before them.
     package static var page: String {
-        var lines: [String] = []
+        var lines = ["", introduction]
         var topic = ""
         for setting in GateSettings.all {
             if setting.topic != topic {
@@ -44,6 +44,11 @@ package enum SettingsDocuments {
         }
         return lines.dropFirst().joined(separator: "\n")
     }
+
+    private static let introduction =
+        "A relative path is relative to the working directory of the process, also in the configuration file. The URL of a "
+        + "Redis store (`replays`) is described on the page of `ReplayRedis` "
+        + "([on GitHub](../../ReplayRedis/ReplayRedis.docc/ReplayRedis.md))."
 
     private static let head = ["| name | JSON | what it is | new value |", "| --- | --- | --- | --- |"]
 

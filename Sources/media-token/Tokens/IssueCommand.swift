@@ -14,7 +14,7 @@ enum IssueCommand {
             Exit status: 0 done, 2 the key cannot be used, 64 usage.
 
             Example:
-              media-token keys generate --bits 2048 --to dev
+              mkdir -p dev && media-token keys generate --bits 2048 --to dev
               media-token issue --signing-key dev/development.key --requestor MML --resource TNT | \\
                 media-token verify --key dev/development.pem --requestor MML --resource TNT
             """,
