@@ -24,7 +24,7 @@ extension EndToEnd {
             (#""mvpd": {"MML": []}"#, "mvpd.MML: is an empty list"),
             (#""keys": ["kees"]"#, "kees: there is no such file or directory"),
         ]
-        /// The same for routes, which are one member. The first has two faults.
+        /// Routes with faults, and the beginnings of the lines that `--check` prints for them. The first has two faults.
         private static let faultyRoutes = [
             (
                 #"{"path": "live", "requestor": "MML"}"#,

@@ -9,11 +9,15 @@ extension ReplayStoreTests {
     struct RedisClusterTests {
         private let clock = RedisClock()
 
-        /// One for all of these tests. It keeps what it acknowledged through a restart.
+        /// One cluster for all of these tests. It keeps what it acknowledged through a restart.
+        ///
+        /// `nonisolated(unsafe)`: the suite is serialized, so one test at a time uses the cluster.
         private nonisolated(unsafe) static let shared = Result {
             try RedisCluster(["--appendonly", "yes", "--appendfsync", "always"])
         }
-        /// One whose servers speak TLS, with each other too, and demand no certificate of the store.
+        /// A cluster whose servers speak TLS, with each other too, and demand no certificate of the store.
+        ///
+        /// `nonisolated(unsafe)`: the suite is serialized, so one test at a time uses the cluster.
         private nonisolated(unsafe) static let overTLS = Result {
             try RedisCluster(["--tls-auth-clients", "no"], authority: TestAuthority())
         }

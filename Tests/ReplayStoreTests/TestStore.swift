@@ -61,7 +61,7 @@ struct TestSubject: ReplayStoreSubject {
 
 /// Servers that the tests share which do them no harm.
 private enum RedisForAll {
-    // The cluster is patient: none of its servers goes away, though a busy machine may look like it.
+    /// `nonisolated(unsafe)`: the tests only read the server's URL.
     nonisolated(unsafe) static let server = Result { try RedisServer() }
     /// The URL of a server that speaks TLS, which lives as long as the tests.
     static let overTLS = Result {
@@ -72,7 +72,14 @@ private enum RedisForAll {
         lasting = server
         return "\(server.url)?tls-ca=\(authority.file)"
     }
+    /// The server that speaks TLS, so that it outlives the closure that started it.
+    ///
+    /// `nonisolated(unsafe)`: that closure sets it once, and nothing reads it.
     private nonisolated(unsafe) static var lasting: RedisServer?
+    /// A cluster that gives its servers 15 seconds to answer each other, since none of them goes away, although on a busy
+    /// machine it may look so.
+    ///
+    /// `nonisolated(unsafe)`: the tests only read the cluster's URL.
     nonisolated(unsafe) static let cluster = Result { try RedisCluster(["--cluster-node-timeout", "15000"]) }
 }
 

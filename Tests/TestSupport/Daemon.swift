@@ -27,7 +27,7 @@ package final class Daemon {
 
     package func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
-    /// The same in a while.
+    /// Sends the signal after a delay, from a thread of its own.
     package func signal(_ number: Int32, afterMilliseconds milliseconds: Int) {
         let identifier = process.processIdentifier
         // A thread of its own: a queue's are busy with other tests, and would signal when it is too late.
@@ -64,6 +64,7 @@ private final class LeftOver: Sendable {
     static let processes = LeftOver()
 
     private let lock = Lock()
+    /// `nonisolated(unsafe)`: threads use it under the lock, and the handler below at exit, when no test runs.
     private nonisolated(unsafe) var identifiers: Set<pid_t> = []
 
     private init() {

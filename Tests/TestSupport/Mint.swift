@@ -19,12 +19,12 @@ package enum Mint {
         try TokenSigner(key: key).sign(payload(change))
     }
 
-    /// A token of any payload, signed.
+    /// A token of any text as its payload, signed.
     package static func signed(_ payload: String, key: RSASigningKey = TestKeys.standard) throws -> String {
         try TokenSigner(key: key).sign(payload)
     }
 
-    /// The same for bytes that are no text.
+    /// A token of any bytes as its payload, signed; they need not be UTF-8.
     package static func signed(_ payload: [UInt8], key: RSASigningKey = TestKeys.standard) throws -> [UInt8] {
         let head = "<signatureInfo>\(Base64.encode(try key.sign(payload)))<signatureInfo>"
         return Array(head.utf8) + payload

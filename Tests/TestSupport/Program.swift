@@ -73,7 +73,7 @@ package struct Program {
         try Program(geteuid() == 0 ? "env" : "sudo").succeed(command)
     }
 
-    /// The same for a program that has to succeed.
+    /// Runs the program, and throws if it ends with another status than 0.
     @discardableResult
     package func succeed(_ arguments: [String], input: Data = Data()) throws -> String {
         let outcome = try run(arguments, input: input)

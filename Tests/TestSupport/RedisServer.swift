@@ -60,12 +60,12 @@ package final class RedisServer {
         daemon?.end(signal)
     }
 
-    /// `SIGSTOP` and `SIGCONT`.
+    /// Sends the server's process a signal, such as `SIGSTOP` and `SIGCONT`.
     package func signal(_ number: Int32) {
         daemon?.signal(number)
     }
 
-    /// The same in a while.
+    /// Sends the signal after a delay, from a thread of its own.
     package func signal(_ number: Int32, afterMilliseconds milliseconds: Int) {
         daemon?.signal(number, afterMilliseconds: milliseconds)
     }

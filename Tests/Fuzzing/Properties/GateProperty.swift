@@ -12,7 +12,7 @@ internal import TokenCrypto
 struct GateProperty: FuzzProperty {
     private let known: SignedTokens
     private let gate: Gate
-    /// The same routes, on a host.
+    /// A gate with the routes of ``gate``, all of them on one host.
     private let gateOfHost: Gate
     /// Exchanges tokens for grants of each kind, has no open route, and compares resources by their canonical form.
     private let gateOfGrants: Gate
