@@ -99,7 +99,6 @@ public enum ConfiguredReplayStore: ReplayStore {
         switch self {
         case .memory(let store): store.sweep(at: now)
         case .lmdb(let store): try store.sweep(at: now)
-        // The server deletes each key when it expires.
         case .redis: break
         }
     }

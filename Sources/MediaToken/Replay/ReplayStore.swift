@@ -109,7 +109,8 @@ public enum ReplayStoreError: Error, Hashable, Sendable, CustomStringConvertible
 /// - A key is answered `.first` exactly once until its `until` has passed by more than
 ///   ``VerificationPolicy/largestClockSkew``, across all callers and threads, for the lifetime of the store.
 /// - The claims of a group are decided in order, so if a key occurs twice, only the earlier claim can be `.first`.
-/// - An error in one claim does not affect the others of its group.
+/// - A store may answer a whole group with one error. If it can decide some of the claims, it decides them whatever
+///   becomes of the others.
 /// - `.repeated` is the answer to a claim with the fingerprint of the first claim on its key, and to no other, if the
 ///   store's records reach back to the token's issue time; otherwise it answers `.predatesStore`.
 /// - A live key is never forgotten to make room. A full store answers ``ReplayStoreError/full(_:)``.
@@ -119,6 +120,10 @@ public enum ReplayStoreError: Error, Hashable, Sendable, CustomStringConvertible
 ///
 /// A store implements ``claim(_:at:)``; the form that does not block is derived from it. A store that answers from
 /// memory, or has connections of its own, implements that form as well.
+///
+/// A store with an asynchronous client implements ``claimWithoutBlocking(_:at:)`` with that client. Its ``claim(_:at:)``
+/// hands the group to a thread of the client, and blocks the caller's thread until the answers are there. Neither thread
+/// may be one of Swift's cooperative pool, which could then wait for itself.
 public protocol ReplayStore: Sendable {
     /// Decides the claims of a group, in order, and returns one answer for each. It may block the calling thread.
     ///

@@ -24,7 +24,8 @@ package struct Examination: Sendable {
     }
 
     /// The code of the first failure. It is never `VALID_TOKEN`, because an examination accepts nothing: a token without a
-    /// failure is `VERIFIED`, or `UNVERIFIED` if its signature was not checked.
+    /// failure is `VERIFIED`, or `UNVERIFIED` if its signature was not checked. It is `NOT_AS_ASKED` if the failed check has
+    /// no code.
     package var code: String {
         if let firstFailure { return firstFailure.code?.rawValue ?? "NOT_AS_ASKED" }
         return key == nil ? "UNVERIFIED" : "VERIFIED"
@@ -73,7 +74,9 @@ package struct CheckReport: Sendable {
     }
 
     static func undecided(_ check: Check, _ error: VerificationError) -> CheckReport {
-        failed(check, error.description, advice: "reject the token for now, and try again", code: .errorUnknown)
+        failed(
+            check, error.description,
+            advice: "reject the token, which may count as used; the app has to fetch a new one", code: .errorUnknown)
     }
 
     static func failed(_ check: Check, _ failure: StageError) -> CheckReport {

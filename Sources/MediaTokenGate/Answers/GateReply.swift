@@ -24,8 +24,8 @@ package struct GateReply: Sendable {
     }
 }
 
-/// The code of an answer without a verdict, because the gate needed no token or had none to verify. No verdict uses
-/// one of these statuses.
+/// The code of an answer without a verdict, because the gate needed no token or had none to verify. Its codes differ from
+/// those of all verdicts, but its HTTP statuses may be the same.
 package enum GateCode: String, Sendable, CaseIterable {
     /// The media is unprotected, so the request is allowed.
     case tokenNotRequired = "TOKEN_NOT_REQUIRED"

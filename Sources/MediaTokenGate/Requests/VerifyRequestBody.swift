@@ -32,7 +32,7 @@ struct VerifyRequestBody: ~Copyable {
     /// The values of the field `name`. A value is `nil` if it cannot be decoded.
     func values(of name: String) -> [String?] {
         if let form { return form.decoded(name) }
-        // Most requests have neither: a bare token is no form, and has no members.
+        // A bare token, which most requests send, has no other fields.
         return members.isEmpty ? [] : members[name].map { [$0] } ?? []
     }
 

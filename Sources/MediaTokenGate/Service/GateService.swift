@@ -55,7 +55,9 @@ package final class GateService: Sendable {
 
     private var rules: Rules { currentRules.withLock { $0 } }
 
-    /// Creates the handler of one event loop. It queries the store without blocking that loop.
+    /// Creates the handler of one event loop. The handler asks a Redis store without blocking that loop, except while a
+    /// host's name is looked up or the password file is read. It asks a memory or LMDB store on the loop's thread; LMDB
+    /// may block that thread for a quarter of a second, if another process holds its lock.
     package func handler(on loop: EventLoop) -> HTTPHandler {
         let (claim, grants) = (store.claimer(on: loop), LoopGrants(signing, on: loop))
         return HTTPHandler(
