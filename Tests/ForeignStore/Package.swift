@@ -9,6 +9,9 @@ let package = Package(
     targets: [
         .target(
             name: "FileReplayStore", dependencies: [.product(name: "MediaToken", package: "media-token-verifier")]),
+        .executableTarget(
+            name: "dictionary-store-contract",
+            dependencies: [.product(name: "MediaToken", package: "media-token-verifier"), contract]),
         .executableTarget(name: "file-store-worker", dependencies: ["FileReplayStore", contract]),
         .executableTarget(name: "file-store-contract", dependencies: ["FileReplayStore", contract]),
         .executableTarget(name: "broken-stores", dependencies: ["FileReplayStore", contract]),

@@ -62,7 +62,8 @@ struct VerifyLoadTests {
         #expect(corpus.items.map(\.resource) == [TokenCorpus.resource, TokenCorpus.resource, ""])
         var settings = VerifyLoad.Settings()
         settings.seconds = 0.2
-        let figures = try load(corpus, settings, MemoryReplayStore.unfenced()).run(isCancelled: { false }, progress: { _ in })
+        let figures = try load(corpus, settings, MemoryReplayStore.unfenced()).run(
+            isCancelled: { false }, progress: { _ in })
         #expect(Set(figures.codes.keys) == [.validToken, .invalidTokenFormat])
     }
 
