@@ -185,7 +185,7 @@ public final class LMDBReplayStore: ReplayStore {
     /// Whether the open store still is the one at its path, once this process has read what others changed. If it is
     /// not, the store is opened again.
     private func takeUpChanges(at now: Timestamp) throws(LMDBError) -> Bool {
-        if let store, try store.stand() {
+        if let store, try store.isCurrent() {
             lastFence = store.catalog.fence
             return true
         }

@@ -49,8 +49,8 @@ final class LMDBStore {
     }
 
     /// Whether the replay claims that this process has made are in the store that the path leads to now.
-    func stand() throws(LMDBError) -> Bool {
-        isLost ? false : try catalog.stands()
+    func isCurrent() throws(LMDBError) -> Bool {
+        isLost ? false : try catalog.isCurrent()
     }
 
     /// Ends this process's use of the store; the last user marks the store as closed cleanly.

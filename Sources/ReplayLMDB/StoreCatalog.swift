@@ -57,7 +57,7 @@ final class StoreCatalog {
 
     /// Whether the path still leads to this store and every listed file exists. Reads the record again if another
     /// process has replaced it.
-    func stands() throws(LMDBError) -> Bool {
+    func isCurrent() throws(LMDBError) -> Bool {
         guard let change = directory.lastChange else { return false }
         repeat {
             while !file.isAt(directory.recordPath) {
@@ -96,7 +96,7 @@ final class StoreCatalog {
     /// Marks the store as closed cleanly if this process is its last user; everything that any process claimed is on
     /// disk then. The caller holds the directory lock and has closed the log.
     func close() throws(LMDBError) {
-        guard try stands(), directory.isLastUser() else { return }
+        guard try isCurrent(), directory.isLastUser() else { return }
         try directory.sync()
         try change { $0.isClosed = true }
     }

@@ -11,6 +11,17 @@ public enum ReplayStoreLocation: Sendable, Equatable {
     /// A Redis server or a Redis Cluster.
     case redis(RedisConfiguration)
 
+    /// The files with the secrets that a store is asked with.
+    package var secretFiles: [String] {
+        guard case .redis(let configuration) = self else { return [] }
+        return [configuration.passwordFile, configuration.tls?.key].compactMap(\.self)
+    }
+
+    /// Whether the location itself has a password in it.
+    package var holdsPassword: Bool {
+        if case .redis(let configuration) = self { configuration.password != nil } else { false }
+    }
+
     /// The accepted forms of the URL, for help texts and error messages.
     public static let forms = "memory, lmdb:PATH, redis://HOST, rediss://HOST"
 

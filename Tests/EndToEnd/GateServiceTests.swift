@@ -229,8 +229,15 @@ extension EndToEnd {
                 "{\"routes\": [{\"path\": \"/b\", \"open\": true}, {\"path\": 1}]}",
                 until: "reload failed, configuration unchanged")
             #expect(status("/a/x") == 200 && status("/b/x") == 403)
-            try reload("{\"routes\": [{\"path\": \"/b\", \"open\": true}]}", until: "reloaded: 1 keys, 1 routes")
+            try reload(
+                "{\"routes\": [{\"path\": \"/b\", \"open\": true}]}",
+                until: "reloaded: 1 keys, 1 routes; changed: routes")
             #expect(status("/a/x") == 403 && status("/b/x") == 200)
+            try reload(
+                "{\"cors-origin\": \"*\", \"max-ttl\": 86400, \"routes\": [{\"path\": \"/b\", \"open\": true}]}",
+                until: "changed: cors-origin, max-ttl")
+            gate.signal(SIGHUP)
+            try gate.wait { try gate.logged().contains("changed: no setting") }
         }
 
         @Test("key files that other users can read or write are named, at the start, at a reload and by --check")
@@ -295,6 +302,45 @@ extension EndToEnd {
             gate.signal(SIGHUP)
             try gate.wait { try gate.logged().contains("reloaded: ") }
             #expect(try warnings(gate.logged()).count == 3)
+        }
+
+        @Test("a password of Redis that other users can read is named, in a file of its own and in the settings")
+        func passwordModes() throws {
+            let password = try place.directory.write("0123456789abcdef", to: "password")
+            for (url, secret) in [
+                ("redis://127.0.0.1:1?password-file=\(password)", password),
+                ("redis://user:0123456789abcdef@127.0.0.1:1", place.directory.path + "/gate.json"),
+            ] {
+                let file = try place.directory.write(#"{"replays": "\#(url)"}"#, to: "gate.json")
+                for (mode, isTold) in [(0o640, false), (0o644, true)] {
+                    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: secret)
+                    let outcome = try Program.mediaToken.run([
+                        "serve", "--check", "--config", file, "--keys", place.key,
+                    ])
+                    #expect(outcome.errors.contains("\(secret): has mode 644") == isTold, "\(outcome.errors)")
+                    #expect(outcome.status == 0 && !outcome.errors.contains("0123456789abcdef"))
+                }
+                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secret)
+            }
+        }
+
+        @Test("--check names every file that cannot be read, with its setting")
+        func missingFiles() throws {
+            let file = try place.directory.write(
+                """
+                {"listen": "tls:127.0.0.1:1", "tls-certificate": "/none/a", "tls-key": "/none/b", "tls-client-ca": "/none/c",
+                 "keys": ["/none/d", "/none/e"]}
+                """, to: "gate.json")
+            let outcome = try Program.mediaToken.run(["serve", "--check", "--config", file])
+            let lines = outcome.errors.split(separator: "\n").filter { !$0.contains("warning: ") }
+            let names = [
+                "tls-certificate: /none/a", "tls-key: /none/b", "tls-client-ca: /none/c", "keys: /none/d",
+                "keys: /none/e",
+            ]
+            #expect(outcome.status == 64 && lines.count == names.count, "\(outcome.errors)")
+            for (line, name) in zip(lines, names) {
+                #expect(line.hasPrefix("media-token: \(file): \(name): "), "\(line)")
+            }
         }
 
         @Test("--check names every problem with its place, and serves nothing")

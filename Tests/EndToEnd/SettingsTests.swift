@@ -72,11 +72,20 @@ extension EndToEnd {
                 (#""default-ttl": 901"#, 64, "default-ttl: is 901; expected at most max-ttl, 900"),
                 (#""$schema": "x", "mvpd": {"MML": "A"}"#, 0, ""),
                 (#""mvpd": {}"#, 64, "mvpd: is empty, and would restrict no requestor"),
+                (#""mvpd": {"MML ": ["A"]}"#, 64, "mvpd: names 'MML '; expected the ID of a requestor, without blanks"),
+                (#""mvpd": {"": ["A"]}"#, 64, "mvpd: names ''; expected the ID"),
+                (
+                    #""mvpd": {"MLM": ["A"]}, "routes": [{"path": "/a", "requestor": "MML", "resource": "TNT"}]"#, 0,
+                    "warning: FILE: mvpd: restricts 'MLM', which no route names; did you mean MML?"
+                ),
+                (#""mvpd": {"MML": ["A"]}, "routes": [{"path": "/a", "requestor": "MML", "resource": "TNT"}]"#, 0, ""),
             ] {
                 let file = try place.directory.write("{\(members)}", to: "gate.json")
                 let outcome = try Program.mediaToken.run(["serve", "--check", "--config", file, "--keys", place.key])
                 #expect(
-                    outcome.status == status && (line.isEmpty || outcome.errors.contains(line)), "\(outcome.errors)")
+                    outcome.status == status
+                        && (line.isEmpty || outcome.errors.contains(line.replacing("FILE", with: file))),
+                    "\(outcome.errors)")
                 #expect(line.isEmpty == outcome.errors.isEmpty)
             }
         }

@@ -37,21 +37,26 @@ package enum OpenAPIDescription {
             "post": operation(
                 "verify", "Verify a token for a requestor and a resource, and consume it",
                 parameters: [named("requestor"), named("resource"), requestID] + inHeaders,
-                body: tokenBody(form: ["requestor", "resource"]), answers: answers("Answer"))
+                body: tokenBody(form: ["requestor", "resource"]),
+                answers: answers("The token is accepted, and consumed", "Answer"))
         ],
         "/v1/play": [
             "post": operation(
                 "play", "Verify a token for a stream's route, consume it, and make the route's playback grant",
                 parameters: [named("url"), named("requestor"), named("resource"), requestID, idempotencyKey]
                     + inHeaders,
-                body: tokenBody(form: ["url", "path", "requestor", "resource"]), answers: answers("Answer"))
+                body: tokenBody(form: ["url", "path", "requestor", "resource"]),
+                answers: answers(
+                    "The token is accepted, and consumed; url and the cookies are the grant", "Answer",
+                    fields: ["Set-Cookie"]))
         ],
         "/v1/explain": [
             "post": operation(
                 "explain", "Report on every check of a token, and consume nothing; requestor and resource are optional",
                 parameters: [named("requestor"), named("resource"), requestID] + inHeaders,
                 body: tokenBody(form: ["requestor", "resource"]),
-                answers: answers("Explanation", failures: [400, 413, 415, 431]))
+                answers: answers(
+                    "The token is explained, whatever was found", "Explanation", failures: [400, 413, 415, 431]))
         ],
     ]
 
@@ -129,12 +134,17 @@ package enum OpenAPIDescription {
     }
 
     /// The answers of an endpoint for backends.
+    ///
+    /// - Parameters:
+    ///   - success: What 200 means.
+    ///   - fields: Header fields that only the answer with 200 may have.
     private static func answers(
-        _ schema: String, failures: [Int] = [400, 401, 403, 413, 415, 431, 503]
+        _ success: String, _ schema: String, fields: [JSONName] = [],
+        failures: [Int] = [400, 401, 403, 413, 415, 431, 503]
     ) -> JSONValue {
         var answers: Members = [:]
-        answers["200"] = answer(200, "The token is accepted, or it is explained", "application/json", schema)
-        // A path or a method that is none, a request that the server does not read, and a server that is overloaded.
+        answers["200"] = answer(200, success, "application/json", schema, fields)
+        // `default` stands for an unknown path or method, a request that the server refuses to read, and an overloaded server.
         answers["default"] = answer(nil, "Any other status", "application/problem+json", "Answer")
         for status in failures {
             answers[JSONName("\(status)")] = answer(status, reasons[status] ?? "", "application/problem+json", "Answer")
@@ -147,15 +157,15 @@ package enum OpenAPIDescription {
         403: "The token is rejected for this requestor, resource or MVPD, was used, or no route names the URL",
         413: "The body is too long",
         415: "The body's media type is not supported", 431: "The head of the request is too long",
-        503: "No decision was possible; the token must be rejected, and a retry may succeed",
+        503: "No decision was possible; reject the token, which may count as used: the app fetches a new one",
     ]
 
     private static func answer(
-        _ status: Int?, _ description: String, _ type: String, _ schema: String
+        _ status: Int?, _ description: String, _ type: String, _ schema: String, _ fields: [JSONName] = []
     ) -> JSONValue {
         [
             "description": .text(description),
-            "headers": OpenAPISchemas.headers(of: status),
+            "headers": OpenAPISchemas.headers(of: status, fields),
             "content": [JSONName(type): ["schema": ["$ref": .text("#/components/schemas/\(schema)")]]],
         ]
     }
@@ -212,7 +222,7 @@ package enum OpenAPIDescription {
         ] {
             answers[JSONName("\(status)")] = [
                 "description": .text(description),
-                "headers": OpenAPISchemas.headers(of: status, isForProxy: true),
+                "headers": OpenAPISchemas.headers(of: status, OpenAPISchemas.proxyFields[status] ?? []),
             ]
         }
         return operation(name, summary, parameters: parameters + [token, requestID], answers: .object(answers))

@@ -95,6 +95,7 @@ enum OpenAPISchemas {
         "X-Media-Token-Code": header("The code of the answer"),
         "Cache-Control": header("no-store"),
         "WWW-Authenticate": header("The challenge of a 401 (RFC 6750)"),
+        "Set-Cookie": header("A grant that is delivered by cookie"),
         "X-Media-Token-Detail": header("Why there is no route, or why a grant does not open the stream"),
         "X-Media-Token-Requestor": header("The requestor of an accepted token"),
         "X-Media-Token-Resource": header("The resource of an accepted token"),
@@ -103,20 +104,21 @@ enum OpenAPISchemas {
         "X-Media-Token-Expires": header("The end of an accepted token, in seconds since 1970"),
     ]
 
+    /// The header fields of an answer to a proxy, by the HTTP status: the reason, or the signed claims, which a proxy can pass
+    /// on.
+    static let proxyFields: [Int: [JSONName]] = [
+        200: ["Requestor", "Resource", "Mvpd", "Key", "Expires"].map { JSONName("X-Media-Token-" + $0) },
+        403: ["X-Media-Token-Detail"],
+    ]
+
     /// References to the header fields that an answer may have.
     ///
     /// - Parameters:
     ///   - status: The HTTP status; `nil` for any that is not described.
-    ///   - isForProxy: Whether the answer tells a proxy the reason, or the signed claims, which it can pass on.
-    static func headers(of status: Int?, isForProxy: Bool = false) -> JSONValue {
-        var names: [JSONName] = ["X-Media-Token-Code", "Cache-Control"]
-        switch status {
-        case nil, 401: names.append("WWW-Authenticate")
-        case 200 where isForProxy:
-            names += ["Requestor", "Resource", "Mvpd", "Key", "Expires"].map { JSONName("X-Media-Token-" + $0) }
-        case 403 where isForProxy: names.append("X-Media-Token-Detail")
-        default: break
-        }
+    ///   - others: Further fields.
+    static func headers(of status: Int?, _ others: [JSONName] = []) -> JSONValue {
+        let challenge: [JSONName] = status == nil || status == 401 ? ["WWW-Authenticate"] : []
+        let names = ["X-Media-Token-Code", "Cache-Control"] + challenge + others
         return .object(
             Dictionary(uniqueKeysWithValues: names.map { ($0, ["$ref": .text("#/components/headers/\($0.text)")]) }))
     }

@@ -42,11 +42,11 @@ package struct Gate: Sendable {
             return .preflight
         // Verifying and explaining have separate paths, so that 200 from /v1/verify has one meaning.
         case _ where path.isSame(as: "/v1/verify") || path.isSame(as: "/v1/explain"):
-            guard request.method.isSame(as: "POST") else { return .methodNotAllowed("POST") }
+            guard request.method.isSame(as: "POST") else { return .methodNotAllowed(request) }
             let reader = VerifyRequestReader(comparesCanonically: comparesCanonically)
             return reader.task(request, explains: path.isSame(as: "/v1/explain"))
         case _ where path.isSame(as: "/v1/play"):
-            guard request.method.isSame(as: "POST") else { return .methodNotAllowed("POST") }
+            guard request.method.isSame(as: "POST") else { return .methodNotAllowed(request) }
             return PlayRequestReader(routes: routes, comparesCanonically: comparesCanonically).task(
                 request, at: now)
         // nginx's auth_request (nginx.org, ngx_http_auth_request_module) and HAProxy, with the guides' headers.
@@ -139,10 +139,12 @@ extension GateTask {
         return .settled(GateReply(answer, code: GateCode.corsPreflight.rawValue))
     }()
 
-    fileprivate static func methodNotAllowed(_ allowed: String) -> GateTask {
-        let problem = RequestError(405, .requestInvalid, "expected \(allowed)")
-        var answer = problem.answer
-        answer.add("Allow", allowed)
+    fileprivate static func methodNotAllowed(_ request: HTTPRequest) -> GateTask {
+        let isPage = request.method.isSame(as: "OPTIONS")
+        let hint =
+            isPage ? "; the pages that a browser may call the gate from are listed by the setting cors-origin" : ""
+        var answer = RequestError(405, .requestInvalid, "expected POST\(hint)").answer
+        answer.add("Allow", "POST")
         return .settled(GateReply(answer, code: GateCode.requestInvalid.rawValue))
     }
 

@@ -2,6 +2,7 @@ package import MediaToken
 package import EventLoops
 package import HTTPServing
 package import ReplayStores
+internal import TextEncodings
 
 /// The settings of a gate, named like the options of `media-token serve` and of its configuration file.
 package struct GateSettings: Sendable {
@@ -31,8 +32,16 @@ package struct GateSettings: Sendable {
     /// One in so many verdicts is logged; 0 logs none.
     package var logEvery = 1
     package var stopMilliseconds = 10_000
+    /// The values of the settings as they are configured.
+    var configured: [JSONName: JSONValue] = [:]
 
     package init() {}
+
+    /// The names of the settings that are configured otherwise than in `other`, sorted.
+    package func names(thatDifferFrom other: GateSettings) -> [String] {
+        let names = Set(configured.keys).union(other.configured.keys)
+        return names.filter { configured[$0] != other.configured[$0] }.map(\.text).sorted()
+    }
 
     /// The names of the settings that differ from those at the process's start and take effect only after a restart.
     package func namesThatWait(since start: GateSettings) -> [String] {

@@ -20,10 +20,28 @@ package struct GateSettingsReader {
         object = SettingsObject(values)
         let table = names.map { SettingsTable(settings: GateSettings.settings(named: $0)) } ?? GateSettings.table
         table.read(&object, into: &settings)
+        settings.configured = values
+        checkAllowLists()
         checkAddresses()
         checkTLS()
         checkTTL()
         checkUnfinishedBytes()
+    }
+
+    /// Notices allow lists of requestors that no route names: with a name that is misspelt, the list restricts nobody.
+    private mutating func checkAllowLists() {
+        let requestors = settings.routes.reduce(into: Set<RequestorID>()) { known, route in
+            if case .token(let expectation) = route.access { known.formUnion(expectation.requestors) }
+        }
+        guard !requestors.isEmpty else { return }
+        for requestor in settings.mvpds.keys.map(\.description).sorted()
+        where !requestors.contains(RequestorID(requestor)) {
+            let nearest = Spelling.nearest(to: requestor, among: requestors.map(\.description).sorted())
+            object.notice(
+                "mvpd",
+                "restricts '\(printable(requestor))', which no route names"
+                    + (nearest.map { "; did you mean \($0)?" } ?? ""))
+        }
     }
 
     private mutating func checkAddresses() {

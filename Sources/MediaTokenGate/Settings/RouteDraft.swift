@@ -101,7 +101,7 @@ struct RouteDraft: Sendable {
             }
             if grant != nil { object.refuse("grant", "is given, and the route is open; expected one or the other") }
         } else {
-            for name in ["requestor", "resource"] where !object.wasGiven(name) { object.refuse(name, "is missing") }
+            for name in ["requestor", "resource"] where !object.wasTaken(name) { object.refuse(name, "is missing") }
         }
         guard object.problems.isEmpty, let path else { return nil }
         let identifiers = (resources ?? []).map { ResourceID($0) }
@@ -134,7 +134,7 @@ extension SettingsObject {
                 }
                 routes.append(route)
             }
-            refuse(with: object)
+            takeOver(object)
         }
         return routes
     }

@@ -51,7 +51,7 @@ enum RouteGrantReader {
     /// Reads the settings. If there are problems, adds all of them to `route` and returns `nil`.
     static func read(_ grant: SettingsObject, path: String, _ route: inout SettingsObject) -> RouteGrantSettings? {
         var object = grant
-        defer { route.refuse(with: object) }
+        defer { route.takeOver(object) }
         if !object.has("kind") { object.refuse("kind", "is missing; expected \(GrantKind.names)") }
         guard let kind = object.word("kind", GrantKind.all.map(\.name)).flatMap(GrantKind.named) else { return nil }
         var settings = RouteGrantSettings(GrantSettings(kind), scope: path)
@@ -62,7 +62,7 @@ enum RouteGrantReader {
         if (settings.maker.keyFile == nil) == (settings.maker.keyEnvironment == nil) {
             object.refuse("key-file", "expected one of key-file and key-env")
         }
-        if kind.scheme.needsOrigins, !object.wasGiven("origins") {
+        if kind.scheme.needsOrigins, !object.wasTaken("origins") {
             let problem = RouteGrant.originsMissing
             object.refuse(problem.field, problem.reason)
         }

@@ -24,6 +24,9 @@ struct SettingsObject {
     /// Adds a problem with the setting `name`, or with the object itself if `name` is `nil`.
     mutating func refuse(_ name: String?, _ problem: String) { problems.append(line(name, problem)) }
 
+    /// Adds a notice for the operator about the setting `name`, which was read.
+    mutating func notice(_ name: String, _ text: String) { notices.append(line(name, text)) }
+
     private func line(_ name: String?, _ text: String) -> String {
         let path = [place, name.map { printable($0) } ?? ""].filter { !$0.isEmpty }.joined(separator: ".")
         return "\(path): \(text)"
@@ -44,16 +47,16 @@ struct SettingsObject {
         guard let value = values.removeValue(forKey: JSONName(former)) else { return }
         guard !has(name) else { return refuse(former, "is the former name of \(name), which is given too") }
         values[JSONName(name)] = value
-        notices.append(line(former, "is called \(name) now"))
+        notice(former, "is called \(name) now")
     }
 
     func has(_ name: String) -> Bool { values[JSONName(name)] != nil }
 
     /// Whether the object had a setting, which has been taken.
-    func wasGiven(_ name: String) -> Bool { given.contains(JSONName(name)) }
+    func wasTaken(_ name: String) -> Bool { given.contains(JSONName(name)) }
 
     /// Whether the object had a setting that could be read.
-    func wasRead(_ name: String) -> Bool { wasGiven(name) && !misread.contains(JSONName(name)) }
+    func wasRead(_ name: String) -> Bool { wasTaken(name) && !misread.contains(JSONName(name)) }
 
     mutating func text(_ name: String) -> String? {
         take(name, "a string") { if case .text(let text) = $0 { text } else { nil } }
@@ -110,8 +113,9 @@ struct SettingsObject {
                     refuse(name, "is '\(printable(pair))'; expected REQUESTOR=ID")
                     continue
                 }
-                allowed[RequestorID(String(pair[..<mark])), default: []].insert(
-                    MVPDID(String(pair[mark...].dropFirst())))
+                let requestor = String(pair[..<mark])
+                if requestor.hasBlanksAround { refuse(name, Self.blanks(requestor)) }
+                allowed[RequestorID(requestor), default: []].insert(MVPDID(String(pair[mark...].dropFirst())))
             }
             return allowed
         }
@@ -119,12 +123,17 @@ struct SettingsObject {
         if lists.names.isEmpty { refuse(name, Self.noRestriction) }
         for requestor in lists.names {
             guard let identifiers = lists.texts(requestor) else { continue }
+            if requestor.isEmpty || requestor.hasBlanksAround { refuse(name, Self.blanks(requestor)) }
             allowed[RequestorID(requestor)] = Set(identifiers.map { MVPDID($0) })
             if identifiers.isEmpty { lists.refuse(requestor, "is an empty list, and would refuse every token") }
             if identifiers.contains("") { lists.refuse(requestor, "holds an empty string; expected the ID of an MVPD") }
         }
-        refuse(with: lists)
+        takeOver(lists)
         return allowed
+    }
+
+    private static func blanks(_ requestor: String) -> String {
+        "names '\(printable(requestor))'; expected the ID of a requestor, without blanks around it"
     }
 
     private static let noRestriction = "is empty, and would restrict no requestor; leave it out"
@@ -171,7 +180,7 @@ struct SettingsObject {
     }
 
     /// Adds the problems and notices of an object inside this one.
-    mutating func refuse(with object: SettingsObject) {
+    mutating func takeOver(_ object: SettingsObject) {
         problems += object.problems
         notices += object.notices
     }
@@ -190,6 +199,10 @@ struct SettingsObject {
         }
         return result
     }
+}
+
+extension String {
+    fileprivate var hasBlanksAround: Bool { first?.isWhitespace ?? false || last?.isWhitespace ?? false }
 }
 
 extension JSONValue {

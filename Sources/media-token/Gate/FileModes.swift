@@ -3,6 +3,7 @@ internal import EventLoops
 internal import HTTPServing
 internal import MediaTokenGate
 internal import MediaToken
+internal import ReplayStores
 internal import TextEncodings
 
 /// Finds the gate's key files and secrets that every user of this machine can read or replace.
@@ -10,7 +11,8 @@ enum FileModes {
     /// One line, with what to do, for each of the files that `settings` name, and for the configuration file itself.
     static func warnings(_ settings: GateSettings, file: String?) -> [String] {
         let grants = settings.routes.compactMap(\.grantSettings).flatMap(\.maker.secretFiles)
-        let secrets = [settings.tls?.key, settings.passwordFile].compactMap { $0 } + grants
+        let files = [settings.tls?.key, settings.passwordFile, settings.replays.holdsPassword ? file : nil]
+        let secrets = files.compactMap { $0 } + settings.replays.secretFiles + grants
         let authorities = settings.tls?.clientAuthorities.map { [$0] } ?? []
         let configuration = file.map { [writable($0, "decide what opens a stream")] } ?? []
         let warnings = secrets.flatMap(secret) + configuration + (settings.keys + authorities).flatMap(verificationKeys)

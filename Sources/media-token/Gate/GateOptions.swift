@@ -86,7 +86,7 @@ struct GateOptions {
     }
 
     /// A problem with the place where its setting was given: an option, or the file.
-    private func line(_ problem: String) -> String {
+    func line(_ problem: String) -> String {
         let name = JSONName(String(problem.prefix { !".:[".contains($0) }))
         guard let setting = GateSettings.all.first(where: { $0.name == name.text }), given[name] != nil || file == nil
         else { return "\(file ?? "serve"): \(problem)" }

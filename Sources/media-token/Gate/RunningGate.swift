@@ -1,5 +1,6 @@
 internal import Glibc
 internal import EventLoops
+internal import Files
 internal import HTTPServing
 internal import MediaTokenGate
 internal import PlaybackGrants
@@ -10,6 +11,8 @@ internal import MediaToken
 final class RunningGate {
     /// The settings that the gate was started with.
     let settings: GateSettings
+    /// The settings that were applied last.
+    private(set) var applied: GateSettings
     private let store: ConfiguredReplayStore
     private let log: GateLog
     private let service: GateService
@@ -53,7 +56,7 @@ final class RunningGate {
                 service.stop()
                 throw error
             }
-            (self.settings, self.service, self.server) = (settings, service, server)
+            (self.settings, applied, self.service, self.server) = (settings, settings, service, server)
         } catch {
             try? store.close()
             throw CommandError("\(error)")
@@ -75,6 +78,7 @@ final class RunningGate {
         service.apply(files.loaded(settings), keys: files.keys)
         server.replace(files.tls)
         adminServer.replace(files.tls)
+        applied = settings
         return files
     }
 
@@ -119,19 +123,41 @@ struct GateFiles {
         }
     }
 
-    /// Every problem with the files that `settings` name.
+    /// Every problem with the files that `settings` name, each with its setting.
     static func problems(_ settings: GateSettings) -> [String] {
-        var problems: [String] = []
-        if !settings.keys.isEmpty {
-            do throws(CommandError) { _ = try KeyOptions.load(settings) } catch { problems.append(error.message) }
-        }
-        do throws(CommandError) { _ = try loadTLS(settings) } catch { problems.append(error.message) }
-        for route in settings.routes {
-            do throws(CommandError) { _ = try loaded(route, of: settings) } catch {
-                problems.append(error.message)
+        let tls = [
+            ("tls-certificate", settings.tls?.certificate), ("tls-key", settings.tls?.key),
+            ("tls-client-ca", settings.tls?.clientAuthorities),
+        ]
+        let named = [("password-file", settings.passwordFile)] + tls
+        var problems = named.compactMap { name, file in file.flatMap { unreadable($0, name) } }
+        func note(_ name: String?, _ check: () throws(CommandError) -> Void) {
+            do throws(CommandError) { try check() } catch {
+                problems.append([name, error.message].compactMap(\.self).joined(separator: ": "))
             }
         }
+        if settings.passwordFile.flatMap({ unreadable($0, "") }) == nil {
+            for path in settings.keys {
+                var one = settings
+                one.keys = [path]
+                note("keys") { () throws(CommandError) in _ = try KeyOptions.load(one) }
+            }
+        }
+        if tls.allSatisfy({ $1.flatMap { unreadable($0, "") } == nil }) {
+            note("tls-certificate") { () throws(CommandError) in _ = try loadTLS(settings) }
+        }
+        for route in settings.routes {
+            note(nil) { () throws(CommandError) in _ = try loaded(route, of: settings) }
+        }
         return problems
+    }
+
+    /// Why the file of a setting cannot be read; `nil` if it can.
+    private static func unreadable(_ file: String, _ name: String) -> String? {
+        do throws(FileError) { _ = try FileBytes.read(file, limit: 1 << 20) } catch {
+            return "\(name): \(file): \(error)"
+        }
+        return nil
     }
 
     private static func loadTLS(_ settings: GateSettings) throws(CommandError) -> TLSServer? {

@@ -98,7 +98,7 @@ enum ServeCommand {
         warnOfModes(settings, invocation)
         if SignatureEngine.isDoubtful { tellEngine() }
         let problems = GateFiles.problems(settings)
-        for problem in problems { Console.printError(problem) }
+        for problem in problems { Console.printError(invocation.options.line(problem)) }
         return problems.isEmpty && reader.problems.isEmpty ? .success : .usage
     }
 
@@ -171,11 +171,14 @@ enum ServeCommand {
             }
             let settings = reader.settings
             warnOfModes(settings, invocation)
+            let changed = settings.names(thatDifferFrom: gate.applied)
             let files = try gate.apply(settings)
             for name in settings.namesThatWait(since: gate.settings) {
                 Console.printError("\(name): changed; takes effect after a restart")
             }
-            Console.printError("reloaded: \(files.keyCount) keys, \(settings.routes.count) routes")
+            let names = changed.isEmpty ? "no setting" : changed.joined(separator: ", ")
+            Console.printError(
+                "reloaded: \(files.keyCount) keys, \(settings.routes.count) routes; changed: \(names)")
         } catch {
             Console.printError("reload failed, configuration unchanged: \(error.message)")
         }
