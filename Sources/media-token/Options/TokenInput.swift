@@ -11,6 +11,9 @@ struct TokenInput {
             throw UsageError("\(operands.count) tokens given; expected one (quote it), @FILE, or - for standard input")
         }
         operand = operands.first == "-" ? nil : operands.first
+        if let operand, !operand.hasPrefix("@"), access(operand, F_OK) == 0 {
+            throw UsageError("'\(printable(operand))' is a file; expected @ before its name, or a token")
+        }
     }
 
     /// Takes the tokens from a file, or from standard input if `file` is `nil`.
