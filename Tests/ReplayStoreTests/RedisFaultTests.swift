@@ -10,11 +10,11 @@ extension ReplayStoreTests {
     struct RedisFaultTests {
         private let clock = RedisClock()
 
-        /// Claims new keys until one is first, for a second.
+        /// Claims new keys until one is first, for a second; longer under a sanitizer.
         private func servesWithinASecond(
             _ store: RedisReplayStore, from number: UInt64, at time: Timestamp? = nil
         ) -> Bool {
-            let patience = ContinuousClock.now + .seconds(1)
+            let patience = ContinuousClock.now + .seconds(Program.slowness)
             var number = number
             let time = time ?? clock.now
             while ContinuousClock.now < patience {
