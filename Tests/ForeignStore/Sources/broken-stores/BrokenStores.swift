@@ -3,17 +3,37 @@ import Glibc
 import MediaToken
 import ReplayStoreTesting
 
-/// What is wrong with a store, and the words by which the clauses that it breaks are known.
+/// What is wrong with a store, and which clauses it breaks therefore.
 enum Fault: String, CaseIterable {
     case checksThenWrites = "looks a key up under the lock, and writes it under the lock later"
     case writesLate = "writes a hundred keys at a time"
     case forgets = "forgets a key when its token expires, and has no fence"
 
-    var brokenClauses: [String] {
+    /// The names of all clauses that the store breaks.
+    var brokenClauses: Set<String> {
         switch self {
-        case .checksThenWrites: ["of 64 threads", "64 threads that", "64 tasks", "is stopped"]
-        case .writesLate: ["is open again", "4 processes", "is killed", "is stopped"]
-        case .forgets: ["as long as any policy", "goes back", "clock that steps", "store's beginning", "is open again"]
+        case .checksThenWrites:
+            [
+                "64 threads that claim the same 10,000 keys get each key first once",
+                "64 tasks that claim the same 10,000 keys without blocking get each key first once",
+                "4 processes of 64 threads that claim the same 10,000 keys get each key first once",
+                "while another process is stopped in its claims, each claim is answered by the deadline and no key is first twice",
+            ]
+        case .writesLate:
+            [
+                "a key that was claimed before the store was closed is used when it is open again",
+                "4 processes of 64 threads that claim the same 10,000 keys get each key first once",
+                "however a process is killed while it claims, no key is first twice and none is forgotten",
+                "while another process is stopped in its claims, each claim is answered by the deadline and no key is first twice",
+            ]
+        case .forgets:
+            [
+                "a key is remembered for as long as any policy may accept its token",
+                "no key is first again when the clock goes back",
+                "no clock that steps, by seconds or by hours, makes a key first twice",
+                "a token issued up to the store's beginning predates it, and a token issued after that is first",
+                "a key that was claimed before the store was closed is used when it is open again",
+            ]
         }
     }
 

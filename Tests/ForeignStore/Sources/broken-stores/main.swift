@@ -18,9 +18,10 @@ var isAsExpected = true
 for fault in Fault.allCases {
     print("\(fault.rawValue):")
     let subject = BrokenStoreSubject(fault: fault, directory: arguments[1])
+    var notSeen = fault.brokenClauses
     for clause in ReplayStoreContract.clauses {
         let outcome = await clause.outcome(for: subject)
-        let breaks = fault.brokenClauses.contains { clause.name.contains($0) }
+        let breaks = notSeen.remove(clause.name) != nil
         switch outcome {
         case .passed where !breaks: break
         case .failed where breaks: print("  breaks: \(clause)")
@@ -29,6 +30,10 @@ for fault in Fault.allCases {
             print("  UNEXPECTED: \(clause): \(outcome)")
         }
         fflush(nil)
+    }
+    for name in notSeen {
+        isAsExpected = false
+        print("  UNEXPECTED: the contract has no clause '\(name)'")
     }
 }
 exit(isAsExpected ? 0 : 1)
