@@ -143,7 +143,7 @@ struct PlayTests {
         #expect(cookie.contains("; Max-Age=14400;"))
         let later = play(url, attempt: [key], at: Self.now.advanced(byMilliseconds: 9_999))
         #expect(later.status == 200 && later.body == first.body)
-        // The same token for as long as is left of it.
+        // The cookie lives for as long as is left of the grant.
         #expect(try #require(header("Set-Cookie", later)) == cookie.replacing("Max-Age=14400", with: "Max-Age=14390"))
         for (keys, milliseconds) in [([key], 10_001), ([], 1), ([key.replacing("8", with: "9")], 1)]
             as [([String], Int64)]

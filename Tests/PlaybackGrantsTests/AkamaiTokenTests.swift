@@ -69,7 +69,7 @@ struct AkamaiTokenTests {
         #expect(grant.expires == Timestamp(milliseconds: example.end * 1000))
     }
 
-    /// By `printf '%s' "exp=…" | openssl dgst -mac HMAC -macopt hexkey:…`.
+    /// The HMAC is what this command prints: `printf '%s' "exp=…" | openssl dgst -mac HMAC -macopt hexkey:…`.
     @Test("each digest, and escapes in lower case, in what is sent and in what is signed")
     func digests() throws {
         for digest in AkamaiToken.Digest.allCases {

@@ -125,7 +125,7 @@ struct CommonAccessTokenTests {
             [0xA1, 0x18] + own.dropFirst(),
         ]
         for header in others { #expect(!isTaken(header, rest), "\(header)") }
-        // The same claims and MAC, their lengths in more bytes than they need.
+        // Equal claims and an equal MAC, their lengths in more bytes than they need.
         let claims = Array(rest.dropFirst(2).dropLast(34))
         #expect(rest.prefix(2) == [0x58, UInt8(claims.count)] && rest.suffix(34).prefix(2) == [0x58, 32])
         let (longClaims, longMAC): ([UInt8], [UInt8]) = ([0x59, 0, UInt8(claims.count)], [0x59, 0, 32])

@@ -16,7 +16,7 @@ enum Part {
         }
     }
 
-    /// By openssl.
+    /// The MAC that openssl computes.
     static func hmac(_ message: String, hexadecimalKey key: String, _ digest: String) throws -> String {
         let arguments = ["dgst", "-\(digest)", "-mac", "HMAC", "-macopt", "hexkey:\(key)"]
         let outcome = try Program("openssl").run(arguments, input: Data(message.utf8))
@@ -26,7 +26,7 @@ enum Part {
 }
 
 extension [UInt8] {
-    /// By Foundation: RFC 4648, 5, without padding.
+    /// The text in Foundation's Base64, changed to that of RFC 4648, 5, without padding.
     var letters: String {
         Data(self).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }

@@ -285,7 +285,7 @@ extension ReplayStoreTests {
                 #expect(try firsts([between], 100..<110, issued: 870, at: 871) == 10)
             }
             try shell("rm -r replays; mv away replays")
-            // By now the first minute has expired, and its tokens are deleted.
+            // The first minute has expired by now, and its tokens are deleted.
             #expect(try firsts([.here(store)], 100..<110, issued: 870, at: 875) == 0)
             #expect(try firsts([.here(store)], 110..<120, issued: 880, at: 881) == 10)
         }

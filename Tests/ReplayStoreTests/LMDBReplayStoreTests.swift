@@ -491,7 +491,7 @@ extension ReplayStoreTests {
             #expect(try store.contents().entries == 0)
             #expect(try store.claim(used, at: Self.start) == .predatesStore(since: minute))
             #expect(try store.claim(claim(2), at: Self.start) == .predatesStore(since: minute))
-            // The same for the next minute, in which nobody has claimed.
+            // The next minute, in which nobody has claimed, is deleted too.
             let next = minute.moved(60_000)
             try store.sweep(at: memory.moved(60_000))
             #expect(try store.claim(claim(3, life: 480_000), at: Self.start) == .predatesStore(since: next))

@@ -145,7 +145,7 @@ extension ReplayStoreTests {
             #expect(try cache.claim(claim, at: time) == .first)
             #expect(try cache.claim(claim, at: time) == .alreadyUsed)
             _ = try cache.claim(claim, at: Timestamp(milliseconds: 0))
-            // By a clock beyond the year 9999, every token has expired.
+            // A clock beyond the year 9999 says that every token has expired.
             let end = Timestamp(milliseconds: .max)
             let last = ReplayClaim(key: ReplayKey(words: (5, 6, 7, 8)), issued: end, until: end)
             #expect(try cache.claim(last, at: end) != .first)

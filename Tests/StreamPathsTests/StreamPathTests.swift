@@ -41,7 +41,7 @@ struct StreamPathTests {
         #expect(try #require(StreamPath("/live/tnt/x")).isSame(as: live) == false)
     }
 
-    /// By Foundation, as stores of objects and some file systems do it.
+    /// The path in the compatibility form of Unicode, as object stores and some file systems compare it, made by Foundation.
     private static func folded(_ text: String) -> String.UnicodeScalarView {
         text.precomposedStringWithCompatibilityMapping
             .folding(options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)

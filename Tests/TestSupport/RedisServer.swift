@@ -127,7 +127,7 @@ package final class RedisCluster {
         }
     }
 
-    /// Those that are primaries now, and live.
+    /// The servers that are primaries now, and live.
     package func primaries() throws -> [RedisServer] {
         try servers.filter { try $0.cli("role").hasPrefix("master") }
     }

@@ -6,7 +6,7 @@ import TokenCrypto
 @Suite("Key files")
 struct KeyFileTests {
     private static let keystores = Fixtures.vectors.appending(path: "keystores")
-    /// Of the one certificate in `Tests/Vectors/keystores`.
+    /// The subject of the one certificate in `Tests/Vectors/keystores`.
     private static let subject = "CN=Media Token Test,O=Example"
 
     private func read(_ name: String) throws -> [UInt8] {

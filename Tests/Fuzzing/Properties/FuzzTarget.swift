@@ -15,7 +15,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case keys
     /// A gate's configuration file.
     case configuration
-    /// What a CDN takes for a yes.
+    /// The grants that a CDN accepts.
     case grant
     /// A request to the gate.
     case gate

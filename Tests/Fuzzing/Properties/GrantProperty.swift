@@ -91,7 +91,7 @@ struct GrantProperty: FuzzProperty {
 
     /// Whether all that the signature is about is there as it was signed.
     private func isCanned(_ query: String) -> Bool {
-        // By bytes: to `String`, a separator and the accent behind it are one character.
+        // Bytes are compared: to `String`, a separator and the accent behind it are one character.
         let parts = query.utf8.split { "&; ".utf8.contains($0) }.map {
             String(Substring($0)).replacing("CloudFront-", with: "")
         }

@@ -6,7 +6,7 @@ internal import TokenCrypto
 
 /// Tokens of Adobe's and of ours, of two keys whose private halves are not to be had: whatever else these verify is forged.
 struct SignedTokens {
-    /// Of one key, all issued at one time.
+    /// The tokens of one key, all issued at one time.
     struct Batch {
         let verifier: MediaTokenVerifier
         let publicKey: RSAPublicKey

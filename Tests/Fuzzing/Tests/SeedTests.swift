@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Seeds of the fuzzer, and what it has found")
 struct SeedTests {
-    /// Those as `TARGET/NAME` that Tests/Fuzzing/coverage wants, one a line; all unless it is set.
+    /// The seeds that Tests/Fuzzing/coverage wants, one `TARGET/NAME` a line; all of them unless it is set.
     private static let wanted = ProcessInfo.processInfo.environment["SEEDS"].map { Set($0.split(separator: "\n")) }
 
     @Test("every property holds for them", arguments: FuzzTarget.allCases)

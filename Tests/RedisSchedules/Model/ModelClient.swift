@@ -30,7 +30,7 @@ final class ModelClient {
     var rounds: RedisRounds
     var connections: [Connection] = []
     var pending: [Int: Pending] = [:]
-    /// By how much the client's clock is ahead of the true time, in milliseconds.
+    /// How far the client's clock is ahead of the true time, in milliseconds.
     let clockOffset: Int64
 
     init(_ configuration: RedisConfiguration, clockOffset: Int64) {

@@ -260,7 +260,7 @@ final class World {
     func cut(_ connection: ModelClient.Connection, of client: ModelClient, losesCommands: Bool) {
         note("the connection of client \(number(client)) to \(connection.server.port) breaks")
         if !losesCommands {
-            // The same commands, on a connection whose replies nobody reads.
+            // The commands are carried out on a connection whose replies nobody reads.
             let rest = ModelClient.Connection(connection.link, to: connection.server)
             (rest.toServer, rest.isAsking, rest.isAbandoned) = (connection.toServer, connection.isAsking, true)
             client.connections.append(rest)
