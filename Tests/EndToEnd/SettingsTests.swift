@@ -75,8 +75,8 @@ extension EndToEnd {
                 (#""mvpd": {"MML ": ["A"]}"#, 64, "mvpd: names 'MML '; expected the ID of a requestor, without blanks"),
                 (#""mvpd": {"": ["A"]}"#, 64, "mvpd: names ''; expected the ID"),
                 (
-                    #""mvpd": {"MLM": ["A"]}, "routes": [{"path": "/a", "requestor": "MML", "resource": "TNT"}]"#, 0,
-                    "warning: FILE: mvpd: restricts 'MLM', which no route names; did you mean MML?"
+                    #""mvpd": {"MLL": ["A"]}, "routes": [{"path": "/a", "requestor": "MML", "resource": "TNT"}]"#, 0,
+                    "warning: FILE: mvpd: restricts 'MLL', which no route names; did you mean MML?"
                 ),
                 (#""mvpd": {"MML": ["A"]}, "routes": [{"path": "/a", "requestor": "MML", "resource": "TNT"}]"#, 0, ""),
             ] {

@@ -97,7 +97,7 @@ enum ProcessClauses {
                 try store.expect(.first, to: claim, at: trial.issued, "a new key")
             }
             var seen: Set<UInt64> = []
-            for minutes in [2, 4] {
+            for minutes in [10, 20] {
                 let worker = try trial.worker(
                     .series(from: 1_000_000 * UInt64(minutes)), at: trial.later(.seconds(60 * minutes)))
                 seen.formUnion(try numbers(in: try worker.lines(10) + worker.killed()))
@@ -109,7 +109,7 @@ enum ProcessClauses {
                 let minutes = Int(number / 1_000_000)
                 let issued = trial.later(.seconds(60 * minutes))
                 try store.expect(
-                    .alreadyUsed, to: ReplayRace.claim(number, at: issued), at: trial.later(.seconds(240)),
+                    .alreadyUsed, to: ReplayRace.claim(number, at: issued), at: trial.later(.seconds(1200)),
                     "key \(number), which was first for another process")
             }
         }
