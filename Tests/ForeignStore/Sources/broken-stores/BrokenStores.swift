@@ -36,6 +36,7 @@ enum Fault: String, CaseIterable {
                 "no clock that steps, by seconds or by hours, makes a key first twice",
                 "a token issued up to the store's beginning predates it, and a token issued after that is first",
                 "a key that was claimed before the store was closed is used when it is open again",
+                "what other processes claimed while a process was idle is used for it, also once earlier records have expired",
             ]
         }
     }
