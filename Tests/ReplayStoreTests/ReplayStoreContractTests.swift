@@ -65,7 +65,7 @@ extension ReplayStoreTests {
                     "a key is first once",
                     "keys that agree in part are different keys",
                     "a key is remembered for as long as any policy may accept its token",
-                    "a key is remembered when time has really passed, for callers whose clock is behind",
+                    "a key is remembered when time has really passed, whatever its callers' clocks say",
                     "no key is first again when the clock goes back",
                     "no clock that steps, by seconds or by hours, makes a key first twice",
                     "the claims of a group are decided in order",

@@ -32,6 +32,7 @@ enum Fault: String, CaseIterable {
         case .forgets:
             [
                 "a key is remembered for as long as any policy may accept its token",
+                "a key is remembered when time has really passed, whatever its callers' clocks say",
                 "no key is first again when the clock goes back",
                 "no clock that steps, by seconds or by hours, makes a key first twice",
                 "a token issued up to the store's beginning predates it, and a token issued after that is first",
