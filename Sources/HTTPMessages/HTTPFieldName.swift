@@ -2,7 +2,7 @@ internal import TextEncodings
 
 /// The name of a header field, whose case does not count (RFC 9110, 5.1).
 package struct HTTPFieldName: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The name as it was given.
+    /// The name in the case in which its user wrote it.
     package let description: String
     /// The name in lower case.
     let bytes: [UInt8]

@@ -13,8 +13,8 @@ internal import Threading
 ///   not wait for) is fenced: tokens issued before are `ReplayAnswer.predatesStore`.
 ///
 /// It can be used from any number of threads at once. Each call that runs at the same time as others has connections of its
-/// own, one to each server; the store keeps 64 of them for later calls. ``open(at:)`` and ``claim(_:at:)`` block for the configuration's deadline at most, unless the
-/// resolver is slow to look up the host's name.
+/// own, one to each server; for later calls the store keeps those of 64 calls. ``open(at:)`` and ``claim(_:at:)`` block for
+/// the configuration's deadline at most, unless the resolver is slow to look up the host's name.
 public final class RedisReplayStore: ReplayStore {
     /// The settings of the store's URL.
     public let configuration: RedisConfiguration

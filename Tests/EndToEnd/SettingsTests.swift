@@ -79,6 +79,11 @@ extension EndToEnd {
                     "warning: FILE: mvpd: restricts 'MLL', which no route names; did you mean MML?"
                 ),
                 (#""mvpd": {"MML": ["A"]}, "routes": [{"path": "/a", "requestor": "MML", "resource": "TNT"}]"#, 0, ""),
+                // Messages escape such a name; it is compared as it is.
+                (
+                    #""mvpd": {"M\u202eL": ["A"]}, "routes": [{"path": "/a", "requestor": "M\u202eL", "resource": "T"}]"#,
+                    0, ""
+                ),
             ] {
                 let file = try place.directory.write("{\(members)}", to: "gate.json")
                 let outcome = try Program.mediaToken.run(["serve", "--check", "--config", file, "--keys", place.key])

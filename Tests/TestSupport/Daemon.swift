@@ -47,7 +47,8 @@ package final class Daemon {
         LeftOver.processes.remove(process.processIdentifier)
     }
 
-    /// Waits until `isReady`; a program that ends before, or is not ready in half a minute (longer under a sanitizer), is an error with what it printed.
+    /// Waits until `isReady`; a program that ends before, or is not ready in half a minute (longer under a sanitizer), is an
+    /// error with what it printed.
     package func wait(until isReady: () throws -> Bool) throws {
         let patience = ContinuousClock.now + .seconds(30 * Program.slowness)
         while process.isRunning, ContinuousClock.now < patience {

@@ -4,8 +4,8 @@ public import Timestamps
 
 /// A replay store in the memory of one process. Its records end with the process.
 ///
-/// The store of a long-running process has a fence (``init(fencedAt:capacity:)``): it does not know which tokens were used
-/// just before the process started. A busy store takes 20 to 30 bytes per live token.
+/// A long-running process creates its store with a fence (``init(fencedAt:capacity:)``), because a new store does not know
+/// which tokens were used just before. A busy store takes 20 to 30 bytes per live token.
 ///
 /// Any number of threads can use the store at once: it is split by digest into shards, each with its own lock.
 public final class MemoryReplayStore: ReplayStore {

@@ -12,7 +12,7 @@ public struct RetryWindow: Sendable, CustomStringConvertible, CustomReflectable 
     /// The longest window. No client waits longer than a minute for an answer.
     public static let longestSpan = Duration.seconds(60)
 
-    /// The least number of bytes of a secret. A shorter one could be guessed within the window.
+    /// The least number of bytes of a secret. Another client could guess a shorter one within the window.
     public static let shortestSecret = 16
 
     /// Creates a retry window for the caller that knows `secret`; `nil` if the secret is shorter than ``shortestSecret``.

@@ -115,7 +115,7 @@ enum OpenAPISchemas {
     ///
     /// - Parameters:
     ///   - status: The HTTP status; `nil` for any that is not described.
-    ///   - others: Further fields.
+    ///   - others: The header fields that only this answer may have.
     static func headers(of status: Int?, _ others: [JSONName] = []) -> JSONValue {
         let challenge: [JSONName] = status == nil || status == 401 ? ["WWW-Authenticate"] : []
         let names = ["X-Media-Token-Code", "Cache-Control"] + challenge + others

@@ -46,7 +46,7 @@ struct PlayRequestReader {
 
     /// The lengths of an `Idempotency-Key` in bytes, quotes included; the player sends the same key with each attempt
     /// at one play (draft-ietf-httpapi-idempotency-key-header). Anyone who has the token could guess a shorter key.
-    private static let keyLengths = 16...255
+    private static let keyLengths = RetryWindow.shortestSecret...255
 
     private func retries(
         _ request: HTTPRequest, of url: StreamURL, within window: Duration?

@@ -48,12 +48,15 @@ package struct GateSettings: Sendable {
         Self.all.filter { $0.differs?(self, start) ?? false }.map(\.name)
     }
 
-    /// The requestors that routes and MVPD lists name.
-    package var requestors: Set<RequestorID> {
-        routes.reduce(into: Set(mvpds.keys)) { known, route in
+    /// The requestors that routes name.
+    var requestorsOfRoutes: Set<RequestorID> {
+        routes.reduce(into: []) { known, route in
             if case .token(let expectation) = route.access { known.formUnion(expectation.requestors) }
         }
     }
+
+    /// The requestors that routes and MVPD lists name.
+    package var requestors: Set<RequestorID> { requestorsOfRoutes.union(mvpds.keys) }
 
     package var policy: VerificationPolicy {
         VerificationPolicy(

@@ -28,19 +28,19 @@ package struct GateSettingsReader {
         checkUnfinishedBytes()
     }
 
-    /// Notices allow lists of requestors that no route names: with a name that is misspelt, the list restricts nobody.
+    /// Refuses allow lists for what is no requestor's ID, and notices those of requestors that no route names: with a name
+    /// that is misspelt, the list restricts nobody.
     private mutating func checkAllowLists() {
-        let requestors = settings.routes.reduce(into: Set<RequestorID>()) { known, route in
-            if case .token(let expectation) = route.access { known.formUnion(expectation.requestors) }
-        }
-        guard !requestors.isEmpty else { return }
-        for requestor in settings.mvpds.keys.map(\.description).sorted()
-        where !requestors.contains(RequestorID(requestor)) {
-            let nearest = Spelling.nearest(to: requestor, among: requestors.map(\.description).sorted())
-            object.notice(
-                "mvpd",
-                "restricts '\(printable(requestor))', which no route names"
-                    + (nearest.map { "; did you mean \($0)?" } ?? ""))
+        let known = settings.requestorsOfRoutes
+        for requestor in settings.mvpds.keys.sorted(by: { $0.text < $1.text }) {
+            let text = requestor.text
+            if text.isEmpty || text.first?.isWhitespace == true || text.last?.isWhitespace == true {
+                object.refuse("mvpd", "names '\(requestor)'; expected the ID of a requestor, without blanks around it")
+            } else if !known.isEmpty, !known.contains(requestor) {
+                let nearest = Spelling.nearest(to: text, among: known.map(\.text).sorted())
+                let hint = nearest.map { "; did you mean \(printable($0))?" } ?? ""
+                object.notice("mvpd", "restricts '\(requestor)', which no route names" + hint)
+            }
         }
     }
 

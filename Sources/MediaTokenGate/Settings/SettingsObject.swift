@@ -113,9 +113,8 @@ struct SettingsObject {
                     refuse(name, "is '\(printable(pair))'; expected REQUESTOR=ID")
                     continue
                 }
-                let requestor = String(pair[..<mark])
-                if requestor.hasBlanksAround { refuse(name, Self.blanks(requestor)) }
-                allowed[RequestorID(requestor), default: []].insert(MVPDID(String(pair[mark...].dropFirst())))
+                allowed[RequestorID(String(pair[..<mark])), default: []].insert(
+                    MVPDID(String(pair[mark...].dropFirst())))
             }
             return allowed
         }
@@ -123,17 +122,12 @@ struct SettingsObject {
         if lists.names.isEmpty { refuse(name, Self.noRestriction) }
         for requestor in lists.names {
             guard let identifiers = lists.texts(requestor) else { continue }
-            if requestor.isEmpty || requestor.hasBlanksAround { refuse(name, Self.blanks(requestor)) }
             allowed[RequestorID(requestor)] = Set(identifiers.map { MVPDID($0) })
             if identifiers.isEmpty { lists.refuse(requestor, "is an empty list, and would refuse every token") }
             if identifiers.contains("") { lists.refuse(requestor, "holds an empty string; expected the ID of an MVPD") }
         }
         takeOver(lists)
         return allowed
-    }
-
-    private static func blanks(_ requestor: String) -> String {
-        "names '\(printable(requestor))'; expected the ID of a requestor, without blanks around it"
     }
 
     private static let noRestriction = "is empty, and would restrict no requestor; leave it out"
@@ -199,10 +193,6 @@ struct SettingsObject {
         }
         return result
     }
-}
-
-extension String {
-    fileprivate var hasBlanksAround: Bool { first?.isWhitespace ?? false || last?.isWhitespace ?? false }
 }
 
 extension JSONValue {

@@ -15,9 +15,7 @@ extension AnswerClauses {
                     for (blocked, suspended) in [(left, right), (right, left)] {
                         let answers = await BlockingCalls.perform { store.store.claim(blocked, at: time) }
                         let others = await store.store.claimWithoutBlocking(suspended, at: time)
-                        guard answers.count != others.count || !zip(answers, others).allSatisfy(isAlike) else {
-                            continue
-                        }
+                        guard !answers.elementsEqual(others, by: isAlike) else { continue }
                         let (left, right) = (answers.map(text), others.map(text))
                         throw ReplayStoreViolation(
                             expected: "without blocking \(left.joined(separator: ", "))",

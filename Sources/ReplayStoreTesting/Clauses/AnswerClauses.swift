@@ -7,8 +7,7 @@ internal import Timestamps
 enum AnswerClauses {
     static let all = [
         once, similarKeys, remembered, realTime, clockGoesBack, steppingClock, groups, fingerprints, counts, forms,
-        fence,
-        reopening,
+        fence, reopening,
     ]
 
     private static let minute = Duration.seconds(60)

@@ -20,7 +20,10 @@ enum ProcessClauses {
                         group: trial.claimsInGroup, at: trial.issued))
             }
             // Closing one must not open what the other guards.
-            try store(first, knows: 0..<100, in: trial)
+            for number in 0..<100 as Range<UInt64> {
+                try first.expect(
+                    .alreadyUsed, to: trial.claim(number), at: trial.issued, "a key that was claimed before")
+            }
         }
     }
 
@@ -37,12 +40,6 @@ enum ProcessClauses {
                 return turn
             }
             return stores[turn % stores.count].claim(group, at: now)
-        }
-    }
-
-    private static func store(_ store: TestedStore, knows numbers: Range<UInt64>, in trial: Trial) throws {
-        for number in numbers {
-            try store.expect(.alreadyUsed, to: trial.claim(number), at: trial.issued, "a key that was claimed before")
         }
     }
 
@@ -96,21 +93,19 @@ enum ProcessClauses {
                 let claim = trial.claim(number, life: .seconds(30))
                 try store.expect(.first, to: claim, at: trial.issued, "a new key")
             }
-            var seen: Set<UInt64> = []
-            for minutes in [10, 20] {
-                let worker = try trial.worker(
-                    .series(from: 1_000_000 * UInt64(minutes)), at: trial.later(.seconds(60 * minutes)))
-                seen.formUnion(try numbers(in: try worker.lines(10) + worker.killed()))
+            let (early, late) = (trial.later(.seconds(600)), trial.later(.seconds(1200)))
+            var claims: [(number: UInt64, claim: ReplayClaim)] = []
+            for (start, issued) in [(10_000_000, early), (20_000_000, late)] as [(UInt64, Timestamp)] {
+                let worker = try trial.worker(.series(from: start), at: issued)
+                let seen = try numbers(in: try worker.lines(10) + worker.killed())
+                claims += seen.map { ($0, ReplayRace.claim($0, at: issued)) }
             }
-            guard seen.count >= 20 else {
-                throw ReplayStoreViolation(expected: "20 keys of the workers", found: "\(seen.count)")
+            guard claims.count >= 20 else {
+                throw ReplayStoreViolation(expected: "20 keys of the workers", found: "\(claims.count)")
             }
-            for number in seen.sorted() {
-                let minutes = Int(number / 1_000_000)
-                let issued = trial.later(.seconds(60 * minutes))
+            for (number, claim) in claims {
                 try store.expect(
-                    .alreadyUsed, to: ReplayRace.claim(number, at: issued), at: trial.later(.seconds(1200)),
-                    "key \(number), which was first for another process")
+                    .alreadyUsed, to: claim, at: late, "key \(number), which was first for another process")
             }
         }
     }

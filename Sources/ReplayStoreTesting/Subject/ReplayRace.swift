@@ -14,8 +14,8 @@ package enum ReplayRace {
             until: issued.advanced(by: .seconds(420)))
     }
 
-    /// The claim of one of the callers. A third of the keys has no fingerprint, a third one for each caller, and a third the
-    /// same for all callers, to whom it is a retry.
+    /// The claim of one of the callers. Of three keys, the first is claimed without a fingerprint, the second with one for each
+    /// caller, and the third with one that all callers share, for whom every claim but the first is a retry.
     private static func claim(_ number: UInt64, at issued: Timestamp, by caller: Int) -> ReplayClaim {
         let claim = claim(number, at: issued)
         guard number % 3 > 0 else { return claim }

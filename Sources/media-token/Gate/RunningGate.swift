@@ -123,41 +123,38 @@ struct GateFiles {
         }
     }
 
-    /// Every problem with the files that `settings` name, each with its setting.
+    /// Every problem with the files that `settings` name, each with its setting. What needs a file that cannot be read is not
+    /// checked, since it would fail for the same reason.
     static func problems(_ settings: GateSettings) -> [String] {
-        let tls = [
+        let password = unreadable([("password-file", settings.passwordFile)])
+        let tls = unreadable([
             ("tls-certificate", settings.tls?.certificate), ("tls-key", settings.tls?.key),
             ("tls-client-ca", settings.tls?.clientAuthorities),
-        ]
-        let named = [("password-file", settings.passwordFile)] + tls
-        var problems = named.compactMap { name, file in file.flatMap { unreadable($0, name) } }
-        func note(_ name: String?, _ check: () throws(CommandError) -> Void) {
-            do throws(CommandError) { try check() } catch {
-                problems.append([name, error.message].compactMap(\.self).joined(separator: ": "))
-            }
+        ])
+        var problems = password + tls
+        func check(_ name: String, _ load: () throws(CommandError) -> Void) {
+            do throws(CommandError) { try load() } catch { problems.append(name + error.message) }
         }
-        if settings.passwordFile.flatMap({ unreadable($0, "") }) == nil {
-            for path in settings.keys {
-                var one = settings
-                one.keys = [path]
-                note("keys") { () throws(CommandError) in _ = try KeyOptions.load(one) }
-            }
+        for path in settings.keys where password.isEmpty {
+            var one = settings
+            one.keys = [path]
+            check("keys: ") { () throws(CommandError) in _ = try KeyOptions.load(one) }
         }
-        if tls.allSatisfy({ $1.flatMap { unreadable($0, "") } == nil }) {
-            note("tls-certificate") { () throws(CommandError) in _ = try loadTLS(settings) }
-        }
-        for route in settings.routes {
-            note(nil) { () throws(CommandError) in _ = try loaded(route, of: settings) }
-        }
+        if tls.isEmpty { check("tls-certificate: ") { () throws(CommandError) in _ = try loadTLS(settings) } }
+        // An error of a grant names its route.
+        for route in settings.routes { check("") { () throws(CommandError) in _ = try loaded(route, of: settings) } }
         return problems
     }
 
-    /// Why the file of a setting cannot be read; `nil` if it can.
-    private static func unreadable(_ file: String, _ name: String) -> String? {
-        do throws(FileError) { _ = try FileBytes.read(file, limit: 1 << 20) } catch {
-            return "\(name): \(file): \(error)"
+    /// Why files of settings cannot be read, each with its setting.
+    private static func unreadable(_ files: [(setting: String, path: String?)]) -> [String] {
+        files.compactMap { setting, path in
+            guard let path else { return nil }
+            do throws(FileError) { _ = try FileBytes.read(path, limit: 1 << 20) } catch {
+                return "\(setting): \(path): \(error)"
+            }
+            return nil
         }
-        return nil
     }
 
     private static func loadTLS(_ settings: GateSettings) throws(CommandError) -> TLSServer? {
