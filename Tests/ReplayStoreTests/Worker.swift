@@ -14,11 +14,10 @@ final class Worker {
         process.executableURL = URL(filePath: Program.beside("replay-worker").executable)
         process.arguments = [String(now.milliseconds)] + arguments
         (process.standardInput, process.standardOutput) = (input, output)
-        try process.run()
+        try process.start()
     }
 
-    /// Kills a worker that is left, and does not wait: Foundation sees the end of a process only when all programs that were
-    /// started meanwhile have ended too.
+    /// Kills a worker that is left.
     deinit {
         if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) }
     }

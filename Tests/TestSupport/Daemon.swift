@@ -17,7 +17,7 @@ package final class Daemon {
         process.arguments = [program] + arguments
         let output = FileHandle(forWritingAtPath: log)
         (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, output, output)
-        try process.run()
+        try process.start()
         LeftOver.processes.add(process.processIdentifier)
     }
 

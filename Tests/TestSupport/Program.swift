@@ -51,7 +51,7 @@ package struct Program {
         process.standardInput = FileHandle(forReadingAtPath: inputFile)
         process.standardOutput = FileHandle(forWritingAtPath: outputFile)
         process.standardError = FileHandle(forWritingAtPath: errorFile)
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         return Outcome(
             status: process.terminationStatus, output: try String(contentsOfFile: outputFile, encoding: .utf8),
