@@ -71,6 +71,13 @@ public final class RedisReplayStore: ReplayStore {
         }
     }
 
+    /// The latest fence of the store's shards.
+    ///
+    /// - Throws: `ReplayStoreError`, also if the store has not been opened.
+    package func fence() throws(ReplayStoreError) -> Timestamp {
+        try withSession { (session) throws(ReplayStoreError) in try RedisInventory(session).fence() }
+    }
+
     /// Counts the store's entries by reading all keys of all servers, which takes seconds for millions of keys. The
     /// deadline holds for each request. A key may be counted twice while a server resizes its table.
     ///

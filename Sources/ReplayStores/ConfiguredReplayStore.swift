@@ -105,12 +105,18 @@ public enum ConfiguredReplayStore: ReplayStore {
 
     /// Checks that the store works, as far as that is possible without a replay claim.
     ///
+    /// - Returns: the store's fence; `nil` if it has none. Tokens issued up to this time are rejected.
     /// - Throws: `ReplayStoreError`.
-    public func probe(at now: Timestamp) throws(ReplayStoreError) {
+    @discardableResult
+    public func probe(at now: Timestamp) throws(ReplayStoreError) -> Timestamp? {
         switch self {
-        case .memory: break
-        case .lmdb(let store): try store.probe(at: now)
-        case .redis(let store): try store.open(at: now)
+        case .memory(let store): return store.fence
+        case .lmdb(let store):
+            try store.probe(at: now)
+            return store.fence
+        case .redis(let store):
+            try store.open(at: now)
+            return try store.fence()
         }
     }
 

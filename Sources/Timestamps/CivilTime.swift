@@ -129,6 +129,14 @@ private struct DateWriter {
 }
 
 extension Timestamp {
+    /// The time to the millisecond on a clock with `offset` minutes east of Greenwich: `2016-03-17 15:01:31.250 -0700`.
+    package func text(offset: Int) -> String {
+        let time = CivilTime(self, offset: offset)
+        let milliseconds = String(1000 + time.millisecond).dropFirst()
+        let text = time.text()
+        return "\(text.dropLast(6)).\(milliseconds)\(text.suffix(6))"
+    }
+
     /// The time in UTC, such as `2016-03-17 22:01:31 +0000`.
     package var utcText: String { CivilTime(self, offset: 0).text() }
 

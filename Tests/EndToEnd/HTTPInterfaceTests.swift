@@ -19,6 +19,7 @@ extension EndToEnd {
             let gate: String
             let admin: String
             let broken: String
+            let fenced: String
             let brokenAdmin: String
             let printed: String
             let good: [String]
@@ -46,6 +47,7 @@ extension EndToEnd {
             let gate = try GateProcess(in: place, options)
             let server = try RedisServer()
             let broken = try GateProcess(in: place, replays: server.url + "?timeout=200", options)
+            let fenced = try GateProcess(in: place, ["--config", file, "--skew", "300"])
             let old = Timestamp(milliseconds: Timestamp.now.milliseconds - 60_000)
             let tokens = try place.tokens(80)
             server.end(SIGKILL)
@@ -57,7 +59,7 @@ extension EndToEnd {
             }
             let plan = Plan(
                 gate: "127.0.0.1:\(gate.port)", admin: "127.0.0.1:\(gate.adminPort)",
-                broken: "127.0.0.1:\(broken.port)",
+                broken: "127.0.0.1:\(broken.port)", fenced: "127.0.0.1:\(fenced.port)",
                 brokenAdmin: "127.0.0.1:\(broken.adminPort)",
                 printed: try place.directory.write(
                     try Program.mediaToken.succeed(["serve", "--print=openapi"]), to: "openapi.json"),

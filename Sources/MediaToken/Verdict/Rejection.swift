@@ -2,6 +2,7 @@ internal import ClaimsStage
 internal import EnvelopeStage
 internal import PolicyStage
 internal import SignatureStage
+public import Timestamps
 
 /// Why a token was rejected: a code for programs, and a line for the person who has to find the cause.
 ///
@@ -61,8 +62,13 @@ public struct Rejection: Sendable, CustomStringConvertible {
         case .alreadyUsed: "this token was used before; a media token opens one play"
         case .predatesStore(let issued, let since):
             "issued \(issued), but the replay store has complete records only for tokens issued after "
-                + "\(TokenDate(since, offset: issued.offset)), so an earlier use cannot be ruled out"
+                + "\(since.text(offset: issued.offset)), so an earlier use cannot be ruled out"
         }
+    }
+
+    /// The time up to which the replay store rejects every token; `nil` unless the code is `TOKEN_PREDATES_STORE`.
+    public var storeFence: Timestamp? {
+        if case .predatesStore(_, let since) = reason { since } else { nil }
     }
 
     /// One line that says what to do.

@@ -33,7 +33,7 @@ package struct CORSOrigins: Sendable, Equatable {
     ///
     /// - Parameter origin: The `Origin` of the request, which browsers write in lower case.
     func fields(for origin: ArraySlice<UInt8>) -> [(name: StaticString, value: String)] {
-        let exposed = "X-Media-Token-Code, WWW-Authenticate"
+        let exposed = "X-Media-Token-Code, WWW-Authenticate, Retry-After"
         if let named = origins.first(where: { origin.elementsEqual($0.utf8) }) {
             return [
                 ("Access-Control-Allow-Origin", named), ("Access-Control-Allow-Credentials", "true"),

@@ -24,6 +24,9 @@ extension HTTPAnswer {
         add("WWW-Authenticate", "Bearer realm=\"media-token\"" + (reason ?? ""))
     }
 
+    /// Adds after how many seconds the client may succeed (RFC 9110, 10.2.3).
+    mutating func addRetry(after seconds: Int64) { add("Retry-After", String(seconds)) }
+
     /// Adds the signed claims and the token's expiry, which a proxy can pass on.
     mutating func addClaims(of token: VerifiedToken) {
         let claims = token.claims
@@ -155,13 +158,16 @@ package enum AnswerFormat: Sendable {
     case subrequest
 
     /// The answer to a rejected token.
-    package func reject(_ rejection: Rejection) -> GateReply {
+    package func reject(_ rejection: Rejection, at now: Timestamp) -> GateReply {
         let (code, message) = (rejection.code, rejection.message)
-        return deny(code, message) {
+        var reply = deny(code, message) {
             var document = ProblemDocument(code, message)
             (document.check, document.advice) = (rejection.check.rawValue, rejection.advice)
             return document
         }
+        let seconds = rejection.storeFence?.secondsUntilPassed(at: now) ?? 0
+        if seconds > 0 { reply.answer.addRetry(after: seconds) }
+        return reply
     }
 
     /// The answer to an accepted token.

@@ -147,7 +147,9 @@ package enum OpenAPIDescription {
         // `default` stands for an unknown path or method, a request that the server refuses to read, and an overloaded server.
         answers["default"] = answer(nil, "Any other status", "application/problem+json", "Answer")
         for status in failures {
-            answers[JSONName("\(status)")] = answer(status, reasons[status] ?? "", "application/problem+json", "Answer")
+            let retry: [JSONName] = status == 403 ? ["Retry-After"] : []
+            answers[JSONName("\(status)")] = answer(
+                status, reasons[status] ?? "", "application/problem+json", "Answer", retry)
         }
         return .object(answers)
     }
@@ -233,8 +235,8 @@ package enum OpenAPIDescription {
     private static let adminPaths: Members = [
         "/healthz": admin("health", "Whether the process serves", ["200": "It does"]),
         "/readyz": admin(
-            "readiness", "Whether the replay store can be asked",
-            ["200": "It can", "503": "It cannot; the text says why"]),
+            "readiness", "Whether the replay store can be asked, and no longer is too new to accept a token",
+            ["200": "It can", "503": "It cannot, or is too new; the text says why, or for how many seconds"]),
         "/metrics": admin("metrics", "Metrics in Prometheus's text format 0.0.4", ["200": "The metrics"]),
         "/openapi.json": admin("description", "This description", ["200": "It"], type: "application/json"),
     ]

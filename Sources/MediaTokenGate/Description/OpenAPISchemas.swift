@@ -95,6 +95,7 @@ enum OpenAPISchemas {
         "X-Media-Token-Code": header("The code of the answer"),
         "Cache-Control": header("no-store"),
         "WWW-Authenticate": header("The challenge of a 401 (RFC 6750)"),
+        "Retry-After": header("Seconds until a replay store that is new accepts new tokens; with TOKEN_PREDATES_STORE"),
         "Set-Cookie": header("A grant that is delivered by cookie"),
         "X-Media-Token-Detail": header("Why there is no route, or why a grant does not open the stream"),
         "X-Media-Token-Requestor": header("The requestor of an accepted token"),
@@ -108,7 +109,7 @@ enum OpenAPISchemas {
     /// on.
     static let proxyFields: [Int: [JSONName]] = [
         200: ["Requestor", "Resource", "Mvpd", "Key", "Expires"].map { JSONName("X-Media-Token-" + $0) },
-        403: ["X-Media-Token-Detail"],
+        403: ["X-Media-Token-Detail", "Retry-After"],
     ]
 
     /// References to the header fields that an answer may have.

@@ -10,6 +10,7 @@ internal import TextEncodings
 package struct GateAdmin: Sendable {
     private let service: GateService
     private let store: ConfiguredReplayStore
+    private let ready: StoreReadiness
     private let metrics: GateMetrics
     private let connections: @Sendable () -> Int
     private let tls: @Sendable () -> TLSServer?
@@ -18,10 +19,12 @@ package struct GateAdmin: Sendable {
     private let description: [UInt8]
 
     package init(
-        _ service: GateService, store: ConfiguredReplayStore, metrics: GateMetrics, version: String,
+        _ service: GateService, store: ConfiguredReplayStore, ready: StoreReadiness, metrics: GateMetrics,
+        version: String,
         connections: @escaping @Sendable () -> Int, tls: @escaping @Sendable () -> TLSServer?
     ) {
-        (self.service, self.store, self.metrics, self.version) = (service, store, metrics, version)
+        (self.service, self.store, self.ready) = (service, store, ready)
+        (self.metrics, self.version) = (metrics, version)
         (self.connections, self.tls) = (connections, tls)
         description = Array(OpenAPIDescription.document(version: version).utf8)
     }
@@ -41,11 +44,15 @@ package struct GateAdmin: Sendable {
     }
 
     private var readiness: HTTPAnswer {
-        do throws(ReplayStoreError) {
-            try store.probe(at: .now)
-            return text(200, "ready\n")
-        } catch {
-            return text(503, "\(error)\n")
+        let report = Result { () throws(ReplayStoreError) in try store.probe(at: .now) }
+        switch ready.answer(to: report, at: .now) {
+        case .ready: return text(200, "ready\n")
+        case .failed(let error): return text(503, "\(error)\n")
+        case .fenced(let seconds):
+            var answer = text(
+                503, "fenced, \(seconds) s left: the replay store is new and rejects tokens from before\n")
+            answer.addRetry(after: seconds)
+            return answer
         }
     }
 
@@ -71,6 +78,13 @@ package struct GateAdmin: Sendable {
                 "media_token_tls_certificate_expiry_seconds", .gauge,
                 "When the gate's own certificate ends, in seconds since 1970.")
             family.add(tls.end)
+            families.append(family)
+        }
+        if let fence = ready.fence {
+            var family = MetricFamily(
+                "media_token_store_fence_timestamp_seconds", .gauge,
+                "The time up to which the replay store rejects tokens, in seconds since 1970, as /readyz last saw it.")
+            family.add(Double(fence.milliseconds) / 1000)
             families.append(family)
         }
         if let entries = store.entries {

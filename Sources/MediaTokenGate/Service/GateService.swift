@@ -242,7 +242,7 @@ extension VerificationTask {
             } catch {
                 return format.undecided("the token is consumed, and its grant cannot be made: \(error)")
             }
-        case .success(.rejected(let rejection)): return format.reject(rejection)
+        case .success(.rejected(let rejection)): return format.reject(rejection, at: now)
         case .failure(let error): return format.undecided("\(error)")
         }
     }

@@ -140,6 +140,11 @@ extension GateSettings {
         fixedNumber(
             "stop-timeout", "S", "Seconds to finish in-flight requests on shutdown", 0...3600, \.stopMilliseconds,
             unit: 1000),
+        .flag(
+            "ready-while-fenced", "/readyz says ready also while a new replay store still rejects every token",
+            \.isReadyWhileFenced
+        )
+        .afterRestart(\.isReadyWhileFenced),
     ]
 
     /// A name that is a token in HTTP's sense (RFC 9110, 5.6.2), or empty.

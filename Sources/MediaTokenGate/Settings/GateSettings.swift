@@ -32,6 +32,8 @@ package struct GateSettings: Sendable {
     /// One in so many verdicts is logged; 0 logs none.
     package var logEvery = 1
     package var stopMilliseconds = 10_000
+    /// Whether the gate is ready although its replay store is new and rejects every token.
+    package var isReadyWhileFenced = false
     /// The values of the settings as they are configured.
     var configured: [JSONName: JSONValue] = [:]
 

@@ -11,22 +11,29 @@ struct RedisInventory {
     }
 
     func contents() throws(ReplayStoreError) -> ReplayStoreContents {
-        _ = try session.wait { client.learnSlots($0) }
+        let fence = try fence()
         var counts: [ReplayBucket: Int] = [:]
         var bytes = 0
-        var fence: Timestamp?
         for node in client.servers.owning {
-            let markers = try ask(node, client.servers.shards(of: node).map { ["GET", client.keys.marker(of: $0)] })
-            let since = markers.compactMap { RedisMarker($0)?.since }
-            fence = (since + [fence].compactMap(\.self)).max()
             counts.merge(try self.counts(on: node), uniquingKeysWith: +)
             bytes += try memory(of: node)
         }
-        guard let fence else {
+        return ReplayStoreContents(buckets: counts.map { ($0.key, $0.value) }, bytes: bytes, fence: fence)
+    }
+
+    /// The latest fence of all shards.
+    func fence() throws(ReplayStoreError) -> Timestamp {
+        _ = try session.wait { client.learnSlots($0) }
+        var fences: [Timestamp] = []
+        for node in client.servers.owning {
+            let markers = try ask(node, client.servers.shards(of: node).map { ["GET", client.keys.marker(of: $0)] })
+            fences += markers.compactMap { RedisMarker($0)?.since }
+        }
+        guard let latest = fences.max() else {
             throw .unavailable(
                 "\(client.configuration.address) holds no replay store with the prefix '\(client.keys.prefix)'")
         }
-        return ReplayStoreContents(buckets: counts.map { ($0.key, $0.value) }, bytes: bytes, fence: fence)
+        return latest
     }
 
     private func counts(on node: Int) throws(ReplayStoreError) -> [ReplayBucket: Int] {

@@ -58,20 +58,13 @@ struct FirstAnswer {
                 return answer
             }
             if attempt == 0 {
-                Console.printError("the gate's store is new: it accepts tokens issued \(Self.fence(answer)); waiting")
+                let seconds = answer.header("Retry-After").map { " \(printable($0)) s" } ?? ""
+                Console.printError("the gate's store is new, and still rejects every token; waiting\(seconds)")
             }
             sleep(1)
         }
         throw CommandError(
             "\(url): still TOKEN_PREDATES_STORE after \(Self.patience) s; expected the store to accept tokens issued now: "
                 + "compare the clocks, and the gate's --skew")
-    }
-
-    /// The store's fence, as the last time of day in the answer's explanation.
-    private static func fence(_ answer: HTTPClient.Answer) -> String {
-        let time: Substring? = (answer.gateDetail ?? "").split(separator: " ").last { word in
-            word.utf8.count == 8 && word.utf8.count { $0 == UInt8(ascii: ":") } == 2
-        }
-        return time.map { "after \($0) UTC" } ?? "later"
     }
 }

@@ -14,6 +14,7 @@ final class RunningGate {
     /// The settings that were applied last.
     private(set) var applied: GateSettings
     private let store: ConfiguredReplayStore
+    private let ready: StoreReadiness
     private let log: GateLog
     private let service: GateService
     private let server: HTTPServer
@@ -28,6 +29,9 @@ final class RunningGate {
     /// The certificate and client rules that new TLS connections get.
     var tls: TLSServer? { server.tls }
 
+    /// The fence of the store when the gate started; `nil` if it had none.
+    var fence: Timestamp? { ready.fence }
+
     /// Loads the keys, opens the store, and starts to serve.
     init(_ settings: GateSettings) throws(CommandError) {
         let files = try GateFiles(settings)
@@ -37,6 +41,9 @@ final class RunningGate {
             throw CommandError("\(error)")
         }
         do {
+            let ready = StoreReadiness(waits: !settings.isReadyWhileFenced)
+            _ = ready.answer(to: .success(try store.probe(at: .now)), at: .now)
+            self.ready = ready
             log = GateLog(to: STDOUT_FILENO, every: settings.logEvery)
             let metrics = GateMetrics()
             let service = GateService(
@@ -45,7 +52,7 @@ final class RunningGate {
                 settings.listen, workers: settings.workers, limits: settings.limits, unixMode: settings.unixMode,
                 tls: files.tls, handler: { service.handler(on: $0) })
             let admin = GateAdmin(
-                service, store: store, metrics: metrics, version: ProgramVersion.text,
+                service, store: store, ready: ready, metrics: metrics, version: ProgramVersion.text,
                 connections: { server.connections }, tls: { server.tls })
             do {
                 adminServer = try HTTPServer(

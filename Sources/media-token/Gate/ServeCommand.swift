@@ -110,6 +110,7 @@ enum ServeCommand {
         tellEngine()
         for listener in gate.listeners { Console.printError("serving on \(listener)") }
         for listener in gate.adminListeners { Console.printError("administered on \(listener)") }
+        tellFence(of: gate, settings)
         ServiceManager.notify("READY=1")
         for listener in gate.exposedListeners { warn(exposed: listener) }
         waitForEnd(of: gate, in: process, invocation)
@@ -128,6 +129,15 @@ enum ServeCommand {
             signal = process.nextSignal(withinSeconds: 3600)
             if signal == SIGHUP { reload(gate, invocation) }
         } while signal == nil || signal == SIGHUP
+    }
+
+    /// Says until when the store rejects every token, if it does now.
+    private static func tellFence(of gate: RunningGate, _ settings: GateSettings) {
+        guard let fence = gate.fence, fence.secondsUntilPassed(at: .now) > 0 else { return }
+        let readiness = settings.isReadyWhileFenced ? "" : "; until then /readyz answers 503"
+        Console.printError(
+            "fenced until \(fence.internetText): the replay store is new, and tokens issued up to then are rejected as "
+                + "TOKEN_PREDATES_STORE\(readiness)")
     }
 
     private static func tellEngine() {

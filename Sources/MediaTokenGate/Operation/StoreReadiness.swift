@@ -1,0 +1,59 @@
+package import MediaToken
+internal import Threading
+
+/// Whether a load balancer should send requests to the gate, as far as the replay store decides that.
+///
+/// A gate whose store is new waits until the store's fence has passed, since it would refuse the token of every play. It
+/// waits only once: when a store sets a fence later, all gates that share it have the same one, and they still serve
+/// viewers who have playback grants.
+package final class StoreReadiness: Sendable {
+    /// The answer to an operator's question.
+    package enum Answer: Equatable, Sendable {
+        case ready
+        /// The store is new, and its fence passes after so many seconds.
+        case fenced(seconds: Int64)
+        /// The store does not work.
+        case failed(ReplayStoreError)
+    }
+
+    private struct State {
+        var fence: Timestamp?
+        var hasBeenReady: Bool
+    }
+
+    private let state: Guarded<State>
+
+    /// - Parameter waits: Whether the gate is not ready before the fence of a new store has passed.
+    package init(waits: Bool) { state = Guarded(State(fence: nil, hasBeenReady: !waits)) }
+
+    /// The fence that the store reported last; `nil` if it has none, or has not been asked.
+    package var fence: Timestamp? { state.withLock { $0.fence } }
+
+    /// Records what the store reports.
+    ///
+    /// - Parameter report: The store's fence, `nil` if it has none, or why the store does not work.
+    package func answer(to report: Result<Timestamp?, ReplayStoreError>, at now: Timestamp) -> Answer {
+        state.withLock { state in
+            switch report {
+            case .failure(let error): return .failed(error)
+            case .success(let fence):
+                state.fence = fence
+                let seconds = fence.map { $0.secondsUntilPassed(at: now) } ?? 0
+                guard !state.hasBeenReady, seconds > 0 else {
+                    state.hasBeenReady = true
+                    return .ready
+                }
+                return .fenced(seconds: seconds)
+            }
+        }
+    }
+}
+
+extension Timestamp {
+    /// The whole seconds from `now` until a fence at this time rejects no token that is issued then; 0 if that time has come.
+    /// Issue times are whole seconds, so a token of the second in which the fence lies is rejected too.
+    package func secondsUntilPassed(at now: Timestamp) -> Int64 {
+        let passed = Timestamp(milliseconds: wholeSeconds * 1000).advanced(byMilliseconds: 1000)
+        return max(0, -(now.milliseconds(since: passed).flooredQuotient(by: 1000)))
+    }
+}
