@@ -87,7 +87,7 @@ let package = Package(
             dependencies: [
                 "EventLoops", "Files", "HTTPMessages", "HTTPServing", "MediaToken", "PlaybackGrants", "ReplayStores",
                 "StreamPaths",
-                "TextEncodings", "Threading", "Timestamps",
+                "TextEncodings", "Threading", "Timestamps", "TokenXML",
             ]),
         .target(name: "TokenIssuer", dependencies: ["MediaToken", "TextEncodings", "TokenCrypto"]),
         .target(

@@ -20,7 +20,8 @@ enum DocumentVectors {
         return outcome
     }
 
-    private static func fill(_ template: String, _ token: String) throws -> String {
+    /// The text with tokens in the places of `{{token|…}}`.
+    static func fill(_ template: String, _ token: String) throws -> String {
         try template.split(separator: "{{", omittingEmptySubsequences: false).enumerated().map { number, part in
             guard number > 0 else { return String(part) }
             let halves = part.split(separator: "}}", maxSplits: 1, omittingEmptySubsequences: false)

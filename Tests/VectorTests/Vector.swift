@@ -49,7 +49,7 @@ struct Vector: Decodable, Sendable {
 
 /// What the cases of a file change, or are.
 enum VectorSubject: String, Decodable, Sendable {
-    case payload, token, signature, document, keyFile, request, path
+    case payload, token, signature, document, keyFile, request, path, dialect, dialects
 }
 
 /// A case and where it is from.

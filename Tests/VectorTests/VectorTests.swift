@@ -15,9 +15,11 @@ struct VectorTests {
             case .keyFile: try KeyFileVectors.load(vector)
             case .request: try RequestVectors.ask(vector)
             case .path: try PathVectors.read(vector)
+            case .dialect: try DialectVectors.ask(vector)
+            case .dialects: try DialectVectors.check(vector)
             }
         #expect(outcome.code == vector.code, "\(outcome.message)")
-        let isYes = ["VALID_TOKEN", "TOKEN_NOT_REQUIRED", "LOADED", "ONE_READING"].contains(outcome.code)
+        let isYes = ["VALID_TOKEN", "TOKEN_NOT_REQUIRED", "LOADED", "ONE_READING", "SERVED"].contains(outcome.code)
         #expect(!isYes || vector.flags.contains("Good"), "a hostile case comes through")
         if let message = vector.message { #expect(outcome.message.contains(message), "\(outcome.message)") }
         #expect(!outcome.message.contains("\n"))

@@ -156,6 +156,8 @@ package enum AnswerFormat: Sendable {
     case document
     /// Status and headers only, for a proxy.
     case subrequest
+    /// A body of the operator's own form, for apps that expect it.
+    case dialect(DialectAnswers)
 
     /// The answer to a rejected token.
     package func reject(_ rejection: Rejection, at now: Timestamp) -> GateReply {
@@ -184,6 +186,7 @@ package enum AnswerFormat: Sendable {
             reply.answer.body = token.document(play)
             if let play { reply.answer.fields.add(play.cookies) }
             return reply
+        case .dialect(let answers): return answers.accept(token, play)
         }
     }
 
@@ -197,20 +200,19 @@ package enum AnswerFormat: Sendable {
     }
 
     private func deny(_ code: VerdictCode, _ detail: String, _ document: () -> ProblemDocument) -> GateReply {
+        if case .dialect(let answers) = self { return answers.deny(code, detail) }
         var reply = reply(code) { document().body }
         if code.httpStatus == 401 { reply.answer.addChallenge(error: detail) }
         return reply
     }
 
     private func reply(_ code: VerdictCode, _ body: () -> [UInt8]) -> GateReply {
-        let answer =
-            switch self {
-            case .subrequest: HTTPAnswer(code.httpStatus, code: code.rawValue)
-            case .document:
-                HTTPAnswer(
-                    code.httpStatus, code: code.rawValue,
-                    type: code == .validToken ? "application/json" : "application/problem+json", body: body())
-            }
+        var answer = HTTPAnswer(code.httpStatus, code: code.rawValue)
+        if case .document = self {
+            answer = HTTPAnswer(
+                code.httpStatus, code: code.rawValue,
+                type: code == .validToken ? "application/json" : "application/problem+json", body: body())
+        }
         return GateReply(answer, code: code.rawValue, number: code.number)
     }
 }

@@ -39,6 +39,12 @@ package final class RouteGrant: Sendable {
     fileprivate let recent = RecentGrants()
     private let scopePath: StreamPath
     private let lenientScope: LenientPath
+    /// A URL below the path prefix.
+    private let sample: StreamURL
+    /// Whether a grant is a single value, which an answer can have in its body.
+    let hasOneField: Bool
+    /// Why no grant can be made for all of the route, without the URL of a stream; `nil` if one can.
+    let needOfURL: String?
 
     /// Reads the grant key.
     ///
@@ -53,14 +59,20 @@ package final class RouteGrant: Sendable {
         }
         prefix = settings.scope.utf8.last == UInt8(ascii: "/") ? settings.scope : settings.scope + "/"
         let route = GrantRoute(prefix: prefix, hosts: hosts, delivery: settings.delivery)
-        grants = try settings.maker.load().grants(for: route, settings.maker.values)
+        let scheme = try settings.maker.load()
+        grants = try scheme.grants(for: route, settings.maker.values)
+        hasOneField = scheme.fieldName != nil
         verifier = (grants as? any VerifiableGrants)?.verifier
         if settings.maker.kind.scheme.needsOrigins, settings.origins.isEmpty { throw Self.originsMissing }
         (self.settings, scopePath, lenientScope) = (settings, path, LenientPath(path))
+        needOfURL =
+            !grants.opensPrefix
+            ? "is for one URL" : max(hosts.count, settings.origins.count) > 1 ? "is for one of several hosts" : nil
         let origin = settings.origins.first?.text ?? "https://\(hosts.first?.name ?? "host")"
         guard let sample = StreamURL(origin + prefix + "sample") else {
             throw GrantError("scope", "is '\(printable(settings.scope))', and no URL lies below it")
         }
+        self.sample = sample
         _ = try grant(for: sample, identifier: nil, firstUse: .now)
     }
 
@@ -101,6 +113,9 @@ package final class RouteGrant: Sendable {
         _ = try GrantPeriod(from: now, lasting: settings.validity)
         return GrantOrder(route: self, url: url, subject: try grants.subject(of: url))
     }
+
+    /// The order for a grant for all of the route; ``needOfURL`` must be `nil`.
+    func orderWithoutURL(at now: Timestamp) throws(GrantError) -> GrantOrder { try order(for: sample, at: now) }
 
     /// Whether making a grant may take so long that an event loop must not wait for it.
     fileprivate var isCostly: Bool { grants.isCostly }
@@ -192,7 +207,9 @@ package final class GrantOrder: Sendable {
 
     /// Delivers a grant.
     func play(_ made: RecentGrants.Made, at now: Timestamp) -> Play {
-        Play(
+        let fields = made.grant.fields
+        return Play(
+            token: fields.count == 1 ? fields[0].value : nil,
             url: route.settings.delivery == .query ? made.grant.appended(to: url) : url.text,
             cookies: made.second == now.wholeSeconds ? made.cookies : route.cookies(of: made.grant, at: now),
             expires: made.grant.expires.wholeSeconds)
@@ -201,6 +218,8 @@ package final class GrantOrder: Sendable {
 
 /// The URL and cookies with which the player plays a stream.
 package struct Play: Sendable {
+    /// The value of a grant that has only one.
+    package let token: String?
     package let url: String
     /// The `Set-Cookie` fields.
     package let cookies: HTTPFields

@@ -37,7 +37,7 @@ struct VerifyRequestBody: ~Copyable {
     }
 
     /// The media type in lower case. The body must be plain UTF-8: in other encodings, the bytes may be another token.
-    private static func mediaType(_ request: HTTPRequest) throws(RequestError) -> String? {
+    static func mediaType(_ request: HTTPRequest) throws(RequestError) -> String? {
         let codings = request.values(of: .contentEncoding).map { String(decoding: $0, as: UTF8.self) }
         if let coding = codings.first(where: { !$0.isSame(ignoringCaseOf: "identity") }) {
             throw RequestError(
@@ -63,12 +63,17 @@ struct VerifyRequestBody: ~Copyable {
 
     private static let utf8Names = ["utf-8", "\"utf-8\"", "us-ascii"].map { "charset=" + $0 }
 
-    private mutating func readForm(_ bytes: ArraySlice<UInt8>) throws(RequestError) {
+    static func form(_ bytes: ArraySlice<UInt8>) throws(RequestError) -> FormFields {
         guard String(utf8: bytes) != nil else { throw .invalid("the form is not UTF-8") }
         let form = FormFields(bytes)
         guard form.isWhole else {
             throw .invalid("a field name of the form cannot be decoded, or there are more than 256 fields")
         }
+        return form
+    }
+
+    private mutating func readForm(_ bytes: ArraySlice<UInt8>) throws(RequestError) {
+        let form = try Self.form(bytes)
         token = try Self.one(of: (Self.tokenFields + [Self.answerFields.token]).flatMap(form.encoded), in: "form")
         self.form = form
     }

@@ -9,36 +9,42 @@ package struct Gate: Sendable {
     private let routes: GateRoutes
     private let sources: TokenSources
     private let comparesCanonically: Bool
+    private let dialects: [DialectReader]
     private let corsOrigins: CORSOrigins
 
     /// - Parameters:
     ///   - routes: The rule for each path of the streams.
     ///   - sources: The places where a proxy's request may carry a token.
     ///   - comparesCanonically: Whether `/v1/verify` and `/v1/play` compare MRSS resources as canonical XML.
+    ///   - dialects: The paths at which apps ask as they asked another service.
     ///   - corsOrigins: The origins whose pages may call the gate.
     package init(
         routes: [GateRoute] = [], sources: TokenSources = TokenSources(), comparesCanonically: Bool = false,
-        corsOrigins: CORSOrigins = CORSOrigins()
+        dialects: [Dialect] = [], corsOrigins: CORSOrigins = CORSOrigins()
     ) {
         (self.routes, self.sources, self.comparesCanonically) = (GateRoutes(routes), sources, comparesCanonically)
+        let exchange = TokenExchange(routes: self.routes, comparesCanonically: comparesCanonically)
+        self.dialects = dialects.map { DialectReader($0, routes, exchange) }
         self.corsOrigins = corsOrigins
     }
 
     /// The header fields of an answer that let a page in a browser read it; empty unless the settings allow that.
     package func corsFields(for request: HTTPRequest) -> [(name: StaticString, value: String)] {
-        guard !corsOrigins.isEmpty, Self.isForBackends(request.path) else { return [] }
+        guard !corsOrigins.isEmpty, isForBackends(request) else { return [] }
         return corsOrigins.fields(for: request.onlyValue(of: GateField.origin) ?? [])
     }
 
-    private static func isForBackends(_ path: ArraySlice<UInt8>) -> Bool {
-        path.isSame(as: "/v1/verify") || path.isSame(as: "/v1/play") || path.isSame(as: "/v1/explain")
+    private func isForBackends(_ request: HTTPRequest) -> Bool {
+        let path = request.path
+        return path.isSame(as: "/v1/verify") || path.isSame(as: "/v1/play") || path.isSame(as: "/v1/explain")
+            || dialects.contains { $0.reads(request) }
     }
 
     /// The task for `request`.
     package func task(_ request: HTTPRequest, at now: Timestamp) -> GateTask {
         let path = request.path
         switch path {
-        case _ where !corsOrigins.isEmpty && request.method.isSame(as: "OPTIONS") && Self.isForBackends(path):
+        case _ where !corsOrigins.isEmpty && request.method.isSame(as: "OPTIONS") && isForBackends(request):
             return .preflight
         // Verifying and explaining have separate paths, so that 200 from /v1/verify has one meaning.
         case _ where path.isSame(as: "/v1/verify") || path.isSame(as: "/v1/explain"):
@@ -47,8 +53,8 @@ package struct Gate: Sendable {
             return reader.task(request, explains: path.isSame(as: "/v1/explain"))
         case _ where path.isSame(as: "/v1/play"):
             guard request.method.isSame(as: "POST") else { return .methodNotAllowed(request) }
-            return PlayRequestReader(routes: routes, comparesCanonically: comparesCanonically).task(
-                request, at: now)
+            let exchange = TokenExchange(routes: routes, comparesCanonically: comparesCanonically)
+            return PlayRequestReader(exchange: exchange).task(request, at: now)
         // nginx's auth_request (nginx.org, ngx_http_auth_request_module) and HAProxy, with the guides' headers.
         case _ where path.isSame(as: "/v1/authz/auth-request"):
             return authorize(
@@ -70,8 +76,17 @@ package struct Gate: Sendable {
                 ProxiedRequest(
                     request, target: request.target.dropping("/v1/authz/ext-authz"), from: "the request's target",
                     method: request.method, host: request.onlyValue(of: .host)), at: now)
-        default: return .notFound
+        default: return dialectTask(request, at: now)
         }
+    }
+
+    private func dialectTask(_ request: HTTPRequest, at now: Timestamp) -> GateTask {
+        let readers = dialects.filter { $0.reads(request) }
+        guard !readers.isEmpty else { return .notFound }
+        guard let reader = readers.first(where: { request.method.elementsEqual($0.dialect.method.utf8) }) else {
+            return .methodNotAllowed(request, expected: readers.map(\.dialect.method).joined(separator: ", "))
+        }
+        return reader.task(request, at: now)
     }
 
     // Most answers of a gate in front of a stream; they are made once.
@@ -119,7 +134,8 @@ extension GateSettings {
     /// The gate with these settings.
     package var gate: Gate {
         Gate(
-            routes: routes, sources: sources, comparesCanonically: comparesCanonically, corsOrigins: corsOrigins)
+            routes: routes, sources: sources, comparesCanonically: comparesCanonically, dialects: dialects,
+            corsOrigins: corsOrigins)
     }
 }
 
@@ -139,12 +155,12 @@ extension GateTask {
         return .settled(GateReply(answer, code: GateCode.corsPreflight.rawValue))
     }()
 
-    fileprivate static func methodNotAllowed(_ request: HTTPRequest) -> GateTask {
+    fileprivate static func methodNotAllowed(_ request: HTTPRequest, expected: String = "POST") -> GateTask {
         let isPage = request.method.isSame(as: "OPTIONS")
         let hint =
             isPage ? "; the pages that a browser may call the gate from are listed by the setting cors-origin" : ""
-        var answer = RequestError(405, .requestInvalid, "expected POST\(hint)").answer
-        answer.add("Allow", "POST")
+        var answer = RequestError(405, .requestInvalid, "expected \(expected)\(hint)").answer
+        answer.add("Allow", expected)
         return .settled(GateReply(answer, code: GateCode.requestInvalid.rawValue))
     }
 

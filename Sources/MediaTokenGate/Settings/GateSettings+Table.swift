@@ -106,6 +106,11 @@ extension GateSettings {
             "What a path and all below it demand; PATH=open: nothing",
             example: .list([RouteDraft.example, RouteDraft.openExample])
         ) { object, name, settings in settings.routes = object.routes(name) },
+        Setting(
+            "dialects", "DIALECT", .objects(DialectDraft.schema),
+            "Paths at which apps ask as they asked another service, and get its answers",
+            example: .list([DialectDraft.example])
+        ) { object, name, settings in settings.dialects = object.dialects(name) }.inFileOnly,
     ]
 
     private static let sources: [Setting<GateSettings>] = [

@@ -26,6 +26,7 @@ package struct GateSettings: Sendable {
     package var mvpds: [RequestorID: Set<MVPDID>] = [:]
     package var replays = ReplayStoreLocation.lmdb(path: "/var/lib/media-token/replays")
     package var routes: [GateRoute] = []
+    package var dialects: [Dialect] = []
     package var sources = TokenSources()
     package var corsOrigins = CORSOrigins()
     package var limits = HTTPLimits()

@@ -25,6 +25,8 @@ package struct Setting<Values: Sendable>: Sendable {
     package private(set) var isRequired = false
     /// Whether the setting differs in two sets of values; `nil` where a reload takes it over.
     private(set) var differs: (@Sendable (Values, Values) -> Bool)?
+    /// Whether the command line has an option for the setting.
+    package private(set) var isOption = true
     /// The name that the setting had before.
     package private(set) var formerName: String?
 
@@ -47,6 +49,9 @@ package struct Setting<Values: Sendable>: Sendable {
 
     /// The setting, which the file must have.
     var required: Setting { with { $0.isRequired = true } }
+
+    /// The setting, which only a configuration file can have.
+    var inFileOnly: Setting { with { $0.isOption = false } }
 
     /// The setting, which is read under its former name too.
     func formerly(_ name: String) -> Setting { with { $0.formerName = name } }

@@ -42,6 +42,7 @@ package enum SettingsDocuments {
             let own = kind.scheme.settings.filter(\.isInFile)
             lines += own.map { "| `\($0.name)` | \($0.form.name) | `\(kind.name)` only: \($0.help) | reload |" }
         }
+        lines += ["", "### A dialect", ""] + head + DialectDraft.settings.map(row)
         return lines.dropFirst().joined(separator: "\n")
     }
 

@@ -54,7 +54,8 @@ extension Setting {
 struct GateOptions {
     /// The settings as `--help` lists them.
     static let groups = topics.map { topic in
-        OptionGroup(heading: topic + ":", options: GateSettings.all.filter { $0.topic == topic }.map(\.option))
+        OptionGroup(
+            heading: topic + ":", options: GateSettings.all.filter { $0.topic == topic && $0.isOption }.map(\.option))
     }
 
     private static let topics = GateSettings.all.map(\.topic).reduce(into: [String]()) { topics, topic in
@@ -67,7 +68,9 @@ struct GateOptions {
     init(_ given: Arguments) throws(UsageError) {
         file = try given.one("config")
         var values: [JSONName: JSONValue] = [:]
-        for setting in GateSettings.all { values[JSONName(setting.name)] = try setting.value(given) }
+        for setting in GateSettings.all where setting.isOption {
+            values[JSONName(setting.name)] = try setting.value(given)
+        }
         self.given = values
     }
 

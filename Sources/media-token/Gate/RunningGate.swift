@@ -113,6 +113,12 @@ struct GateFiles {
         keys = try KeyOptions.load(settings)
         tls = try Self.loadTLS(settings)
         routes = try settings.routes.map { (route) throws(CommandError) in try Self.loaded(route, of: settings) }
+        if let problem = Self.problem(with: settings.dialects, beside: routes).first { throw CommandError(problem) }
+    }
+
+    /// What is wrong with dialects beside routes whose grants are loaded.
+    private static func problem(with dialects: [Dialect], beside routes: [GateRoute]) -> [String] {
+        dialects.compactMap { dialect in dialect.problem(beside: routes).map { "\(dialect.place).\($0)" } }
     }
 
     /// A copy of `settings` with the contents of the files.
@@ -149,8 +155,13 @@ struct GateFiles {
         }
         if tls.isEmpty { check("tls-certificate: ") { () throws(CommandError) in _ = try loadTLS(settings) } }
         // An error of a grant names its route.
-        for route in settings.routes { check("") { () throws(CommandError) in _ = try loaded(route, of: settings) } }
-        return problems
+        var routes: [GateRoute] = []
+        for route in settings.routes {
+            check("") { () throws(CommandError) in routes.append(try loaded(route, of: settings)) }
+        }
+        // A route whose grant cannot be loaded would count as missing.
+        guard routes.count == settings.routes.count else { return problems }
+        return problems + problem(with: settings.dialects, beside: routes)
     }
 
     /// Why files of settings cannot be read, each with its setting.

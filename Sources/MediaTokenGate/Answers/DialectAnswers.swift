@@ -1,0 +1,51 @@
+internal import HTTPMessages
+internal import MediaToken
+
+/// The answers of an endpoint that speaks a dialect.
+package final class DialectAnswers: Sendable {
+    /// One of the answers.
+    package struct Answer: Sendable, Equatable {
+        let status: Int
+        package let template: AnswerTemplate
+
+        package init(_ status: Int, _ template: AnswerTemplate) { (self.status, self.template) = (status, template) }
+
+        fileprivate func reply(_ code: String, number: Int?, _ values: AnswerTemplate.Values) -> GateReply {
+            let values = values.merging([.code: code]) { $1 }
+            var answer = HTTPAnswer(status, code: code, type: template.type, body: template.body(values))
+            // A browser must not guess another type for a text that a client may have chosen.
+            answer.add("X-Content-Type-Options", "nosniff")
+            return GateReply(answer, code: code, number: number)
+        }
+    }
+
+    /// The answer to a token that is accepted.
+    package let accepted: Answer
+    /// The answer to a token that is rejected, and to a request that the endpoint does not understand.
+    package let rejected: Answer
+    /// The answer if there is no decision.
+    package let undecided: Answer
+
+    package init(accepted: Answer, rejected: Answer, undecided: Answer) {
+        (self.accepted, self.rejected, self.undecided) = (accepted, rejected, undecided)
+    }
+
+    func accept(_ token: VerifiedToken, _ play: Play?) -> GateReply {
+        let code = VerdictCode.validToken
+        var values: AnswerTemplate.Values = [.expires: String(play?.expires ?? token.expires.wholeSeconds)]
+        (values[.token], values[.url]) = (play?.token, play?.url)
+        var reply = accepted.reply(code.rawValue, number: code.number, values)
+        if let play { reply.answer.fields.add(play.cookies) }
+        return reply
+    }
+
+    /// The answer without acceptance: ``undecided`` for `ERROR_UNKNOWN`, otherwise ``rejected``.
+    func deny(_ code: VerdictCode, _ detail: String) -> GateReply {
+        (code == .errorUnknown ? undecided : rejected).reply(code.rawValue, number: code.number, [.detail: detail])
+    }
+
+    /// The answer to a request that the endpoint does not understand.
+    func refuse(_ error: RequestError) -> GateReply {
+        rejected.reply(error.code.rawValue, number: nil, [.detail: error.detail])
+    }
+}

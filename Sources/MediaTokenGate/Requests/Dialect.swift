@@ -1,0 +1,145 @@
+internal import HTTPMessages
+internal import MediaToken
+internal import PlaybackGrants
+internal import StreamPaths
+internal import TextEncodings
+
+/// A path of the gate's own at which apps ask as they asked another service, and get answers of that service's form.
+package final class Dialect: Sendable {
+    /// What names the stream that the app wants to play.
+    package enum Target: Sendable {
+        /// The stream's URL or path in the request; with `/*` at its end, all below a path.
+        case url(DialectPlace)
+        /// The path of a route: the app names no stream, and the grant is for all of the route.
+        case route(String)
+    }
+
+    /// Where the configuration has the dialect: `dialects[0]`.
+    package let place: String
+    package let path: String
+    package let method: String
+    let token: DialectPlace
+    let requestor: DialectPlace?
+    let resource: DialectPlace?
+    let target: Target
+    let answers: DialectAnswers
+
+    package init(
+        at place: String, path: String, method: String, token: DialectPlace, requestor: DialectPlace?,
+        resource: DialectPlace?, target: Target, answers: DialectAnswers
+    ) {
+        (self.place, self.path, self.method, self.answers) = (place, path, method, answers)
+        (self.token, self.requestor, self.resource, self.target) = (token, requestor, resource, target)
+    }
+
+    var places: [DialectPlace] {
+        var places = [token]
+        places += [requestor, resource].compactMap(\.self)
+        if case .url(let place) = target { places.append(place) }
+        return places
+    }
+
+    /// The route that the dialect names; `nil` if it names none, or routes of several hosts have that path.
+    fileprivate func route(among routes: [GateRoute]) -> GateRoute? {
+        guard case .route(let path) = target else { return nil }
+        let named = routes.filter { $0.path.text.hasSameBytes(as: path) }
+        return named.count == 1 ? named[0] : nil
+    }
+
+    /// Why the dialect cannot be served beside these routes, whose grants are loaded; `nil` if it can.
+    package func problem(beside routes: [GateRoute]) -> String? {
+        let wanted = answers.accepted.template.placeholders
+        guard case .route(let path) = target else { return nil }
+        guard let route = route(among: routes), case .token = route.access else {
+            return "route is '\(printable(path))'; expected the path of one route that demands a token"
+        }
+        if wanted.contains(.url) { return "accepted.body has {url}, and no url is asked for; expected {token}" }
+        guard let grant = route.grant else {
+            return wanted.contains(.token) ? "accepted.body has {token}, and its route has no grant; expected one" : nil
+        }
+        if let need = grant.needOfURL { return "url is missing, and the grant of its route \(need); expected it" }
+        return wanted.contains(.token) && !grant.hasOneField
+            ? "accepted.body has {token}, and a grant of its route has several fields; expected url, and {url}" : nil
+    }
+}
+
+/// Reads requests in one dialect.
+struct DialectReader: Sendable {
+    let dialect: Dialect
+    private let exchange: TokenExchange
+    /// The route that the dialect names; `nil` if it reads a URL.
+    private let route: GateRoute?
+
+    init(_ dialect: Dialect, _ routes: [GateRoute], _ exchange: TokenExchange) {
+        (self.dialect, self.exchange, route) = (dialect, exchange, dialect.route(among: routes))
+    }
+
+    func reads(_ request: HTTPRequest) -> Bool { request.path.elementsEqual(dialect.path.utf8) }
+
+    func task(_ request: HTTPRequest, at now: Timestamp) -> GateTask {
+        do throws(RequestError) {
+            let sent = try DialectValues(request, at: dialect.places)
+            let token = try sent.required("token", at: dialect.token)
+            // The dialect says how the token is wrapped; nothing else is unwrapped.
+            guard token.utf8.starts(with: "<signatureInfo>".utf8) else {
+                throw .invalid("the token is not clear text behind \(dialect.token.text); expected <signatureInfo>…")
+            }
+            let (route, url) = try target(sent)
+            guard case .token(let expectation) = route.access else {
+                throw .invalid("the stream is open, and needs no token")
+            }
+            let requestor = try dialect.requestor.map { (place) throws(RequestError) in
+                try sent.required("requestor", at: place)
+            }
+            let resource = try dialect.resource.map { (place) throws(RequestError) in
+                try sent.required("resource", at: place)
+            }
+            let verification = VerificationRequest(
+                token: RawToken(token),
+                expectation: try exchange.narrowed(expectation, toRequestor: requestor, resource: resource),
+                retries: try exchange.retries(
+                    request, of: url?.text ?? "", within: route.grant?.settings.retryWindow))
+            let order = try order(route.grant, for: url, at: now)
+            return .verify(VerificationTask(verification, .dialect(dialect.answers), order: order))
+        } catch {
+            return .settled(dialect.answers.refuse(error))
+        }
+    }
+
+    /// The route, and the URL of the stream; no URL if the request is for all of the route.
+    private func target(_ sent: borrowing DialectValues) throws(RequestError) -> (GateRoute, StreamURL?) {
+        guard case .url(let place) = dialect.target else {
+            guard let route else { throw RequestError(403, .routeUnknown, "no route has the path of the dialect") }
+            return (route, nil)
+        }
+        let text = try sent.required("url", at: place)
+        let isPrefix = text.hasSuffix("/*")
+        guard let url = StreamURL(isPrefix ? String(text.dropLast()) : text) else {
+            throw .invalid("the url is '\(printable(text))'; expected an unambiguous absolute path or http(s) URL")
+        }
+        return (try exchange.route(to: url), isPrefix ? nil : url)
+    }
+
+    /// The order for the grant that the answer has in its body or its cookies.
+    private func order(
+        _ grant: RouteGrant?, for url: StreamURL?, at now: Timestamp
+    ) throws(RequestError) -> GrantOrder? {
+        let wanted = dialect.answers.accepted.template.placeholders
+        guard let grant else {
+            guard wanted.isDisjoint(with: [.token, .url]) else { throw .invalid("the stream's route has no grant") }
+            return nil
+        }
+        guard !wanted.contains(.token) || grant.hasOneField else {
+            throw .invalid("a grant of the stream's route has several fields, and the answer has a place for one")
+        }
+        do throws(GrantError) {
+            if let url { return try grant.order(for: url, at: now) }
+            guard !wanted.contains(.url), grant.needOfURL == nil else {
+                throw GrantError("url", "names no stream; expected one, as the grant \(grant.needOfURL ?? "is a URL")")
+            }
+            return try grant.orderWithoutURL(at: now)
+        } catch {
+            throw .invalid("the grant cannot be made: \(error)")
+        }
+    }
+}

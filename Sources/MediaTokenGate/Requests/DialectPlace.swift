@@ -1,0 +1,148 @@
+internal import HTTPMessages
+internal import TextEncodings
+
+/// Where a request in a dialect has a value, and whether it is Base64 there: `query:accessToken`, `form:token`,
+/// `header:X-Token`, `json:play.token`, `json:token;base64`.
+package struct DialectPlace: Sendable {
+    enum Part: Sendable {
+        case query(String)
+        case form(String)
+        case header(HTTPFieldName)
+        /// The names on the way to a member of the JSON body.
+        case json([String])
+    }
+
+    let part: Part
+    let isBase64: Bool
+    /// The place as it is configured.
+    package let text: String
+
+    /// The forms of a place, for error messages.
+    package static let forms =
+        "query:NAME, form:NAME, header:NAME or json:NAME[.NAME…], and ;base64 behind it if it is Base64"
+
+    /// Reads a place; `nil` if `text` is none.
+    package init?(_ text: String) {
+        let mark = ";base64"
+        isBase64 = text.hasSuffix(mark)
+        let place = isBase64 ? text.dropLast(mark.count) : Substring(text)
+        guard let colon = place.firstIndex(of: ":") else { return nil }
+        let name = String(place[place.index(after: colon)...])
+        guard !name.isEmpty, !name.contains(";") else { return nil }
+        switch place[..<colon] {
+        case "query": part = .query(name)
+        case "form": part = .form(name)
+        case "header":
+            guard name.utf8.allSatisfy(\.isTokenCharacter) else { return nil }
+            part = .header(HTTPFieldName(name))
+        case "json":
+            let names = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+            guard !names.contains("") else { return nil }
+            part = .json(names)
+        default: return nil
+        }
+        self.text = text
+    }
+
+    /// Whether the value is in the request's body.
+    var isInBody: Bool {
+        switch part {
+        case .form, .json: true
+        case .query, .header: false
+        }
+    }
+
+    var isInForm: Bool { if case .form = part { true } else { false } }
+
+    /// Whether one value could be read for both places.
+    func meets(_ other: DialectPlace) -> Bool {
+        switch (part, other.part) {
+        case (.query(let name), .query(let otherName)), (.form(let name), .form(let otherName)):
+            name.hasSameBytes(as: otherName)
+        case (.header(let name), .header(let otherName)):
+            name.description.isSame(ignoringCaseOf: otherName.description)
+        case (.json(let names), .json(let others)):
+            zip(names, others).allSatisfy { $0.hasSameBytes(as: $1) }
+        default: false
+        }
+    }
+}
+
+/// The values of one request in a dialect.
+struct DialectValues: ~Copyable {
+    private let request: HTTPRequest
+    private let query: FormFields
+    private var form: FormFields?
+    private var json: JSONObject?
+
+    /// Reads the parts of the request that the places are in. The dialect alone decides how the body is read: clients label
+    /// JSON as a form, or as nothing.
+    init(_ request: HTTPRequest, at places: [DialectPlace]) throws(RequestError) {
+        self.request = request
+        query = FormFields(request.query ?? [])
+        guard query.isWhole else {
+            throw .invalid("a field name of the query cannot be decoded, or there are more than 256 fields")
+        }
+        guard let place = places.first(where: \.isInBody) else {
+            guard request.body.isEmpty else { throw .invalid("the request has a body; expected none") }
+            return
+        }
+        _ = try VerifyRequestBody.mediaType(request)
+        if place.isInForm {
+            form = try VerifyRequestBody.form(request.body)
+        } else {
+            do { json = try StrictJSON.readObject(request.body) } catch {
+                throw .invalid("the JSON cannot be read: \(error.reason)")
+            }
+        }
+    }
+
+    /// The value at a place; `nil` if the request has none there.
+    ///
+    /// - Parameter name: What the value is, for error messages.
+    func value(of name: String, at place: DialectPlace) throws(RequestError) -> String? {
+        let values = try texts(at: place)
+        guard values.count <= 1 else {
+            throw .invalid("the \(name) is given \(values.count) times; expected it once, as \(place.text)")
+        }
+        guard let value = values.first else { return nil }
+        guard let value, !value.isEmpty else {
+            throw .invalid("the \(name) is empty or cannot be decoded; expected UTF-8, as \(place.text)")
+        }
+        guard place.isBase64 else { return value }
+        let bytes = try? Base64.decode(Array(value.utf8)[...], alphabet: .standard, padding: .optional)
+        guard let bytes, !bytes.isEmpty, let decoded = String(validating: bytes, as: UTF8.self) else {
+            throw .invalid("the \(name) is no Base64 of UTF-8; expected that, as \(place.text)")
+        }
+        return decoded
+    }
+
+    /// The value at a place, which the request must have.
+    func required(_ name: String, at place: DialectPlace) throws(RequestError) -> String {
+        guard let value = try value(of: name, at: place) else {
+            throw .invalid("no \(name) is given; expected it as \(place.text)")
+        }
+        return value
+    }
+
+    /// The values at a place, before Base64 is taken off. A value is `nil` if it cannot be decoded.
+    private func texts(at place: DialectPlace) throws(RequestError) -> [String?] {
+        // Base64 has no spaces, so a plus sign that a client forgot to escape is one.
+        let plus = place.isBase64 ? UInt8(ascii: "+") : UInt8(ascii: " ")
+        switch place.part {
+        case .query(let name): return query.encoded(name).map { String(percentEncoded: $0, plus: plus) }
+        case .form(let name): return (form?.encoded(name) ?? []).map { String(percentEncoded: $0, plus: plus) }
+        case .header(let name):
+            // A replacement character stands for bytes that were not UTF-8 when a proxy read them.
+            return request.values(of: name).map { String(utf8: $0).flatMap { $0.holdsReplacement ? nil : $0 } }
+        case .json(let names):
+            do throws(JSONError) {
+                var object = json
+                for name in names.dropLast() { object = try object?.object(name) }
+                return try object?.text(names.last ?? "").map { [$0] } ?? []
+            } catch {
+                throw .invalid("the JSON cannot be read: \(error.reason)")
+            }
+        }
+    }
+}

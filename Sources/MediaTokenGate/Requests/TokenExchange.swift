@@ -1,0 +1,72 @@
+internal import HTTPMessages
+internal import MediaToken
+internal import StreamPaths
+internal import TextEncodings
+
+/// What a token must be for, and who may ask for its grant again, when a caller wants to play a stream.
+struct TokenExchange {
+    let routes: GateRoutes
+    let comparesCanonically: Bool
+
+    /// The route of a stream that needs a token.
+    func route(to url: StreamURL) throws(RequestError) -> GateRoute {
+        guard url.origin != nil || !routes.nameHosts else {
+            throw .invalid(
+                "the url is '\(printable(url.text))'; expected one with a host, since routes name their hosts")
+        }
+        guard let route = routes.route(to: url.path, on: url.origin?.host) else {
+            throw RequestError(
+                403, .routeUnknown,
+                "no route names '\(printable(url.text))', or a server might take it for a path of another")
+        }
+        return route
+    }
+
+    /// The caller's expectation, which must be within the route's. Anything left out is taken from the route.
+    func narrowed(
+        _ route: Expectation, toRequestor requestor: String?, resource sent: String?
+    ) throws(RequestError) -> Expectation {
+        var (requestors, resource) = (route.requestors, route.resource)
+        if let given = requestor.map({ RequestorID($0) }) {
+            guard requestors.contains(given) else {
+                throw .invalid(
+                    "the requestor is '\(given)'; its route is for \(printableList(requestors.map(\.description)))")
+            }
+            if requestors.count > 1 { requestors = [given] }
+        }
+        if let given = sent.map({ ResourceID($0) }) {
+            guard resource.matches(given) else {
+                throw .invalid(
+                    "the resource is '\(given)'; its route is for \(printableList(resource.resources.map(\.description)))"
+                )
+            }
+            let comparison: ResourceRule.Comparison = comparesCanonically ? .canonical : .exact
+            if resource.comparison != comparison || !resource.namesOnly(given) {
+                resource = comparesCanonically ? .canonically([given]) : .exactly(given)
+            }
+        }
+        return Expectation(requestors: requestors, resource: resource)
+    }
+
+    /// The lengths of an `Idempotency-Key` in bytes, quotes included; the player sends the same key with each attempt
+    /// at one play (draft-ietf-httpapi-idempotency-key-header). Anyone who has the token could guess a shorter key.
+    private static let keyLengths = RetryWindow.shortestSecret...255
+
+    /// Lets a client fetch its grant again; `nil` if the route does not allow it, or the client sends no key.
+    func retries(
+        _ request: HTTPRequest, of url: String, within window: Duration?
+    ) throws(RequestError) -> RetryWindow? {
+        guard let window else { return nil }
+        let keys = request.values(of: GateField.idempotencyKey)
+        guard let key = keys.first else { return nil }
+        guard keys.count == 1, Self.keyLengths.contains(key.count),
+            key.allSatisfy({ (0x21...0x7E).contains($0) })
+        else {
+            throw .invalid(
+                "the Idempotency-Key is not usable; expected one, of \(Self.keyLengths.lowerBound) to "
+                    + "\(Self.keyLengths.upperBound) visible characters, made at random for each play")
+        }
+        // The secret includes the URL, because another URL needs another grant. No key contains a zero byte.
+        return RetryWindow(secret: Array(key) + [0] + url.utf8, within: window)
+    }
+}
