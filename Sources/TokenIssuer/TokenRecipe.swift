@@ -13,6 +13,10 @@ package struct TokenRecipe: Sendable {
     /// The TTL in milliseconds; real tokens have 420000.
     package var timeToLive: Int64 = 420_000
     package var issued: TokenDate
+    /// The fields that a media token is to lack.
+    package var omitted: Set<MediaTokenField> = []
+    /// The fields that a media token is to have as empty elements.
+    package var emptied: Set<MediaTokenField> = []
     /// The device that an AuthN or AuthZ token is bound to.
     package var device = "0000000000000000000000000000000000000000"
 
@@ -38,10 +42,22 @@ package struct TokenRecipe: Sendable {
     }
 
     private var mediaFields: String {
-        element("sessionGUID", sessionGUID) + element("requestorID", escape(requestor))
-            + element("resourceID", escape(resource))
-            + element("ttl", String(timeToLive)) + element("issueTime", issued.written(as: .issueTime))
-            + element("mvpdId", escape(mvpd)) + (proxyMVPD.map { element("proxyMvpdId", escape($0)) } ?? "")
+        MediaTokenField.allCases.map { field in
+            guard !omitted.contains(field), let text = emptied.contains(field) ? "" : text(of: field) else { return "" }
+            return element("\(field.name)", text)
+        }.joined()
+    }
+
+    private func text(of field: MediaTokenField) -> String? {
+        switch field {
+        case .sessionGUID: sessionGUID
+        case .requestorID: escape(requestor)
+        case .resourceID: escape(resource)
+        case .ttl: String(timeToLive)
+        case .issueTime: issued.written(as: .issueTime)
+        case .mvpdID: escape(mvpd)
+        case .proxyMVPDID: proxyMVPD.map(escape)
+        }
     }
 
     private var authenticationFields: String {

@@ -70,7 +70,7 @@ package struct FieldElements: Sendable {
 /// Why a field of a document is not accepted.
 package struct XMLFieldError: Error, Equatable, Sendable {
     package enum Reason: Equatable, Sendable {
-        case missing, empty, duplicate, nested, decorated
+        case missing, empty, blank, duplicate, nested, decorated
     }
 
     package let name: String
@@ -87,6 +87,7 @@ package struct XMLFieldError: Error, Equatable, Sendable {
             switch reason {
             case .missing: "is missing"
             case .empty: "is empty"
+            case .blank: "has white space only; expected text, or an empty element"
             case .duplicate: "is there more than once"
             case .nested: "has elements inside; expected text"
             case .decorated: "has an attribute, a prefix or a namespace; expected a plain name"

@@ -78,9 +78,11 @@ struct GroupTests {
 
     @Test("a store is asked to remember a token by what was signed, whatever the policy makes of its life")
     func remembered() throws {
-        for (ttl, life) in [("<ttl>420000</ttl>", 420_000), ("<ttl>3600000</ttl>", 3_600_000), ("", 86_400_000)]
-            as [(String, Int64)]
-        {
+        let lives: [(String, Int64)] = [
+            ("<ttl>420000</ttl>", 420_000), ("<ttl>3600000</ttl>", 3_600_000), ("", 86_400_000), ("<ttl/>", 86_400_000),
+            ("<ttl></ttl>", 86_400_000),
+        ]
+        for (ttl, life) in lives {
             let store = AskedStore()
             let policy = VerificationPolicy(defaultTTL: .seconds(60), maximumTTL: .seconds(60))
             let payload = Mint.payload().replacing("<ttl>420000</ttl>", with: ttl)

@@ -40,6 +40,24 @@ struct RejectionTests {
         #expect(try Mint.verifier().verify(token, at: late).message.contains("ttl of 60 min 0 s cut to 15 min 0 s"))
     }
 
+    @Test("a token without a requestor is Adobe's to mend, and no other fault of a requestor is")
+    func withoutRequestor() throws {
+        for (spelling, isAdobes) in [
+            ("", true), ("<requestorID/>", true), ("<requestorID a=\"\"/>", false),
+            ("<requestorID/><requestorID/>", false),
+        ] {
+            let payload = Mint.payload().replacing("<requestorID>MML</requestorID>", with: spelling)
+            guard case .rejected(let rejection) = try Mint.verifier().verify(Mint.signed(payload)) else {
+                Issue.record("accepted")
+                continue
+            }
+            #expect(rejection.code == .invalidTokenFormat)
+            #expect(rejection.message.contains("requestorID"))
+            #expect(rejection.message.contains("3.4.0") == isAdobes, "\(rejection.message)")
+            #expect(rejection.advice.contains("report it to Adobe") == isAdobes, "\(rejection.advice)")
+        }
+    }
+
     @Test("of several resources the nearest is compared, and every one canonically")
     func nearestResource() throws {
         let token = try Mint.token { $0.resource = "<a b='1'/>" }

@@ -23,10 +23,12 @@ enum TokenVectors {
     {
         let now = Timestamp(milliseconds: Mint.issued.timestamp.milliseconds + (vector.after ?? 10_000))
         let resource = ResourceID(vector.resource ?? "TNT")
+        let requestor = RequestorID(vector.requestor ?? "MML")
         let expectation = Expectation(
-            requestor: vector.requestor ?? "MML",
+            requestors: [requestor],
             resource: vector.canonical == true ? .canonically([resource]) : .exactly(resource))
-        let verifier = try Mint.verifier()
+        let allowed = vector.mvpds.map { [requestor: Set($0.map { MVPDID($0) })] } ?? [:]
+        let verifier = try Mint.verifier(policy: VerificationPolicy(allowedMVPDs: allowed))
         let examination = verifier.examine(RawToken(token), for: expectation, at: now)
         let verdict = try verifier.verify(RawToken(token), for: expectation, at: now)
         #expect(examination.firstFailure?.code ?? .validToken == verdict.code)

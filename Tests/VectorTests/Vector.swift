@@ -22,6 +22,8 @@ struct Vector: Decodable, Sendable {
     let requestor: String?
     let resource: String?
     let canonical: Bool?
+    /// The MVPDs that the requestor allows; `nil` if it allows all.
+    let mvpds: [String]?
 
     let signature: [String]?
     let encodedMessage: [String]?

@@ -23,12 +23,20 @@ package enum ClaimsError: Error, Equatable, Sendable {
         case .decoratedRoot: "the root element has an attribute, a prefix or a namespace; expected a plain name"
         case .strayText: "text between the fields of the token; expected elements only"
         case .otherKind(let kind): "this is \(kind.title); expected a short media token"
-        case .field(let refusal): refusal.message
+        case .field(let refusal):
+            refusal.message
+                + (lacksRequestor ? "; REST API v2 left it out before Adobe Pass 3.4.0 (September 2025)" : "")
         case .otherCase(let field):
             "<\(field)> is there in other upper and lower case; expected the name as it stands here"
         case .timeToLive: "<ttl> is not a whole number of milliseconds from 1 to 9223372036854775807"
         case .date(let field, let form): "<\(field)> is not a date of the form '\(form)'"
         case .overflowingExpiry: "<ttl> puts the expiry beyond the year 9999"
         }
+    }
+
+    /// Whether the token has no requestor ID, as REST API v2 issued tokens before Adobe Pass 3.4.0.
+    package var lacksRequestor: Bool {
+        let field = MediaTokenField.requestorID.name
+        return [.missing, .empty].contains { self == .field(XMLFieldError(field, $0)) }
     }
 }

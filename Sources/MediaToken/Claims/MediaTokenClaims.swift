@@ -8,7 +8,8 @@ public struct MediaTokenClaims: Sendable {
     public let requestor: RequestorID
     /// The resource that the token opens. The client chose it, so it can be hostile although it is signed.
     public let resource: ResourceID
-    /// The signed TTL, before any policy limits it; `nil` if the token has no `ttl`.
+    /// The signed TTL, before any policy limits it; `nil` if the token has no `ttl`, or an
+    /// empty one.
     public var timeToLive: Duration? { ttlMilliseconds.map { .milliseconds($0) } }
     /// The signed TTL in milliseconds, as the token has it; `nil` if the token has no `ttl`.
     package let ttlMilliseconds: Int64?
@@ -16,8 +17,8 @@ public struct MediaTokenClaims: Sendable {
     public let issueTime: TokenDate
     /// The viewer's TV provider.
     public let mvpd: MVPDID
-    /// The proxy MVPD in front of the viewer's TV provider; `nil` if there is none. No real token with one has been
-    /// seen.
+    /// The proxy MVPD in front of the viewer's TV provider; `nil` if there is none, or if its element
+    /// is empty. No real token with one has been seen.
     public let proxyMVPD: MVPDID?
     /// The elements that the format does not define. They are kept for display only and do not affect the verdict.
     public let extraFields: [TokenField]

@@ -2,11 +2,13 @@ internal import TextEncodings
 internal import TokenXML
 
 /// The fields of a media token that are read. A token may have each of them at most once.
-package enum MediaTokenField: Int {
+package enum MediaTokenField: Int, CaseIterable {
     case sessionGUID, requestorID, resourceID, ttl, issueTime, mvpdID, proxyMVPDID
 
     /// The name of the field's element.
     package var name: StaticString { Self.names[rawValue] }
+    /// Whether a token may lack the field. An empty element then counts as none.
+    var isOptional: Bool { self == .ttl || self == .proxyMVPDID }
 
     static let names: [StaticString] = [
         "sessionGUID", "requestorID", "resourceID", "ttl", "issueTime", "mvpdId", "proxyMvpdId",
@@ -58,17 +60,21 @@ struct MediaTokenFieldPlaces {
 }
 
 extension FieldElements {
-    /// The element that holds `field`; `nil` if the token does not have it.
+    /// The element that holds `field`; `nil` if the token does not have it, or has it as an empty element that is optional.
     private func element(
         of field: MediaTokenField, _ places: MediaTokenFieldPlaces
     ) throws(ClaimsError) -> XMLElement? {
         guard let index = try places.index(of: field) else { return nil }
         let element = elements.list[index]
-        do { try check(element, named: field.name) } catch { throw .field(error) }
+        do { try check(element, named: field.name) } catch {
+            guard field.isOptional, error.reason == .empty else { throw .field(error) }
+            return nil
+        }
+        guard !field.isOptional || !element.isBlank else { throw .field(XMLFieldError(field.name, .blank)) }
         return element
     }
 
-    /// The text of `field`; `nil` if the token does not have it.
+    /// The text of `field`; `nil` if the token does not have it. An optional field that is empty counts as absent.
     func optional(_ field: MediaTokenField, _ places: MediaTokenFieldPlaces) throws(ClaimsError) -> String? {
         try element(of: field, places).map { elements.text(of: $0) }
     }
@@ -92,7 +98,8 @@ extension FieldElements {
         return date
     }
 
-    /// The TTL, which must be digits only: no sign, no exponent, no white space, no leading zero. `nil` if the token has none.
+    /// The TTL, which must be digits only: no sign, no exponent, no white space, no leading zero. `nil` if the token has none, or an
+    /// empty one.
     func timeToLive(_ places: MediaTokenFieldPlaces) throws(ClaimsError) -> Int64? {
         guard let element = try element(of: .ttl, places) else { return nil }
         let milliseconds = elements.withText(of: element) { text -> Int64? in

@@ -68,6 +68,9 @@ extension VerificationPolicy {
     package func checkMVPD(of claims: MediaTokenClaims) throws(PolicyError) {
         guard let allowed = allowedMVPDs[claims.requestor] else { return }
         if !allowed.contains(claims.mvpd) {
+            if let proxy = claims.proxyMVPD, allowed.contains(proxy) {
+                throw .exchangedMVPDs(signed: claims.mvpd, proxy: proxy, for: claims.requestor)
+            }
             throw .mvpd(
                 field: "\(MediaTokenField.mvpdID.name)", signed: claims.mvpd, allowed: allowed, for: claims.requestor)
         }

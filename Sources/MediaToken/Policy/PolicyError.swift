@@ -10,6 +10,8 @@ package indirect enum PolicyError: Error, Sendable {
     case requestor(signed: RequestorID, expected: [RequestorID])
     case resource(signed: ResourceID, expected: ResourceRule)
     case mvpd(field: String, signed: MVPDID, allowed: Set<MVPDID>, for: RequestorID)
+    /// The MVPD is not on the allow-list but its proxy is, so the token may have them exchanged.
+    case exchangedMVPDs(signed: MVPDID, proxy: MVPDID, for: RequestorID)
 
     /// One line that names the values that differ.
     package var message: String {
@@ -22,6 +24,9 @@ package indirect enum PolicyError: Error, Sendable {
         case .mvpd(let field, let signed, let allowed, let requestor):
             "\(field) is '\(signed)'; requestor '\(requestor)' allows "
                 + printableList(allowed.map(\.description).sorted())
+        case .exchangedMVPDs(let signed, let proxy, let requestor):
+            "mvpdId is '\(signed)', which requestor '\(requestor)' does not allow, but proxyMvpdId is '\(proxy)', which "
+                + "it does; the two may be exchanged, as REST API v2 had them before Adobe Pass 3.4.0 (September 2025)"
         }
     }
 

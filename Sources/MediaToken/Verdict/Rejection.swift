@@ -33,7 +33,7 @@ public struct Rejection: Sendable, CustomStringConvertible {
         case .policy(.expired): .tokenExpired
         case .policy(.requestor): .invalidRequestorID
         case .policy(.resource): .invalidResourceID
-        case .policy(.mvpd): .invalidMVPDID
+        case .policy(.mvpd), .policy(.exchangedMVPDs): .invalidMVPDID
         case .alreadyUsed: .tokenAlreadyUsed
         case .predatesStore: .tokenPredatesStore
         }
@@ -47,7 +47,7 @@ public struct Rejection: Sendable, CustomStringConvertible {
         case .policy(.notYetValid), .policy(.expired): .window
         case .policy(.requestor): .requestor
         case .policy(.resource): .resource
-        case .policy(.mvpd): .mvpd
+        case .policy(.mvpd), .policy(.exchangedMVPDs): .mvpd
         case .alreadyUsed, .predatesStore: .replay
         }
     }
@@ -76,6 +76,8 @@ public struct Rejection: Sendable, CustomStringConvertible {
         switch reason {
         case .envelope(.denied): "the viewer is not authorized: show Adobe's message, do not retry"
         case .claims(.otherKind): "ask Adobe Pass for a media token (getAuthorization, or REST /tokens/media)"
+        case .claims(let error) where error.lacksRequestor:
+            "ask Adobe Pass for a new token; if a new one has no requestorID either, report it to Adobe"
         case .envelope, .claims: "pass the token on exactly as Adobe Pass returned it"
         case .signature(.keyOutsideValidity):
             "load the key that Adobe Pass signs with now; if the certificate should be valid, check this machine's clock"
@@ -86,7 +88,8 @@ public struct Rejection: Sendable, CustomStringConvertible {
         case .policy(.expired): "fetch a new token for each play; if it was fresh, check this machine's clock"
         case .policy(.requestor): "use the requestor ID that the app passes to setRequestor"
         case .policy(.resource): "use the resource that the app passes to getAuthorization, byte for byte"
-        case .policy(.mvpd): "add the MVPD to the requestor's allow-list, if it is meant to be on it"
+        case .policy(.mvpd), .policy(.exchangedMVPDs):
+            "add the MVPD to the requestor's allow-list, if it is meant to be on it"
         case .alreadyUsed: "fetch a new token for each play, and never cache one"
         case .predatesStore:
             "fetch a new token after that time; a new store accepts no token from before its beginning, clock skew included"

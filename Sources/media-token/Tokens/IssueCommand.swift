@@ -28,11 +28,15 @@ enum IssueCommand {
                     CommandOption("resource-file", "F", "The same from a file, without its last line break"),
                     CommandOption("mvpd", "ID", "MVPD (default TempPass)"),
                     CommandOption("proxy-mvpd", "ID", "Proxy MVPD (default none)"),
-                    CommandOption("ttl", "MS", "Life in milliseconds (default 420000)"),
+                    CommandOption("ttl", "MS", "Life in milliseconds, or none (default 420000)"),
                     CommandOption("issued-at", "TIME", "Issue time, in the forms of verify's --at (default now)"),
                     CommandOption("kind", "KIND", "media, authn or authz (default media)"),
                     CommandOption("root", "NAME", "authToken or shortAuthorizationToken (default authToken)"),
                     CommandOption("device", "FINGERPRINT", "Device that an authn or authz token is bound to"),
+                    CommandOption(
+                        "omit", "FIELD",
+                        "Leave a media token's field out: \(fieldNames.joined(separator: ", ")) (repeatable)"),
+                    CommandOption("empty", "FIELD", "Make a media token's field an empty element (repeatable)"),
                 ]),
             OptionGroup(
                 heading: "Output:",
@@ -43,6 +47,8 @@ enum IssueCommand {
                         "\(TokenWrapping.allCases.map(\.rawValue).joined(separator: ", ")) (default clear)"),
                 ]),
         ])
+
+    private static let fieldNames = MediaTokenField.allCases.map { "\($0.name)" }
 
     private struct Invocation {
         let signingKey: String
@@ -70,12 +76,35 @@ enum IssueCommand {
             recipe.resource = resource ?? ""
             recipe.mvpd = try given.one("mvpd") ?? recipe.mvpd
             recipe.proxyMVPD = try given.one("proxy-mvpd")
-            recipe.timeToLive = try given.number("ttl", in: 1...31_536_000_000) ?? recipe.timeToLive
+            recipe.omitted = try Self.fields("omit", given)
+            recipe.emptied = try Self.fields("empty", given)
+            if given.all("ttl") == ["none"] {
+                recipe.omitted.insert(.ttl)
+            } else {
+                recipe.timeToLive = try given.number("ttl", in: 1...31_536_000_000) ?? recipe.timeToLive
+            }
             recipe.device = try given.one("device") ?? recipe.device
             recipe.kind = try given.choice("kind", TokenKind.init, TokenKind.allCases.map(\.rawValue)) ?? .media
             recipe.root =
                 try given.choice("root", { TokenKind.media.roots.contains($0) ? $0 : nil }, TokenKind.media.roots)
                 ?? recipe.root
+            guard recipe.omitted.isDisjoint(with: recipe.emptied) else {
+                throw UsageError("--omit and --empty name the same field; expected one of them")
+            }
+            guard recipe.kind == .media || (recipe.omitted.isEmpty && recipe.emptied.isEmpty) else {
+                throw UsageError("--omit, --empty and --ttl none are for media tokens; expected no --kind, or media")
+            }
+        }
+
+        private static func fields(_ option: String, _ given: Arguments) throws(UsageError) -> Set<MediaTokenField> {
+            var fields: Set<MediaTokenField> = []
+            for name in given.all(option) {
+                guard let field = MediaTokenField.allCases.first(where: { "\($0.name)" == name }) else {
+                    throw UsageError("--\(option) is '\(name)'; expected \(fieldNames.joined(separator: ", "))")
+                }
+                fields.insert(field)
+            }
+            return fields
         }
 
         /// Reads the issue time. A time that is given with an offset is written with that offset.
