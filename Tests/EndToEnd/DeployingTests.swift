@@ -6,12 +6,7 @@ import Testing
 enum Deploying {
     /// The first block in `language` below a heading.
     static func snippet(_ language: String, under heading: String) throws -> String {
-        let article = Fixtures.package.appending(path: "Sources/MediaTokenGate/MediaTokenGate.docc/Deploying.md")
-        let text = try String(contentsOf: article, encoding: .utf8)
-        let place = try #require(text.range(of: "\n## \(heading)\n"))
-        let begin = try #require(text.range(of: "```\(language)\n", range: place.upperBound..<text.endIndex))
-        let end = try #require(text.range(of: "\n```", range: begin.upperBound..<text.endIndex))
-        return String(text[begin.upperBound..<end.lowerBound])
+        try Fixtures.snippet(language, under: heading, of: "MediaTokenGate/MediaTokenGate.docc/Deploying")
     }
 }
 

@@ -13,6 +13,16 @@ package enum Fixtures {
     /// The token that Adobe Pass issued on 2016-03-17 to an anonymous temporary pass.
     package static let realTokenFile = vectors.appending(path: "media-token-2016-temppass.txt").path
 
+    /// The first block in `language` below a heading of a page.
+    package static func snippet(_ language: String, under heading: String, of page: String) throws -> String {
+        let text = try String(contentsOf: package.appending(path: "Sources/\(page).md"), encoding: .utf8)
+        guard let place = text.range(of: "\n## \(heading)\n"),
+            let begin = text.range(of: "```\(language)\n", range: place.upperBound..<text.endIndex),
+            let end = text.range(of: "\n```", range: begin.upperBound..<text.endIndex)
+        else { throw Program.Failure(description: "\(page) has no \(language) under \(heading)") }
+        return String(text[begin.upperBound..<end.lowerBound])
+    }
+
     package static func realToken() throws -> String {
         try String(contentsOfFile: realTokenFile, encoding: .utf8)
     }

@@ -10,20 +10,33 @@ struct OutputOptions {
             CommandOption("quiet", nil, "Print nothing; the exit status tells"),
         ])
 
-    let isQuiet: Bool
+    /// The options of a command that decides about tokens.
+    static let verdictGroup = OptionGroup(
+        heading: group.heading,
+        options: group.options + [CommandOption("status", nil, "Print nothing but one code for each token")])
+
+    /// Whether only the codes are shown.
+    let isStatus: Bool
+    private let isQuiet: Bool
     private let isJSON: Bool
+    /// Whether the checks of a token are shown.
+    var showsChecks: Bool { !isQuiet && !isStatus }
 
     init(_ given: Arguments) throws(UsageError) {
+        isStatus = given.has("status")
         isQuiet = given.has("quiet")
         isJSON = given.has("json")
-        guard !(isQuiet && isJSON) else { throw UsageError("--json and --quiet are given; expected one of them") }
+        let forms = ["json", "quiet", "status"].filter(given.has)
+        guard forms.count <= 1 else {
+            throw UsageError("--\(forms[0]) and --\(forms[1]) are given; expected one of them")
+        }
     }
 
     /// - Parameters:
     ///   - verdict: the code of the verdict; `nil` if the token was only inspected.
     ///   - showsFields: whether the list for people contains the token's fields. JSON always contains them.
     func show(_ examination: Examination, verdict: VerdictCode? = nil, showsFields: Bool = false) {
-        if isQuiet { return }
+        guard showsChecks else { return }
         if isJSON {
             Console.print(JSONLine.encode(ExaminationDocument(examination, verdict: verdict)))
         } else {

@@ -13,6 +13,9 @@ enum VerifyCommand {
             Each token is accepted once: within this run or, with --replays, for as long as it lives, whoever asks. A \
             store that is new cannot know the past, and refuses tokens issued before it (TOKEN_PREDATES_STORE).
 
+            With --status, standard output is one code a token once all are decided, or ERROR_UNKNOWN alone if a key, \
+            a file or the store fails; after a usage error it is empty. Reasons go to standard error.
+
             Exit status: 0 all valid, 1 at least one rejected, 2 undecided (keys or store), 64 usage.
 
             Examples:
@@ -21,7 +24,8 @@ enum VerifyCommand {
                 --at '2016-03-17 15:02:00 -0700' --json - < tokens.txt
             """,
         groups: [
-            KeyOptions.group, ExpectationOptions.group, TimeOptions.group, ReplayOptions.group, OutputOptions.group,
+            KeyOptions.group, ExpectationOptions.group, TimeOptions.group, ReplayOptions.group,
+            OutputOptions.verdictGroup,
         ])
 
     private struct Invocation {
@@ -49,7 +53,14 @@ enum VerifyCommand {
 
     static func run(_ arguments: [String]) -> ExitStatus {
         let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
-        return CommandError.report { () throws(CommandError) in try verify(invocation) }
+        return CommandError.report { () throws(CommandError) in
+            do throws(CommandError) {
+                return try verify(invocation)
+            } catch {
+                if invocation.output.isStatus { Console.print(VerdictCode.errorUnknown.rawValue) }
+                throw error
+            }
+        }
     }
 
     private static func verify(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
@@ -62,12 +73,17 @@ enum VerifyCommand {
             keys: keys, policy: invocation.time.policy(allowedMVPDs: invocation.expectation.allowedMVPDs),
             replays: store)
         let expectation = Expectation(requestors: invocation.expectation.requestors, resource: resource)
-        var status = ExitStatus.success
+        var (status, codes) = (ExitStatus.success, [VerdictCode]())
         try invocation.input.forEachGroup { tokens in
             let now = invocation.time.time ?? .now
             let requests = tokens.map { VerificationRequest(token: $0, expectation: expectation) }
-            guard !invocation.output.isQuiet else {
-                for outcome in verifier.verify(requests, at: now) { status = max(status, outcome.exitStatus) }
+            guard invocation.output.showsChecks else {
+                for outcome in verifier.verify(requests, at: now) {
+                    status = max(status, outcome.exitStatus)
+                    guard invocation.output.isStatus else { continue }
+                    codes.append(outcome.code)
+                    if let reason = outcome.reason { Console.printError(reason) }
+                }
                 return
             }
             for (outcome, examination) in verifier.verifyAndExamine(requests, at: now) {
@@ -77,6 +93,8 @@ enum VerifyCommand {
             Console.flush()
         }
         do { try store.close() } catch { throw CommandError("\(error)") }
+        // Not earlier: nobody may read VALID_TOKEN of a run that fails.
+        for code in codes { Console.print(code.rawValue) }
         return status
     }
 }
@@ -86,6 +104,15 @@ extension Result where Success == Verdict, Failure == VerificationError {
         switch self {
         case .success(let verdict): verdict.code
         case .failure: .errorUnknown
+        }
+    }
+
+    /// Why the token is not accepted; `nil` if it is.
+    fileprivate var reason: String? {
+        switch self {
+        case .success(.accepted): nil
+        case .success(.rejected(let rejection)): "\(rejection)"
+        case .failure(let error): "\(VerdictCode.errorUnknown.rawValue): \(error)"
         }
     }
 
