@@ -49,7 +49,7 @@ extension EndToEnd {
             let broken = try GateProcess(in: place, replays: server.url + "?timeout=200", options)
             let fenced = try GateProcess(in: place, ["--config", file, "--skew", "300"])
             let old = Timestamp(milliseconds: Timestamp.now.milliseconds - 60_000)
-            let tokens = try place.tokens(80)
+            let tokens = try place.tokens(110)
             server.end(SIGKILL)
             func token(_ change: (inout TokenRecipe) -> Void) throws -> String {
                 try Mint.token {
@@ -131,7 +131,7 @@ extension EndToEnd.HTTPInterfaceTests {
     @Test("each request on the page on the HTTP API can be pasted into a shell, and is answered as the page shows")
     func page() throws {
         let samples = try Self.samples()
-        #expect(samples.count == 9)
+        #expect(samples.count == 10)
         let grantKey = try place.directory.write(String(repeating: "0f", count: 32), to: "grant.key")
         let file = try place.directory.write(
             """

@@ -58,7 +58,13 @@ struct GateTests {
                 ("accessToken=\(escaped)", "application/x-www-form-urlencoded"),
                 ("auth=\(base64.replacing("+", with: "%2B"))", "application/x-www-form-urlencoded"),
                 ("mediaToken=\(base64)", "application/x-www-form-urlencoded"),
+                ("adobeToken=\(base64)", "application/x-www-form-urlencoded"),
+                ("tveToken=\(base64)", "application/x-www-form-urlencoded"),
+                ("adobeShortMediaToken=\(base64)", "application/x-www-form-urlencoded"),
                 ("{\"token\":\"\(base64)\"}", "application/json"),
+                ("{\"adobeToken\":\"\(base64)\"}", "application/json"),
+                ("{\"tveToken\":\"\(base64)\"}", "application/json"),
+                ("{\"adobeShortMediaToken\":\"\(base64)\"}", "application/json"),
                 ("{\"resource\":\"x\",\"serializedToken\":\"\(base64)\",\"requestor\":\"y\"}", "application/json"),
                 ("<play><serializedToken>\(base64)</serializedToken></play>", "application/xml"),
             ] as [(String, String?)]
@@ -93,7 +99,9 @@ struct GateTests {
         let cases: [(HTTPRequest, Int, String)] = [
             (HTTPRequest(method: "GET", path: "/v1/verify"), 405, "POST"),
             (HTTPRequest(method: "GET", path: "/"), 404, "/v1/verify"), (verify(""), 400, "no token"),
-            (verify("x=1", type: form), 400, "no token"), (verify("token=a&auth=b", type: form), 400, "several tokens"),
+            (verify("x=1", type: form), 400, "no token"),
+            (verify("token=a&auth=b", type: form), 400, "as token and as auth"),
+            (verify("token=a&token=b", type: form), 400, "several tokens that differ"),
             (verify("{", type: "application/json"), 400, "malformed"),
             (verify("{\"token\":1}", type: "application/json"), 400, "another type"),
             (verify("{\"tokn\":\"x\",\"requestor\":\"MML\"}", type: "application/json"), 400, "no token"),
@@ -109,6 +117,71 @@ struct GateTests {
             #expect(answer.status == status && String(decoding: answer.body, as: UTF8.self).contains(text), "\(answer)")
         }
         #expect(answer(verify(token)).status == 200)
+    }
+
+    @Test("a token in the header is the only one, in clear text or Base64, and the body need not be there")
+    func tokenInHeader() {
+        let form = "application/x-www-form-urlencoded"
+        func sent(_ tokens: [String], _ body: String, _ type: String?, query: String? = nil) -> HTTPAnswer {
+            let headers = tokens.map { (name: "x-adobe-primetime-mediatoken", value: $0) }
+            return answer(verify(body, type: type, query: query, headers: headers))
+        }
+        let query = "requestor=MML&resource=TNT"
+        #expect(sent([token], "", nil, query: query).status == 200)
+        for (tokens, body, type, query) in [
+            ([base64], "", nil, query), ([base64], "", "text/plain", query), ([base64], "", "application/json", query),
+            ([base64, base64], "", nil, query), ([base64], "", form, "requestorId=MML&resourceId=TNT"),
+            ([base64], "requestor=MML&resource=TNT", form, nil),
+            ([base64], "requestorId=MML&resourceId=TNT", form, nil),
+            ([base64], "{\"requestor\":\"MML\",\"resourceId\":\"TNT\"}", "application/json", nil),
+        ] as [([String], String, String?, String?)] {
+            let answer = sent(tokens, body, type, query: query)
+            #expect(header("X-Media-Token-Code", of: answer) == "TOKEN_ALREADY_USED", "\(body), \(type ?? "none")")
+        }
+        for (tokens, body, type, named) in [
+            ([base64], token, nil, "X-Adobe-Primetime-MediaToken and as the body"),
+            ([base64], base64, "text/plain", "and as the body"),
+            ([base64], "<play/>", "application/xml", "as the body"),
+            ([base64], "token=\(base64)", form, "X-Adobe-Primetime-MediaToken and as token"),
+            ([base64], "serializedToken=\(base64)", form, "and as serializedToken"),
+            ([base64], "{\"tveToken\":\"\(base64)\"}", "application/json", "and as tveToken"),
+            ([base64], "{\"serializedToken\":\"\(base64)\"}", "application/json", "and as serializedToken"),
+            ([base64], "{\"decisions\":[]}", "application/json", "an answer of Adobe's"),
+            ([base64, token], "", nil, "several tokens that differ"), ([""], "", nil, "no token"),
+            ([""], token, nil, "and as the body"),
+        ] as [([String], String, String?, String)] {
+            let answer = sent(tokens, body, type, query: query)
+            let text = String(decoding: answer.body, as: UTF8.self)
+            #expect(answer.status == 400 && text.contains(named), "\(text)")
+        }
+    }
+
+    @Test("two names for one thing are refused, also where the values are equal, wherever they stand")
+    func twoNames() {
+        let (form, json) = ("application/x-www-form-urlencoded", "application/json")
+        for (body, type, query, named) in [
+            ("token=\(base64)&adobeToken=\(base64)", form, "requestor=MML&resource=TNT", "as token and as adobeToken"),
+            (
+                "{\"token\":\"x\",\"mediaToken\":\"x\"}", json, "requestor=MML&resource=TNT",
+                "as token and as mediaToken"
+            ),
+            ("{\"token\":\"x\",\"serializedToken\":\"x\"}", json, "requestor=MML", "as token and as serializedToken"),
+            (token, "text/plain", "requestor=MML&requestorId=MML&resource=TNT", "a requestor and a requestorId"),
+            (token, "text/plain", "requestor=MML&resourceId=TNT&resource=TNT", "a resource and a resourceId"),
+            ("token=x&requestorId=MML", form, "requestor=MML&resource=TNT", "a requestor and a requestorId"),
+            (
+                "{\"token\":\"x\",\"resource\":\"TNT\"}", json, "requestor=MML&resourceId=TNT",
+                "a resource and a resourceId"
+            ),
+        ] {
+            let answer = answer(verify(body, type: type, query: query))
+            let text = String(decoding: answer.body, as: UTF8.self)
+            #expect(answer.status == 400 && text.contains(named), "\(text)")
+        }
+        #expect(answer(verify(token, query: "requestorId=MML&resourceId=TNT")).status == 200)
+        let named = [(name: "X-Requestor-Id", value: "MML"), (name: "X-Resource-Id", value: "TNT")]
+        #expect(answer(verify(token, query: "requestorId=MML&resourceId=TNT", headers: named)).status == 403)
+        #expect(answer(verify(token, query: "requestorId=ABC&resourceId=TNT", headers: named)).status == 400)
     }
 
     @Test("a no carries its status, both values that differ, and RFC 6750's challenge where another token may help")

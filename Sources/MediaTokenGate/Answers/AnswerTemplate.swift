@@ -43,7 +43,7 @@ package struct AnswerTemplate: Sendable, Equatable {
 
         func escape(_ value: String) -> String {
             switch self {
-            // By scalars: a mark would make one character of itself and the quotation mark before it.
+            // It counts scalars, since a mark would make one character of itself and the quotation mark before it.
             case .json: String(JSONValue.text(value).document.unicodeScalars.dropFirst().dropLast())
             case .xml: value.unicodeScalars.map(Self.xml).joined()
             case .form: PercentEncoding.encode(value)

@@ -49,7 +49,10 @@ package struct CORSOrigins: Sendable, Equatable {
     /// The header fields that the answer to a preflight request has in addition to those of other answers.
     static let preflight: [(name: StaticString, value: String)] = [
         ("Access-Control-Allow-Methods", "POST"),
-        ("Access-Control-Allow-Headers", "Content-Type, Idempotency-Key, X-Request-Id, X-Requestor-Id, X-Resource-Id"),
+        (
+            "Access-Control-Allow-Headers",
+            "Content-Type, Idempotency-Key, X-Adobe-Primetime-MediaToken, X-Request-Id, X-Requestor-Id, X-Resource-Id"
+        ),
         ("Access-Control-Max-Age", "86400"),
     ]
 }

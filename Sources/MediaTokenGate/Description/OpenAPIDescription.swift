@@ -36,16 +36,15 @@ package enum OpenAPIDescription {
         "/v1/verify": [
             "post": operation(
                 "verify", "Verify a token for a requestor and a resource, and consume it",
-                parameters: [named("requestor"), named("resource"), requestID] + inHeaders,
-                body: tokenBody(form: ["requestor", "resource"]),
+                parameters: wanted + [requestID],
+                body: tokenBody(form: []),
                 answers: answers("The token is accepted, and consumed", "Answer"))
         ],
         "/v1/play": [
             "post": operation(
                 "play", "Verify a token for a stream's route, consume it, and make the route's playback grant",
-                parameters: [named("url"), named("requestor"), named("resource"), requestID, idempotencyKey]
-                    + inHeaders,
-                body: tokenBody(form: ["url", "path", "requestor", "resource"]),
+                parameters: wanted + [named("url"), requestID, idempotencyKey],
+                body: tokenBody(form: ["url", "path"]),
                 answers: answers(
                     "The token is accepted, and consumed; url and the cookies are the grant", "Answer",
                     fields: ["Set-Cookie"]))
@@ -53,8 +52,8 @@ package enum OpenAPIDescription {
         "/v1/explain": [
             "post": operation(
                 "explain", "Report on every check of a token, and consume nothing; requestor and resource are optional",
-                parameters: [named("requestor"), named("resource"), requestID] + inHeaders,
-                body: tokenBody(form: ["requestor", "resource"]),
+                parameters: wanted + [requestID],
+                body: tokenBody(form: []),
                 answers: answers(
                     "The token is explained, whatever was found", "Explanation", failures: [400, 413, 415, 431]))
         ],
@@ -80,7 +79,18 @@ package enum OpenAPIDescription {
             name, in: "query", "The \(name), if it is not in the body", example: examples[JSONName(name)] ?? .null)
     }
 
-    private static let inHeaders: [JSONValue] = [
+    /// The token's header field, and what the token must be for. A parameter without an example is an alternative to another one, or
+    /// to the body.
+    private static let wanted: [JSONValue] = [
+        named("requestor"), named("resource"),
+        parameter(
+            "requestorId", in: "query", "Another name for requestor; only one of them may be given, here or in the body"
+        ),
+        parameter(
+            "resourceId", in: "query", "Another name for resource; only one of them may be given, here or in the body"),
+        parameter(
+            "X-Adobe-Primetime-MediaToken", in: "header",
+            "The token, in clear text or Base64, if it is not in the body; a token in both places is refused"),
         parameter(
             "X-Requestor-Id", in: "header", "The requestor, if it is neither in the query nor in the body",
             example: "MML"),
@@ -99,24 +109,31 @@ package enum OpenAPIDescription {
         example: "0123456789abcdef0123456789abcdef")
 
     private static func parameter(
-        _ name: String, in place: String, _ description: String, example: JSONValue, isRequired: Bool = false
+        _ name: String, in place: String, _ description: String, example: JSONValue? = nil, isRequired: Bool = false
     ) -> JSONValue {
-        [
+        var parameter: Members = [
             "name": .text(name), "in": .text(place), "description": .text(description),
-            "required": .boolean(isRequired),
-            "schema": ["type": "string"], "example": example,
+            "required": .boolean(isRequired), "schema": ["type": "string"],
         ]
+        parameter["example"] = example
+        return .object(parameter)
     }
 
     /// The body of a request with a token.
     ///
-    /// - Parameter form: The fields that a form, or an object with a token, may have besides the token.
+    /// - Parameter form: The fields that a form, or an object with a token, may have besides the token, the requestor and the resource.
     private static func tokenBody(form names: [String]) -> JSONValue {
         let tokens = OpenAPISchemas.tokenNames + ["serializedToken"]
+        let pairs = [["requestor", "requestorId"], ["resource", "resourceId"]]
         var fields: Members = [:]
-        for name in tokens + names { fields[JSONName(name)] = ["type": "string"] }
-        let oneToken = JSONValue.list(tokens.map { ["required": [.text($0)]] })
-        let own: JSONValue = ["type": "object", "properties": .object(fields), "oneOf": oneToken]
+        for name in tokens + pairs.joined() + names { fields[JSONName(name)] = ["type": "string"] }
+        let named = tokens.map { JSONValue.object(["required": [.text($0)]]) }
+        let own: JSONValue = [
+            "type": "object", "properties": .object(fields),
+            "description": "The token by one of its names, or none if the header has it",
+            "oneOf": .list(named + [["not": ["anyOf": .list(named)]]]),
+            "not": ["anyOf": .list(pairs.map { ["required": .list($0.map { .text($0) })] })],
+        ]
         let answer: JSONValue = [
             "type": "object", "description": "An answer of Adobe's as a whole: REST v2", "required": ["decisions"],
         ]
@@ -124,7 +141,7 @@ package enum OpenAPIDescription {
             "schema": ["type": "string", "description": "The token, or an answer of Adobe's as a whole"]
         ]
         return [
-            "required": .boolean(true),
+            "required": .boolean(false), "description": "Required unless the header has the token",
             "content": [
                 "text/plain": text, "application/xml": text, "text/xml": text, "application/octet-stream": text,
                 "application/x-www-form-urlencoded": ["schema": own],

@@ -18,4 +18,5 @@ enum GateField {
     static let request: HTTPFieldName = "X-Request-Id"
     static let requestor: HTTPFieldName = "X-Requestor-Id"
     static let resource: HTTPFieldName = "X-Resource-Id"
+    static let token: HTTPFieldName = "X-Adobe-Primetime-MediaToken"
 }

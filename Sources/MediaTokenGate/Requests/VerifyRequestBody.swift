@@ -1,27 +1,35 @@
 internal import HTTPMessages
 internal import TextEncodings
 
-/// The content of a request's body, read according to its media type.
+/// The token of a request, and the other fields of its body, which is read according to its media type.
 struct VerifyRequestBody: ~Copyable {
     private(set) var token: ArraySlice<UInt8>
     /// The fields of a form; `nil` if the body is not a form.
     private var form: FormFields?
     private var members: [String: String] = [:]
 
-    private static let fields = ["requestor", "resource", "url", "path"]
+    private static let fields = ["requestor", "requestorId", "resource", "resourceId", "url", "path"]
     /// The names for the token in a form or the gate's own JSON object: the gate's name, and those in common use.
-    static let tokenFields = ["token", "accessToken", "auth", "mediaToken"]
+    static let tokenFields = [
+        "token", "accessToken", "auth", "mediaToken", "adobeToken", "tveToken", "adobeShortMediaToken",
+    ]
+    /// A token, and the name under which the request has it.
+    private typealias NamedToken = (name: String, bytes: ArraySlice<UInt8>)
     /// The names under which an answer from Adobe holds tokens (REST v1, REST v2).
     private static let answerFields = (token: "serializedToken", decisions: "decisions")
     private static let mediaTypeLimit = 256
 
     init(_ request: HTTPRequest) throws(RequestError) {
         token = request.body
-        switch try Self.mediaType(request) {
-        case "application/x-www-form-urlencoded": try readForm(request.body)
-        case "application/json": try readJSON(request.body)
-        // The body is the token itself or a whole REST v1 or v2 answer; the library detects which.
-        case nil, "text/plain", "application/xml", "text/xml", "application/octet-stream": break
+        let type = try Self.mediaType(request)
+        let tokens = request.values(of: GateField.token).map { NamedToken(GateField.token.description, $0) }
+        switch type {
+        case _ where !tokens.isEmpty && request.body.isEmpty: token = try Self.one(of: tokens)
+        case "application/x-www-form-urlencoded": try readForm(request.body, tokens)
+        case "application/json": try readJSON(request.body, tokens)
+        case nil, "text/plain", "application/xml", "text/xml", "application/octet-stream":
+            // The body is the token itself or a whole REST v1 or v2 answer; the library detects which.
+            if !tokens.isEmpty { token = try Self.one(of: tokens + [(name: "the body", bytes: request.body)]) }
         case let other?:
             throw RequestError(
                 415, .requestInvalid, "the body is \(printable(other)); expected text/plain, a form, JSON or XML")
@@ -63,6 +71,7 @@ struct VerifyRequestBody: ~Copyable {
 
     private static let utf8Names = ["utf-8", "\"utf-8\"", "us-ascii"].map { "charset=" + $0 }
 
+    /// The fields of a body that is a form.
     static func form(_ bytes: ArraySlice<UInt8>) throws(RequestError) -> FormFields {
         guard String(utf8: bytes) != nil else { throw .invalid("the form is not UTF-8") }
         let form = FormFields(bytes)
@@ -72,45 +81,59 @@ struct VerifyRequestBody: ~Copyable {
         return form
     }
 
-    private mutating func readForm(_ bytes: ArraySlice<UInt8>) throws(RequestError) {
+    /// - Parameter tokens: those of the header.
+    private mutating func readForm(_ bytes: ArraySlice<UInt8>, _ tokens: [NamedToken]) throws(RequestError) {
         let form = try Self.form(bytes)
-        token = try Self.one(of: (Self.tokenFields + [Self.answerFields.token]).flatMap(form.encoded), in: "form")
+        let named = (Self.tokenFields + [Self.answerFields.token]).flatMap { name in
+            form.encoded(name).map { (name: name, bytes: $0) }
+        }
+        token = try Self.one(of: tokens + named)
         self.form = form
     }
 
     /// An object with a member of ``answerFields`` and none of ``tokenFields`` is an answer from Adobe, which the library reads.
     /// Its requestor and resource are not used as the caller's expectation, since the client may have written them. Any
     /// other object is the gate's own.
-    private mutating func readJSON(_ bytes: ArraySlice<UInt8>) throws(RequestError) {
-        var tokens: [String?] = []
+    ///
+    /// - Parameter tokens: those of the header.
+    private mutating func readJSON(_ bytes: ArraySlice<UInt8>, _ tokens: [NamedToken]) throws(RequestError) {
+        var tokens = tokens
         let decisions: [JSONObject]?
         do throws(JSONError) {
             let object = try StrictJSON.readObject(bytes)
-            for name in Self.tokenFields { tokens.append(try object.text(name)) }
+            func take(_ name: String) throws(JSONError) {
+                if let text = try object.text(name) { tokens.append((name, Array(text.utf8)[...])) }
+            }
+            for name in Self.tokenFields { try take(name) }
             let isAnswer = [Self.answerFields.token, Self.answerFields.decisions].contains { name in
                 object.members[JSONName(name)] != nil
             }
-            guard tokens.contains(where: { $0 != nil }) || !isAnswer else { return }
-            tokens.append(try object.text(Self.answerFields.token))
+            guard !tokens.isEmpty || !isAnswer else { return }
+            try take(Self.answerFields.token)
             decisions = try object.objects(Self.answerFields.decisions)
             for name in Self.fields { members[name] = try object.text(name) }
         } catch {
             throw .invalid("the JSON cannot be read: \(error.reason)")
         }
         guard decisions == nil else {
-            throw .invalid("the body has a token, and an answer of Adobe's; expected one of them")
+            throw .invalid("a token and an answer of Adobe's are given; expected one of them")
         }
-        token = try Self.one(of: tokens.compactMap { $0.map { Array($0.utf8)[...] } }, in: "JSON object")
+        token = try Self.one(of: tokens)
     }
 
-    private static func one(
-        of tokens: [ArraySlice<UInt8>], in form: String
-    ) throws(RequestError) -> ArraySlice<UInt8> {
-        guard let first = tokens.first, tokens.allSatisfy({ $0.hasSameBytes(as: first) }) else {
+    /// The one token of the request. A second name is refused even with an equal value: another reader may take either.
+    private static func one(of tokens: [NamedToken]) throws(RequestError) -> ArraySlice<UInt8> {
+        guard let first = tokens.first else {
             throw .invalid(
-                "the body, read as a \(form), has \(tokens.isEmpty ? "no token" : "several tokens that differ"); expected "
-                    + "one, as \(tokenFields.joined(separator: ", ")), or a bare token sent as text/plain")
+                "the form or JSON object has no token; expected one, as \(tokenFields.joined(separator: ", ")), or in the "
+                    + "header \(GateField.token), or a bare token sent as text/plain")
         }
-        return first
+        if let other = tokens.first(where: { !$0.name.hasSameBytes(as: first.name) }) {
+            throw .invalid("a token is given as \(first.name) and as \(other.name); expected one of them")
+        }
+        guard tokens.allSatisfy({ $0.bytes.hasSameBytes(as: first.bytes) }) else {
+            throw .invalid("several tokens that differ are given as \(first.name); expected one")
+        }
+        return first.bytes
     }
 }

@@ -45,34 +45,43 @@ struct VerifyRequestFields: ~Copyable {
         self.request = request
     }
 
-    func requestor() throws(RequestError) -> String? { try one("requestor", GateField.requestor) }
+    func requestor() throws(RequestError) -> String? { try one("requestor", or: "requestorId", GateField.requestor) }
 
-    func resource() throws(RequestError) -> String? { try one("resource", GateField.resource) }
+    func resource() throws(RequestError) -> String? { try one("resource", or: "resourceId", GateField.resource) }
 
     /// The value of either `name` or `other`, exactly one of which must be given.
     func one(_ name: String, or other: String) throws(RequestError) -> String {
-        let (first, second) = (try one(name, nil), try one(other, nil))
-        guard let value = first ?? second else {
+        guard let value = try either(name, other) else {
             throw .invalid("no \(name) is given; expected it, or a \(other), in the body or the query")
-        }
-        guard first == nil || second == nil else {
-            throw .invalid("a \(name) and a \(other) are given; expected one of them")
         }
         return value
     }
 
-    /// The value on which body, query and headers agree; `nil` if none of them has it.
-    private func one(_ name: String, _ header: HTTPFieldName?) throws(RequestError) -> String? {
-        var agreed: String?
-        for value in body.values(of: name) { try Self.agree(on: value, of: name, &agreed) }
-        for value in query.decoded(name) { try Self.agree(on: value, of: name, &agreed) }
-        guard let header else { return agreed }
-        var place = 0
+    /// The value of either `name` or `other` on which body, query and header agree; `nil` if none of them has it.
+    private func one(_ name: String, or other: String, _ header: HTTPFieldName) throws(RequestError) -> String? {
+        var (agreed, place) = (try either(name, other), 0)
         while let value = request.nextValue(of: header, from: &place) {
             // A replacement character stands for bytes that were not UTF-8 when a proxy read them.
             let text = String(utf8: value).flatMap { $0.holdsReplacement ? nil : $0 }
             try Self.agree(on: text, of: name, &agreed)
         }
+        return agreed
+    }
+
+    /// The value of either `name` or `other` in body and query, which may not have both; `nil` if they have neither.
+    private func either(_ name: String, _ other: String) throws(RequestError) -> String? {
+        let (first, second) = (try one(name), try one(other))
+        guard first == nil || second == nil else {
+            throw .invalid("a \(name) and a \(other) are given; expected one of them")
+        }
+        return first ?? second
+    }
+
+    /// The value on which body and query agree; `nil` if neither has it.
+    private func one(_ name: String) throws(RequestError) -> String? {
+        var agreed: String?
+        for value in body.values(of: name) { try Self.agree(on: value, of: name, &agreed) }
+        for value in query.decoded(name) { try Self.agree(on: value, of: name, &agreed) }
         return agreed
     }
 

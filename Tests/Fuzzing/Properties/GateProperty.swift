@@ -110,6 +110,8 @@ struct GateProperty: FuzzProperty {
                     "repeatable, and no proxy named an attempt")
                 try demand(
                     Self.tokens(in: request).count == 1, "one token is taken, of \(Self.tokens(in: request).count)")
+            } else {
+                try demand(Self.hasTokenInOnePlace(request), "a token is taken, and header and body have one")
             }
             try checkVerdicts(task)
         case .explain(let request):
@@ -253,6 +255,16 @@ struct GateProperty: FuzzProperty {
     private static func unquoted(_ text: String) -> Data {
         let (bytes, quote) = (Data(text.utf8), UInt8(ascii: "\""))
         return bytes.count > 1 && bytes.first == quote && bytes.last == quote ? bytes.dropFirst().dropLast() : bytes
+    }
+
+    /// Whether a backend's request with a token in its header has no body that could be another one.
+    private static func hasTokenInOnePlace(_ request: HTTPRequest) -> Bool {
+        let name = "x-adobe-primetime-mediatoken".utf8
+        let isInHeader = request.headers.contains { $0.name.utf8.elementsEqual(name) { $0 | 0x20 == $1 | 0x20 } }
+        let type = request.headers.first { $0.name.lowercased() == "content-type" }?.value.lowercased() ?? ""
+        let body = String(decoding: request.body, as: UTF8.self)
+        return !isInHeader || body.isEmpty || (type.contains("form") && !body.hasPrefix("token="))
+            || (type.contains("json") && !body.contains("\"token\":"))
     }
 
     /// The tokens that a request to a proxy came with, found again without the gate's code.
