@@ -60,7 +60,7 @@ struct MediaTokenFieldPlaces {
 }
 
 extension FieldElements {
-    /// The element that holds `field`; `nil` if the token does not have it, or has it as an empty element that is optional.
+    /// The element that holds `field`; `nil` if the token does not have it, or if the field is optional and empty.
     private func element(
         of field: MediaTokenField, _ places: MediaTokenFieldPlaces
     ) throws(ClaimsError) -> XMLElement? {
@@ -98,8 +98,8 @@ extension FieldElements {
         return date
     }
 
-    /// The TTL, which must be digits only: no sign, no exponent, no white space, no leading zero. `nil` if the token has none, or an
-    /// empty one.
+    /// The TTL, which must be digits only: no sign, no exponent, no white space, no leading zero. `nil` if the
+    /// token has none, or an empty one.
     func timeToLive(_ places: MediaTokenFieldPlaces) throws(ClaimsError) -> Int64? {
         guard let element = try element(of: .ttl, places) else { return nil }
         let milliseconds = elements.withText(of: element) { text -> Int64? in

@@ -25,8 +25,8 @@ package indirect enum PolicyError: Error, Sendable {
             "\(field) is '\(signed)'; requestor '\(requestor)' allows "
                 + printableList(allowed.map(\.description).sorted())
         case .exchangedMVPDs(let signed, let proxy, let requestor):
-            "mvpdId is '\(signed)', which requestor '\(requestor)' does not allow, but proxyMvpdId is '\(proxy)', which "
-                + "it does; the two may be exchanged, as REST API v2 had them before Adobe Pass 3.4.0 (September 2025)"
+            "mvpdId is '\(signed)', which requestor '\(requestor)' does not allow, but proxyMvpdId is '\(proxy)', "
+                + "which it does; the two may be exchanged, as REST API v2 had them before Adobe Pass 3.4.0 (September 2025)"
         }
     }
 

@@ -79,8 +79,8 @@ package enum OpenAPIDescription {
             name, in: "query", "The \(name), if it is not in the body", example: examples[JSONName(name)] ?? .null)
     }
 
-    /// The token's header field, and what the token must be for. A parameter without an example is an alternative to another one, or
-    /// to the body.
+    /// The token's header field, and what the token must be for. A parameter without an example is an alternative to
+    /// another one, or to the body.
     private static let wanted: [JSONValue] = [
         named("requestor"), named("resource"),
         parameter(
@@ -121,7 +121,8 @@ package enum OpenAPIDescription {
 
     /// The body of a request with a token.
     ///
-    /// - Parameter form: The fields that a form, or an object with a token, may have besides the token, the requestor and the resource.
+    /// - Parameter form: The fields that a form, or an object with a token, may have besides the token, the requestor and the
+    ///   resource.
     private static func tokenBody(form names: [String]) -> JSONValue {
         let tokens = OpenAPISchemas.tokenNames + ["serializedToken"]
         let pairs = [["requestor", "requestorId"], ["resource", "resourceId"]]

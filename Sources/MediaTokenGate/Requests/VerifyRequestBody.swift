@@ -125,8 +125,8 @@ struct VerifyRequestBody: ~Copyable {
     private static func one(of tokens: [NamedToken]) throws(RequestError) -> ArraySlice<UInt8> {
         guard let first = tokens.first else {
             throw .invalid(
-                "the form or JSON object has no token; expected one, as \(tokenFields.joined(separator: ", ")), or in the "
-                    + "header \(GateField.token), or a bare token sent as text/plain")
+                "the form or JSON object has no token; expected one, as \(tokenFields.joined(separator: ", ")), or in "
+                    + "the header \(GateField.token), or a bare token sent as text/plain")
         }
         if let other = tokens.first(where: { !$0.name.hasSameBytes(as: first.name) }) {
             throw .invalid("a token is given as \(first.name) and as \(other.name); expected one of them")
