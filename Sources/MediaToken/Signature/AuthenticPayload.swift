@@ -18,15 +18,30 @@ package struct AuthenticPayload: Sendable {
     }
 }
 
+/// An envelope, and the digest of its signed bytes.
+package struct DigestedEnvelope: Sendable {
+    fileprivate let envelope: TokenEnvelope
+    fileprivate let digest: SHA256Digest
+
+    /// The short ID of the token, whose signature need not be verified.
+    package var id: TokenID { TokenID(digest) }
+}
+
 extension SignatureWorkspace {
+    /// Verifies the signature of each envelope of a group, as ``authenticate(digested:at:)`` does.
+    package func authenticate(
+        _ group: [Result<TokenEnvelope, EnvelopeError>], at now: Timestamp
+    ) -> [Result<AuthenticPayload, SignatureError>?] {
+        authenticate(digested: group.map(digest), at: now)
+    }
+
     /// Verifies the signature of each envelope of a group, over exactly its signed bytes, with the keys whose
     /// certificates are valid at `now`.
     ///
     /// - Returns: a result for each token, in order; `nil` if a token has no envelope.
     package func authenticate(
-        _ group: [Result<TokenEnvelope, EnvelopeError>], at now: Timestamp
+        digested tokens: [Result<DigestedEnvelope, SignatureError>?], at now: Timestamp
     ) -> [Result<AuthenticPayload, SignatureError>?] {
-        let tokens = group.map(digest)
         guard tokens.count >= BatchVerifier.leastCount else {
             return tokens.map { token in token?.flatMap { authenticate($0, .notTried, at: now) } }
         }
@@ -34,15 +49,13 @@ extension SignatureWorkspace {
         return tokens.indices.map { index in tokens[index]?.flatMap { authenticate($0, findings[index], at: now) } }
     }
 
-    /// An envelope, and the digest of its signed bytes.
-    private typealias DigestedEnvelope = (envelope: TokenEnvelope, digest: SHA256Digest)
-
-    private func digest(
+    /// Digests the signed bytes of a token; `nil` if it has no envelope.
+    package func digest(
         _ token: Result<TokenEnvelope, EnvelopeError>
     ) -> Result<DigestedEnvelope, SignatureError>? {
         guard case .success(let envelope) = token else { return nil }
         do {
-            return .success((envelope, try hasher.digest(envelope.payload)))
+            return .success(DigestedEnvelope(envelope: envelope, digest: try hasher.digest(envelope.payload)))
         } catch {
             return .failure(.outOfResources("\(error)"))
         }

@@ -7,6 +7,8 @@ package import Timestamps
 package struct Examination: Sendable {
     /// The report on each check, in order.
     package let reports: [CheckReport]
+    /// The short ID of the token; `nil` if it could not be split into a signature and signed bytes.
+    package let id: TokenID?
     /// The name of the key that verified the signature; `nil` if none did, and then nothing below is proven.
     package let key: String?
     /// The kind of the token; `nil` if it could not be read.

@@ -33,7 +33,7 @@ extension MediaTokenVerifier {
         _ group: [VerificationRequest], at now: Timestamp
     ) -> [(outcome: Result<Verdict, VerificationError>, examination: Examination)] {
         let steps = steps(of: group, at: now)
-        let outcomes = conclude(steps.approved, of: group, at: now)
+        let outcomes = conclude(steps, of: group, at: now)
         let examinations = examinations(of: steps, group, at: now) { .replay(outcomes[$0]) }
         return Array(zip(outcomes, examinations))
     }

@@ -72,7 +72,7 @@ public final class MediaTokenVerifier: Sendable {
     public func verify(
         _ group: [VerificationRequest], at now: Timestamp = .now
     ) -> [Result<Verdict, VerificationError>] {
-        conclude(steps(of: group, at: now).approved, of: group, at: now)
+        conclude(steps(of: group, at: now), of: group, at: now)
     }
 
     /// Verifies a group of tokens, in order, and returns a result for each. The caller is suspended while the replay
@@ -84,7 +84,7 @@ public final class MediaTokenVerifier: Sendable {
     public func verify(
         _ group: [VerificationRequest], at now: Timestamp = .now
     ) async -> [Result<Verdict, VerificationError>] {
-        let pending = PendingGroup(steps(of: group, at: now).approved, of: group, at: now)
+        let pending = PendingGroup(steps(of: group, at: now), of: group, at: now)
         guard !pending.claims.isEmpty else { return pending.verdicts(for: []) }
         return pending.verdicts(for: await replays.claimWithoutBlocking(pending.claims, at: now))
     }
@@ -93,15 +93,15 @@ public final class MediaTokenVerifier: Sendable {
     ///
     /// - Parameters:
     ///   - claim: asks the replay store for the loop, in place of the verifier's own store.
-    ///   - completion: called once, with a result for each request: when the store has answered or, if no token of the
-    ///     group gets as far as the store, before this method returns.
+    ///   - completion: called once, with a result for each request, and the short ID of each token that has one: when the
+    ///     store has answered or, if no token of the group gets as far as the store, before this method returns.
     package func verify(
         _ group: [VerificationRequest], at now: Timestamp, claimingBy claim: ReplayClaimer,
-        _ completion: @escaping ([Result<Verdict, VerificationError>]) -> Void
+        _ completion: @escaping ([Result<Verdict, VerificationError>], [TokenID?]) -> Void
     ) {
-        let pending = PendingGroup(steps(of: group, at: now).approved, of: group, at: now)
-        guard !pending.claims.isEmpty else { return completion(pending.verdicts(for: [])) }
-        claim(pending.claims, now) { completion(pending.verdicts(for: $0)) }
+        let pending = PendingGroup(steps(of: group, at: now), of: group, at: now)
+        guard !pending.claims.isEmpty else { return completion(pending.verdicts(for: []), pending.ids) }
+        claim(pending.claims, now) { completion(pending.verdicts(for: $0), pending.ids) }
     }
 
     /// Takes every step of a group up to the replay store.
@@ -112,6 +112,7 @@ public final class MediaTokenVerifier: Sendable {
             // Without contexts no signature can be verified. An examination still shows what the envelopes hold.
             return GroupSteps(
                 envelopes: group.map { TokenPath.open($0.token, for: $0.expectation.resource) },
+                ids: group.map { _ in nil },
                 payloads: group.map { _ in .failure(.outOfResources("\(error)")) },
                 approved: group.map { _ in .failure(.undecided(error)) })
         }
@@ -126,7 +127,16 @@ public final class MediaTokenVerifier: Sendable {
     package func conclude(
         _ approved: [StageResult<ApprovedToken>], of group: [VerificationRequest], at now: Timestamp
     ) -> [Result<Verdict, VerificationError>] {
-        let pending = PendingGroup(approved, of: group, at: now)
+        conclude(PendingGroup(approved, group.map { _ in nil }, of: group, at: now), at: now)
+    }
+
+    func conclude(
+        _ steps: GroupSteps, of group: [VerificationRequest], at now: Timestamp
+    ) -> [Result<Verdict, VerificationError>] {
+        conclude(PendingGroup(steps, of: group, at: now), at: now)
+    }
+
+    private func conclude(_ pending: PendingGroup, at now: Timestamp) -> [Result<Verdict, VerificationError>] {
         guard !pending.claims.isEmpty else { return pending.verdicts(for: []) }
         return pending.verdicts(for: replays.claim(pending.claims, at: now))
     }

@@ -1,7 +1,7 @@
 internal import ClaimsStage
 internal import EnvelopeStage
 internal import PolicyStage
-internal import SignatureStage
+public import SignatureStage
 public import Timestamps
 
 /// Why a token was rejected: a code for programs, and a line for the person who has to find the cause.
@@ -19,9 +19,12 @@ public struct Rejection: Sendable, CustomStringConvertible {
     }
 
     let reason: Reason
+    /// The short ID of the token; `nil` if it could not be split into a signature and signed bytes. The bytes are
+    /// whatever the client sent, unless the signature was verified.
+    public internal(set) var id: TokenID?
 
-    init(_ reason: Reason) {
-        self.reason = reason
+    init(_ reason: Reason, of id: TokenID? = nil) {
+        (self.reason, self.id) = (reason, id)
     }
 
     /// The code that a program sees.

@@ -56,10 +56,14 @@ package indirect enum StageError: Error, Sendable {
     }
 
     /// The result that the caller of a verification gets.
-    var outcome: Result<Verdict, VerificationError> {
+    ///
+    /// - Parameter id: the short ID of the token; `nil` if it has no envelope.
+    func outcome(of id: TokenID?) -> Result<Verdict, VerificationError> {
         switch self {
-        case .rejected(let rejection): .success(.rejected(rejection))
-        case .undecided(let error): .failure(error)
+        case .rejected(var rejection):
+            rejection.id = id
+            return .success(.rejected(rejection))
+        case .undecided(let error): return .failure(error)
         }
     }
 }

@@ -21,9 +21,11 @@ struct TokenExaminer {
         case .failure(let error):
             let reports =
                 [.failed(.format, StageError(error)), .unread(.signature)] + unread
-            return Examination(reports: reports, key: nil, kind: nil, fields: [], issueTime: nil, expires: nil)
+            return Examination(
+                reports: reports, id: nil, key: nil, kind: nil, fields: [], issueTime: nil, expires: nil)
         }
         let (signature, key) = signatureReport
+        let id = TokenID(digesting: opened.payload)
         var elements: TokenElements?
         do {
             let read = try TokenElements(readingUnverified: opened.payload)
@@ -31,15 +33,15 @@ struct TokenExaminer {
             let findings = try look(read)
             let format = CheckReport.passed(.format, "\(read.kind.title), strictly read")
             return Examination(
-                reports: [format, signature] + findings.checks, key: key, kind: read.kind,
+                reports: [format, signature] + findings.checks, id: id, key: key, kind: read.kind,
                 fields: read.fields.fields(), issueTime: findings.issueTime, expires: findings.expires)
         } catch {
             let format = CheckReport.failed(.format, StageError(error))
             // A verification reads signed bytes only, so a bad signature is reported before malformed XML.
             let reports = signature.outcome == .failed ? [signature, format] : [format, signature]
             return Examination(
-                reports: reports + unread, key: key, kind: elements?.kind, fields: elements?.fields.fields() ?? [],
-                issueTime: nil, expires: nil)
+                reports: reports + unread, id: id, key: key, kind: elements?.kind,
+                fields: elements?.fields.fields() ?? [], issueTime: nil, expires: nil)
         }
     }
 

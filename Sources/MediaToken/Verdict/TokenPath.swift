@@ -26,11 +26,12 @@ package final class TokenPath {
     /// Takes every step up to the replay store, for a group of tokens.
     func steps(of group: [VerificationRequest], at now: Timestamp) -> GroupSteps {
         let envelopes = group.indices.map { Self.open(group[$0].token, for: group[$0].expectation.resource) }
-        let payloads = authenticate(envelopes, at: now)
+        let digested = envelopes.map(signatures.digest)
+        let payloads = signatures.authenticate(digested: digested, at: now)
         let approved = group.indices.map { index in
             read(envelopes[index], payloads[index]).flatMap { approve($0, for: group[index].expectation, at: now) }
         }
-        return GroupSteps(envelopes: envelopes, payloads: payloads, approved: approved)
+        return GroupSteps(envelopes: envelopes, ids: digested.map(\.id), payloads: payloads, approved: approved)
     }
 
     /// Unwraps a token and splits it into signature and signed bytes.
@@ -81,7 +82,15 @@ package final class TokenPath {
 /// The results of the steps of a group, one for each token.
 struct GroupSteps {
     let envelopes: [Result<TokenEnvelope, EnvelopeError>]
+    /// The short IDs of the tokens; `nil` for a token that has no envelope.
+    let ids: [TokenID?]
     /// The results of verifying the signatures; `nil` for a token that has no envelope.
     let payloads: [Result<AuthenticPayload, SignatureError>?]
     let approved: [StageResult<ApprovedToken>]
+}
+
+extension Optional<Result<DigestedEnvelope, SignatureError>> {
+    fileprivate var id: TokenID? {
+        if case .success(let token)? = self { token.id } else { nil }
+    }
 }

@@ -26,6 +26,8 @@ public struct VerifiedToken: Sendable {
     package var requestor: RequestorID { signed.claims.requestor }
     /// The name of the key that verified the signature.
     public var key: String { signed.key.name }
+    /// The short ID of the token.
+    public var id: TokenID { TokenID(signed.digest) }
     /// The token's identity in the replay store.
     public var replayKey: ReplayKey { ReplayKey(signed.digest) }
     /// The token's expiry, without clock skew: issue time plus the TTL that the policy gives it.
@@ -71,11 +73,18 @@ struct PendingGroup: Sendable {
     let claims: [ReplayClaim]
     private let members: [StageResult<ApprovedToken>]
     private let requests: [VerificationRequest]
+    /// The short ID of each member; `nil` for a token that has no envelope.
+    let ids: [TokenID?]
     private let now: Timestamp
 
-    /// - Parameter requests: the request of each member.
-    init(_ members: [StageResult<ApprovedToken>], of requests: [VerificationRequest], at now: Timestamp) {
-        (self.requests, self.now) = (requests, now)
+    /// - Parameters:
+    ///   - ids: the short ID of each member.
+    ///   - requests: the request of each member.
+    init(
+        _ members: [StageResult<ApprovedToken>], _ ids: [TokenID?], of requests: [VerificationRequest],
+        at now: Timestamp
+    ) {
+        (self.requests, self.ids, self.now) = (requests, ids, now)
         var (claims, members) = ([ReplayClaim](), members)
         claims.reserveCapacity(members.count)
         for (index, request) in requests.enumerated() {
@@ -89,6 +98,10 @@ struct PendingGroup: Sendable {
         (self.claims, self.members) = (claims, members)
     }
 
+    init(_ steps: GroupSteps, of requests: [VerificationRequest], at now: Timestamp) {
+        self.init(steps.approved, steps.ids, of: requests, at: now)
+    }
+
     /// Accepts the approved tokens for which this is the first use or a permitted retry.
     func verdicts(for answers: [Result<ReplayAnswer, ReplayStoreError>]) -> [Result<Verdict, VerificationError>] {
         let miscount: ReplayStoreError? =
@@ -97,7 +110,7 @@ struct PendingGroup: Sendable {
         var claimed = 0
         return members.indices.map { index in
             switch members[index] {
-            case .failure(let failure): return failure.outcome
+            case .failure(let failure): return failure.outcome(of: ids[index])
             case .success(let approved):
                 defer { claimed += 1 }
                 let answer = miscount.map { .failure($0) } ?? answers[claimed]
@@ -117,9 +130,12 @@ extension ApprovedToken {
         case .success(.repeated(let since)) where retries?.isOpen(since, at: now) ?? false:
             .success(.accepted(VerifiedToken(self, firstUse: since, isRetry: true)))
         case .success(.alreadyUsed), .success(.repeated):
-            .success(.rejected(Rejection(.alreadyUsed)))
+            .success(.rejected(Rejection(.alreadyUsed, of: TokenID(signed.digest))))
         case .success(.predatesStore(let since)):
-            .success(.rejected(Rejection(.predatesStore(issued: signed.claims.issueTime, since: since))))
+            .success(
+                .rejected(
+                    Rejection(
+                        .predatesStore(issued: signed.claims.issueTime, since: since), of: TokenID(signed.digest))))
         case .failure(let error):
             .failure(VerificationError(error))
         }

@@ -24,6 +24,8 @@ package struct ExaminationDocument: Encodable {
     private let issueTime: String?
     /// The token's expiry in seconds since 1970.
     private let expires: Int64?
+    /// The short ID of the token.
+    private let token: String?
     private let fields: [String: String]
     private let checks: [CheckObject]
 
@@ -41,6 +43,7 @@ package struct ExaminationDocument: Encodable {
         let tellsTimes = status == nil || examination.key != nil
         issueTime = tellsTimes ? examination.issueTime?.description : nil
         expires = tellsTimes ? examination.expires?.wholeSeconds : nil
+        token = examination.id?.description
         fields = Self.byName(examination.fields)
         checks = examination.reports.map(CheckObject.init)
     }

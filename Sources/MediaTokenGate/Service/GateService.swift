@@ -153,7 +153,7 @@ package final class GateService: Sendable {
             finish(answered, since: start)
         }
         if let claim {
-            rules.verifier.verify(requests, at: .now, claimingBy: claim, conclude)
+            rules.verifier.verify(requests, at: .now, claimingBy: claim) { outcomes, _ in conclude(outcomes) }
         } else {
             conclude(rules.verifier.verify(requests, at: .now))
         }

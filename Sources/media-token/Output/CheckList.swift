@@ -6,6 +6,7 @@ enum CheckList {
     static func print(_ examination: Examination, code: String, showsFields: Bool) {
         let isGood = examination.firstFailure == nil
         Console.print(Style.strong((isGood ? Style.good : Style.bad)(code)))
+        if let id = examination.id { Console.print("    \(pad("token", 9))  \(id)") }
         for report in examination.reports {
             printLine(report.outcome.isPassed, report.check.rawValue, report.detail)
             if let advice = report.advice { Console.print("    \(pad("", 9))  → \(advice)") }
