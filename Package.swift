@@ -172,7 +172,7 @@ let package = Package(
             dependencies: [
                 "EventLoops", "HTTPMessages", "HTTPServing", "MediaToken", "MediaTokenGate", "PlaybackGrants",
                 "StreamPaths",
-                "TestSupport", "TextEncodings", "Threading", "Timestamps", "gate-workload",
+                "TestSupport", "TextEncodings", "Threading", "Timestamps", "TokenCrypto", "gate-workload",
             ]),
         .testTarget(
             name: "PlaybackGrantsTests",

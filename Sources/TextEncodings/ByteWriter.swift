@@ -68,6 +68,16 @@ package struct ByteWriter: ~Copyable {
         count += length
     }
 
+    /// Writes a number as sixteen hexadecimal digits in lower case, the most significant first.
+    package mutating func write(hexadecimal number: UInt64) {
+        reserve(16)
+        for place in 0..<16 {
+            let digit = Hexadecimal.digit(UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * place)) & 15)
+            start.storeBytes(of: digit, toByteOffset: count + place, as: UInt8.self)
+        }
+        count += 16
+    }
+
     /// Calls `body` with the bytes that were written.
     package borrowing func withBytes<Value>(_ body: (UnsafeRawBufferPointer) -> Value) -> Value {
         body(UnsafeRawBufferPointer(start: start, count: count))

@@ -37,7 +37,7 @@ extension EndToEnd {
             }
             gate.end()
             let log = try gate.logged()
-            #expect(log.components(separatedBy: "\"request\":").count == 2 && log.contains("\"request\":\"a1-b2\""))
+            #expect(log.components(separatedBy: "\"requestId\":").count == 2 && log.contains("\"requestId\":\"a1-b2\""))
             #expect(log.contains(try Regex("\"time\":\"20[0-9-]{8}T[0-9:]{8}\\.[0-9]{3}Z\"")))
             #expect(log.contains("\"code\":\"TOKEN_ALREADY_USED\"") && log.contains("\"mvpd\":\"TempPass\""))
             #expect(!log.contains("viewer-0") && !log.contains(token.prefix(60)) && !metrics.contains("viewer-0"))

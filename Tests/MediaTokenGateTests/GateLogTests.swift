@@ -1,7 +1,9 @@
 import Foundation
+import MediaToken
 import TestSupport
 import Testing
 import Timestamps
+import TokenCrypto
 
 @testable import MediaTokenGate
 
@@ -27,14 +29,19 @@ struct GateLogTests {
     @Test("a line says what is known of an answer, and when it was")
     func line() throws {
         var record = AnswerRecord(code: "TOKEN_EXPIRED", number: 4, requestor: "M\"L")
-        (record.request, record.peer, record.isSent) = ("r1", "::1", false)
+        (record.requestID, record.peer, record.isSent) = ("r1", "::1", false)
+        (record.client, record.endpoint, record.route) = ("2001:db8::1", "/v1/verify", "/live")
+        record.detail = "expired '\(String(repeating: "x", count: 40))'; \"now\""
+        record.token = TokenID(SHA256Digest(words: (0x0123_4567_89AB_CDEF, 1, 2, 3)))
         let lines = try lines(
             every: 1,
             [AnswerRecords(time: Timestamp(milliseconds: 1_458_252_091_007), microseconds: 12, records: [record])])
         #expect(
             lines == [
-                #"{"code":"TOKEN_EXPIRED","microseconds":12,"number":4,"peer":"::1","request":"r1","requestor":"M\"L","#
-                    + #""sent":false,"time":"2016-03-17T22:01:31.007Z"}"#
+                #"{"client":"2001:db8::1","code":"TOKEN_EXPIRED","detail":"expired 'xxxxxxxxxxxxxxxxxxxx…'; \"now\"","#
+                    + #""endpoint":"/v1/verify","microseconds":12,"number":4,"peer":"::1","requestId":"r1","#
+                    + #""requestor":"M\"L","route":"/live","sent":false,"time":"2016-03-17T22:01:31.007Z","#
+                    + #""token":"0123456789abcdef"}"#
             ])
     }
 

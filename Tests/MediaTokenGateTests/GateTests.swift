@@ -321,4 +321,52 @@ struct GateTests {
         #expect(HTTPAnswer.fieldValue("a\r\nSet-Cookie: b=c") == "a\\u{d}\\u{a}Set-Cookie: b=c")
         #expect(HTTPAnswer.fieldValue("é\u{202E}") == "?\\u{202e}")
     }
+
+    @Test("an answer that does not allow names its reason, and one about a route that route's path as configured")
+    func reasons() throws {
+        func reply(_ request: HTTPRequest) -> GateReply? {
+            switch gate.task(request, at: Fixtures.realTokenTime) {
+            case .settled(let reply): reply
+            case .explain: nil
+            case .verify(let task):
+                task.reply(
+                    to: verifier.verify([task.request], at: Fixtures.realTokenTime)[0], at: Fixtures.realTokenTime)
+            }
+        }
+        func proxied(_ target: String, _ headers: [(name: String, value: String)] = []) -> GateReply? {
+            reply(
+                HTTPRequest(
+                    method: "GET", path: "/v1/authz/auth-request",
+                    headers: [("X-Original-URI", target)] + headers))
+        }
+        let free = proxied("/live/free/1.ts")
+        #expect(free?.detail == nil && free?.route == "/live/free")
+        let missing = proxied("/live/1.ts")
+        #expect(missing?.detail == "the request has no token" && missing?.route == "/live")
+        let several = proxied("/live/1.ts?media_token=a", [("X-Media-Token", "b")])
+        #expect(several?.detail?.contains("differ") == true && several?.route == "/live")
+        let unknown = proxied("/other/1.ts")
+        #expect(unknown?.detail?.contains("no route") == true && unknown?.route == nil)
+        let accepted = proxied("/live/1.ts", [("X-Media-Token", base64)])
+        #expect(accepted?.code == "VALID_TOKEN" && accepted?.detail == nil && accepted?.route == "/live")
+        let used = proxied("/live/1.ts", [("X-Media-Token", base64)])
+        #expect(used?.detail?.contains("used before") == true && used?.route == "/live")
+        let wrong = reply(verify(token, query: "requestor=X&resource=TNT"))
+        #expect(wrong?.detail?.contains("expected 'X'") == true && wrong?.route == nil)
+        #expect(reply(verify(token, query: nil))?.detail?.hasPrefix("no requestor is given") == true)
+        let post = reply(HTTPRequest(method: "GET", path: "/v1/verify"))
+        #expect(post?.detail == "expected POST" && post?.answer.status == 405)
+        #expect(reply(HTTPRequest(method: "GET", path: "/"))?.detail?.hasPrefix("nothing is here") == true)
+    }
+
+    @Test("an endpoint is known by its path alone, and Envoy's by what its path begins with")
+    func endpoints() {
+        for endpoint in GateEndpoint.allCases {
+            let path = Array("\(endpoint.path)".utf8)[...]
+            #expect(GateEndpoint(path) == endpoint)
+            #expect(GateEndpoint(path + [UInt8(ascii: "/")]) == (endpoint == .extAuthz ? .extAuthz : nil))
+            #expect(GateEndpoint(path.dropLast()) == nil)
+        }
+        #expect(GateEndpoint.allCases.filter(\.isForBackends) == [.verify, .play, .explain])
+    }
 }

@@ -15,7 +15,7 @@ package final class DialectAnswers: Sendable {
             var answer = HTTPAnswer(status, code: code, type: template.type, body: template.body(values))
             // A browser must not guess another type for a text that a client may have chosen.
             answer.add("X-Content-Type-Options", "nosniff")
-            return GateReply(answer, code: code, number: number)
+            return GateReply(answer, code: code, number: number, detail: values[.detail])
         }
     }
 

@@ -24,9 +24,28 @@ struct FlatJSON: ~Copyable {
     /// - Parameter name: A name without characters that need escaping.
     mutating func add(_ name: StaticString, _ value: String?) {
         guard var value else { return }
+        value.withUTF8 { add(name, UnsafeRawBufferPointer($0)) }
+    }
+
+    mutating func add(_ name: StaticString, constant value: StaticString?) {
+        guard let value else { return }
+        add(name, UnsafeRawBufferPointer(start: value.utf8Start, count: value.utf8CodeUnitCount))
+    }
+
+    /// Adds the bytes of a text in UTF-8.
+    mutating func add(_ name: StaticString, _ bytes: UnsafeRawBufferPointer) {
         addName(name)
         text.write("\":\"")
-        value.withUTF8 { addEscaped(UnsafeRawBufferPointer($0)) }
+        addEscaped(bytes)
+        text.write(UInt8(ascii: "\""))
+    }
+
+    /// Adds a number as sixteen hexadecimal digits.
+    mutating func add(_ name: StaticString, hexadecimal word: UInt64?) {
+        guard let word else { return }
+        addName(name)
+        text.write("\":\"")
+        text.write(hexadecimal: word)
         text.write(UInt8(ascii: "\""))
     }
 

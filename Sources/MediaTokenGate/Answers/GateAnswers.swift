@@ -67,7 +67,7 @@ struct RequestError: Error {
         ProblemDocument(status: status, code: code.rawValue, title: title, detail: detail).answer
     }
 
-    var reply: GateReply { GateReply(answer, code: code.rawValue) }
+    var reply: GateReply { GateReply(answer, code: code.rawValue, detail: detail) }
 }
 
 /// The problem details of an answer (RFC 9457), sent as `application/problem+json`. Each member has the name and type that it
@@ -201,19 +201,19 @@ package enum AnswerFormat: Sendable {
 
     private func deny(_ code: VerdictCode, _ detail: String, _ document: () -> ProblemDocument) -> GateReply {
         if case .dialect(let answers) = self { return answers.deny(code, detail) }
-        var reply = reply(code) { document().body }
+        var reply = reply(code, detail) { document().body }
         if code.httpStatus == 401 { reply.answer.addChallenge(error: detail) }
         return reply
     }
 
-    private func reply(_ code: VerdictCode, _ body: () -> [UInt8]) -> GateReply {
+    private func reply(_ code: VerdictCode, _ detail: String? = nil, _ body: () -> [UInt8]) -> GateReply {
         var answer = HTTPAnswer(code.httpStatus, code: code.rawValue)
         if case .document = self {
             answer = HTTPAnswer(
                 code.httpStatus, code: code.rawValue,
                 type: code == .validToken ? "application/json" : "application/problem+json", body: body())
         }
-        return GateReply(answer, code: code.rawValue, number: code.number)
+        return GateReply(answer, code: code.rawValue, number: code.number, detail: detail)
     }
 }
 

@@ -8,9 +8,13 @@ package struct GateReply: Sendable {
     package let code: String
     /// The number of the verdict; `nil` if there is none.
     let number: Int?
+    /// Why the request is not allowed; `nil` if it is. The log shortens the text.
+    let detail: String?
+    /// The path of the route that the request is for, as it is configured; `nil` if there is none.
+    var route: String?
 
-    package init(_ answer: HTTPAnswer, code: String, number: Int? = nil) {
-        (self.answer, self.code, self.number) = (answer, code, number)
+    package init(_ answer: HTTPAnswer, code: String, number: Int? = nil, detail: String? = nil) {
+        (self.answer, self.code, self.number, self.detail) = (answer, code, number, detail)
     }
 
     private static let explained = "EXPLAINED"

@@ -100,7 +100,8 @@ package enum OpenAPIDescription {
     ]
 
     private static let requestID = parameter(
-        "X-Request-Id", in: "header", "An ID of the request, for the gate's log: 1 to 64 visible characters",
+        "X-Request-Id", in: "header",
+        "An ID of the request, for the gate's log and its answer: 1 to 64 letters, digits and + - . / : = @ _. Without it, the trace ID of a valid traceparent (W3C Trace Context) is the ID",
         example: "r-1")
 
     private static let idempotencyKey = parameter(

@@ -97,6 +97,7 @@ enum OpenAPISchemas {
     static let headers: [JSONName: JSONValue] = [
         "X-Media-Token-Code": header("The code of the answer"),
         "Cache-Control": header("no-store"),
+        "X-Request-Id": header("The ID of the request, if it has one that was accepted"),
         "WWW-Authenticate": header("The challenge of a 401 (RFC 6750)"),
         "Retry-After": header("Seconds until a replay store that is new accepts new tokens; with TOKEN_PREDATES_STORE"),
         "Set-Cookie": header("A grant that is delivered by cookie"),
@@ -122,7 +123,9 @@ enum OpenAPISchemas {
     ///   - others: The header fields that only this answer may have.
     static func headers(of status: Int?, _ others: [JSONName] = []) -> JSONValue {
         let challenge: [JSONName] = status == nil || status == 401 ? ["WWW-Authenticate"] : []
-        let names = ["X-Media-Token-Code", "Cache-Control"] + challenge + others
+        // A request that is too long is refused before any of its fields is read.
+        let ids: [JSONName] = status == 413 || status == 431 ? [] : ["X-Request-Id"]
+        let names = ["X-Media-Token-Code", "Cache-Control"] + ids + challenge + others
         return .object(
             Dictionary(uniqueKeysWithValues: names.map { ($0, ["$ref": .text("#/components/headers/\($0.text)")]) }))
     }

@@ -1,8 +1,8 @@
 internal import MediaToken
 internal import Timestamps
 
-/// What log and metrics record of an answer. No token, session GUID or content of a header is ever written, except the
-/// request's own ID.
+/// What log and metrics record of an answer. No token or session GUID is ever written, and of what others sent only what
+/// ``LogReason``, ``RequestID`` and ``TrustedProxies`` let through.
 struct AnswerRecord: Sendable {
     var code = ""
     /// The number of the verdict; `nil` if there is none.
@@ -15,9 +15,21 @@ struct AnswerRecord: Sendable {
     var isStoreError = false
     /// Whether the client still waited for the answer.
     var isSent = true
-    /// The request's own ID.
-    var request: String?
+    /// The ID that joins the request to the log lines of other programs.
+    var requestID: String?
     var peer = ""
+    /// The address of the client behind trusted proxies.
+    var client: String?
+    /// The gate's own path that was asked.
+    var endpoint: StaticString?
+    /// The path of the dialect in which the gate was asked, in the place of ``endpoint``.
+    var dialect: String?
+    /// The path of the route, as it is configured.
+    var route: String?
+    /// Why the request is not allowed. What others sent may be in it, so the log shortens it.
+    var detail: String?
+    /// The short ID of the token; `nil` if no token could be split into a signature and signed bytes.
+    var token: TokenID?
 
     /// Whether the metrics count both answers under the same labels.
     func countsLike(_ other: AnswerRecord) -> Bool {

@@ -2,6 +2,7 @@ internal import Files
 internal import Glibc
 internal import MediaToken
 internal import Synchronization
+internal import TextEncodings
 internal import Threading
 internal import Timestamps
 
@@ -124,17 +125,33 @@ extension AnswerRecord {
     ///   - time: When its answer was sent.
     fileprivate func write(to lines: inout FlatJSON, after microseconds: Int?, at time: String) {
         lines.open()
+        lines.add("client", client)
         lines.add("code", code)
+        if let detail { lines.add("detail", reason: detail) }
+        lines.add("endpoint", constant: endpoint)
+        lines.add("endpoint", dialect)
         if let accepted, accepted.isRetry { lines.add("firstUse", accepted.firstUse.internetText) }
         lines.add("key", accepted?.key)
         lines.add("microseconds", microseconds)
         lines.add("mvpd", accepted?.claims.mvpd.description)
         lines.add("number", number)
         lines.add("peer", peer)
-        lines.add("request", request)
+        lines.add("requestId", requestID)
         lines.add("requestor", requestor.isEmpty ? nil : requestor)
+        lines.add("route", route)
         if !isSent { lines.add("sent", false) }
         lines.add("time", time)
+        lines.add("token", hexadecimal: token?.word)
         lines.close()
+    }
+}
+
+extension FlatJSON {
+    /// Adds the reason for an answer, shortened.
+    fileprivate mutating func add(_ name: StaticString, reason text: String) {
+        var text = text
+        var short = ByteWriter(capacity: 256)
+        text.withUTF8 { LogReason.write(UnsafeRawBufferPointer($0), to: &short) }
+        short.withBytes { add(name, $0) }
     }
 }

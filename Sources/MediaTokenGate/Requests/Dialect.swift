@@ -77,6 +77,7 @@ struct DialectReader: Sendable {
     func reads(_ request: HTTPRequest) -> Bool { request.path.elementsEqual(dialect.path.utf8) }
 
     func task(_ request: HTTPRequest, at now: Timestamp) -> GateTask {
+        var routePath: String?
         do throws(RequestError) {
             let sent = try DialectValues(request, at: dialect.places)
             let token = try sent.required("token", at: dialect.token)
@@ -85,6 +86,7 @@ struct DialectReader: Sendable {
                 throw .invalid("the token is not clear text behind \(dialect.token.text); expected <signatureInfo>…")
             }
             let (route, url) = try target(sent)
+            routePath = route.path.text
             guard case .token(let expectation) = route.access else {
                 throw .invalid("the stream is open, and needs no token")
             }
@@ -100,9 +102,13 @@ struct DialectReader: Sendable {
                 retries: try exchange.retries(
                     request, of: url?.text ?? "", within: route.grant?.settings.retryWindow))
             let order = try order(route.grant, for: url, at: now)
-            return .verify(VerificationTask(verification, .dialect(dialect.answers), order: order))
+            var task = VerificationTask(verification, .dialect(dialect.answers), order: order)
+            task.route = routePath
+            return .verify(task)
         } catch {
-            return .settled(dialect.answers.refuse(error))
+            var reply = dialect.answers.refuse(error)
+            reply.route = routePath
+            return .settled(reply)
         }
     }
 

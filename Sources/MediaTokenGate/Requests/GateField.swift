@@ -6,6 +6,7 @@ enum GateField {
     static let attempt: HTTPFieldName = "X-Media-Token-Attempt"
     static let authorization: HTTPFieldName = "Authorization"
     static let cookie: HTTPFieldName = "Cookie"
+    static let forwardedFor: HTTPFieldName = "X-Forwarded-For"
     static let forwardedHost: HTTPFieldName = "X-Forwarded-Host"
     static let forwardedMethod: HTTPFieldName = "X-Forwarded-Method"
     static let forwardedURI: HTTPFieldName = "X-Forwarded-Uri"
@@ -19,4 +20,5 @@ enum GateField {
     static let requestor: HTTPFieldName = "X-Requestor-Id"
     static let resource: HTTPFieldName = "X-Resource-Id"
     static let token: HTTPFieldName = "X-Adobe-Primetime-MediaToken"
+    static let traceParent: HTTPFieldName = "traceparent"
 }

@@ -23,6 +23,8 @@ package struct VerificationTask: Sendable {
     package let format: AnswerFormat
     /// The order for the grant to make if the token is accepted; `nil` if the request asks for no grant.
     package let order: GrantOrder?
+    /// The path of the route that the request is for, as it is configured; `nil` if it is for none.
+    var route: String?
 
     init(_ request: VerificationRequest, _ format: AnswerFormat, order: GrantOrder? = nil) {
         (self.request, self.format, self.order) = (request, format, order)

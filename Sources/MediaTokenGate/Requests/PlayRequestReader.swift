@@ -10,6 +10,7 @@ struct PlayRequestReader {
     let exchange: TokenExchange
 
     func task(_ request: HTTPRequest, at now: Timestamp) -> GateTask {
+        var route: String?
         do throws(RequestError) {
             let sent = try VerifyRequestFields(request)
             let text = try sent.one("url", or: "path")
@@ -18,8 +19,9 @@ struct PlayRequestReader {
                     "the url is '\(printable(text))'; expected an unambiguous absolute path or http(s) URL"
                 )
             }
-            let route = try exchange.route(to: url)
-            guard case .token(let expectation) = route.access, let grant = route.grant else {
+            let found = try exchange.route(to: url)
+            route = found.path.text
+            guard case .token(let expectation) = found.access, let grant = found.grant else {
                 throw .invalid("the route of '\(printable(text))' has no grant; expected one in its configuration")
             }
             let verification = VerificationRequest(
@@ -28,12 +30,16 @@ struct PlayRequestReader {
                     expectation, toRequestor: sent.requestor(), resource: sent.resource()),
                 retries: try exchange.retries(request, of: url.text, within: grant.settings.retryWindow))
             do throws(GrantError) {
-                return .verify(VerificationTask(verification, .document, order: try grant.order(for: url, at: now)))
+                var task = VerificationTask(verification, .document, order: try grant.order(for: url, at: now))
+                task.route = route
+                return .verify(task)
             } catch {
                 throw .invalid("the grant cannot be made: \(error)")
             }
         } catch {
-            return .settled(error.reply)
+            var reply = error.reply
+            reply.route = route
+            return .settled(reply)
         }
     }
 }

@@ -35,28 +35,29 @@ package struct Gate: Sendable {
     }
 
     private func isForBackends(_ request: HTTPRequest) -> Bool {
-        let path = request.path
-        return path.isSame(as: "/v1/verify") || path.isSame(as: "/v1/play") || path.isSame(as: "/v1/explain")
-            || dialects.contains { $0.reads(request) }
+        GateEndpoint(request.path)?.isForBackends ?? (dialect(of: request) != nil)
     }
+
+    /// The path of the dialect in which the gate is asked; `nil` if it is asked at a path of its own, or at an unknown one.
+    func dialect(of request: HTTPRequest) -> String? { dialects.first { $0.reads(request) }?.dialect.path }
 
     /// The task for `request`.
     package func task(_ request: HTTPRequest, at now: Timestamp) -> GateTask {
-        let path = request.path
-        switch path {
-        case _ where !corsOrigins.isEmpty && request.method.isSame(as: "OPTIONS") && isForBackends(request):
-            return .preflight
+        if !corsOrigins.isEmpty, request.method.isSame(as: "OPTIONS"), isForBackends(request) { return .preflight }
+        guard let endpoint = GateEndpoint(request.path) else { return dialectTask(request, at: now) }
+        if endpoint.isForBackends {
+            guard request.method.isSame(as: "POST") else { return .methodNotAllowed(request) }
+        }
+        switch endpoint {
         // Verifying and explaining have separate paths, so that 200 from /v1/verify has one meaning.
-        case _ where path.isSame(as: "/v1/verify") || path.isSame(as: "/v1/explain"):
-            guard request.method.isSame(as: "POST") else { return .methodNotAllowed(request) }
+        case .verify, .explain:
             let reader = VerifyRequestReader(comparesCanonically: comparesCanonically)
-            return reader.task(request, explains: path.isSame(as: "/v1/explain"))
-        case _ where path.isSame(as: "/v1/play"):
-            guard request.method.isSame(as: "POST") else { return .methodNotAllowed(request) }
+            return reader.task(request, explains: endpoint == .explain)
+        case .play:
             let exchange = TokenExchange(routes: routes, comparesCanonically: comparesCanonically)
             return PlayRequestReader(exchange: exchange).task(request, at: now)
         // nginx's auth_request (nginx.org, ngx_http_auth_request_module) and HAProxy, with the guides' headers.
-        case _ where path.isSame(as: "/v1/authz/auth-request"):
+        case .authRequest:
             return authorize(
                 ProxiedRequest(
                     request, target: request.onlyValue(of: GateField.originalURI), from: "X-Original-URI",
@@ -64,19 +65,18 @@ package struct Gate: Sendable {
                     host: request.onlyValue(of: GateField.originalHost),
                     attempt: request.onlyValue(of: GateField.attempt)), at: now)
         // Caddy and Traefik (see their documentation of forward authentication).
-        case _ where path.isSame(as: "/v1/authz/forward-auth"):
+        case .forwardAuth:
             return authorize(
                 ProxiedRequest(
                     request, target: request.onlyValue(of: GateField.forwardedURI), from: "X-Forwarded-Uri",
                     method: request.onlyValue(of: GateField.forwardedMethod),
                     host: request.onlyValue(of: GateField.forwardedHost)), at: now)
-        case _ where path.begins(with: "/v1/authz/ext-authz"):
+        case .extAuthz:
             // Envoy appends the client's target to the prefix, and uses the client's method and host.
             return authorize(
                 ProxiedRequest(
-                    request, target: request.target.dropping("/v1/authz/ext-authz"), from: "the request's target",
+                    request, target: request.target.dropping(endpoint.path), from: "the request's target",
                     method: request.method, host: request.onlyValue(of: .host)), at: now)
-        default: return dialectTask(request, at: now)
         }
     }
 
@@ -112,6 +112,13 @@ package struct Gate: Sendable {
         guard let route = routes.route(to: path, on: proxied.streamHost) else {
             return .subrequest(403, .routeUnknown, "no route names the stream's path on this host")
         }
+        return authorize(proxied, target, path, by: route, at: now).on(route)
+    }
+
+    private func authorize(
+        _ proxied: ProxiedRequest, _ target: ArraySlice<UInt8>, _ path: StreamPath, by route: GateRoute,
+        at now: Timestamp
+    ) -> GateTask {
         guard case .token(let expectation) = route.access else { return Self.tokenNotRequired }
         let grant = route.grantAnswer(to: proxied, for: path, at: now)
         if case .opens? = grant { return Self.grantValid }
@@ -119,8 +126,10 @@ package struct Gate: Sendable {
         switch sources.find(in: proxied.question, originalQuery: query) {
         case .none:
             if case .refused(let reason)? = grant { return .subrequest(403, .grantRefused, reason) }
-            return .subrequest(401, .tokenMissing)
-        case .several: return .subrequest(401, .tokenAmbiguous)
+            return .subrequest(401, .tokenMissing, logged: "the request has no token")
+        case .several:
+            return .subrequest(
+                401, .tokenAmbiguous, logged: "the request has tokens that differ, or its query is too long")
         case .one(let token):
             let verification = VerificationRequest(
                 token: RawToken(token), expectation: expectation,
@@ -141,11 +150,30 @@ extension GateSettings {
 
 extension GateTask {
     /// The answer to a proxy without a verdict. All proxies understand the statuses 200, 401 and 403 in the same way.
-    fileprivate static func subrequest(_ status: Int, _ code: GateCode, _ detail: String? = nil) -> GateTask {
+    ///
+    /// - Parameters:
+    ///   - detail: The reason, for the proxy and the log.
+    ///   - logged: The reason, if only the log says it.
+    fileprivate static func subrequest(
+        _ status: Int, _ code: GateCode, _ detail: String? = nil, logged: String? = nil
+    ) -> GateTask {
         var answer = HTTPAnswer(status, code: code.rawValue)
         if let detail { answer.addDetail(detail) }
         if status == 401 { answer.addChallenge(error: nil) }
-        return .settled(GateReply(answer, code: code.rawValue))
+        return .settled(GateReply(answer, code: code.rawValue, detail: detail ?? logged))
+    }
+
+    /// The task, with the route that it belongs to.
+    fileprivate func on(_ route: GateRoute) -> GateTask {
+        switch self {
+        case .settled(var reply):
+            reply.route = route.path.text
+            return .settled(reply)
+        case .verify(var task):
+            task.route = route.path.text
+            return .verify(task)
+        case .explain: return self
+        }
     }
 
     /// The answer to a browser that asks whether a page may send a request; ``Gate/corsFields(for:)`` says to which pages.
@@ -159,9 +187,9 @@ extension GateTask {
         let isPage = request.method.isSame(as: "OPTIONS")
         let hint =
             isPage ? "; the pages that a browser may call the gate from are listed by the setting cors-origin" : ""
-        var answer = RequestError(405, .requestInvalid, "expected \(expected)\(hint)").answer
-        answer.add("Allow", expected)
-        return .settled(GateReply(answer, code: GateCode.requestInvalid.rawValue))
+        var reply = RequestError(405, .requestInvalid, "expected \(expected)\(hint)").reply
+        reply.answer.add("Allow", expected)
+        return .settled(reply)
     }
 
     fileprivate static var notFound: GateTask {

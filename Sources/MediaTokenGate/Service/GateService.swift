@@ -15,10 +15,11 @@ package final class GateService: Sendable {
         let verifier: MediaTokenVerifier
         /// The requestors that the settings name.
         let requestors: Set<RequestorID>
+        let trustedProxies: TrustedProxies
 
         init(_ settings: GateSettings, keys: KeyRing, store: ConfiguredReplayStore) {
             gate = settings.gate
-            requestors = settings.requestors
+            (requestors, trustedProxies) = (settings.requestors, settings.trustedProxies)
             verifier = MediaTokenVerifier(keys: keys, policy: settings.policy, replays: store)
         }
     }
@@ -59,7 +60,8 @@ package final class GateService: Sendable {
     /// host's name is looked up or the password file is read. It asks a memory or LMDB store on the loop's thread; LMDB
     /// may block that thread for a quarter of a second, if another process holds its lock.
     package func handler(on loop: EventLoop) -> HTTPHandler {
-        let (claim, grants) = (store.claimer(on: loop), LoopGrants(signing, on: loop))
+        let claim = store.claimer(on: loop) ?? { [store] group, now, done in done(store.claim(group, at: now)) }
+        let grants = LoopGrants(signing, on: loop)
         return HTTPHandler(
             handle: { [self] exchanges in handle(exchanges, claim, grants) },
             refuse: { [self] refusal in refuse(refusal) })
@@ -79,7 +81,7 @@ package final class GateService: Sendable {
     }
 
     private func handle(
-        _ exchanges: [HTTPExchange], _ claim: ReplayClaimer?, _ grants: LoopGrants
+        _ exchanges: [HTTPExchange], _ claim: @escaping ReplayClaimer, _ grants: LoopGrants
     ) {
         let (start, now, rules) = (ContinuousClock.now, Timestamp.now, rules)
         var (pending, explained) = ([PendingExchange](), [(HTTPExchange, ExplanationRequest)]())
@@ -91,7 +93,9 @@ package final class GateService: Sendable {
             case .explain(let request): explained.append((exchange, request))
             case .verify(let task):
                 if let order = task.order, grants.refuses(order, at: now) {
-                    answered.append(answer(exchange, with: task.format.undecided(Self.signingIsBusy), by: rules))
+                    var reply = task.format.undecided(Self.signingIsBusy)
+                    reply.route = task.route
+                    answered.append(answer(exchange, with: reply, by: rules))
                 } else {
                     pending.append(PendingExchange(exchange: exchange, task: task))
                 }
@@ -114,7 +118,8 @@ package final class GateService: Sendable {
         let answered = requests.map { exchange, request in
             let examination = rules.verifier.examine(
                 request.token, for: request.requestor.map { [$0] }, request.resource, at: .now)
-            return answer(exchange, with: GateReply(explaining: examination), by: rules)
+            return answer(
+                exchange, with: GateReply(explaining: examination), by: rules, AnswerRecord(token: examination.id))
         }
         finish(answered, since: start)
     }
@@ -123,17 +128,17 @@ package final class GateService: Sendable {
         "\(GrantSigning.capacity) grants wait for their signatures; the token is not consumed, so ask again"
 
     private func verify(
-        _ group: [PendingExchange], by rules: Rules, claimingBy claim: ReplayClaimer?,
+        _ group: [PendingExchange], by rules: Rules, claimingBy claim: @escaping ReplayClaimer,
         _ grants: LoopGrants, since start: ContinuousClock.Instant
     ) {
         let requests = group.map(\.task.request)
-        let conclude = { [self] (outcomes: [Result<Verdict, VerificationError>]) in
+        rules.verifier.verify(requests, at: .now, claimingBy: claim) { [self] outcomes, ids in
             let now = Timestamp.now
             var answered: [AnswerRecord] = []
             answered.reserveCapacity(group.count)
-            for (pending, outcome) in zip(group, outcomes) {
-                let (task, exchange) = (pending.task, pending.exchange)
-                let record = AnswerRecord(outcome, of: task.request, known: rules.requestors)
+            for (index, outcome) in outcomes.enumerated() {
+                let (task, exchange) = (group[index].task, group[index].exchange)
+                let record = AnswerRecord(outcome, ids[index], of: task.request, known: rules.requestors)
                 var made: GrantOrder.Outcome?
                 if case .success(.accepted(let token)) = outcome, let order = task.order {
                     let (identifier, firstUse) = (token.replayKey.identifier, token.firstUse)
@@ -152,11 +157,6 @@ package final class GateService: Sendable {
             }
             finish(answered, since: start)
         }
-        if let claim {
-            rules.verifier.verify(requests, at: .now, claimingBy: claim) { outcomes, _ in conclude(outcomes) }
-        } else {
-            conclude(rules.verifier.verify(requests, at: .now))
-        }
     }
 
     /// Sends an answer.
@@ -165,19 +165,18 @@ package final class GateService: Sendable {
     private func answer(
         _ exchange: HTTPExchange, with reply: GateReply, by rules: Rules, _ record: AnswerRecord = AnswerRecord()
     ) -> AnswerRecord {
-        var record = record
-        let cors = rules.gate.corsFields(for: exchange.request)
-        if cors.isEmpty {
-            record.isSent = exchange.answer(reply.answer)
-        } else {
-            var answer = reply.answer
-            for (name, value) in cors { answer.add(name, value) }
-            record.isSent = exchange.answer(answer)
-        }
+        let (request, cors) = (exchange.request, rules.gate.corsFields(for: exchange.request))
+        var (record, answer) = (record, reply.answer)
+        record.requestID = RequestID.of(request)
+        if let id = record.requestID { answer.add("X-Request-Id", id) }
+        for (name, value) in cors { answer.add(name, value) }
+        record.isSent = exchange.answer(answer)
         (record.code, record.number) = (reply.code, reply.number)
         if log.isOn {
-            record.request = Self.identifier(exchange.request.values(of: GateField.request))
-            record.peer = exchange.request.peer
+            (record.detail, record.route, record.peer) = (reply.detail, reply.route, request.peer)
+            record.endpoint = GateEndpoint(request.path)?.path
+            if record.endpoint == nil { record.dialect = rules.gate.dialect(of: request) }
+            record.client = rules.trustedProxies.client(of: request)
         }
         return record
     }
@@ -190,14 +189,6 @@ package final class GateService: Sendable {
         metrics.count(group)
         log.add(group)
     }
-
-    /// The value of `X-Request-Id`, if it looks like an ID: a client that sets it could put a token there.
-    private static func identifier(_ values: [ArraySlice<UInt8>]) -> String? {
-        guard values.count == 1, (1...64).contains(values[0].count),
-            values[0].allSatisfy({ (0x21...0x7E).contains($0) })
-        else { return nil }
-        return String(decoding: values[0], as: UTF8.self)
-    }
 }
 
 extension AnswerRecord {
@@ -206,9 +197,10 @@ extension AnswerRecord {
     /// - Parameter known: the requestors that the settings name. A caller may send any text as requestor, even a token, so
     ///   any other is recorded as "other".
     fileprivate init(
-        _ outcome: Result<Verdict, VerificationError>, of request: VerificationRequest, known: Set<RequestorID>
+        _ outcome: Result<Verdict, VerificationError>, _ id: TokenID?, of request: VerificationRequest,
+        known: Set<RequestorID>
     ) {
-        self.init()
+        self.init(token: id)
         if case .success(.accepted(let token)) = outcome {
             (requestor, accepted) = (token.requestor.description, token)
             return
@@ -232,6 +224,14 @@ extension VerificationTask {
     ///
     /// - Parameter made: The ordered grant; `nil` if none was ordered, or the token is not accepted.
     fileprivate func reply(
+        to outcome: Result<Verdict, VerificationError>, _ made: GrantOrder.Outcome?, at now: Timestamp
+    ) -> GateReply {
+        var reply = answer(to: outcome, made, at: now)
+        reply.route = route
+        return reply
+    }
+
+    private func answer(
         to outcome: Result<Verdict, VerificationError>, _ made: GrantOrder.Outcome?, at now: Timestamp
     ) -> GateReply {
         switch outcome {

@@ -142,6 +142,13 @@ extension GateSettings {
 
     private static let operation: [Setting<GateSettings>] = [
         fixedNumber("log-every", "N", "Log one verdict in N; 0 for none", 0...1_000_000, \.logEvery),
+        Setting(
+            "trusted-proxy", "ADDRESS", .texts(pattern: "unix|[0-9A-Fa-f.:]+(?:/[0-9]+)?", mayBeEmpty: true),
+            "Proxy whose X-Forwarded-For the log takes the client's address from: an address, a network, or unix",
+            example: ["10.0.0.0/8", "unix"]
+        ) { object, name, settings in
+            settings.trustedProxies = TrustedProxies(object.texts(name) ?? []) { object.refuse(name, $0) }
+        },
         fixedNumber(
             "stop-timeout", "S", "Seconds to finish in-flight requests on shutdown", 0...3600, \.stopMilliseconds,
             unit: 1000),

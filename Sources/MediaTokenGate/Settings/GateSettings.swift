@@ -32,6 +32,8 @@ package struct GateSettings: Sendable {
     package var limits = HTTPLimits()
     /// One in so many verdicts is logged; 0 logs none.
     package var logEvery = 1
+    /// The proxies whose `X-Forwarded-For` the log goes by.
+    var trustedProxies = TrustedProxies()
     package var stopMilliseconds = 10_000
     /// Whether the gate is ready although its replay store is new and rejects every token.
     package var isReadyWhileFenced = false

@@ -1,0 +1,31 @@
+internal import TextEncodings
+
+/// What the gate can be asked, by the path of the request.
+enum GateEndpoint: CaseIterable {
+    case verify, play, explain, authRequest, forwardAuth, extAuthz
+
+    /// The gate's own path, without what Envoy appends to it.
+    var path: StaticString {
+        switch self {
+        case .verify: "/v1/verify"
+        case .play: "/v1/play"
+        case .explain: "/v1/explain"
+        case .authRequest: "/v1/authz/auth-request"
+        case .forwardAuth: "/v1/authz/forward-auth"
+        case .extAuthz: "/v1/authz/ext-authz"
+        }
+    }
+
+    /// Whether backends ask it, rather than proxies.
+    var isForBackends: Bool { self == .verify || self == .play || self == .explain }
+
+    private static let all = allCases
+
+    /// The endpoint of a path; `nil` if the gate has nothing there.
+    init?(_ path: ArraySlice<UInt8>) {
+        // Envoy appends the client's target to the path.
+        let found = Self.all.first { $0 == .extAuthz ? path.begins(with: $0.path) : path.isSame(as: $0.path) }
+        guard let found else { return nil }
+        self = found
+    }
+}
