@@ -22,6 +22,9 @@ public final class LMDBReplayStore: ReplayStore {
         public var clockSkew: Duration
         /// Whether to create the store if it does not exist.
         public var makesNew = true
+        /// Whether a store that may have lost records is replaced by an empty one, whose fence is now. If it is not, the
+        /// store cannot be opened.
+        package var replacesLost = true
         /// The file from which the kernel's boot ID is read.
         var bootIDFile = "/proc/sys/kernel/random/boot_id"
 
@@ -144,6 +147,15 @@ public final class LMDBReplayStore: ReplayStore {
         try withStore(at: .now) { (store) throws(LMDBError) in
             ReplayStoreContents(buckets: try store.counts(), bytes: store.bytes, fence: lastFence)
         }
+    }
+
+    /// What a claim would find now, without making it: nothing is consumed, and no fence is moved.
+    ///
+    /// It blocks the calling thread, and waits for other processes as a claim does.
+    ///
+    /// - Throws: `ReplayStoreError`.
+    package func find(_ claim: ReplayClaim, at now: Timestamp) throws(ReplayStoreError) -> ReplayFinding {
+        try withStore(at: now) { (store) throws(LMDBError) in try store.find(claim, fence: lastFence, at: now) }
     }
 
     /// Closes the store; later claims are answered with an error. If this process is the store's last user, it writes

@@ -27,9 +27,13 @@ enum LMDBSession {
             if let store = try believe(old, in: directory, boot: boot, sizeLimit: configuration.sizeLimit) {
                 try store.catalog.change {
                     ($0.boot, $0.isClosed) = (boot, false)
-                    if lost != nil { $0.fence = max($0.fence, fence()) }
+                    if lost != nil, configuration.replacesLost { $0.fence = max($0.fence, fence()) }
                 }
                 return store
+            }
+            guard configuration.replacesLost else {
+                throw LMDBError(
+                    "may have lost records, so the next gate that opens it begins it again with a new fence")
             }
             try directory.discard()
             return try LMDBStore(

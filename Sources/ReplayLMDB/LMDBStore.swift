@@ -231,6 +231,23 @@ final class LMDBStore {
 
     // MARK: Status
 
+    /// What a claim would find now, without making it.
+    func find(_ claim: ReplayClaim, fence: Timestamp, at now: Timestamp) throws(LMDBError) -> ReplayFinding {
+        try upToDate { (_) throws(LMDBError) in
+            let bucket = ReplayBucket(expiring: claim.until)
+            let dropped = max(self.horizon.dropped, ReplayBucket(lastPassedAt: now))
+            let use: ReplayFinding.Use =
+                if claim.issued <= fence {
+                    .predatesStore(since: fence)
+                } else if bucket <= dropped {
+                    .predatesStore(since: dropped.end)
+                } else {
+                    self.live.find(claim)
+                }
+            return ReplayFinding(use, keptUntil: bucket.passed)
+        }
+    }
+
     /// The number of tokens in each bucket.
     func counts() throws(LMDBError) -> [(bucket: ReplayBucket, entries: Int)] {
         try upToDate { (_) throws(LMDBError) in self.live.counts.map { ($0.key, $0.value) } }

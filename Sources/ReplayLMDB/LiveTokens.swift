@@ -40,6 +40,11 @@ struct LiveTokens {
         indexes[Self.number(of: claim.key.half)].use(before: claim)
     }
 
+    /// Whether a key was claimed, and when, if the claim had a fingerprint.
+    func find(_ claim: ReplayClaim) -> ReplayFinding.Use {
+        indexes[Self.number(of: claim.key.half)].find(claim)
+    }
+
     /// Takes over an entry of the log, unless its bucket is deleted.
     mutating func insert(_ entry: LogRecord.Entry) {
         guard entry.bucket > dropped else { return }

@@ -86,6 +86,13 @@ public final class RedisReplayStore: ReplayStore {
         try withSession { (session) throws(ReplayStoreError) in try RedisInventory(session).contents() }
     }
 
+    /// What a claim would find now, without making it: nothing is written.
+    ///
+    /// - Throws: `ReplayStoreError`.
+    package func find(_ claim: ReplayClaim, at now: Timestamp) throws(ReplayStoreError) -> ReplayFinding {
+        try withSession { (session) throws(ReplayStoreError) in try RedisInventory(session).find(claim, at: now) }
+    }
+
     private func withSession<Value>(
         _ body: (RedisSession) throws(ReplayStoreError) -> Value
     ) throws(ReplayStoreError) -> Value {

@@ -56,6 +56,33 @@ public enum ConfiguredReplayStore: ReplayStore {
         }
     }
 
+    /// Opens an existing store to look tokens up, without moving its fence or beginning it again. There is no looking into
+    /// the memory of another process.
+    ///
+    /// - Throws: `ReplayStoreError`.
+    package init(lookingAt location: ReplayStoreLocation, now: Timestamp = .now) throws(ReplayStoreError) {
+        guard case .lmdb(let path) = location else {
+            try self.init(
+                at: location, makesNew: false, isService: false, clockSkew: VerificationPolicy.largestClockSkew,
+                now: now)
+            return
+        }
+        var configuration = LMDBReplayStore.Configuration(clockSkew: VerificationPolicy.largestClockSkew)
+        (configuration.makesNew, configuration.replacesLost) = (false, false)
+        self = .lmdb(try LMDBReplayStore(path: path, configuration: configuration, at: now))
+    }
+
+    /// What a claim would find now, without making it.
+    ///
+    /// - Throws: `ReplayStoreError`.
+    package func find(_ claim: ReplayClaim, at now: Timestamp) throws(ReplayStoreError) -> ReplayFinding {
+        switch self {
+        case .memory: throw .unavailable("a memory store is known to its own process only")
+        case .lmdb(let store): try store.find(claim, at: now)
+        case .redis(let store): try store.find(claim, at: now)
+        }
+    }
+
     /// Connects the store to one event loop, on which it then answers without blocking; `nil` for a store whose answers
     /// are there at once, by ``claim(_:at:)``.
     package func claimer(on loop: EventLoop) -> ReplayClaimer? {

@@ -204,20 +204,63 @@ struct OtherCommandTests {
         // Issue times have seconds: one that is later than the store's beginning is so in the next second.
         usleep(1_100_000)
         let token = try run(issue).output
-        #expect(try run(common, input: token).status == 0)
+        let other = try run(issue + ["--mvpd", "Other"]).output
+        let lookup = ["replays", "lookup", url]
+        #expect(try run(lookup, input: token).status == 0)
+        let first = try run(common, input: token)
+        #expect(first.status == 0)
         let second = try run(common, input: token)
         #expect(second.status == 1)
         #expect(second.output.hasPrefix("TOKEN_ALREADY_USED\n"))
 
+        let id = try #require(second.output.firstMatch(of: /token +([0-9a-f]{16})\n/)).1
+        let used = try run(lookup + [token])
+        #expect(used.status == 1 && used.errors.isEmpty)
+        #expect(used.output.contains("token       \(id)\n") && used.output.contains("\nused        yes\n"))
+        #expect(used.output.contains("first use   not known") && used.output.contains("\nkept until  20"))
+        let both = try run(lookup + ["--json"], input: other + token + early)
+        #expect(both.status == 1)
+        let lines = both.output.split(separator: "\n")
+        #expect(lines.count == 3 && lines[0].contains("\"result\":\"unused\"") && !lines[0].contains("keptUntil"))
+        #expect(lines[1].contains("\"result\":\"used\"") && lines[1].contains("\"token\":\"\(id)\""))
+        #expect(lines[1].contains("\"keptUntilMilliseconds\":"))
+        #expect(lines[2].contains("\"result\":\"predates\"") && lines[2].contains("\"fenceMilliseconds\":"))
+        let predates = try run(lookup, input: early)
+        #expect(predates.status == 1 && predates.output.contains("the store's records begin 20"))
+        let unread = try run(lookup, input: "nothing\n" + token)
+        #expect(unread.status == 2 && unread.errors.contains("not looked up: it begins with"))
+        #expect(unread.output.contains("used        yes"))
+        #expect(try run(common, input: other).status == 0)
+
         let stat = try run(["replays", "stat", url])
         #expect(stat.status == 0)
         // Redis has taken the early one down too, before it came to see its fence.
-        let live = kind == "redis" ? 2 : 1
+        let live = kind == "redis" ? 3 : 2
         #expect(stat.output.hasPrefix("live tokens  \(live)\n"))
         let swept = try run(["replays", "sweep", "--json", url])
         #expect(swept.output.contains("\"entries\":\(live)"))
         #expect(try run(common + ["--at", "now"], input: token).status == 64)
         server?.end(SIGKILL)
+    }
+
+    @Test("a token is looked up in a store of other processes only, and one that exists")
+    func badLookups() throws {
+        let issued = try run([
+            "issue", "--signing-key", try generateKeys().secret, "--requestor", "MML", "--resource", "TNT",
+        ])
+        let token = issued.output
+        for (url, status, text) in [
+            ("memory", 64, "its own process only"), ("nonsense:x", 64, "memory, lmdb:PATH"),
+            ("lmdb:\(directory.path)/none", 2, "no replay store"),
+            ("redis://:hunter2@127.0.0.1:1", 2, "cannot be reached"),
+        ] {
+            let outcome = try run(["replays", "lookup", url, token])
+            #expect(outcome.status == Int32(status) && outcome.errors.contains(text), "\(url): \(outcome.errors)")
+            #expect(outcome.output.isEmpty && !outcome.errors.contains("hunter2"))
+        }
+        #expect(try run(["replays", "lookup"]).status == 64)
+        #expect(try run(["replays", "lookup", "lmdb:x", token, token]).status == 64)
+        #expect(!FileManager.default.fileExists(atPath: directory.path + "/none"))
     }
 
     @Test("a store that is none, or cannot be opened, is an error with status 2")

@@ -40,6 +40,9 @@ public struct ReplayBucket: Hashable, Comparable, Sendable {
     /// The first time after the bucket.
     public var end: Timestamp { Self.time(index == .max ? .max : index + 1) }
 
+    /// The time from which the bucket counts as passed: the first at which ``init(lastPassedAt:)`` gives it.
+    package var passed: Timestamp { end.advanced(byMilliseconds: VerificationPolicy.largestClockSkewMilliseconds) }
+
     private static func time(_ index: Int64) -> Timestamp {
         let (milliseconds, overflows) = index.multipliedReportingOverflow(by: width)
         return Timestamp(milliseconds: overflows ? (index < 0 ? .min : .max) : milliseconds)

@@ -20,6 +20,11 @@ package struct ReplayIndex: Sendable {
         buckets[ReplayBucket(expiring: claim.until)]?.use(before: claim)
     }
 
+    /// Whether a key was claimed, and when, if the claim had a fingerprint.
+    package func find(_ claim: ReplayClaim) -> ReplayFinding.Use {
+        buckets[ReplayBucket(expiring: claim.until)]?.find(claim.key.half) ?? .unused
+    }
+
     /// Takes over a first use that another process has recorded; `false` if the key was there before.
     @discardableResult
     package mutating func insert(_ half: SIMD2<UInt64>, in bucket: ReplayBucket, _ use: FingerprintedUse?) -> Bool {
@@ -75,6 +80,10 @@ private struct IndexedBucket {
     /// The answer to a claim on a key that was claimed before; `nil` if it was not.
     func use(before claim: ReplayClaim) -> ReplayAnswer? {
         keys.contains(claim.key.half) ? answer(toAnother: claim) : nil
+    }
+
+    func find(_ half: SIMD2<UInt64>) -> ReplayFinding.Use {
+        keys.contains(half) ? .used(since: fingerprinted[half]?.time) : .unused
     }
 
     private func answer(toAnother claim: ReplayClaim) -> ReplayAnswer {

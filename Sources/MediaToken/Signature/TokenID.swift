@@ -11,6 +11,9 @@ public struct TokenID: Hashable, Sendable, CustomStringConvertible {
 
     package init(_ digest: SHA256Digest) { word = digest.words.0 }
 
+    /// - Parameter word: the first 8 bytes of the digest, as a big-endian number.
+    package init(word: UInt64) { self.word = word }
+
     /// Digests the signed bytes of a token; `nil` if libcrypto fails.
     package init?(digesting payload: ArraySlice<UInt8>) {
         guard let digest = try? SHA256Hasher().digest(payload) else { return nil }

@@ -55,6 +55,14 @@ package indirect enum StageError: Error, Sendable {
         self = .undecided(VerificationError(error))
     }
 
+    /// The reason in one line.
+    package var message: String {
+        switch self {
+        case .rejected(let rejection): rejection.message
+        case .undecided(let error): "\(error)"
+        }
+    }
+
     /// The result that the caller of a verification gets.
     ///
     /// - Parameter id: the short ID of the token; `nil` if it has no envelope.

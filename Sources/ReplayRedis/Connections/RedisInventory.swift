@@ -1,6 +1,6 @@
 internal import MediaToken
 
-/// Goes through all that a store holds, for its operator.
+/// Reads what a store holds, for its operator, and writes nothing.
 struct RedisInventory {
     private let session: RedisSession
     private let client: RedisReplayClient
@@ -34,6 +34,49 @@ struct RedisInventory {
                 "\(client.configuration.address) holds no replay store with the prefix '\(client.keys.prefix)'")
         }
         return latest
+    }
+
+    /// What a claim would find now. The marker of its shard is read after its key, as for a claim.
+    func find(_ claim: ReplayClaim, at now: Timestamp) throws(ReplayStoreError) -> ReplayFinding {
+        _ = try session.wait { client.learnSlots($0) }
+        let (shard, keys) = (client.keys.shard(of: claim.key), client.keys)
+        guard let node = client.servers.owner(of: shard) else {
+            throw .unavailable(
+                "no node of the cluster at \(client.configuration.address) has slot \(shard.slot)")
+        }
+        let replies = try ask(node, [["GET", keys.name(of: claim.key)], ["GET", keys.marker(of: shard)]])
+        let address = client.servers.nodes[node].address
+        for case .error(let error) in replies { throw error.storeError(at: address) }
+        let keptUntil = claim.until.advanced(byMilliseconds: RedisClock.keptMilliseconds)
+        let bucket = ReplayBucket(expiring: claim.until)
+        guard bucket > ReplayBucket(lastPassedAt: now) else {
+            return ReplayFinding(.predatesStore(since: bucket.end), keptUntil: keptUntil)
+        }
+        let since = try fence(RedisMarker(replies[1]), on: node, at: now)
+        let use: ReplayFinding.Use =
+            if claim.issued <= since {
+                .predatesStore(since: since)
+            } else if let text = replies[0].text {
+                .used(since: FingerprintedUse(text)?.time)
+            } else {
+                .unused
+            }
+        return ReplayFinding(use, keptUntil: keptUntil)
+    }
+
+    /// The fence by which a claim would be decided: that of the marker or, if it does not hold, the one that would
+    /// replace it.
+    private func fence(_ marker: RedisMarker?, on node: Int, at now: Timestamp) throws(ReplayStoreError) -> Timestamp {
+        let (configuration, address) = (client.configuration, client.servers.nodes[node].address)
+        guard let marker else {
+            throw .unavailable("\(address) holds no replay store with the prefix '\(client.keys.prefix)'")
+        }
+        guard let server = client.servers.nodes[node].facts else {
+            throw .unavailable("\(address) closed the connection")
+        }
+        if let problem = server.problem ?? marker.problem(on: server) { throw .unavailable("\(address) \(problem)") }
+        let fence = now.advanced(by: configuration.clockSkew)
+        return marker.renewed(by: server, fence: fence, waits: configuration.replicas > 0)?.since ?? marker.since
     }
 
     private func counts(on node: Int) throws(ReplayStoreError) -> [ReplayBucket: Int] {

@@ -45,7 +45,7 @@ struct RedisKeys {
     /// Claims a key. The expiry is a moment, not a span, so that how long the command was on its way makes no difference.
     func claim(_ claim: ReplayClaim, at now: Timestamp) -> RedisCommand {
         let forgotten = String(claim.until.advanced(byMilliseconds: RedisClock.keptMilliseconds).milliseconds)
-        let key = key(of: claim.key)
+        let key = name(of: claim.key)
         guard let use = FingerprintedUse(claim, at: now) else { return ["SET", key, "1", "NX", "PXAT", forgotten] }
         return ["SET", key, use.text, "NX", "GET", "PXAT", forgotten]
     }
@@ -61,7 +61,8 @@ struct RedisKeys {
         }
     }
 
-    private func key(of key: ReplayKey) -> String {
+    /// What the key of a token is called.
+    func name(of key: ReplayKey) -> String {
         begin(of: shard(of: key)) + key.half[0].hexadecimal + key.half[1].hexadecimal
     }
 

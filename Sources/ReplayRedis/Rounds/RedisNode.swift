@@ -77,6 +77,11 @@ struct RedisNode {
         }
     }
 
+    /// The facts that the server reported last; `nil` if it cannot be asked now.
+    var facts: RedisServerFacts? {
+        if case .ready(_, let facts) = state { facts } else { nil }
+    }
+
     /// The time by which the greeting must be answered; `nil` if none is under way.
     var greetingDeadline: Instant? {
         if case .greeting(_, let until) = state { until } else { nil }

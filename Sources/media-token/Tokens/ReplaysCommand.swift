@@ -2,53 +2,65 @@ internal import MediaToken
 internal import MediaTokenGate
 internal import ReplayStores
 
-/// `media-token replays`: shows the contents of a replay store, or deletes its expired buckets.
+/// `media-token replays`: shows the contents of a replay store, deletes its expired buckets, or looks tokens up.
 enum ReplaysCommand {
     private static let syntax = CommandSyntax(
-        name: "media-token replays", operands: "stat|sweep URL",
-        summary: "Show what a replay store holds, or drop what has passed.",
+        name: "media-token replays", operands: "stat|sweep|lookup URL [TOKEN | @FILE | -]",
+        summary: "Show what a replay store holds, drop what has passed, or look a token up.",
         details: """
             Commands:
               stat       live tokens in each minute of expiry, size, oldest and newest, fence
               sweep      drop the minutes that have passed; a store in use does so by itself
+              lookup     whether a token is used, also in a store in use; uses nothing up.
+                         It needs no key, so what the token says is unverified
 
             URL is one of \(ReplayStoreLocation.forms); the store must exist.
 
-            Exit status: 0 done, 2 the store cannot be used, 64 usage.
+            Exit status: 0 done, 2 the store cannot be used, 64 usage; of lookup: 0 not used, \
+            1 used, or older than the store's records, 2 cannot tell.
 
-            Example:
+            Examples:
               media-token replays stat lmdb:/var/lib/media-token/replays
+              media-token replays lookup lmdb:/var/lib/media-token/replays @token.txt
             """,
         groups: [
             OptionGroup(heading: "Output:", options: [CommandOption("json", nil, "Print one JSON object")])
         ])
 
-    private struct Invocation {
-        let sweeps: Bool
-        let url: String
-        let isJSON: Bool
+    private enum Invocation {
+        case show(url: String, sweepsFirst: Bool, asJSON: Bool)
+        case lookUp(ReplayLookup)
 
         init(_ given: Arguments) throws(UsageError) {
-            guard given.operands.count == 2, ["stat", "sweep"].contains(given.operands[0]) else {
-                throw UsageError("expected stat URL or sweep URL")
+            let (operands, isJSON) = (given.operands, given.has("json"))
+            if operands.first == "lookup" {
+                self = .lookUp(try ReplayLookup(Array(operands.dropFirst()), asJSON: isJSON))
+                return
             }
-            (sweeps, url, isJSON) = (given.operands[0] == "sweep", given.operands[1], given.has("json"))
+            guard operands.count == 2, ["stat", "sweep"].contains(operands[0]) else {
+                throw UsageError("expected stat URL, sweep URL or lookup URL TOKEN")
+            }
+            self = .show(url: operands[1], sweepsFirst: operands[0] == "sweep", asJSON: isJSON)
         }
     }
 
     @Sendable static func run(_ arguments: [String]) -> ExitStatus {
         let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
         return CommandError.report { () throws(CommandError) in
-            let store = try ReplayOptions.openExisting(invocation.url)
-            do throws(ReplayStoreError) {
-                if invocation.sweeps { try store.sweep(at: .now) }
-                let contents = try store.contents()
-                try store.close()
-                show(contents, store.statements, asJSON: invocation.isJSON)
-            } catch {
-                throw CommandError("\(error)")
+            switch invocation {
+            case .lookUp(let lookup): return try lookup.run()
+            case .show(let url, let sweepsFirst, let isJSON):
+                let store = try ReplayOptions.openExisting(url)
+                do throws(ReplayStoreError) {
+                    if sweepsFirst { try store.sweep(at: .now) }
+                    let contents = try store.contents()
+                    try store.close()
+                    show(contents, store.statements, asJSON: isJSON)
+                } catch {
+                    throw CommandError("\(error)")
+                }
+                return .success
             }
-            return .success
         }
     }
 

@@ -1,0 +1,24 @@
+package import Timestamps
+
+/// What a replay store knows of a token, found out without consuming it.
+package struct ReplayFinding: Hashable, Sendable {
+    /// Whether the token is used.
+    package enum Use: Hashable, Sendable {
+        /// The store has complete records for the token's issue time, and no use in them.
+        case unused
+        /// The token is used: at the time `since`, if the store knows it. A store keeps the time only if the first caller
+        /// may retry.
+        case used(since: Timestamp?)
+        /// The store's records begin at the time `since`, and the token was not issued after that. A gate rejects it.
+        case predatesStore(since: Timestamp)
+    }
+
+    /// Whether the token is used.
+    package let use: Use
+    /// The time until which the store keeps the record of a use.
+    package let keptUntil: Timestamp
+
+    package init(_ use: Use, keptUntil: Timestamp) {
+        (self.use, self.keptUntil) = (use, keptUntil)
+    }
+}

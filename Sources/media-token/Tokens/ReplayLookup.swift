@@ -1,0 +1,102 @@
+internal import MediaToken
+internal import MediaTokenGate
+internal import ReplayStores
+
+/// `media-token replays lookup`: says whether tokens are used, and uses nothing up.
+struct ReplayLookup {
+    private let location: ReplayStoreLocation
+    private let input: TokenInput
+    private let isJSON: Bool
+
+    /// - Parameter operands: the URL of the store, and the token.
+    init(_ operands: [String], asJSON isJSON: Bool) throws(UsageError) {
+        guard let url = operands.first else { throw UsageError("expected lookup URL TOKEN") }
+        do throws(ReplayStoreURLError) { location = try ReplayStoreLocation(url) } catch {
+            throw UsageError("\(error)")
+        }
+        guard location != .memory else {
+            throw UsageError("a memory store is known to its own process only; expected lmdb:PATH or a Redis URL")
+        }
+        self.isJSON = isJSON
+        input = try TokenInput(Array(operands.dropFirst()))
+    }
+
+    func run() throws(CommandError) -> ExitStatus {
+        let store: ConfiguredReplayStore
+        do { store = try ConfiguredReplayStore(lookingAt: location) } catch { throw CommandError("\(error)") }
+        var status = ExitStatus.success
+        try input.forEachGroup { tokens in
+            for token in tokens { status = max(status, look(for: token, in: store)) }
+            Console.flush()
+        }
+        do { try store.close() } catch { throw CommandError("\(error)") }
+        return status
+    }
+
+    private func look(for token: RawToken, in store: ConfiguredReplayStore) -> ExitStatus {
+        let found: FoundToken
+        do throws(StageError) {
+            let token = try UnverifiedToken(token)
+            do throws(ReplayStoreError) { found = FoundToken(token, try store.find(token.claim, at: .now)) } catch {
+                Console.printError("\(token.id): \(error)")
+                return .undecided
+            }
+        } catch {
+            Console.printError("not looked up: \(error.message)")
+            return .undecided
+        }
+        if isJSON { Console.print(JSONLine.encode(found.document)) } else { found.print() }
+        return found.finding.use == .unused ? .success : .rejected
+    }
+}
+
+/// A token, and what the store knows of it.
+private struct FoundToken {
+    let token: UnverifiedToken
+    let finding: ReplayFinding
+
+    init(_ token: UnverifiedToken, _ finding: ReplayFinding) { (self.token, self.finding) = (token, finding) }
+
+    /// Prints the finding for people.
+    func print() {
+        Console.print("token       \(token.id)")
+        Console.print("issued      \(token.issueTime), as the token says")
+        switch finding.use {
+        case .unused: Console.print("used        no")
+        case .used(let since):
+            let unknown = "not known: a store keeps the time only if the first caller may retry"
+            Console.print("used        yes")
+            Console.print("first use   \(since.map { TokenDate($0).description } ?? unknown)")
+            Console.print("kept until  \(TokenDate(finding.keptUntil))")
+        case .predatesStore(let since):
+            Console.print("used        not known, and rejected: the store's records begin \(TokenDate(since))")
+        }
+    }
+
+    var document: Document {
+        switch finding.use {
+        case .unused: Document(token, "unused")
+        case .used(let since):
+            Document(token, "used", firstUse: since?.milliseconds, keptUntil: finding.keptUntil.milliseconds)
+        case .predatesStore(let since): Document(token, "predates", fence: since.milliseconds)
+        }
+    }
+
+    struct Document: Encodable {
+        let token: String
+        let result: String
+        let issuedMilliseconds: Int64
+        let firstUseMilliseconds: Int64?
+        let keptUntilMilliseconds: Int64?
+        let fenceMilliseconds: Int64?
+
+        init(
+            _ token: UnverifiedToken, _ result: String, firstUse: Int64? = nil, keptUntil: Int64? = nil,
+            fence: Int64? = nil
+        ) {
+            (self.token, self.result) = (token.id.description, result)
+            issuedMilliseconds = token.issueTime.timestamp.milliseconds
+            (firstUseMilliseconds, keptUntilMilliseconds, fenceMilliseconds) = (firstUse, keptUntil, fence)
+        }
+    }
+}
