@@ -79,6 +79,9 @@ public final class LMDBReplayStore: ReplayStore {
         }
     }
 
+    /// Whether a directory has a store.
+    package static func exists(at path: String) -> Bool { StoreDirectory.hasStore(path) }
+
     /// Decides the claims of a group, in order, as the protocol `ReplayStore` demands.
     ///
     /// A claim waits for a process that is stopped in the middle of its own for a quarter of a second, and is then

@@ -28,7 +28,7 @@ final class StoreDirectory {
     /// - Parameter makesNew: whether to create a missing directory (mode 0700); if `false`, a store must exist.
     init(_ path: String, makesNew: Bool) throws(LMDBError) {
         recordPath = path + "/" + StoreRecord.name
-        guard makesNew || access(recordPath, F_OK) == 0 else {
+        guard makesNew || Self.hasStore(path) else {
             throw LMDBError("is no replay store")
         }
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw LMDBError("cannot be made: \(lastError())") }
@@ -47,6 +47,9 @@ final class StoreDirectory {
         close(users)
         close(descriptor)
     }
+
+    /// Whether a directory has a store's record.
+    static func hasStore(_ path: String) -> Bool { access(path + "/" + StoreRecord.name, F_OK) == 0 }
 
     private static func checkOwner(of directory: Int32) throws(LMDBError) {
         var status = Glibc.stat()

@@ -1,3 +1,4 @@
+internal import ReplayLMDB
 public import ReplayRedis
 internal import TextEncodings
 
@@ -20,6 +21,15 @@ public enum ReplayStoreLocation: Sendable, Equatable {
     /// Whether the location itself has a password in it.
     package var holdsPassword: Bool {
         if case .redis(let configuration) = self { configuration.password != nil } else { false }
+    }
+
+    /// Whether the store may be one that a gate uses: it exists, or is on a Redis server, which is not asked.
+    package var mayBeInUse: Bool {
+        switch self {
+        case .memory: false
+        case .lmdb(let path): LMDBReplayStore.exists(at: path)
+        case .redis: true
+        }
     }
 
     /// The accepted forms of the URL, for help texts and error messages.

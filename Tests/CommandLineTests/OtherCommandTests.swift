@@ -209,6 +209,7 @@ struct OtherCommandTests {
         #expect(try run(lookup, input: token).status == 0)
         let first = try run(common, input: token)
         #expect(first.status == 0)
+        #expect(first.errors.split(separator: "\n").count == 1 && first.errors.contains("replays lookup"))
         let second = try run(common, input: token)
         #expect(second.status == 1)
         #expect(second.output.hasPrefix("TOKEN_ALREADY_USED\n"))

@@ -26,6 +26,14 @@ struct ReplayOptions {
         }
     }
 
+    /// Says that tokens are used up, if the store may be one that a gate uses. Called before the store is opened.
+    func warnOfUse() {
+        guard let location = try? ReplayStoreLocation(url), location.mayBeInUse else { return }
+        Console.printError(
+            "an accepted token is used up in this \(kind) store, so that its viewer's play will be rejected; "
+                + "'media-token replays lookup' only looks")
+    }
+
     /// Opens the store, or creates it. A new LMDB or Redis store gets a fence that allows for clock skew.
     func open(clockSkew: Duration) throws(CommandError) -> ConfiguredReplayStore {
         do { return try ConfiguredReplayStore(opening: url, clockSkew: clockSkew) } catch {

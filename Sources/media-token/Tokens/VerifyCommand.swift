@@ -68,6 +68,7 @@ enum VerifyCommand {
             throw CommandError("no resource given")
         }
         let keys = try invocation.keys.load()
+        invocation.replays.warnOfUse()
         let store = try invocation.replays.open(clockSkew: invocation.time.policy().clockSkew)
         let verifier = MediaTokenVerifier(
             keys: keys, policy: invocation.time.policy(allowedMVPDs: invocation.expectation.allowedMVPDs),
