@@ -97,6 +97,58 @@ extension EndToEnd {
             #expect(try lines(gate).map { $0["client"] as? String } == [nil, "203.0.113.7"])
         }
 
+        @Test("a support question is answered by one grep and one lookup", arguments: ["lmdb", "redis"])
+        func answered(kind: String) throws {
+            let server = kind == "redis" ? try RedisServer() : nil
+            defer { server?.end(SIGKILL) }
+            let store = server.map { $0.url + "?timeout=5000" } ?? "lmdb:\(place.directory.path)/replays"
+            let gate = try GateProcess(
+                in: place, replays: store, GatePlace.strict + ["--workers", "1", "--route", "/live=MML:TNT"])
+            let tokens = try place.tokens(2)
+            func play(_ token: String, _ call: String) throws -> Int? {
+                try ask(
+                    gate, "GET", "/v1/authz/auth-request",
+                    ["X-Original-URI: /live/1.m3u8", "X-Media-Token: \(token)", "X-Request-Id: \(call)"])?.status
+            }
+            #expect(try play(tokens[0], "call-1") == 200)
+            #expect(try play(tokens[0], "call-2") == 403)
+            try gate.wait { try gate.logged().contains("call-2") }
+            // The page's commands, which find the token by what the viewer's app still has of it.
+            try place.directory.write(tokens[0], to: "token.txt")
+            try place.directory.write(try gate.logged(), to: "gate.log")
+            let commands = try Self.commands().map {
+                $0.replacing("lmdb:/var/lib/media-token/replays", with: "'\(store)'")
+                    .replacing("media-token ", with: "'\(Program.mediaToken.executable)' ")
+                    .replacing("/var/log/media-token.log", with: "gate.log")
+            }
+            try #require(commands.count == 2)
+            let found = try Program("bash").run(["-c", "cd '\(place.directory.path)' && \(commands[0])"])
+            #expect(found.status == 0, "\(found.errors)")
+            let codes = found.output.matches(of: /"code":"([A-Z_]+)"/).map { String($0.1) }
+            #expect(codes == ["VALID_TOKEN", "TOKEN_ALREADY_USED"], "\(found.output)")
+            #expect(found.output.contains("\"requestId\":\"call-2\"") && found.output.contains("\"route\":\"/live\""))
+            let looked = try Program("bash").run(["-c", "cd '\(place.directory.path)' && \(commands[1])"])
+            #expect(looked.status == 1 && looked.output.contains("used        yes\n"), "\(looked.errors)")
+            // Another token is not used, however often that is looked up, and its viewer can still play.
+            let other = ["replays", "lookup", store, tokens[1]]
+            for _ in 1...2 { #expect(try Program.mediaToken.run(other).status == 0) }
+            #expect(try play(tokens[1], "call-3") == 200)
+            #expect(try Program.mediaToken.run(other).status == 1)
+            gate.end()
+            // The gate closed the store last, so it is as it was left.
+            #expect(try Program.mediaToken.run(other).status == 1)
+        }
+
+        /// The commands of the section on a support question.
+        private static func commands() throws -> [String] {
+            let page = try String(
+                contentsOfFile: "Sources/MediaTokenGate/MediaTokenGate.docc/Monitoring.md", encoding: .utf8)
+            let section = page.components(separatedBy: "\n## ").first { $0.hasPrefix("A support question, answered") }
+            return section?.components(separatedBy: "\n```sh\n").dropFirst().compactMap {
+                $0.components(separatedBy: "\n```").first
+            } ?? []
+        }
+
         @Test("no part of a token gets into the log, whichever field of a request has it, in whichever form")
         func withoutTokens() throws {
             let gate = try gate(["--trusted-proxy", "127.0.0.1"])
