@@ -9,7 +9,7 @@ package struct GateReply: Sendable {
     /// The number of the verdict; `nil` if there is none.
     let number: Int?
     /// Why the request is not allowed; `nil` if it is. The log shortens the text.
-    let detail: String?
+    package let detail: String?
     /// The path of the route that the request is for, as it is configured; `nil` if there is none.
     var route: String?
 

@@ -1,4 +1,4 @@
-internal import TextEncodings
+package import TextEncodings
 
 /// The form in which the log has the reason for an answer, which may quote what a client or a caller sent.
 ///
@@ -6,7 +6,7 @@ internal import TextEncodings
 /// ``longestValue``. A token begins with a tag of 15 bytes and a signature of 172 or more without a space, and any
 /// encoding of it with as much; a session GUID stands behind these. So neither gets into the log, in whichever field a
 /// token was sent and whichever message quotes that field.
-struct LogReason {
+package struct LogReason {
     private static let longestWord = 20
     private static let longestValue = 32
     private static let longest = 512
@@ -20,7 +20,7 @@ struct LogReason {
     private var isKept = true
 
     /// Writes the reason in its short form.
-    static func write(_ text: UnsafeRawBufferPointer, to short: inout ByteWriter) {
+    package static func write(_ text: UnsafeRawBufferPointer, to short: inout ByteWriter) {
         var reason = LogReason()
         for place in text.indices { reason.add(text, place, to: &short) }
     }

@@ -1,14 +1,14 @@
-internal import HTTPMessages
+package import HTTPMessages
 internal import TextEncodings
 
 /// The ID that joins the gate's log line of a request to those of the programs in front of the gate.
-enum RequestID {
+package enum RequestID {
     /// The longest ID. Every token is longer: its signature alone takes 172 characters.
     private static let longest = 64
 
     /// The value of `X-Request-Id`, or else the trace ID of `traceparent`; `nil` if the request has neither, or if what
     /// it has does not look like an ID.
-    static func of(_ request: HTTPRequest) -> String? {
+    package static func of(_ request: HTTPRequest) -> String? {
         let named = request.onlyValue(of: GateField.request).flatMap { isID($0) ? $0 : nil }
         return (named ?? request.onlyValue(of: GateField.traceParent).flatMap(traceID)).map {
             String(decoding: $0, as: UTF8.self)

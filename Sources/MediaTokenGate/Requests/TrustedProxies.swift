@@ -1,9 +1,9 @@
 internal import Glibc
-internal import HTTPMessages
+package import HTTPMessages
 internal import TextEncodings
 
 /// The proxies whose `X-Forwarded-For` tells the address of a client. It decides nothing but what the log says.
-struct TrustedProxies: Sendable {
+package struct TrustedProxies: Sendable {
     private var networks: [Network] = []
     private var trustsUnixSockets = false
 
@@ -13,7 +13,7 @@ struct TrustedProxies: Sendable {
     /// - Parameters:
     ///   - texts: Addresses, networks in CIDR notation (RFC 4632, 3.1), or `unix` for peers on Unix sockets.
     ///   - refuse: Called with what is wrong with one of the texts.
-    init(_ texts: [String], refuse: (String) -> Void) {
+    package init(_ texts: [String], refuse: (String) -> Void) {
         for text in texts {
             if text.hasSameBytes(as: "unix") {
                 trustsUnixSockets = true
@@ -27,7 +27,7 @@ struct TrustedProxies: Sendable {
 
     /// The address of the client, as the nearest proxy that is not trusted was seen by one that is; `nil` if the peer is
     /// not trusted, or an address that is needed cannot be read.
-    func client(of request: HTTPRequest) -> String? {
+    package func client(of request: HTTPRequest) -> String? {
         guard trustsUnixSockets || !networks.isEmpty, trusts(request.peer) else { return nil }
         for value in request.values(of: GateField.forwardedFor).reversed() {
             for text in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).reversed() {

@@ -87,9 +87,11 @@ struct GateProperty: FuzzProperty {
         try checkHost(request)
         try checkGrants(request)
         try checkOrigin(request)
+        try LogProperty.check(request)
         switch gate.task(request, at: known.batches[0].time) {
         case .settled(let reply):
             try check(reply.answer)
+            try LogProperty.check(reply)
             let isGranted = reply.code == "GRANT_VALID"
             try demand(
                 reply.answer.status != 200 || Self.demands(request) == [isGranted ? Set(Self.paid.requestors) : nil],
@@ -135,8 +137,10 @@ struct GateProperty: FuzzProperty {
     private func checkVerdicts(_ task: VerificationTask) throws {
         for batch in known.batches {
             let outcome = batch.verifier.verify([task.request], at: batch.time)[0]
-            let answer = task.reply(to: outcome, at: batch.time).answer
+            let reply = task.reply(to: outcome, at: batch.time)
+            let answer = reply.answer
             try check(answer)
+            try LogProperty.check(reply)
             if case .success(.accepted(let token)) = outcome {
                 try demand(batch.isSigned(token.replayKey), "accepted, and nobody has signed it")
             } else {
