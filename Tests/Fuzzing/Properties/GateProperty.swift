@@ -16,6 +16,7 @@ struct GateProperty: FuzzProperty {
     private let gateOfHost: Gate
     /// Exchanges tokens for grants of each kind, has no open route, and compares resources by their canonical form.
     private let gateOfGrants: Gate
+    private let dialects: DialectProperty
     /// For all below `/paid`, for a folder of it, and for one method.
     private let grants: [String]
 
@@ -37,6 +38,7 @@ struct GateProperty: FuzzProperty {
             ]
             return Gate(routes: try routes.compactMap(\.self).map { try $0.withGrant(among: []) })
         }
+        dialects = try DialectProperty(known, keyFile: keyFile)
         (self.gate, gateOfHost) = (try gate([]), try gate([StreamHost(withoutPort: "a.example")].compactMap(\.self)))
         gateOfGrants = try Self.gateOfGrants(
             keyFile: keyFile, pemFile: keys.write(RSASigningKey.generate(bits: 1024).pemText(), to: "pem"))
@@ -87,6 +89,7 @@ struct GateProperty: FuzzProperty {
         try checkHost(request)
         try checkGrants(request)
         try checkOrigin(request)
+        try dialects.check(request)
         try LogProperty.check(request)
         switch gate.task(request, at: known.batches[0].time) {
         case .settled(let reply):

@@ -1,0 +1,91 @@
+internal import HTTPMessages
+internal import MediaToken
+internal import MediaTokenGate
+internal import PlaybackGrants
+internal import TestSupport
+internal import TextEncodings
+
+/// A dialect accepts only a token that somebody signed, from the one place that it declares, and each of its answers has its
+/// form, whatever a client sent.
+struct DialectProperty {
+    private let known: SignedTokens
+    private let gate: Gate
+
+    init(_ known: SignedTokens, keyFile: String) throws {
+        self.known = known
+        func route(_ path: String, _ kind: String?) -> GateRoute? {
+            let grant = kind.flatMap(GrantKind.named).map { kind in
+                var maker = GrantSettings(kind)
+                maker.keyFile = keyFile
+                return RouteGrantSettings(maker, scope: path)
+            }
+            let access = GateRoute.Access.token(Expectation(requestor: "MML", resource: .unsafeAnyResource))
+            return GateRoute(path: path, access: access, grant: grant)
+        }
+        let open = GateRoute(path: "/free", access: .open)
+        let routes = [route("/live", "akamai"), route("/link", "secure-link"), route("/plain", nil), open]
+        let loaded = try routes.compactMap(\.self).map { try $0.withGrant(among: []) }
+        let text = "{\"token\": \"{token}\", \"url\": \"{url}\", \"until\": {expires}}"
+        let dialects = [
+            try Self.dialect(
+                "/json", "json:a.token;base64", "json:a.requestor", "json:resource;base64", "json:url", text),
+            try Self.dialect("/form", "form:token", nil, "form:resource", nil, "{\"token\": \"{token}\"}"),
+            try Self.dialect("/query", "query:token", "query:requestor", nil, "query:path", "{\"token\": \"{token}\"}"),
+            try Self.dialect("/header", "header:X-Token;base64", nil, nil, "header:X-Url", "{\"until\": {expires}}"),
+            try Self.dialect("/verified", "header:X-Token", nil, nil, nil, "{}", route: "/plain"),
+        ]
+        for dialect in dialects {
+            if let problem = dialect.problem(beside: loaded) { throw Violation(description: problem) }
+        }
+        gate = Gate(routes: loaded, dialects: dialects)
+    }
+
+    private static func dialect(
+        _ path: String, _ token: String, _ requestor: String?, _ resource: String?, _ url: String?, _ accepted: String,
+        route: String = "/live"
+    ) throws -> Dialect {
+        func place(_ text: String) throws -> DialectPlace {
+            guard let place = DialectPlace(text) else { throw Violation(description: "\(text) is no place") }
+            return place
+        }
+        func answer(_ status: Int, _ text: String) throws -> DialectAnswers.Answer {
+            DialectAnswers.Answer(status, try AnswerTemplate(text, type: "application/json"))
+        }
+        return Dialect(
+            at: path, path: path, method: "POST", token: try place(token), requestor: try requestor.map(place),
+            resource: try resource.map(place), target: try url.map { .url(try place($0)) } ?? .route(route),
+            answers: DialectAnswers(
+                accepted: try answer(200, accepted),
+                rejected: try answer(403, "{\"code\": \"{code}\", \"detail\": \"{detail}\"}"),
+                undecided: try answer(503, "{\"detail\": \"{detail}\"}")))
+    }
+
+    func check(_ request: HTTPRequest) throws {
+        switch gate.task(request, at: known.batches[0].time) {
+        case .settled(let reply):
+            // A proxy's question about an open path is asked at no dialect.
+            try demand(reply.answer.status != 200 || reply.code == "TOKEN_NOT_REQUIRED", "200 without a token")
+            try checkForm(reply.answer)
+        case .verify(let task):
+            guard case .dialect = task.format else { return }
+            for batch in known.batches {
+                let outcome = batch.verifier.verify([task.request], at: batch.time)[0]
+                let reply = task.reply(to: outcome, at: batch.time)
+                if case .success(.accepted(let token)) = outcome {
+                    try demand(batch.isSigned(token.replayKey), "accepted, and nobody has signed it")
+                } else {
+                    try demand(reply.answer.status != 200, "200, and the token is not accepted")
+                }
+                try checkForm(reply.answer)
+            }
+        case .explain: break
+        }
+    }
+
+    private func checkForm(_ answer: HTTPAnswer) throws {
+        guard answer.headers.contains(where: { $0.value == "application/json" }) else { return }
+        let names: Set<JSONName> = ["code", "detail", "token", "url", "until"]
+        let object = try? StrictJSON.readObject(answer.body[...])
+        try demand(object.map { names.isSuperset(of: $0.members.keys) } ?? false, "an answer is not of its form")
+    }
+}

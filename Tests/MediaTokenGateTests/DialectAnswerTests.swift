@@ -1,0 +1,70 @@
+import HTTPMessages
+import MediaToken
+import TestSupport
+import Testing
+import TextEncodings
+
+@testable import MediaTokenGate
+
+@Suite("Answers in a dialect")
+struct DialectAnswerTests {
+    private static func answer(_ status: Int, _ text: String, _ type: String) throws -> DialectAnswers.Answer {
+        DialectAnswers.Answer(status, try AnswerTemplate(text, type: type))
+    }
+
+    /// A settled or decided answer as its status and body.
+    private static func shown(_ reply: GateReply) -> String {
+        "\(reply.answer.status) \(String(decoding: reply.answer.body, as: UTF8.self))"
+    }
+
+    @Test(
+        "a failing store is answered as undecided, a rejection and a misunderstanding as rejected, each with its code")
+    func chooses() throws {
+        let answers = DialectAnswers(
+            accepted: try Self.answer(200, "{token}", "text/plain"),
+            rejected: try Self.answer(200, "no {code}: {detail}", "text/plain"),
+            undecided: try Self.answer(503, "later {code}", "text/plain"))
+        let format = AnswerFormat.dialect(answers)
+        #expect(Self.shown(format.undecided("down")) == "503 later ERROR_UNKNOWN")
+        #expect(Self.shown(answers.refuse(.invalid("two tokens"))) == "200 no REQUEST_INVALID: two tokens")
+        let rejected = try Mint.verifier().verify(RawToken("junk"), for: Mint.expectation, at: Mint.now)
+        guard case .rejected(let rejection) = rejected else { throw Program.Failure(description: "accepted") }
+        let reply = format.reject(rejection, at: Mint.now)
+        #expect(Self.shown(reply).hasPrefix("200 no INVALID_TOKEN_FORMAT: "))
+        let fields = reply.answer.headers.map { "\($0.name): \($0.value)" }
+        for field in [
+            "X-Media-Token-Code: INVALID_TOKEN_FORMAT", "Cache-Control: no-store", "X-Content-Type-Options: nosniff",
+            "Content-Type: text/plain",
+        ] {
+            #expect(fields.contains(field), "\(fields)")
+        }
+    }
+
+    @Test("each value is escaped for its media type, and a value that looks like a placeholder stands for itself")
+    func escapes() throws {
+        let hostile = "\"\u{301}<&>'\\{code}\n\u{1}ä%+ "
+        for (type, text, expected) in [
+            ("application/json", "{\"d\": \"{detail}\"}", #"{"d": "\"\#u{301}<&>'\\{code}\n\u0001ä%+ "}"#),
+            ("application/problem+json", "{\"d\": \"{detail}\"}", #"{"d": "\"\#u{301}<&>'\\{code}\n\u0001ä%+ "}"#),
+            (
+                "text/xml; charset=utf-8", "<d>{detail}</d>",
+                "<d>&quot;\u{301}&lt;&amp;&gt;&#39;\\{code}\u{FFFD}\u{FFFD}ä%+ </d>"
+            ),
+            (
+                "application/x-www-form-urlencoded", "d={detail}",
+                "d=%22%CC%81%3C%26%3E%27%5C%7Bcode%7D%0A%01%C3%A4%25%2B%20"
+            ),
+            ("text/plain", "{detail}", "\"\u{301}<&>'\\{code}\\u{a}\\u{1}ä%+ "),
+        ] {
+            let body = try AnswerTemplate(text, type: type).body([.detail: hostile, .code: "CODE"])
+            #expect(body.elementsEqual(expected.utf8), "\(type): \(String(decoding: body, as: UTF8.self))")
+        }
+    }
+
+    @Test("braces that hold no word stand for themselves, and a placeholder without a value is empty")
+    func braces() throws {
+        let template = try AnswerTemplate("{ {} {1} {url}{token} {", type: "text/plain")
+        #expect(template.placeholders == [.url, .token])
+        #expect(template.body([.url: "u"]).elementsEqual("{ {} {1} u {".utf8))
+    }
+}
