@@ -95,6 +95,34 @@ struct GrantCommandTests {
         #expect(told.contains("--ip is not for cat; it is for akamai, cloudfront, secure-link"), "\(told)")
     }
 
+    @Test("a Common Access Token is checked with the key that it names, of several in the order of their IDs")
+    func severalKeys() throws {
+        let new = try directory.write(String(repeating: "1f", count: 32), to: "new")
+        let made = try run(["cat", "--key-file", key, "--key-id", "old", "--path-prefix", "/a"] + Self.at).output
+        func check(_ options: String...) throws -> Program.Outcome {
+            try run(["check", "cat", "-"] + options + Self.at, input: made)
+        }
+        let both = ["--key-file", new, "--key-id", "new"]
+        let known = try run(
+            ["check", "cat", "-"] + both + ["--key-file", key, "--key-id", "old"] + Self.at, input: made)
+        #expect(known.status == 0 && known.output.contains("✓ key"), "\(known.output)\(known.errors)")
+        let mixed = try check("--key-file", new, "--key-file", key, "--key-id", "old", "--key-id", "new")
+        #expect(mixed.status == 1 && mixed.output.contains("✗ key        the MAC is of another key"), "\(mixed.output)")
+        let gone = try check("--key-file", new, "--key-id", "new")
+        #expect(gone.status == 1 && gone.output.contains("✗ key        made with the key 'old'"), "\(gone.output)")
+        let unnamed = try check("--key-file", new, "--key-file", key)
+        #expect(unnamed.status == 2 && unnamed.errors.contains("key-id: has 0 for 2 keys"), "\(unnamed.errors)")
+        let twice = try check("--key-file", key, "--key-file", key, "--key-id", "old", "--key-id", "new")
+        #expect(twice.status == 2 && twice.errors.contains("\(key), \(key) hold one key under two IDs"))
+        let odd = try directory.write("abc", to: "odd")
+        let fault = try check("--key-file", key, "--key-file", odd, "--key-id", "old", "--key-id", "new")
+        #expect(fault.status == 2 && fault.errors.contains("key-file: \(odd) has 3 digits"), "\(fault.errors)")
+        let edge = try run(["check", "akamai", "x", "--key-file", key, "--key-file", new])
+        #expect(edge.status == 2 && edge.errors.contains("key-file: has 2 files; expected one"), "\(edge.errors)")
+        let issue = try run(["cat", "--key-file", key, "--key-file", new, "--path-prefix", "/a"])
+        #expect(issue.status == 64 && issue.errors.contains("--key-file is given twice"), "\(issue.errors)")
+    }
+
     @Test("what was not asked is told beside the yes")
     func unasked() throws {
         let ampersand = ["akamai", "--key-file", key, "--acl", "/*", "--data", "a=1&b=2"]

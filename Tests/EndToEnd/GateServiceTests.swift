@@ -267,13 +267,18 @@ extension EndToEnd {
         @Test("key files that other users can read or write are named, at the start, at a reload and by --check")
         func modes() throws {
             let folder = place.directory.path + "/secrets"
-            let files = ["tls.key", "tls.pem", "password", "grant.key", "salt"].map { "\(folder)/\($0)" }
+            let files = ["tls.key", "tls.pem", "password", "grant.key", "salt", "new.key", "old.key"].map {
+                "\(folder)/\($0)"
+            }
             try FileManager.default.createDirectory(atPath: folder + "/keys", withIntermediateDirectories: true)
             try Program("openssl").succeed([
                 "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=x", "-keyout", files[0], "-out",
                 files[1],
             ])
-            for file in files[2...] { try "0123456789abcdef".write(toFile: file, atomically: false, encoding: .utf8) }
+            for (index, file) in files.enumerated().dropFirst(2) {
+                let digits = String(repeating: "0\(index)", count: 32)
+                try digits.write(toFile: file, atomically: false, encoding: .utf8)
+            }
             for name in ["a.pem", "b.pem", "notes"] {
                 try FileManager.default.copyItem(atPath: place.key, toPath: "\(folder)/keys/\(name)")
             }
@@ -282,7 +287,9 @@ extension EndToEnd {
                 {"listen": "tls:127.0.0.1:1", "tls-key": "\(files[0])", "tls-certificate": "\(files[1])",
                  "password-file": "\(files[2])", "keys": ["\(folder)/keys", "\(place.key)"], "replays": "memory", "routes": [
                   {"path": "/a", "requestor": "MML", "resource": "TNT", "grant":
-                    {"kind": "akamai", "key-file": "\(files[3])", "salt-file": "\(files[4])"}}]}
+                    {"kind": "akamai", "key-file": "\(files[3])", "salt-file": "\(files[4])"}},
+                  {"path": "/b", "requestor": "MML", "resource": "TNT", "grant":
+                    {"kind": "cat", "key-file": ["\(files[5])", "\(files[6])"], "key-id": ["new", "old"]}}]}
                 """, to: "gate.json")
             func change(_ path: String, _ mode: Int) throws {
                 try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)

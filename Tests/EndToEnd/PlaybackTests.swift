@@ -14,6 +14,73 @@ extension EndToEnd.ProxyTests {
         ])
     }
 
+    /// What the gate answers to a play of `path`, with the cookie that it sets.
+    private static func play(
+        _ path: String, _ token: String, at gate: GateProcess
+    ) throws -> (code: String, cookie: String) {
+        let answer = try Program("curl").run(
+            [
+                "-s", "-D", "-", "-o", "/dev/null", "-w", "%{http_code}", "-H", "Content-Type: text/plain",
+                "--data-binary",
+                "@-", "http://127.0.0.1:\(gate.port)/v1/play?path=\(path)",
+            ], input: Data(token.utf8)
+        ).output
+        let lines = answer.split(whereSeparator: \.isNewline)
+        let header = "set-cookie: "
+        let cookie = lines.first { $0.lowercased().hasPrefix(header) }?.dropFirst(header.count).prefix { $0 != ";" }
+        return (String(lines.last ?? ""), String(cookie ?? ""))
+    }
+
+    /// The statuses of requests with a cookie, made one after the other.
+    private static func codes(_ pages: [String], _ cookie: String) throws -> [String] {
+        let places = pages.flatMap { ["-o", "/dev/null", $0] }
+        let lines = try Program("curl").run(["-s", "-w", "%{http_code}\n", "-H", "Cookie: a=b; \(cookie)"] + places)
+            .output
+        return lines.split(separator: "\n").map(String.init)
+    }
+
+    @Test("a cookie lives through two rotations of the grant keys, and ends when its key is removed")
+    func rotation() throws {
+        func configure(_ names: [String]) throws -> String {
+            let files = try names.map {
+                try place.directory.write(String(repeating: "0\($0)", count: 32), to: "\($0).key")
+            }
+            return try place.directory.write(
+                """
+                {"routes": [{"path": "/live", "requestor": "MML", "resource": "TNT",
+                 "grant": {"kind": "cat", "key-file": \(files), "key-id": \(names)}}]}
+                """, to: "gate.json")
+        }
+        let gate = try GateProcess(in: place, GatePlace.strict + ["--config", try configure(["a"])])
+        let nginx = try start("nginx", gate: gate.port)
+        defer { nginx.end(SIGKILL) }
+        let page = "http://127.0.0.1:\(ports[0])/live/index.m3u8"
+        try nginx.wait { try GateProcess.fetch(page).code != "000" }
+        let tokens = try place.tokens(3)
+        let first = try Self.play("/live/index.m3u8", tokens[0], at: gate).cookie
+        #expect(try Self.codes([page], first) == ["200"])
+
+        var reloads = 0
+        /// Loads the keys while a viewer plays, whom that must not disturb.
+        func rotate(_ names: String..., playing cookie: String) throws {
+            _ = try configure(names)
+            reloads += 1
+            gate.signal(SIGHUP, afterMilliseconds: 50)
+            repeat {
+                #expect(try Self.codes(Array(repeating: page, count: 100), cookie).allSatisfy { $0 == "200" })
+            } while try gate.logged().components(separatedBy: "reloaded: ").count <= reloads
+        }
+        try rotate("b", "a", playing: first)
+        let second = try Self.play("/live/index.m3u8", tokens[1], at: gate).cookie
+        try rotate("c", "b", "a", playing: first)
+        #expect(try Self.codes([page], first) + Self.codes([page], second) == ["200", "200"])
+        let third = try Self.play("/live/index.m3u8", tokens[2], at: gate).cookie
+        try rotate("c", "b", playing: second)
+        #expect(try [first, second, third].flatMap { try Self.codes([page], $0) } == ["403", "200", "200"])
+        #expect(try gate.logged().contains("GRANT_REFUSED"))
+        gate.end()
+    }
+
     @Test("a token once, and then the manifest and 200 segments by the cookie that it was exchanged for")
     func playback() throws {
         try makeStream(place.directory.path + "/streams/live/tnt")
@@ -33,24 +100,10 @@ extension EndToEnd.ProxyTests {
         let tokens = try place.tokens(3)
 
         func play(_ path: String, _ token: String) throws -> (code: String, cookie: String) {
-            let answer = try Program("curl").run(
-                [
-                    "-s", "-D", "-", "-o", "/dev/null", "-w", "%{http_code}", "-H", "Content-Type: text/plain",
-                    "--data-binary",
-                    "@-", "http://127.0.0.1:\(gate.port)/v1/play?path=\(path)",
-                ], input: Data(token.utf8)
-            ).output
-            let lines = answer.split(whereSeparator: \.isNewline)
-            let header = "set-cookie: "
-            let cookie = lines.first { $0.lowercased().hasPrefix(header) }?.dropFirst(header.count).prefix { $0 != ";" }
-            return (String(lines.last ?? ""), String(cookie ?? ""))
+            try Self.play(path, token, at: gate)
         }
         func codes(_ paths: [String], _ cookie: String) throws -> [String] {
-            let places = paths.flatMap { ["-o", "/dev/null", site + $0] }
-            let lines = try Program("curl").run(
-                ["-s", "-w", "%{http_code}\n", "-H", "Cookie: a=b; \(cookie)"] + places
-            ).output
-            return lines.split(separator: "\n").map(String.init)
+            try Self.codes(paths.map { site + $0 }, cookie)
         }
 
         let (code, cookie) = try play("/live/tnt/index.m3u8", tokens[0])

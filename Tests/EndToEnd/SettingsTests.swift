@@ -142,8 +142,8 @@ extension EndToEnd {
             for (from, to) in [
                 (certificate.file, "tls.pem"), (certificate.key, "tls.key"), (authority.file, "clients.pem"),
             ] { try FileManager.default.copyItem(atPath: from, toPath: "\(folder)/\(to)") }
-            for name in ["akamai", "cat"] {
-                _ = try place.directory.write(String(repeating: "0f", count: 32), to: name + ".key")
+            for (name, digits) in [("akamai", "0f"), ("cat", "0f"), ("cat-old", "1f")] {
+                _ = try place.directory.write(String(repeating: digits, count: 32), to: name + ".key")
             }
             for name in ["secure-link.key", "salt-file", "keystore-password"] {
                 _ = try place.directory.write("a secret of some length", to: name)
@@ -179,6 +179,7 @@ extension EndToEnd {
                 Self.faultyRoutes.map(\.0) + [
                     #"{"path": "/live", "requestor": "MML"}"#, #"{"path": "/a/../b", "open": true}"#,
                     #"{"path": "/a", "requestor": "M", "resource": "T", "grant": {"kind": "cat"}}"#,
+                    #"{"path": "/a", "requestor": "M", "resource": "T", "grant": {"kind": "akamai", "key-file": ["a", "b"]}}"#,
                     #"{"path": "/a", "requestor": "M", "resource": "T", "grant": {"kind": "cat", "key-file": "a", "salt-file": "b"}}"#,
                 ]
             for route in routes { #expect(try !isAccepted("{\(keys), \"routes\": [\(route)]}"), "\(route)") }

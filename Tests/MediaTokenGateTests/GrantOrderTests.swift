@@ -27,7 +27,7 @@ struct GrantOrderTests {
         _ kind: any GrantScheme.Type, _ delivery: GrantDelivery = .query, validity: Int64 = 14_400
     ) throws -> RouteGrant {
         var maker = GrantSettings(GrantKind(kind))
-        maker.keyFile = directory.path + (kind.kind == "cloudfront" ? "/ec.pem" : "/key")
+        maker.keyFiles = [directory.path + (kind.kind == "cloudfront" ? "/ec.pem" : "/key")]
         maker.values["key-pair-id"] = "K1"
         var settings = RouteGrantSettings(maker, scope: "/a")
         (settings.delivery, settings.validity) = (delivery, .seconds(validity))

@@ -305,6 +305,14 @@ struct PlayTests {
         for (grant, part) in [
             ("{}", "grant.kind: is missing"), (#"{"kind":"x"}"#, "grant.kind: is 'x'; expected akamai"),
             (#"{"kind":"cat"}"#, "grant.key-file: expected one of"),
+            (#"{"kind":"cat","key-file":"a","key-env":"X"}"#, "grant.key-file: expected one of"),
+            (#"{"kind":"cat","key-file":[]}"#, "grant.key-file: is an empty list"),
+            (#"{"kind":"cat","key-file":["a",1]}"#, "grant.key-file: is an array; expected a string or an array"),
+            (#"{"kind":"cat","key-file":["a","b"]}"#, "grant.key-id: has 0 for 2 keys; expected one for each"),
+            (#"{"kind":"cat","key-file":["a","b"],"key-id":"b"}"#, "grant.key-id: has 1 for 2 keys"),
+            (#"{"kind":"cat","key-file":"a","key-id":["b","a"]}"#, "grant.key-id: has 2 for 1 keys"),
+            (#"{"kind":"cat","key-env":"X","key-id":["b","a"]}"#, "grant.key-id: has 2 for 1 keys"),
+            (#"{"kind":"akamai","key-file":["a","b"]}"#, "grant.key-file: has 2 files; expected one"),
             (#"{"kind":"cloudfront","key-env":"X"}"#, "grant.key-pair-id: is missing"),
             (#"{"kind":"cloudfront","key-env":"X","key-pair-id":"K"}"#, "grant.origins: is missing"),
             (
@@ -334,6 +342,9 @@ struct PlayTests {
             let found = try problems(grant)
             #expect(found.contains { $0.hasPrefix("routes[0].\(part)") }, "\(grant): \(found)")
         }
+        for several in [#"["a"]"#, #"["a","b"],"key-id":["b","a"]"#] {
+            #expect(try problems(#"{"kind":"cat","key-file":\#(several)}"#) == [])
+        }
         let (short, good) = (try directory.write("abc", to: "short"), directory.path + "/key")
         for (scope, file, problem) in [
             ("/live", short, "key-file: \(short) has 3 digits"), ("/a/../b", good, "scope: is '/a/../b'"),
@@ -343,7 +354,7 @@ struct PlayTests {
             ("/live/a", "/nowhere", "key-file: /nowhere"),
         ] {
             var maker = GrantSettings(GrantKind(CommonAccessToken.self))
-            maker.keyFile = file
+            maker.keyFiles = [file]
             let route = try #require(
                 GateRoute(path: "/live", access: .open, grant: RouteGrantSettings(maker, scope: scope)))
             do throws(GrantError) {
@@ -364,7 +375,7 @@ struct PlayTests {
         ) throws -> String? {
             let kind = GrantKind(scheme)
             var maker = GrantSettings(kind)
-            maker.keyFile = kind.name == "cloudfront" ? directory.path + "/key.pem" : key
+            maker.keyFiles = [kind.name == "cloudfront" ? directory.path + "/key.pem" : key]
             maker.values["key-pair-id"] = "K1"
             var settings = RouteGrantSettings(maker, scope: "/live")
             settings.origins = kind.name == "cloudfront" ? [try #require(StreamOrigin("https://d.example"))] : []

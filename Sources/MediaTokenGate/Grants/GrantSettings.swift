@@ -6,8 +6,8 @@ internal import TextEncodings
 /// The configured settings of a playback grant. They only name the secrets; ``load()`` reads them.
 package struct GrantSettings: Sendable, Equatable {
     package var kind: GrantKind
-    /// The file with the grant key. Exactly one of this and ``keyEnvironment`` is set.
-    package var keyFile: String?
+    /// The files with the grant keys, of which the first makes grants. They are empty if ``keyEnvironment`` is set.
+    package var keyFiles: [String] = []
     /// The environment variable with the grant key.
     package var keyEnvironment: String?
     /// The settings that are specific to the kind of grant.
@@ -15,8 +15,23 @@ package struct GrantSettings: Sendable, Equatable {
 
     package init(_ kind: GrantKind) { self.kind = kind }
 
-    /// The files with the grant key and the other secrets.
-    package var secretFiles: [String] { [keyFile].compactMap(\.self) + otherSecrets.map(\.path) }
+    /// The files with the grant keys and the other secrets.
+    package var secretFiles: [String] { keyFiles + otherSecrets.map(\.path) }
+
+    /// What rules out the number of keys or of their IDs; `nil` if nothing does.
+    package var keyProblem: GrantError? {
+        let takesSeveral = kind.scheme.takesSeveralKeys
+        guard takesSeveral || keyFiles.count < 2 else {
+            return GrantError(
+                "key-file",
+                "has \(keyFiles.count) files; expected one, as a grant of the kind \(kind.name) names no key, and only the "
+                    + "first would be used")
+        }
+        let (keys, names) = (max(1, keyFiles.count), values.all("key-id").count)
+        guard takesSeveral, names != keys, names > 0 || keys > 1 else { return nil }
+        return GrantError(
+            "key-id", "has \(names) for \(keys) keys; expected one for each, in the order of key-file")
+    }
 
     /// The names of the settings that refer to other secret files, with the paths of these files.
     private var otherSecrets: [(name: String, path: String)] {
@@ -26,22 +41,40 @@ package struct GrantSettings: Sendable, Equatable {
         }
     }
 
-    /// Reads the grant key and the other secrets.
+    /// Reads the grant keys and the other secrets.
     package func load() throws(GrantError) -> any GrantScheme {
+        if let keyProblem { throw keyProblem }
         var values = values
-        values.key = try key()
         for (name, path) in otherSecrets { values.setSecret(name, to: try Self.line(ofFile: path, name)) }
+        guard !keyFiles.isEmpty else {
+            let name = keyEnvironment ?? ""
+            return try scheme(values, with: [try Self.key(ofEnvironment: name)], "key-env", name)
+        }
+        let keys = try keyFiles.map { (path) throws(GrantError) in try Self.line(ofFile: path, "key-file") }
+        // First each key alone, so that a fault is reported with the file that has it.
+        for (position, key) in keys.enumerated() where keys.count > 1 {
+            var one = values
+            one.set("key-id", to: [values.all("key-id")[position]])
+            _ = try scheme(one, with: [key], "key-file", keyFiles[position])
+        }
+        return try scheme(values, with: keys, "key-file", keyFiles.joined(separator: ", "))
+    }
+
+    /// - Parameters:
+    ///   - setting: The setting that names the keys.
+    ///   - place: The file or environment variable that has the keys.
+    private func scheme(
+        _ values: GrantValues, with keys: [[UInt8]], _ setting: String, _ place: String
+    ) throws(GrantError) -> any GrantScheme {
+        var values = values
+        values.keys = keys
         do throws(GrantError) { return try kind.scheme.init(values) } catch {
             guard error.field == "key" else { throw error }
-            throw GrantError(
-                keyFile == nil ? "key-env" : "key-file", "\(printable(keyFile ?? keyEnvironment ?? "")) \(error.reason)"
-            )
+            throw GrantError(setting, "\(printable(place, limit: 300)) \(error.reason)")
         }
     }
 
-    private func key() throws(GrantError) -> [UInt8] {
-        if let keyFile { return try Self.line(ofFile: keyFile, "key-file") }
-        let name = keyEnvironment ?? ""
+    private static func key(ofEnvironment name: String) throws(GrantError) -> [UInt8] {
         guard let value = getenv(name) else { throw GrantError("key-env", "'\(printable(name))' is not set") }
         return UnsafeBufferPointer(start: value, count: strlen(value)).map(UInt8.init(bitPattern:))
     }

@@ -6,9 +6,11 @@ internal import TextEncodings
 enum RouteGrantReader {
     /// The settings of every kind of grant, apart from `kind`.
     static let common = SettingsTable<RouteGrantSettings>(settings: [
-        .text(
-            "key-file", "FILE", "File with the grant key; this or key-env", example: "/etc/media-token/grants.key",
-            \.maker.keyFile),
+        Setting(
+            "key-file", "FILE", .texts(),
+            "File with the grant key; this or key-env; for cat several: the first makes grants, each checks those that name it",
+            example: "/etc/media-token/grants.key"
+        ) { object, name, settings in settings.maker.keyFiles = object.texts(name) ?? [] },
         .text(
             "key-env", "NAME", "Environment variable with the grant key", example: "GRANT_KEY", \.maker.keyEnvironment),
         Setting(
@@ -59,8 +61,12 @@ enum RouteGrantReader {
             object.read(setting, into: &settings.maker.values)
         }
         common.read(&object, into: &settings, alsoKnown: kind.scheme.settings.filter(\.isInFile).map(\.name))
-        if (settings.maker.keyFile == nil) == (settings.maker.keyEnvironment == nil) {
+        if object.wasTaken("key-file") == object.wasTaken("key-env") {
             object.refuse("key-file", "expected one of key-file and key-env")
+        } else if object.wasRead("key-file"), settings.maker.keyFiles.isEmpty {
+            object.refuse("key-file", "is an empty list; expected at least one")
+        } else if let problem = settings.maker.keyProblem {
+            object.refuse(problem.field, problem.reason)
         }
         if kind.scheme.needsOrigins, !object.wasTaken("origins") {
             let problem = RouteGrant.originsMissing
@@ -78,6 +84,10 @@ enum RouteGrantReader {
     private static func schema(of kind: GrantKind) -> JSONValue {
         var properties: [JSONName: JSONValue] = ["kind": ["const": .text(kind.name)]]
         for setting in common.settings { properties[JSONName(setting.name)] = setting.schema }
+        if !kind.scheme.takesSeveralKeys {
+            properties["key-file"] = .object(
+                SettingForm.text().schema.merging(["description": "File with the grant key"]) { $1 })
+        }
         var required = ["kind"] + (kind.scheme.needsOrigins ? ["origins"] : [])
         for setting in kind.scheme.settings where setting.isInFile {
             properties[JSONName(setting.name)] = .object(

@@ -69,7 +69,9 @@ package enum SettingsDocuments {
         let path = "/live/\(kind.name)"
         grant["kind"] = .text(kind.name)
         grant["scope"] = .text(path)
-        grant["key-file"] = .text("/etc/media-token/\(kind.name).key")
+        let files = ["\(kind.name).key"] + (kind.scheme.takesSeveralKeys ? ["\(kind.name)-old.key"] : [])
+        let paths = files.map { JSONValue.text("/etc/media-token/\($0)") }
+        grant["key-file"] = paths.count == 1 ? paths[0] : .list(paths)
         grant["key-env"] = nil
         grant["delivery"] = .text(kind.scheme.defaultDelivery.rawValue)
         if kind.scheme.defaultDelivery != .cookie { grant["cookie-domain"] = nil }

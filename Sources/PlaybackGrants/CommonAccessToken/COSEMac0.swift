@@ -13,15 +13,12 @@ struct COSEMac0 {
     private static let ownProtected = CBORWriter.bytes { $0.addMap { $0.add(algorithm, hmac256) } }
 
     let payload: [UInt8]
+    /// The ID of the key that the message names, which its MAC does not cover.
+    let keyIdentifier: [UInt8]
     private let tag: [UInt8]
 
-    /// Reads a received message, which must have exactly the form that ``bytes(head:payload:key:)`` writes.
-    ///
-    /// The MAC does not cover the unprotected header or the heads of the parts. So they must match the expected bytes
-    /// exactly; any changed byte in a message then causes a rejection.
-    ///
-    /// - Parameter head: The bytes before the claims in messages made with the key.
-    init(_ bytes: [UInt8], head: [UInt8]) throws(CATError) {
+    /// Reads a received message. Call ``demand(head:in:)`` before you rely on more than its key ID.
+    init(_ bytes: [UInt8]) throws(CATError) {
         guard bytes.starts(with: Self.tags) else {
             throw .malformed("it is no CWT in a COSE_Mac0; expected the tags 61 and 17")
         }
@@ -29,18 +26,28 @@ struct COSEMac0 {
             throw .malformed("it is not valid CBOR")
         }
         guard let parts = message.array, parts.count == 4, let protected = parts[0].bytes,
-            parts[1].labels != nil, let payload = parts[2].bytes, let tag = parts[3].bytes
+            let unprotected = parts[1].labels, let payload = parts[2].bytes, let tag = parts[3].bytes
         else { throw .malformed("its COSE_Mac0 has other parts; expected a header, a header, claims, a MAC") }
         let header = CBORReader.value(of: protected)?.labels ?? []
         guard header.count == 1, header[0].label == Self.algorithm, header[0].value.integer == Self.hmac256 else {
             throw .malformed("its protected header is another one; expected the algorithm HMAC 256/256 alone")
         }
+        guard unprotected.count == 1, unprotected[0].label == Self.keyID,
+            let keyIdentifier = unprotected[0].value.bytes
+        else { throw .malformed("its unprotected header is another one; expected the ID of a key alone") }
+        (self.payload, self.keyIdentifier, self.tag) = (payload, keyIdentifier, tag)
+    }
+
+    /// Throws unless the message, received as `bytes`, has exactly the form that ``bytes(head:payload:key:)`` writes.
+    ///
+    /// The MAC does not cover the unprotected header or the heads of the parts. So they must match the expected bytes
+    /// exactly; any changed byte in a message then causes a rejection.
+    ///
+    /// - Parameter head: The bytes before the claims in messages made with the key.
+    func demand(head: [UInt8], in bytes: [UInt8]) throws(CATError) {
         guard Self.bytes(head: head, payload: payload, tag: tag) == bytes else {
-            throw .malformed(
-                "its unprotected header is another one, or written in another way; expected the configured key ID alone"
-            )
+            throw .malformed("its parts are written in another way; expected the shortest heads")
         }
-        (self.payload, self.tag) = (payload, tag)
     }
 
     /// The bytes before the claims in messages made with a key of this ID.

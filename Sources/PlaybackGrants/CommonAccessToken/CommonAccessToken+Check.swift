@@ -12,8 +12,7 @@ extension CommonAccessToken {
         do throws(CATError) {
             claims = try authenticClaims(of: token.withoutName(Self.name))
         } catch {
-            let subject: GrantCheck.Subject = error == .otherKey ? .key : .format
-            return [GrantCheck(subject, false, "\(error)")]
+            return [GrantCheck(error.subject, false, "\(error)")]
         }
         let url = RequestedURL(question.url ?? "/")
         let found = CATClaims.checks.compactMap { subject in
@@ -75,6 +74,16 @@ extension CATClaims {
         case .method: methods.map { "for \(printable($0.joined(separator: ", ")))" }
         case .scope: scope.isEmpty ? nil : "for " + scope.detail
         case .format, .key, .ip: nil
+        }
+    }
+}
+
+extension CATError {
+    /// The check that a token fails whose claims cannot be had.
+    fileprivate var subject: GrantCheck.Subject {
+        switch self {
+        case .otherKey, .unknownKey: .key
+        default: .format
         }
     }
 }

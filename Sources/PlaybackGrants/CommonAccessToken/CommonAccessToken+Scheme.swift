@@ -5,9 +5,14 @@ extension CommonAccessToken: GrantScheme {
     package static let kind = "cat"
     package static let summary = "Common Access Token (CTA-5007); --path-prefix, and a key of 32 bytes or more"
     package static let defaultDelivery = GrantDelivery.cookie
+    package static let takesSeveralKeys = true
+    /// The ID of a key that has none in the settings.
+    private static let usualKeyID = "media-token"
     package static let settings = [
         GrantSetting(
-            "key-id", .text("ID"), .key, "names the key in each token (default media-token)", example: "media-token"),
+            "key-id", .list("ID"), .key,
+            "names the key in each token, of several keys each (default \(usualKeyID) for one)",
+            example: "2027-01 2026-07"),
         GrantSetting("path", .text("PATH"), .scope, "exactly this path", in: .command),
         GrantSetting("path-prefix", .text("PATH"), .scope, "paths that begin with this", in: .command),
         GrantSetting("scheme", .text("NAME"), .scope, "exactly this scheme", in: .command),
@@ -36,8 +41,11 @@ extension CommonAccessToken: GrantScheme {
     }
 
     package init(_ values: GrantValues) throws(GrantError) {
-        let secret = try GrantSecret(hexadecimal: String(decoding: values.key, as: UTF8.self))
-        try self.init(key: secret, keyID: values["key-id"] ?? "media-token")
+        let keyIDs = values.has("key-id") ? values.all("key-id") : [Self.usualKeyID]
+        let secrets = try values.keys.map { (key) throws(GrantError) in
+            try GrantSecret(hexadecimal: String(decoding: key, as: UTF8.self))
+        }
+        try self.init(keys: zip(secrets, keyIDs).map { (key: $0, keyID: $1) })
     }
 
     package var fieldName: String? { Self.name }

@@ -10,9 +10,10 @@ public struct CommonAccessToken: Sendable {
     /// The minimum length of a key in bytes (RFC 9053, 3.1).
     public static let shortestKey = 32
 
-    private let key: HMACKey
-    /// The bytes before the claims in each token. They include the key ID.
-    private let head: [UInt8]
+    /// The grant key that makes tokens.
+    private let key: Key
+    /// Every grant key that checks tokens, also ``key``.
+    private let keys: [Key]
 
     /// Creates a maker and checker of tokens for one grant key.
     ///
@@ -20,13 +21,48 @@ public struct CommonAccessToken: Sendable {
     ///   - key: The secret key, of 32 bytes or more.
     ///   - keyID: The ID that names the key in each token. A token that names another one is rejected.
     public init(key: GrantSecret, keyID: String) throws(GrantError) {
-        guard key.bytes.count >= Self.shortestKey else {
-            throw GrantError("key", "has \(key.bytes.count) bytes; expected at least \(Self.shortestKey)")
+        self.key = try Key(key, keyID)
+        keys = [self.key]
+    }
+
+    /// Creates a maker and checker of tokens for several grant keys, so that a new key can replace an old one while
+    /// tokens of the old one are still in use.
+    ///
+    /// - Parameter keys: The secret keys, of 32 bytes or more, and the IDs that name them in tokens; no two are the
+    ///   same. The first key makes all tokens. Each key checks the tokens that name its ID, and no others.
+    public init(keys: [(key: GrantSecret, keyID: String)]) throws(GrantError) {
+        for (position, other) in keys.enumerated() {
+            guard !keys[..<position].contains(where: { $0.keyID.hasSameBytes(as: other.keyID) }) else {
+                throw GrantError(
+                    "key-id", "has '\(printable(other.keyID))' twice; expected an ID of its own for each key")
+            }
+            guard !keys[..<position].contains(where: { $0.key.bytes == other.key.bytes }) else {
+                throw GrantError("key", "hold one key under two IDs; expected different keys")
+            }
         }
-        guard !keyID.isEmpty, keyID.utf8.count <= 64 else {
-            throw GrantError("key-id", "has \(keyID.utf8.count) bytes; expected 1 to 64")
+        self.keys = try keys.map { (key, keyID) throws(GrantError) in try Key(key, keyID) }
+        guard let first = self.keys.first else { throw GrantError("key", "is missing; expected at least one") }
+        key = first
+    }
+
+    /// A grant key as tokens are made and checked with it.
+    private struct Key: Sendable {
+        let mac: HMACKey
+        /// The ID that names the key in each token.
+        let identifier: [UInt8]
+        /// The bytes before the claims in each token. They include the ID.
+        let head: [UInt8]
+
+        init(_ secret: GrantSecret, _ keyID: String) throws(GrantError) {
+            guard secret.bytes.count >= shortestKey else {
+                throw GrantError("key", "has \(secret.bytes.count) bytes; expected at least \(shortestKey)")
+            }
+            identifier = Array(keyID.utf8)
+            guard (1...64).contains(identifier.count) else {
+                throw GrantError("key-id", "has \(identifier.count) bytes; expected 1 to 64")
+            }
+            (mac, head) = (try secret.mac(.sha256), COSEMac0.head(keyIdentifier: identifier))
         }
-        (self.key, head) = (try key.mac(.sha256), COSEMac0.head(keyIdentifier: Array(keyID.utf8)))
     }
 
     /// Makes a token of these claims, which must have an expiry.
@@ -51,7 +87,7 @@ public struct CommonAccessToken: Sendable {
     }
 
     private func grant(_ payload: [UInt8], _ period: GrantPeriod) throws(GrantError) -> Grant {
-        let message = try COSEMac0.bytes(head: head, payload: payload, key: key)
+        let message = try COSEMac0.bytes(head: key.head, payload: payload, key: key.mac)
         let size = (message.count * 4 + 2) / 3
         guard size <= Self.sizeLimit else {
             throw GrantError("claims", "make a token of \(size) bytes; expected at most \(Self.sizeLimit)")
@@ -59,19 +95,23 @@ public struct CommonAccessToken: Sendable {
         return Grant(Self.name, Base64.encode(message, alphabet: .urlSafe, isPadded: false), expires: period.expires)
     }
 
-    /// The claims of a token that a holder of the key has made. The claims themselves are not checked, so the token may
-    /// have expired.
+    /// The claims of a token that a holder of the key that it names has made. The claims themselves are not checked, so
+    /// the token may have expired.
     ///
-    /// - Throws: ``CATError`` if no holder of the key has made the token, or if it has a claim that is not
-    ///   understood.
+    /// - Throws: ``CATError`` if no holder of that key has made the token, if the key is none of those given, or if the
+    ///   token has a claim that is not understood.
     public func authenticClaims(of token: String) throws(CATError) -> CATClaims {
         guard token.utf8.count <= Self.sizeLimit else { throw .malformed("it is longer than \(Self.sizeLimit) bytes") }
         guard let bytes = try? Base64.decode(Array(token.utf8)[...], alphabet: .urlSafe, padding: .forbidden) else {
             throw .malformed("it is not valid Base64 for URLs without padding")
         }
-        let message = try COSEMac0(bytes, head: head)
+        let message = try COSEMac0(bytes)
+        guard let key = keys.first(where: { $0.identifier == message.keyIdentifier }) else {
+            throw .unknownKey(String(decoding: message.keyIdentifier, as: UTF8.self))
+        }
+        try message.demand(head: key.head, in: bytes)
         do {
-            guard try message.isAuthentic(key) else { throw CATError.otherKey }
+            guard try message.isAuthentic(key.mac) else { throw CATError.otherKey }
         } catch let refusal as CATError {
             throw refusal
         } catch {
@@ -88,8 +128,10 @@ public struct CommonAccessToken: Sendable {
 public enum CATError: Error, Equatable, Sendable {
     /// The text is not a Common Access Token in the form that is understood here.
     case malformed(String)
-    /// The MAC does not match: the token was made with another key, or was changed.
+    /// The MAC does not match: the token was made with another key than the one that it names, or was changed.
     case otherKey
+    /// The token names a key with this ID, which is none of the given ones.
+    case unknownKey(String)
     /// The claim with this label is not understood, so it may be a restriction that would be ignored.
     case unknownClaim(Int64)
     /// The token has no `exp`.
@@ -112,6 +154,7 @@ extension CATError: CustomStringConvertible {
         switch self {
         case .malformed(let reason): "not a Common Access Token: \(reason)"
         case .otherKey: "the MAC is of another key, or the token was changed; expected one that was made with this key"
+        case .unknownKey(let name): "made with the key '\(printable(name))'; expected the ID of a configured key"
         case .unknownClaim(let label):
             "claim \(label) is not understood here, or not in this form; it may restrict more"
         case .noEnd: "it has no exp; expected an end"

@@ -14,6 +14,9 @@ package protocol GrantScheme: Sendable {
     static var defaultDelivery: GrantDelivery { get }
     /// Whether a route must name the origins whose URLs it signs.
     static var needsOrigins: Bool { get }
+    /// Whether several keys can be given: the first makes the grants, and each checks those that name it. Where a grant
+    /// names no key, one key makes and checks all.
+    static var takesSeveralKeys: Bool { get }
 
     /// - Parameter values: The settings, including the key.
     init(_ values: GrantValues) throws(GrantError)
@@ -41,6 +44,7 @@ package protocol GrantScheme: Sendable {
 extension GrantScheme {
     package static var defaultDelivery: GrantDelivery { .query }
     package static var needsOrigins: Bool { false }
+    package static var takesSeveralKeys: Bool { false }
 }
 
 /// How the gate delivers a grant to the player.

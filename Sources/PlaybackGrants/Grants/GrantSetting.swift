@@ -65,6 +65,8 @@ package struct GrantSetting: Sendable {
 package struct GrantValues: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
     private var texts: [String: [String]] = [:]
     private var secrets: [String: [UInt8]] = [:]
+    /// The keys of the grants, of which the first makes them.
+    package var keys: [[UInt8]] = []
 
     package init() {}
 
@@ -88,11 +90,8 @@ package struct GrantValues: Sendable, Equatable, CustomStringConvertible, Custom
         return value
     }
 
-    /// The key that signs the grants.
-    package var key: [UInt8] {
-        get { secrets["key"] ?? [] }
-        set { secrets["key"] = newValue }
-    }
+    /// The key that makes the grants.
+    var key: [UInt8] { keys.first ?? [] }
 
     /// The secret in the file that a setting names; `nil` if the setting is not given.
     package func secret(_ name: String) -> [UInt8]? { secrets[name] }

@@ -11,9 +11,9 @@ struct GrantOption {
     let isRepeatable: Bool
     private let option: CommandOption
 
-    private init(_ name: String, _ value: String?, _ help: String) {
+    private init(_ name: String, _ value: String?, _ help: String, isRepeatable: Bool = false) {
         (self.name, option) = (name, CommandOption(name, value, help))
-        (kinds, isQuestion, isRepeatable) = ([], false, false)
+        (kinds, isQuestion, self.isRepeatable) = ([], false, isRepeatable)
     }
 
     /// Creates the option that some kinds declare under one name.
@@ -39,7 +39,9 @@ struct GrantOption {
         (
             GrantSetting.Topic.key.rawValue,
             [
-                GrantOption("key-file", "FILE", "File with the key"),
+                GrantOption(
+                    "key-file", "FILE", "File with the key (repeatable to check a cat, each with its --key-id)",
+                    isRepeatable: true),
                 GrantOption("key-env", "NAME", "Environment variable with the key"),
             ]
         ),

@@ -39,6 +39,9 @@ struct GrantOptions {
         guard given.has("key-file") != given.has("key-env") else {
             throw UsageError("expected one of --key-file and --key-env")
         }
+        guard isCheck || given.all("key-file").count < 2 else {
+            throw UsageError("--key-file is given twice; expected the one key that makes the grant")
+        }
         (self.kind, grant, self.given, self.single) = (kind, operands.first, given, single)
         values = try Self.values(of: kind, given, single)
         now = try TimeOptions.time("at", given) ?? .now
@@ -122,7 +125,7 @@ struct GrantOptions {
 
     var settings: GrantSettings {
         var settings = GrantSettings(kind)
-        (settings.keyFile, settings.keyEnvironment) = (single["key-file"], single["key-env"])
+        (settings.keyFiles, settings.keyEnvironment) = (given.all("key-file"), single["key-env"])
         settings.values = values
         return settings
     }

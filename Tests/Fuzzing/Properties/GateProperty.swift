@@ -27,7 +27,7 @@ struct GateProperty: FuzzProperty {
         defer { withExtendedLifetime(keys) {} }
         let keyFile = try keys.write(digits, to: "key")
         var maker = GrantSettings(GrantKind(CommonAccessToken.self))
-        maker.keyFile = keyFile
+        maker.keyFiles = [keyFile]
         let grant = RouteGrantSettings(maker, scope: "/paid")
         func gate(_ hosts: [StreamHost]) throws -> Gate {
             let routes = [
@@ -56,7 +56,7 @@ struct GateProperty: FuzzProperty {
         let hosts = [StreamHost(withoutPort: "cdn.example")].compactMap(\.self)
         let ofGrants = GrantKind.all.compactMap { kind in
             var maker = GrantSettings(kind)
-            maker.keyFile = kind.name == "cloudfront" ? pemFile : keyFile
+            maker.keyFiles = [kind.name == "cloudfront" ? pemFile : keyFile]
             maker.values["key-pair-id"] = "FUZZ"
             maker.values.set("methods", to: ["GET", "HEAD"])
             maker.values["renew"] = "cookie:60"
