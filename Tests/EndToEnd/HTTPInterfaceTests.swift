@@ -41,7 +41,8 @@ extension EndToEnd {
                 """
                 {"mvpd": ["LIMITED=Comcast"], "cors-origin": "https://player.example", "routes": [{"path": "/free", "open": true},
                   {"path": "/live", "requestor": ["MML", "LIMITED"], "resource": "TNT",
-                   "grant": {"kind": "cat", "key-file": "\(grantKey)", "retry-window": 60}}]}
+                   "grant": {"kind": "cat", "key-file": "\(grantKey)", "retry-window": 60,
+                     "validity": 600, "renew": "cookie:900:899", "renew-until": 1000}}]}
                 """, to: "gate.json")
             let options = ["--config", file] + GatePlace.strict
             let gate = try GateProcess(in: place, options)

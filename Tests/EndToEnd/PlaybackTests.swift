@@ -81,6 +81,44 @@ extension EndToEnd.ProxyTests {
         gate.end()
     }
 
+    @Test(
+        "a cookie is renewed while a viewer plays, outlives its first end, and not the bound of its renewal",
+        arguments: ["nginx", "caddy", "haproxy"])
+    func renewal(proxy: String) throws {
+        let key = try place.directory.write(String(repeating: "0f", count: 32), to: "grant.key")
+        let settings = try place.directory.write(
+            """
+            {"routes": [{"path": "/live", "requestor": "MML", "resource": "TNT", "grant": {"kind": "cat",
+             "key-file": "\(key)", "validity": 4, "renew": "cookie:4:3", "renew-until": 9}}]}
+            """, to: "gate.json")
+        let gate = try GateProcess(in: place, GatePlace.strict + ["--config", settings])
+        let origin = proxy == "haproxy" ? try startOrigin() : nil
+        let server = try start(proxy, gate: gate.port)
+        defer {
+            server.end(SIGKILL)
+            origin?.end(SIGKILL)
+        }
+        let page = "https://127.0.0.1:\(ports[1])/live/index.m3u8"
+        try server.wait { try GateProcess.fetch(page, ["-k"]).code != "000" }
+        let first = try Self.play("/live/index.m3u8", try place.tokens(1)[0], at: gate).cookie
+        let (begin, jar) = (ContinuousClock.now, place.directory.path + "/jar")
+        var (played, code) = (Duration.zero, "")
+        // curl keeps what it is given in its jar, and replaces it by what it is sent.
+        let line = "127.0.0.1\tFALSE\t/live\tTRUE\t0\t\(first.replacing("=", with: "\t"))\n"
+        try line.write(toFile: jar, atomically: false, encoding: .utf8)
+        while played < .seconds(60) {
+            let start = ContinuousClock.now - begin
+            code = try GateProcess.fetch(page, ["-k", "-b", jar, "-c", jar]).code
+            guard code == "200" else { break }
+            played = start
+            usleep(500_000)
+        }
+        #expect(["401", "403"].contains(code), "\(code)")
+        #expect(played > .seconds(5) && played < .seconds(9), "\(played)")
+        #expect(try Self.codes(["http://127.0.0.1:\(ports[0])/live/index.m3u8"], first) == ["403"])
+        gate.end()
+    }
+
     @Test("a token once, and then the manifest and 200 segments by the cookie that it was exchanged for")
     func playback() throws {
         try makeStream(place.directory.path + "/streams/live/tnt")

@@ -27,7 +27,7 @@ struct PlayTests {
               {"path": "/live", \(mml), "grant": {"kind": "cat", "key-file": "\(key)", "issuer": "gate", "validity": 600}},
               {"path": "/live/premium", \(mml), "grant": {"kind": "cat", "key-file": "\(key)", "issuer": "gate"}},
               {"path": "/again", \(mml), "grant": {"kind": "cat", "key-file": "\(key)", "renew": "cookie:300:60",
-                "retry-window": 10}},
+                "renew-until": 20000, "retry-window": 10}},
               {"path": "/only", \(mml), "grant": {"kind": "cat", "key-file": "\(key)", "methods": ["GET"]}},
               {"path": "/vod", \(mml), "grant": {"kind": "akamai", "key-file": "\(key)", "validity": 60}},
               {"path": "/cf", \(mml), "grant": {"kind": "cloudfront", "key-file": "\(pem)", "key-pair-id": "K1", "origins": ["https://d.example"]}},
@@ -326,6 +326,8 @@ struct PlayTests {
             (#"{"kind":"cat","key-env":"X","methods":["get"]}"#, "grant.methods: is 'get'"),
             (#"{"kind":"akamai","key-env":"X","name":"a;b"}"#, "grant.name: is 'a;b'"),
             (#"{"kind":"cat","key-env":"X","renew":"never"}"#, "grant.renew: is 'never'; expected a kind of automatic"),
+            (#"{"kind":"cat","key-env":"X","renew-until":0}"#, "grant.renew-until: is 0; expected a whole number"),
+            (#"{"kind":"akamai","key-env":"X","renew-until":9}"#, "grant.renew-until: no such setting"),
             (#"{"kind":"cat","key-env":"X","digest":"md5"}"#, "grant.digest: is 'md5'"),
             (
                 #"{"kind":"akamai","key-env":"X","digest":"sha3"}"#,

@@ -100,7 +100,7 @@ enum OpenAPISchemas {
         "X-Request-Id": header("The ID of the request, if it has one that was accepted"),
         "WWW-Authenticate": header("The challenge of a 401 (RFC 6750)"),
         "Retry-After": header("Seconds until a replay store that is new accepts new tokens; with TOKEN_PREDATES_STORE"),
-        "Set-Cookie": header("A grant that is delivered by cookie"),
+        "Set-Cookie": header("A grant that is delivered or renewed by cookie"),
         "X-Media-Token-Detail": header("Why there is no route, or why a grant does not open the stream"),
         "X-Media-Token-Requestor": header("The requestor of an accepted token"),
         "X-Media-Token-Resource": header("The resource of an accepted token"),
@@ -112,7 +112,8 @@ enum OpenAPISchemas {
     /// The header fields of an answer to a proxy, by the HTTP status: the reason, or the signed claims, which a proxy can pass
     /// on.
     static let proxyFields: [Int: [JSONName]] = [
-        200: ["Requestor", "Resource", "Mvpd", "Key", "Expires"].map { JSONName("X-Media-Token-" + $0) },
+        200: ["Set-Cookie"]
+            + ["Requestor", "Resource", "Mvpd", "Key", "Expires"].map { JSONName("X-Media-Token-" + $0) },
         403: ["X-Media-Token-Detail", "Retry-After"],
     ]
 

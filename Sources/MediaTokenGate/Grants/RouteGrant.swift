@@ -64,6 +64,11 @@ package final class RouteGrant: Sendable {
         hasOneField = scheme.fieldName != nil
         verifier = (grants as? any VerifiableGrants)?.verifier
         if settings.maker.kind.scheme.needsOrigins, settings.origins.isEmpty { throw Self.originsMissing }
+        let validity = settings.validity.components.seconds
+        if let end = verifier?.renewsUntil, end <= validity {
+            throw GrantError(
+                "renew-until", "is \(end), and validity is \(validity); expected more, or no grant is renewed")
+        }
         (self.settings, scopePath, lenientScope) = (settings, path, LenientPath(path))
         needOfURL =
             !grants.opensPrefix
@@ -125,6 +130,15 @@ package final class RouteGrant: Sendable {
     ) throws(GrantError) -> Grant {
         let period = try GrantPeriod(from: firstUse, lasting: settings.validity)
         return try grants.grant(for: url, period, issuedAt: firstUse.wholeSeconds, identifier: identifier)
+    }
+
+    /// The `Set-Cookie` field of the grant that replaces one with these claims, which opens a request at `now`; `nil`
+    /// unless it is due. A grant for another path prefix than the route's own is not renewed, since its cookie may be for
+    /// another path.
+    func renewal(of claims: CATClaims, at now: Timestamp) -> HTTPFields? {
+        guard let grant = verifier?.renewed(claims, at: now), claims.scope.pathPrefix?.hasSameBytes(as: prefix) ?? false
+        else { return nil }
+        return cookies(of: grant, at: now)
     }
 
     /// The `Set-Cookie` fields that deliver the grant; empty if its URL does.

@@ -5,7 +5,8 @@ internal import TextEncodings
 
 /// The result of checking the playback grants in a request.
 enum GrantAnswer {
-    case opens
+    /// A grant opens the stream; the `Set-Cookie` field has the one that replaces it, if that is due.
+    case opens(renewal: HTTPFields?)
     /// No grant opens the stream; the text says why the first one does not.
     case refused(String)
 }
@@ -29,32 +30,30 @@ extension GateRoute {
         var reason: String?
         for token in sent.prefix(Self.grantLimit) {
             let token = String(decoding: token, as: UTF8.self)
-            guard let refusal = refusal(of: token, to: asked, verifier, ownPrefix: grant.prefix, at: now) else {
-                return .opens
+            do throws(CATError) {
+                let claims = try claims(of: token, opening: asked, verifier, ownPrefix: grant.prefix, at: now)
+                return .opens(renewal: grant.renewal(of: claims, at: now))
+            } catch {
+                reason = reason ?? "\(error)"
             }
-            reason = reason ?? "\(refusal)"
         }
         return reason.map { .refused($0) }
     }
 
-    /// Why a grant does not open what `request` asks for; `nil` if it does. A grant of a broader route does not open
-    /// this more specific one, nor does a grant for any host if the route names hosts.
+    /// The claims of a grant, which opens what `request` asks for. A grant of a broader route does not open this more
+    /// specific one, nor does a grant for any host if the route names hosts.
     ///
     /// - Parameter ownPrefix: The path prefix of the route's own grants, which is known to lie within the route.
-    private func refusal(
-        of token: String, to request: CATRequest, _ verifier: GrantVerifier, ownPrefix: String, at now: Timestamp
-    ) -> CATError? {
-        do throws(CATError) {
-            let claims = try verifier.tokens.authenticClaims(of: token)
-            guard let prefix = claims.scope.pathPrefix,
-                prefix.hasSameBytes(as: ownPrefix) || StreamPath(prefix)?.isWithin(path) ?? false
-            else { return .outOfScope("for no path of this route") }
-            guard hosts.isEmpty || claims.scope.host != nil else {
-                return .outOfScope("for no host of this route")
-            }
-            return claims.refusal(of: request, issuer: verifier.issuer, at: now)
-        } catch {
-            return error
-        }
+    /// - Throws: ``CATError`` if the grant does not open it.
+    private func claims(
+        of token: String, opening request: CATRequest, _ verifier: GrantVerifier, ownPrefix: String, at now: Timestamp
+    ) throws(CATError) -> CATClaims {
+        let claims = try verifier.tokens.authenticClaims(of: token)
+        guard let prefix = claims.scope.pathPrefix,
+            prefix.hasSameBytes(as: ownPrefix) || StreamPath(prefix)?.isWithin(path) ?? false
+        else { throw .outOfScope("for no path of this route") }
+        guard hosts.isEmpty || claims.scope.host != nil else { throw .outOfScope("for no host of this route") }
+        if let refusal = claims.refusal(of: request, issuer: verifier.issuer, at: now) { throw refusal }
+        return claims
     }
 }

@@ -121,7 +121,7 @@ package struct Gate: Sendable {
     ) -> GateTask {
         guard case .token(let expectation) = route.access else { return Self.tokenNotRequired }
         let grant = route.grantAnswer(to: proxied, for: path, at: now)
-        if case .opens? = grant { return Self.grantValid }
+        if case .opens(let renewal)? = grant { return renewal.map(GateTask.grantValid) ?? Self.grantValid }
         let query = target.position(of: UInt8(ascii: "?")).map { target[($0 + 1)...] }
         switch sources.find(in: proxied.question, originalQuery: query) {
         case .none:
@@ -174,6 +174,13 @@ extension GateTask {
             return .verify(task)
         case .explain: return self
         }
+    }
+
+    /// The answer to a proxy whose client has a grant that opens the stream, and gets another one in a cookie.
+    fileprivate static func grantValid(_ cookie: HTTPFields) -> GateTask {
+        var answer = HTTPAnswer(200, code: GateCode.grantValid.rawValue)
+        answer.fields.add(cookie)
+        return .settled(GateReply(answer, code: GateCode.grantValid.rawValue))
     }
 
     /// The answer to a browser that asks whether a page may send a request; ``Gate/corsFields(for:)`` says to which pages.

@@ -110,6 +110,7 @@ extension GrantSetting {
         case .word(let words): .word(words)
         case .flag: .flag
         case .list: .texts()
+        case .seconds(let limit): .number(1...Int(limit.components.seconds))
         }
     }
 }
@@ -122,6 +123,8 @@ extension SettingsObject {
         case .text, .secretFile: values[setting.name] = text(setting.name)
         case .word(let words): values[setting.name] = word(setting.name, words)
         case .flag: values[setting.name] = flag(setting.name) == true ? "" : nil
+        case .seconds(let limit):
+            values[setting.name] = number(setting.name, 1...Int(limit.components.seconds)).map { String($0) }
         case .list:
             guard let list = texts(setting.name) else { return }
             if list.isEmpty { refuse(setting.name, "is an empty list; expected at least one") }

@@ -106,6 +106,7 @@ extension GrantSetting {
         case .word(let words): .text(words.first ?? example)
         case .list: .list(example.split(separator: " ").map { .text(String($0)) })
         case .flag: .boolean(true)
+        case .seconds: .number(Double(example) ?? 1)
         }
     }
 }

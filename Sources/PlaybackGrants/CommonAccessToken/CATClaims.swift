@@ -16,7 +16,7 @@ public struct CATClaims: Equatable, Sendable {
     public var scope = CATScope()
     /// `catm`: the methods that the token allows; `nil` if it allows all.
     public var methods: [String]?
-    /// `catr`: how a CDN may renew the token. The gate does not renew tokens.
+    /// `catr`: how a CDN or the gate may renew the token.
     public var renewal: CATRenewal?
 
     /// Creates an empty set of claims.
@@ -43,26 +43,28 @@ public struct CATScope: Equatable, Sendable {
     public var isEmpty: Bool { self == CATScope() }
 }
 
-/// `catr`: the terms on which a CDN may replace a token with one that expires later.
+/// `catr`: the terms on which a CDN or the gate may replace a token with one that expires later.
 public struct CATRenewal: Equatable, Sendable {
-    /// How the CDN delivers the new token.
+    /// How the new token is delivered.
     public enum Kind: Int64, Sendable, CaseIterable {
-        /// The claim names no way of delivery; the CDN renews the token in its own way.
+        /// The claim names no way of delivery. A CDN renews the token in its own way, and the gate as a cookie.
         case automatic = 0
-        /// The CDN sets the new token as a cookie.
+        /// The new token is set as a cookie.
         case cookie
-        /// The CDN sends the new token in a header of the response.
+        /// The new token is sent in a header of the response; the gate leaves that to a CDN.
         case header
-        /// The CDN redirects the client to a URL with the new token.
+        /// The client is redirected to a URL with the new token; the gate leaves that to a CDN.
         case redirect
     }
 
-    /// How the CDN delivers the new token.
+    /// How the new token is delivered.
     public var kind: Kind
-    /// The lifetime of the new token in seconds.
+    /// The lifetime of the new token in seconds, from its renewal.
     public var seconds: Int64
-    /// How many seconds before the expiry the CDN starts to renew the token; `nil` if the CDN may choose.
+    /// How many seconds before the expiry the renewal's time comes; `nil` if the party that renews may choose.
     public var deadline: Int64?
+    /// Whether the claim that was read has nothing else, such as the parameters of a cookie.
+    private(set) var isWhole = true
 
     /// Creates a renewal for this number of seconds.
     public init(kind: Kind, seconds: Int64, deadline: Int64? = nil) {
@@ -152,5 +154,6 @@ extension CATRenewal {
             return nil
         }
         self.init(kind: kind, seconds: seconds, deadline: numbers[CATLabel.deadline])
+        isWhole = numbers.count == parts.count
     }
 }

@@ -13,12 +13,13 @@ extension CATRenewal {
             .map { String(Substring($0)) }
         let numbers = parts.dropFirst().compactMap { Int64($0) }
         guard let kind = Self.kinds.first(where: { $0.name.hasSameBytes(as: parts[0]) })?.kind,
-            (1...2).contains(numbers.count), numbers.count == parts.count - 1, numbers.allSatisfy({ $0 > 0 })
+            (1...2).contains(numbers.count), numbers.count == parts.count - 1, numbers.allSatisfy({ $0 > 0 }),
+            numbers.count == 1 || numbers[1] < numbers[0]
         else {
             throw GrantError(
                 "renew",
                 "is '\(printable(text))'; expected a kind of \(Self.kinds.map(\.name).joined(separator: ", ")), "
-                    + "seconds, and maybe seconds before the end: cookie:300:60")
+                    + "seconds, and maybe fewer seconds before the end: cookie:300:60")
         }
         self.init(kind: kind, seconds: numbers[0], deadline: numbers.count > 1 ? numbers[1] : nil)
     }

@@ -1,5 +1,6 @@
 internal import StreamPaths
 internal import TextEncodings
+package import Timestamps
 
 /// A route's grants that the gate can check itself, so that clients may send one to the gate instead of a media token.
 package protocol VerifiableGrants: RouteGrants {
@@ -11,12 +12,21 @@ package struct GrantVerifier: Sendable {
     package let tokens: CommonAccessToken
     /// The issuer that a grant must name; `nil` if a grant from any holder of the key is accepted.
     package let issuer: String?
+    /// The seconds from a grant's issue time until which the gate renews it; `nil` if the gate renews no grant.
+    package let renewsUntil: Int64?
+
+    /// The grant that replaces one with these claims, which opens a request at `now`; `nil` unless it is due.
+    package func renewed(_ claims: CATClaims, at now: Timestamp) -> Grant? {
+        guard let renewsUntil, let claims = claims.renewed(until: renewsUntil, at: now.wholeSeconds) else { return nil }
+        return try? tokens.grant(claims)
+    }
 }
 
 /// Makes Common Access Tokens for everything below a route's prefix.
 struct CATRouteGrants: VerifiableGrants {
     private let tokens: CommonAccessToken
     private let issuer: String?
+    private let renewsUntil: Int64?
     /// The claims for each of the route's hosts, by the host's name. It is empty if the route names no hosts.
     private let termsByHost: [String: CATTerms]
     /// The claims for any host; `nil` if the route names hosts.
@@ -29,6 +39,16 @@ struct CATRouteGrants: VerifiableGrants {
         claims.renewal = try CATRenewal(in: values)
         claims.scope.pathPrefix = route.prefix
         (self.tokens, issuer) = (tokens, claims.issuer)
+        renewsUntil = values["renew-until"].flatMap { Int64($0) }
+        let isRenewedHere = route.delivery == .cookie && claims.renewal?.kind.setsCookie ?? false
+        guard isRenewedHere == (renewsUntil != nil) else {
+            throw GrantError(
+                "renew-until",
+                isRenewedHere
+                    ? "is missing; expected the seconds from a grant's issue until which the gate renews it"
+                    : "is given, and the gate renews no grant; expected it with renew as cookie or automatic, and delivery cookie"
+            )
+        }
         terms = route.hosts.isEmpty ? CATTerms(claims) : nil
         var termsByHost: [String: CATTerms] = [:]
         for host in route.hosts {
@@ -38,7 +58,7 @@ struct CATRouteGrants: VerifiableGrants {
         self.termsByHost = termsByHost
     }
 
-    var verifier: GrantVerifier { GrantVerifier(tokens: tokens, issuer: issuer) }
+    var verifier: GrantVerifier { GrantVerifier(tokens: tokens, issuer: issuer, renewsUntil: renewsUntil) }
 
     func grant(
         for url: StreamURL, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?

@@ -32,6 +32,10 @@ extension CommonAccessToken: GrantScheme {
             do throws(GrantError) { _ = try CATRenewal(text: text) } catch { return error.reason }
             return nil
         },
+        GrantSetting(
+            "renew-until", .seconds(GrantPeriod.longest), .form,
+            "seconds from a grant's issue until which the gate renews it as a cookie; required if renew says so",
+            in: .file, example: "28800"),
     ]
 
     private static func methodProblem(_ method: String) -> String? {

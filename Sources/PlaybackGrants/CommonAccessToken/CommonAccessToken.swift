@@ -68,6 +68,9 @@ public struct CommonAccessToken: Sendable {
     /// Makes a token of these claims, which must have an expiry.
     public func grant(_ claims: CATClaims) throws(GrantError) -> Grant {
         guard let end = claims.expires else { throw GrantError("expires", "is missing; expected an end") }
+        guard claims.renewal?.isWhole ?? true else {
+            throw GrantError("renew", "has parts that are not understood here; expected a kind, seconds and a deadline")
+        }
         return try grant(claims.payload, try GrantPeriod(from: claims.notBefore, to: end))
     }
 

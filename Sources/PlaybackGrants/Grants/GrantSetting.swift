@@ -10,6 +10,8 @@ package struct GrantSetting: Sendable {
         case list(String)
         /// The name of a file that contains one line, a secret.
         case secretFile
+        /// A number of seconds from 1 to a limit.
+        case seconds(Duration)
         /// A setting without a value, either present or not.
         case flag
     }

@@ -95,6 +95,7 @@ extension GrantSetting {
         case .text(let placeholder), .list(let placeholder): placeholder
         case .word: "NAME"
         case .secretFile: "FILE"
+        case .seconds: "S"
         case .flag: nil
         }
     }

@@ -68,7 +68,7 @@ struct GrantOptions {
             case .word(let words) where !words.contains(single[setting.name] ?? ""):
                 let word = single[setting.name] ?? ""
                 throw UsageError("--\(setting.name) is '\(word)'; expected \(words.joined(separator: ", "))")
-            case .text, .word, .secretFile: values[setting.name] = single[setting.name]
+            case .text, .word, .secretFile, .seconds: values[setting.name] = single[setting.name]
             }
         }
         return values

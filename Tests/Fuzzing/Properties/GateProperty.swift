@@ -60,6 +60,7 @@ struct GateProperty: FuzzProperty {
             maker.values["key-pair-id"] = "FUZZ"
             maker.values.set("methods", to: ["GET", "HEAD"])
             maker.values["renew"] = "cookie:60"
+            maker.values["renew-until"] = "14460"
             var grant = RouteGrantSettings(maker, scope: "/\(kind.name)")
             grant.origins = ["https://cdn.example", "https://cdn.example:8443"].compactMap { StreamOrigin($0) }
             grant.retryWindow = .seconds(30)

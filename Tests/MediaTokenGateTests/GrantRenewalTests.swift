@@ -1,0 +1,128 @@
+import HTTPMessages
+import MediaToken
+import PlaybackGrants
+import TestSupport
+import Testing
+import TextEncodings
+import Timestamps
+
+@testable import MediaTokenGate
+
+@Suite("Grants that the gate renews")
+struct GrantRenewalTests {
+    private static let issued: Int64 = 1_800_000_000
+    private let directory: TemporaryDirectory
+    private let gate: Gate
+    private let (old, new): (CommonAccessToken, CommonAccessToken)
+
+    init() throws {
+        let directory = try TemporaryDirectory()
+        self.directory = directory
+        let keys = try [1, 2].map { try directory.write(String(repeating: "0\($0)", count: 32), to: "\($0)") }
+        let (mml, cat) = (#""requestor": "MML", "resource": "TNT""#, #""kind": "cat", "key-id": ["new", "old"]"#)
+        let routes = """
+            {"keys": ["x"], "routes": [
+              {"path": "/live", \(mml), "grant": {\(cat), "key-file": \(keys), "issuer": "gate", "cookie-domain": "a.example",
+                "renew": "automatic:300:60", "validity": 600, "renew-until": 1000}},
+              {"path": "/once", \(mml), "grant": {\(cat), "key-file": \(keys), "issuer": "gate", "validity": 600}},
+              {"path": "/free", "open": true}]}
+            """
+        let reader = GateSettingsReader(try StrictJSON.readObject(Array(routes.utf8)[...]).members)
+        try #require(reader.problems == [])
+        let read = reader.settings.routes
+        gate = Gate(routes: try read.map { try $0.withGrant(among: read) })
+        func tokens(_ byte: UInt8, _ name: String) throws -> CommonAccessToken {
+            try CommonAccessToken(key: GrantSecret(Array(repeating: byte, count: 32)), keyID: name)
+        }
+        (new, old) = (try tokens(1, "new"), try tokens(2, "old"))
+    }
+
+    /// The answer to a request with a token of the old key that expires 600 seconds after its issue.
+    private func answer(
+        _ target: String = "/live/1.ts", at second: Int64 = 599, method: String = "GET",
+        _ change: (inout CATClaims) -> Void = { _ in }
+    ) throws -> (code: String?, cookies: [String]) {
+        var claims = CATClaims()
+        (claims.issuer, claims.issuedAt, claims.expires) = ("gate", Self.issued, Self.issued + 600)
+        claims.scope.pathPrefix = "/\(target.split(separator: "/")[0])/"
+        claims.renewal = CATRenewal(kind: .automatic, seconds: 300, deadline: 60)
+        change(&claims)
+        let cookie = "\(CommonAccessToken.name)=\(try old.grant(claims).fields[0].value)"
+        let request = HTTPRequest(
+            method: "GET", path: "/v1/authz/forward-auth",
+            headers: [("X-Forwarded-Uri", target), ("X-Forwarded-Method", method), ("Cookie", cookie)])
+        let now = Timestamp(milliseconds: (Self.issued + second) * 1000)
+        guard case .settled(let reply) = gate.task(request, at: now) else { return (nil, []) }
+        let headers = reply.answer.headers
+        return (reply.code, headers.filter { $0.name == "Set-Cookie" }.map(\.value))
+    }
+
+    @Test("a grant that opens a request in its window is replaced by a later one of the first key, in one cookie")
+    func renewed() throws {
+        for (second, count) in [(0, 0), (539, 0), (540, 1), (599, 1)] {
+            let (code, cookies) = try answer(at: Int64(second))
+            #expect(code == "GRANT_VALID" && cookies.count == count, "\(second): \(cookies)")
+        }
+        let cookie = try #require(try answer().cookies.first)
+        #expect(try answer().cookies == [cookie], "requests of one second get one cookie")
+        let attributes = "; Path=/live; Domain=a.example; Max-Age=300; Secure; HttpOnly; SameSite=None"
+        #expect(cookie.hasSuffix(attributes))
+        let token = cookie.dropLast(attributes.utf8.count).dropFirst(CommonAccessToken.name.utf8.count + 1)
+        let claims = try new.authenticClaims(of: String(token))
+        #expect(claims.expires == Self.issued + 899 && claims.issuedAt == Self.issued && claims.issuer == "gate")
+        #expect(claims.renewal == CATRenewal(kind: .automatic, seconds: 300, deadline: 60))
+    }
+
+    @Test("what opens nothing, has come to its bound, is not the route's own or asks for no renewal gets no cookie")
+    func unrenewed() throws {
+        for (second, change) in [
+            (600, { _ in }), (599, { $0.issuer = "other" }), (599, { $0.methods = ["PUT"] }),
+            (599, { $0.notBefore = Self.issued + 600 }), (599, { $0.scope.pathPrefix = "/once/" }),
+        ] as [(Int64, (inout CATClaims) -> Void)] {
+            let (code, cookies) = try answer(at: second, change)
+            #expect(code == "GRANT_REFUSED" && cookies.isEmpty, "\(cookies)")
+        }
+        for (target, second, change) in [
+            ("/once/1", 599, { _ in }), ("/live/1", 599, { $0.renewal = nil }),
+            ("/live/1", 999, { $0.expires = Self.issued + 1000 }),
+            ("/live/a/1", 599, { $0.scope.pathPrefix = "/live/a/" }),
+        ] as [(String, Int64, (inout CATClaims) -> Void)] {
+            let (code, cookies) = try answer(target, at: second, change)
+            #expect(code == "GRANT_VALID" && cookies.isEmpty, "\(target): \(cookies)")
+        }
+        let (code, cookies) = try answer("/free/1")
+        #expect(code == "TOKEN_NOT_REQUIRED" && cookies.isEmpty)
+    }
+
+    @Test("a renewal needs a bound that it can reach, and a bound needs a renewal by the gate")
+    func settings() throws {
+        func problem(_ change: (inout RouteGrantSettings) -> Void) throws -> String? {
+            var maker = GrantSettings(GrantKind(CommonAccessToken.self))
+            maker.keyFiles = [directory.path + "/1"]
+            var settings = RouteGrantSettings(maker, scope: "/live")
+            settings.validity = .seconds(600)
+            change(&settings)
+            do throws(GrantError) {
+                _ = try RouteGrant(settings, hosts: [])
+                return nil
+            } catch {
+                return "\(error)"
+            }
+        }
+        for (renew, until, delivery, part) in [
+            (nil, nil, .cookie, nil), ("cookie:60", "601", .cookie, nil), ("automatic:60", "601", .cookie, nil),
+            ("header:60", nil, .cookie, nil), ("redirect:60", nil, .cookie, nil), ("cookie:60", nil, .query, nil),
+            ("cookie:60", nil, .cookie, "renew-until: is missing"),
+            ("automatic:60", nil, .cookie, "renew-until: is missing"),
+            ("cookie:60", "600", .cookie, "renew-until: is 600, and validity is 600; expected more"),
+            (nil, "601", .cookie, "renew-until: is given"), ("header:60", "601", .cookie, "renew-until: is given"),
+            ("cookie:60", "601", .query, "renew-until: is given"),
+            ("cookie:60:60", "601", .cookie, "renew: is 'cookie:60:60'"),
+        ] as [(String?, String?, GrantDelivery, String?)] {
+            let found = try problem {
+                ($0.maker.values["renew"], $0.maker.values["renew-until"], $0.delivery) = (renew, until, delivery)
+            }
+            #expect(part.map { found?.hasPrefix($0) == true } ?? (found == nil), "\(found ?? "none")")
+        }
+    }
+}
