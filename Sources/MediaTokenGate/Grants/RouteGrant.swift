@@ -136,7 +136,7 @@ package final class RouteGrant: Sendable {
     /// unless it is due. A grant for another path prefix than the route's own is not renewed, since its cookie may be for
     /// another path.
     func renewal(of claims: CATClaims, at now: Timestamp) -> HTTPFields? {
-        guard let grant = verifier?.renewed(claims, at: now), claims.scope.pathPrefix?.hasSameBytes(as: prefix) ?? false
+        guard let grant = verifier?.renewed(claims, at: now), claims.scope.pathPrefix?.hasSameBytes(as: prefix) == true
         else { return nil }
         return cookies(of: grant, at: now)
     }

@@ -40,7 +40,7 @@ struct CATRouteGrants: VerifiableGrants {
         claims.scope.pathPrefix = route.prefix
         (self.tokens, issuer) = (tokens, claims.issuer)
         renewsUntil = values["renew-until"].flatMap { Int64($0) }
-        let isRenewedHere = route.delivery == .cookie && claims.renewal?.kind.setsCookie ?? false
+        let isRenewedHere = route.delivery == .cookie && claims.renewal?.kind.setsCookie == true
         guard isRenewedHere == (renewsUntil != nil) else {
             throw GrantError(
                 "renew-until",

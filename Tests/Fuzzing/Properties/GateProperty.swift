@@ -17,8 +17,10 @@ struct GateProperty: FuzzProperty {
     /// Exchanges tokens for grants of each kind, has no open route, and compares resources by their canonical form.
     private let gateOfGrants: Gate
     private let dialects: DialectProperty
-    /// For all below `/paid`, for a folder of it, and for one method.
+    /// For all below `/paid`, for a folder of it, and for one method; then those in whose window a request comes.
     private let grants: [String]
+    /// Checks the grants for `/paid`.
+    private let tokens: CommonAccessToken
 
     init() throws {
         known = try SignedTokens()
@@ -28,7 +30,9 @@ struct GateProperty: FuzzProperty {
         let keyFile = try keys.write(digits, to: "key")
         var maker = GrantSettings(GrantKind(CommonAccessToken.self))
         maker.keyFiles = [keyFile]
-        let grant = RouteGrantSettings(maker, scope: "/paid")
+        (maker.values["renew"], maker.values["renew-until"]) = ("cookie:300", "\(Self.renewsUntil)")
+        var grant = RouteGrantSettings(maker, scope: "/paid")
+        grant.validity = .seconds(60)
         func gate(_ hosts: [StreamHost]) throws -> Gate {
             let routes = [
                 GateRoute(path: "/free", hosts: hosts, access: .open),
@@ -49,7 +53,23 @@ struct GateProperty: FuzzProperty {
         }
         claims[2].methods = ["GET"]
         let tokens = try CommonAccessToken(key: GrantSecret(hexadecimal: digits), keyID: "media-token")
+        self.tokens = tokens
+        claims += Self.dueClaims(at: known.batches[0].time.wholeSeconds)
         grants = try claims.map { try tokens.grant($0).fields[0].value }
+    }
+
+    private static let renewsUntil: Int64 = 200
+
+    /// Claims whose expiry comes so soon that the gate would renew them: one that it does renew, one whose renewal it
+    /// leaves to a CDN, and one that ends at the bound.
+    private static func dueClaims(at now: Int64) -> [CATClaims] {
+        var claims = CATClaims()
+        (claims.issuedAt, claims.expires, claims.scope.pathPrefix) = (now - 150, now + 40, "/paid/")
+        claims.renewal = CATRenewal(kind: .cookie, seconds: 300)
+        var (other, last) = (claims, claims)
+        other.renewal = CATRenewal(kind: .header, seconds: 300, deadline: 60)
+        last.expires = now + 50
+        return [claims, other, last]
     }
 
     private static func gateOfGrants(keyFile: String, pemFile: String) throws -> Gate {
@@ -105,6 +125,7 @@ struct GateProperty: FuzzProperty {
                 !isGranted
                     || request.headers.contains { header in grants.contains { header.value.contains($0.suffix(64)) } },
                 "opened by a grant that nobody has made")
+            try checkRenewal(in: reply)
         case .verify(let task):
             let verification = task.request
             if case .subrequest = task.format {
@@ -126,6 +147,19 @@ struct GateProperty: FuzzProperty {
             let examination = batch.verifier.examine(request.token, for: requestors, request.resource, at: batch.time)
             try demand(examination.code != VerdictCode.validToken.rawValue, "accepted by an explanation")
             try check(GateReply(explaining: examination).answer)
+        }
+    }
+
+    /// A cookie comes only with a grant that opens, is for the same, and ends within the bound.
+    private func checkRenewal(in reply: GateReply) throws {
+        for (_, cookie) in reply.answer.headers.filter({ $0.name == "Set-Cookie" }) {
+            let now = known.batches[0].time.wholeSeconds
+            try demand(reply.code == "GRANT_VALID", "a cookie comes with \(reply.code)")
+            let token = cookie.dropFirst(CommonAccessToken.name.count + 1).prefix { $0 != ";" }
+            var claims = try tokens.authenticClaims(of: String(token))
+            try demand((now + 41...now - 150 + Self.renewsUntil).contains(claims.expires ?? 0), "\(claims) is renewed")
+            claims.expires = now + 40
+            try demand(claims == Self.dueClaims(at: now)[0], "a cookie has other claims: \(claims)")
         }
     }
 

@@ -24,7 +24,9 @@ struct GrantProperty: FuzzProperty {
         let key = try GrantSecret(secret)
         let period = try GrantPeriod(to: Self.end)
         let edge = try AkamaiToken(key: key)
-        (tokens, akamai) = (try CommonAccessToken(key: key, keyID: "fuzz"), edge)
+        let former = try GrantSecret(Array(repeating: 0x1F, count: 32))
+        tokens = try CommonAccessToken(keys: [(key: key, keyID: "fuzz"), (key: former, keyID: "former")])
+        akamai = edge
         link = try SecureLink(secret: key)
         claims = Self.claims
         akamaiGrants = try [.acl(["/live/*", "/vod/?"]), .url("/live/1")].map { try edge.grant($0, period).query }
