@@ -82,14 +82,14 @@ extension EndToEnd.ProxyTests {
     }
 
     @Test(
-        "a cookie is renewed while a viewer plays, outlives its first end, and not the bound of its renewal",
+        "a renewed grant reaches the client, and nothing else does that a client says is one",
         arguments: ["nginx", "caddy", "haproxy"])
-    func renewal(proxy: String) throws {
+    func renewedCookie(proxy: String) throws {
         let key = try place.directory.write(String(repeating: "0f", count: 32), to: "grant.key")
         let settings = try place.directory.write(
             """
             {"routes": [{"path": "/live", "requestor": "MML", "resource": "TNT", "grant": {"kind": "cat",
-             "key-file": "\(key)", "validity": 4, "renew": "cookie:4:3", "renew-until": 9}}]}
+             "key-file": "\(key)", "validity": 600, "renew": "cookie:900:899", "renew-until": 1000}}]}
             """, to: "gate.json")
         let gate = try GateProcess(in: place, GatePlace.strict + ["--config", settings])
         let origin = proxy == "haproxy" ? try startOrigin() : nil
@@ -98,6 +98,37 @@ extension EndToEnd.ProxyTests {
             server.end(SIGKILL)
             origin?.end(SIGKILL)
         }
+        let page = "http://127.0.0.1:\(ports[0])/live/index.m3u8"
+        try server.wait { try GateProcess.fetch(page).code != "000" }
+        for (renew, count) in [(["--renew", "cookie:900:899"], 1), ([], 0)] {
+            let grant = try Program.mediaToken.succeed(
+                ["grant", "cat", "--key-file", key, "--path-prefix", "/live/", "--validity", "600"] + renew
+            ).trimmingCharacters(in: .newlines)
+            let forged = "CTA-Common-Access-Token=forged"
+            let own = ["X-Media-Token-Cookie", "Set-Cookie"].flatMap { ["-H", "\($0): \(forged)"] }
+            let answer = try Program("curl").run(
+                ["-s", "-D", "-", "-o", "/dev/null", "-H", "Cookie: \(grant)", page] + own
+            ).output
+            #expect(answer.contains("GRANT_VALID"), "\(answer)")
+            let cookies = answer.split(whereSeparator: \.isNewline).filter { $0.lowercased().hasPrefix("set-cookie") }
+            #expect(cookies.count == count, "\(cookies)")
+            #expect(
+                cookies.allSatisfy { $0.contains(": CTA-Common-Access-Token=2D3R") && $0.contains("; Path=/live; ") })
+        }
+        gate.end()
+    }
+
+    @Test("a cookie is renewed while a viewer plays, outlives its first end, and not the bound of its renewal")
+    func renewal() throws {
+        let key = try place.directory.write(String(repeating: "0f", count: 32), to: "grant.key")
+        let settings = try place.directory.write(
+            """
+            {"routes": [{"path": "/live", "requestor": "MML", "resource": "TNT", "grant": {"kind": "cat",
+             "key-file": "\(key)", "validity": 4, "renew": "cookie:4:3", "renew-until": 9}}]}
+            """, to: "gate.json")
+        let gate = try GateProcess(in: place, GatePlace.strict + ["--config", settings])
+        let server = try start("nginx", gate: gate.port)
+        defer { server.end(SIGKILL) }
         let page = "https://127.0.0.1:\(ports[1])/live/index.m3u8"
         try server.wait { try GateProcess.fetch(page, ["-k"]).code != "000" }
         let first = try Self.play("/live/index.m3u8", try place.tokens(1)[0], at: gate).cookie
