@@ -10,13 +10,15 @@ internal import TextEncodings
 struct DialectProperty {
     private let known: SignedTokens
     private let gate: Gate
+    /// The origin of the only page that may call the gate.
+    private static let page = "https://player.example"
 
     init(_ known: SignedTokens, keyFile: String) throws {
         self.known = known
         func route(_ path: String, _ kind: String?) -> GateRoute? {
             let grant = kind.flatMap(GrantKind.named).map { kind in
                 var maker = GrantSettings(kind)
-                maker.keyFile = keyFile
+                maker.keyFiles = [keyFile]
                 return RouteGrantSettings(maker, scope: path)
             }
             let access = GateRoute.Access.token(Expectation(requestor: "MML", resource: .unsafeAnyResource))
@@ -37,7 +39,7 @@ struct DialectProperty {
         for dialect in dialects {
             if let problem = dialect.problem(beside: loaded) { throw Violation(description: problem) }
         }
-        gate = Gate(routes: loaded, dialects: dialects)
+        gate = Gate(routes: loaded, dialects: dialects, corsOrigins: CORSOrigins([Self.page]) { _ in })
     }
 
     private static func dialect(
@@ -61,10 +63,13 @@ struct DialectProperty {
     }
 
     func check(_ request: HTTPRequest) throws {
+        let readers = gate.corsFields(for: request).filter { "\($0.name)" == "Access-Control-Allow-Origin" }
+        try demand(readers.allSatisfy { $0.value == Self.page }, "another page may read the answer")
         switch gate.task(request, at: known.batches[0].time) {
         case .settled(let reply):
-            // A proxy's question about an open path is asked at no dialect.
-            try demand(reply.answer.status != 200 || reply.code == "TOKEN_NOT_REQUIRED", "200 without a token")
+            // A proxy's question, about an open path or with a grant, is asked in no dialect.
+            let isProxied = ["TOKEN_NOT_REQUIRED", "GRANT_VALID"].contains(reply.code)
+            try demand(reply.answer.status != 200 || isProxied, "200 without a token")
             try checkForm(reply.answer)
         case .verify(let task):
             guard case .dialect = task.format else { return }
