@@ -22,7 +22,9 @@ extension EndToEnd {
         }
 
         /// The documentation's snippet, with the ports and folders of this test.
-        private func snippet(_ language: String, under heading: String, gate: Int) throws -> String {
+        func snippet(
+            _ language: String, under heading: String, of page: String = "Deploying", gate: Int
+        ) throws -> String {
             let folder = place.directory.path
             return try [
                 ("127.0.0.1:8080", "127.0.0.1:\(gate)"), ("127.0.0.1:80", "127.0.0.1:\(ports[0])"),
@@ -31,7 +33,9 @@ extension EndToEnd {
                 ("/etc/media-token/key.pem", folder + "/tls.key"),
                 ("/etc/media-token/haproxy.pem", folder + "/haproxy.pem"),
                 ("/etc/media-token/media-token.lua", folder + "/media-token.lua"),
-            ].reduce(Deploying.snippet(language, under: heading)) { text, change in
+                ("/var/cache/nginx/streams", folder + "/cache"), ("/var/log/nginx/streams.log", folder + "/access.log"),
+            ].reduce(Fixtures.snippet(language, under: heading, of: "MediaTokenGate/MediaTokenGate.docc/\(page)")) {
+                text, change in
                 // A whole address: 127.0.0.1:80 begins 127.0.0.1:8080 too.
                 text.replacingOccurrences(
                     of: NSRegularExpression.escapedPattern(for: change.0) + "(?![0-9])", with: change.1,
@@ -49,23 +53,29 @@ extension EndToEnd {
             return server
         }
 
+        func startNginx(_ servers: String, _ options: [String] = []) throws -> Daemon {
+            let folder = place.directory.path
+            let settings = """
+                daemon off; pid \(folder)/nginx.pid; error_log \(folder)/nginx.log;
+                events {}
+                http {
+                access_log off; client_body_temp_path \(folder)/body; proxy_temp_path \(folder)/proxy;
+                fastcgi_temp_path \(folder)/fastcgi; uwsgi_temp_path \(folder)/uwsgi; scgi_temp_path \(folder)/scgi;
+                \(servers)
+                }
+                """
+            let file = try place.directory.write(settings, to: "nginx.conf")
+            return try Daemon("nginx", options + ["-c", file], log: folder + "/nginx.out")
+        }
+
         func start(_ proxy: String, gate: Int) throws -> Daemon {
             let folder = place.directory.path
             let log = folder + "/\(proxy).log"
             switch proxy {
             case "nginx":
-                let settings = """
-                    daemon off; pid \(folder)/nginx.pid; error_log \(log);
-                    events {}
-                    http {
-                    access_log off; client_body_temp_path \(folder)/body; proxy_temp_path \(folder)/proxy;
-                    fastcgi_temp_path \(folder)/fastcgi; uwsgi_temp_path \(folder)/uwsgi; scgi_temp_path \(folder)/scgi;
-                    \(try snippet("nginx", under: "nginx", gate: gate))
-                    }
-                    """
-                let file = try place.directory.write(settings, to: "nginx.conf")
                 // One process, so that ending it ends all of it.
-                return try Daemon("nginx", ["-g", "master_process off;", "-c", file], log: folder + "/nginx.out")
+                return try startNginx(
+                    try snippet("nginx", under: "nginx", gate: gate), ["-g", "master_process off;"])
             case "haproxy":
                 try place.directory.write(try snippet("lua", under: "HAProxy", gate: gate), to: "media-token.lua")
                 let pair = try ["tls.pem", "tls.key"].map {

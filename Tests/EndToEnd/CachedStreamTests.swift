@@ -1,0 +1,113 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd.ProxyTests {
+    private static let page = "ExchangingTokens"
+
+    /// The page's file, with an origin that logs every place where a request may have a token, and streams for it.
+    private func startCaching(gate: Int) throws -> Daemon {
+        let folder = place.directory.path
+        for name in ["tnt/index.m3u8", "tnt/0.ts", "tnt/1.ts", "two/index.m3u8", "two/0.ts"] {
+            let file = URL(filePath: "\(folder)/streams/live/\(name)")
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try name.write(to: file, atomically: false, encoding: .utf8)
+        }
+        let origin = """
+            log_format all '$request|$http_cookie|$http_referer|$http_authorization|$http_x_media_token|\
+            $http_cta_common_access_token';
+            server { listen 127.0.0.1:\(ports[2]); root \(folder)/streams; access_log \(folder)/origin.log all; }
+            """
+        let file = try snippet("nginx", under: "nginx: HLS with a cache", of: Self.page, gate: gate)
+        let nginx = try startNginx(file + "\n" + origin)
+        try nginx.wait { try GateProcess.fetch("http://127.0.0.1:\(ports[2])/").code != "000" }
+        return nginx
+    }
+
+    /// What nginx answers over HTTPS.
+    private func ask(_ target: String, _ options: [String] = []) throws -> [String] {
+        let format = "%{http_code} %header{x-media-token-code} %header{x-cache-status}"
+        return try Program("curl").run(
+            ["-sk", "-o", "/dev/null", "-w", format, "https://127.0.0.1:\(ports[1])\(target)"] + options
+        ).output.split(separator: " ").map(String.init)
+    }
+
+    /// Every 20 bytes in a row.
+    private func windows(_ bytes: [UInt8]) -> Set<ArraySlice<UInt8>> {
+        Set(bytes.indices.dropLast(19).map { bytes[$0..<($0 + 20)] })
+    }
+
+    @Test("nginx caches a stream, asks the gate about each request for it, and keeps tokens from origin, cache and log")
+    func caching() throws {
+        let folder = place.directory.path
+        let key = try place.directory.write(String(repeating: "0f", count: 32), to: "grant.key")
+        let routes = ["tnt", "two"].map {
+            """
+            {"path": "/live/\($0)", "requestor": "MML", "resource": "TNT", "grant": {"kind": "cat", "key-file": "\(key)"}}
+            """
+        }
+        let settings = try place.directory.write(
+            #"{"routes": [\#(routes.joined(separator: ", "))]}"#, to: "gate.json")
+        let gate = try GateProcess(in: place, GatePlace.strict + ["--config", settings])
+        let nginx = try startCaching(gate: gate.port)
+        // Not SIGKILL, which would leave its workers behind.
+        defer { nginx.end() }
+        let tokens = try place.tokens(5)
+
+        /// The grant that a token was exchanged for, which curl keeps in a file as a player does.
+        func play(_ stream: String, _ token: String) throws -> String {
+            let body = try place.directory.write(token, to: "token")
+            let jar = "\(folder)/\(stream).jar"
+            let post = ["-c", jar, "-H", "Content-Type: text/plain", "--data-binary", "@\(body)"]
+            try #require(ask("/v1/play?path=/live/\(stream)/index.m3u8", post).first == "200")
+            let cookie = try String(contentsOfFile: jar, encoding: .utf8)
+            return String(try #require(cookie.split(whereSeparator: \.isWhitespace).last))
+        }
+        let grants = try [play("tnt", tokens[0]), play("two", tokens[1])]
+        let cookie = ["-b", folder + "/tnt.jar"]
+        let other = ["-H", "Cookie: CTA-Common-Access-Token=\(grants[1])"]
+        for target in ["/live/tnt/index.m3u8", "/live/tnt/0.ts"] {
+            #expect(try ask(target) == ["401", "TOKEN_MISSING"], "\(target), not cached")
+            #expect(try ask(target, cookie) == ["200", "GRANT_VALID", "MISS"], "\(target)")
+            #expect(try ask(target) == ["401", "TOKEN_MISSING"], "\(target), cached")
+            #expect(try ask(target, other) == ["403", "GRANT_REFUSED"], "\(target), cached")
+        }
+        #expect(try ask("/live/tnt/0.ts", cookie) == ["200", "GRANT_VALID", "HIT"])
+
+        // A token wherever one may be: the one copy in the cache has none of it, and is for all.
+        let segment = "/live/tnt/1.ts"
+        let query = [tokens[2], tokens[3]].map { segment + "?media_token=" + Fixtures.percentEncoded($0) }
+        let referer = ["-H", "Referer: https://live.example\(query[1])"]
+        #expect(try ask(query[0], referer) == ["200", "VALID_TOKEN", "MISS"])
+        #expect(try ask(query[1], referer) == ["200", "VALID_TOKEN", "HIT"])
+        #expect(try ask(query[1]) == ["403", "TOKEN_ALREADY_USED"])
+        let token = Fixtures.base64(tokens[4])
+        let headers = ["-H", "X-Media-Token: \(token)", "-H", "Authorization: Bearer \(token)"]
+        #expect(try ask("/live/two/index.m3u8?x=1", headers) == ["200", "VALID_TOKEN", "MISS"])
+        let grant = ["-H", "CTA-Common-Access-Token: \(grants[1])"]
+        #expect(try ask("/live/two/0.ts", grant) == ["200", "GRANT_VALID", "MISS"])
+
+        let sent = tokens.flatMap { [$0, Fixtures.percentEncoded($0), Fixtures.base64($0)] } + grants
+        let secrets = sent.map { windows(Array($0.utf8)) }.reduce(Set()) { $0.union($1) }
+        // What it has to log is logged when it ends.
+        nginx.end()
+        let cached = try FileManager.default.contentsOfDirectory(atPath: folder + "/cache").map { "cache/" + $0 }
+        #expect(cached.count == 5)
+        for name in ["access.log", "origin.log"] + cached {
+            let bytes = Array(try Data(contentsOf: URL(filePath: "\(folder)/\(name)")))
+            let text = String(decoding: bytes, as: UTF8.self)
+            #expect(text.contains("/live/tnt/") || text.contains("/live/two/"), "\(name)")
+            #expect(windows(bytes).isDisjoint(with: secrets) && !text.contains("x=1"), "\(name)")
+        }
+    }
+
+    @Test("nginx asks the gate alike with and without a cache")
+    func asks() throws {
+        let blocks = try [("nginx", "Deploying"), ("nginx: HLS with a cache", Self.page)].map {
+            let text = try snippet("nginx", under: $0, of: $1, gate: 8080)
+            return text.range(of: "location = /media-token {").map { text[$0.lowerBound...] }
+        }
+        #expect(blocks[0] != nil && blocks[0] == blocks[1])
+    }
+}
