@@ -58,5 +58,39 @@ extension EndToEnd {
                 #expect(forwarded.code == (isSecond ? "403" : code), "Traefik, \(path)")
             }
         }
+
+        @Test("the address for Kubernetes is the gate's, asked as the Gateway API says that ExternalAuth asks")
+        func kubernetes() throws {
+            let file = try place.directory.write(
+                """
+                {"routes": [{"hosts": ["live.example"], "path": "/live", "requestor": "MML", "resource": "TNT"},
+                 {"hosts": ["live.example"], "path": "/trailers", "open": true}]}
+                """, to: "gate.json")
+            let gate = try GateProcess(in: place, GatePlace.strict + ["--config", file])
+            let tokens = try place.tokens(2)
+            let yaml = try Deploying.snippet("yaml", under: "Kubernetes Gateway API")
+            let settings = try #require(yaml.firstMatch(of: /\n *path: (\S+)\n *allowedHeaders: \[(.*)\]/))
+            let (prefix, allowed) = (String(settings.1), settings.2.split(separator: ", "))
+
+            /// Asked with the client's host, no body, and a header if it is one of those allowed.
+            func ask(_ target: String, host: String = "live.example", token: String? = nil) throws -> String {
+                let header = token.map { ["-H", "X-Media-Token: \(Fixtures.base64($0))"] } ?? []
+                return try GateProcess.fetch(
+                    "http://127.0.0.1:\(gate.port)\(target)",
+                    ["--path-as-is", "-H", "Host: \(host)", "-H", "Content-Length: 0"]
+                        + (allowed.contains("X-Media-Token") ? header : [])
+                ).code
+            }
+            #expect(try ask(prefix + "/trailers/1.m3u8?x=1") == "200")
+            #expect(try ask(prefix + "/trailers/1.m3u8", host: "other.example") == "403")
+            #expect(try ask(prefix + "/trailers/../live/1.m3u8") == "403")
+            #expect(try ask(prefix + "/live/1.m3u8") == "401")
+            #expect(try ask(prefix + "/live/1.m3u8", token: tokens[0]) == "200")
+            #expect(try ask(prefix + "/live/1.m3u8", token: tokens[0]) == "403")
+            #expect(try ask(prefix + "/live/1.m3u8?media_token=" + Fixtures.percentEncoded(tokens[1])) == "200")
+            // Without the prefix, and by an implementation that appends no path to it.
+            #expect(try ask("/trailers/1.m3u8") == "404")
+            #expect(try ask(prefix) == "403")
+        }
     }
 }
