@@ -6,6 +6,8 @@
 
 #include <event2/event.h>
 #include <event2/listener.h>
+#include <linux/filter.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 
 #endif

@@ -43,14 +43,54 @@ package final class ConnectionListener {
     /// Accepts connections again after a pause, if there was one.
     package func resume() { evconnlistener_enable(listener) }
 
+    /// Has the kernel drop the packet with which a client begins to connect to this TCP socket; connections that have begun
+    /// go on. The client's kernel sends that packet again, after a second as a rule, and is refused if the socket is closed.
+    package func dropNewcomers() {
+        // Byte 13 of TCP's header has the flags: SYN (2) without ACK (16).
+        var rules = [
+            sock_filter(code: UInt16(BPF_LD | BPF_B | BPF_ABS), jt: 0, jf: 0, k: 13),
+            sock_filter(code: UInt16(BPF_ALU | BPF_AND | BPF_K), jt: 0, jf: 0, k: 2 + 16),
+            sock_filter(code: UInt16(BPF_JMP | BPF_JEQ | BPF_K), jt: 0, jf: 1, k: 2),
+            sock_filter(code: UInt16(BPF_RET | BPF_K), jt: 0, jf: 0, k: 0),
+            sock_filter(code: UInt16(BPF_RET | BPF_K), jt: 0, jf: 0, k: .max),
+        ]
+        rules.withUnsafeMutableBufferPointer { rules in
+            var program = sock_fprog(len: UInt16(rules.count), filter: rules.baseAddress)
+            let size = socklen_t(MemoryLayout<sock_fprog>.size)
+            setsockopt(evconnlistener_get_fd(listener), SOL_SOCKET, SO_ATTACH_FILTER, &program, size)
+        }
+    }
+
+    /// Accepts every client that has connected. The kernel would reset the connections that a socket has not accepted when it
+    /// is closed, with the requests on them.
+    package func acceptWaiting() {
+        while true {
+            var (address, length) = (sockaddr_storage(), socklen_t(MemoryLayout<sockaddr_storage>.size))
+            let isAccepted = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                    let socket = accept(evconnlistener_get_fd(listener), address, &length)
+                    guard socket >= 0 else { return false }
+                    evutil_make_socket_nonblocking(socket)
+                    evutil_make_socket_closeonexec(socket)
+                    take(socket, address, length)
+                    return true
+                }
+            }
+            guard isAccepted else { return }
+        }
+    }
+
     private static let happened: evconnlistener_cb = { _, socket, address, length, owner in
         guard let owner, let address else { return }
+        Unmanaged<ConnectionListener>.fromOpaque(owner).takeUnretainedValue().take(socket, address, socklen_t(length))
+    }
+
+    private func take(_ socket: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) {
         let isInternet = address.pointee.sa_family != sa_family_t(AF_UNIX)
         // Small answers are sent at once.
         var on: Int32 = 1
         if isInternet { setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size)) }
-        let listener = Unmanaged<ConnectionListener>.fromOpaque(owner).takeUnretainedValue()
-        listener.accepted(socket, isInternet ? text(of: address, socklen_t(length)) : "")
+        accepted(socket, isInternet ? Self.text(of: address, length) : "")
     }
 
     private static func text(of address: UnsafePointer<sockaddr>, _ length: socklen_t) -> String {

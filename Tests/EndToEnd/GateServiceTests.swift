@@ -169,6 +169,7 @@ extension EndToEnd {
                 guard late.answer() == nil else { return }
                 throw Program.Failure(description: "not answered")
             }
+            #expect(try gate.admin("/readyz") == "stopping\n503")
             redis.signal(SIGCONT)
             let answer = connection.answer()
             #expect(answer?.status == 200 && answer?.headers.contains("Connection: close") == true, "\(answer as Any)")

@@ -1,4 +1,5 @@
 import EventLoops
+import Foundation
 import Glibc
 import HTTPMessages
 import HTTPServing
@@ -9,9 +10,9 @@ import TextEncodings
 @Suite("The server")
 struct ServerTests {
     /// A server that answers each request with its body after 100 ms.
-    private static func slowServer() throws -> (server: HTTPServer, port: Int) {
+    private static func slowServer(_ limits: HTTPLimits = HTTPLimits()) throws -> (server: HTTPServer, port: Int) {
         let listener = try #require(HTTPListener("127.0.0.1:0"))
-        let server = try HTTPServer([listener], workers: 1) { loop in
+        let server = try HTTPServer([listener], workers: 1, limits: limits) { loop in
             var timers: [Int: LoopTimer] = [:]
             return HTTPHandler(handle: { exchanges in
                 for exchange in exchanges {
@@ -42,5 +43,72 @@ struct ServerTests {
         connection.send("hello")
         let answer = connection.answer()
         #expect(answer?.status == 200 && answer?.headers.contains("Content-Length: 5") == true)
+    }
+
+    @Test(
+        "a server that stops answers one more request on each connection, and does not wait for those that are closed")
+    func parting() throws {
+        var limits = HTTPLimits()
+        limits.partingMilliseconds = 600_000
+        let (server, port) = try Self.slowServer(limits)
+        var connections = try (0..<3).map { _ in try RawConnection(port: port) }
+        let request = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"
+        for connection in connections[..<2] {
+            connection.send(request)
+            #expect(connection.answer()?.headers.contains("Connection: close") == false)
+        }
+        connections[1].send(String(request.prefix(20)))
+        let probe = try RawConnection(port: port)
+        probe.send(request)
+        _ = probe.answer()
+        let stop = Thread { server.stop(withinMilliseconds: 600_000) }
+        stop.start()
+        var isLast = false
+        while !isLast {
+            probe.send(request)
+            isLast = try #require(probe.answer()).headers.contains("Connection: close")
+        }
+        for (connection, part) in zip(connections, [request, String(request.dropFirst(20)), request]) {
+            connection.send(part)
+            let answer = connection.answer()
+            #expect(answer?.status == 200 && answer?.headers.contains("Connection: close") == true)
+        }
+        connections = []
+        let patience = ContinuousClock.now + .seconds(30 * Program.slowness)
+        while !stop.isFinished, ContinuousClock.now < patience { usleep(1000) }
+        #expect(stop.isFinished)
+    }
+
+    @Test("a listener accepts all that have connected before it is closed, and lets nobody begin to connect")
+    func closing() throws {
+        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        let port = try FreePort.take(1)[0]
+        try #require(Self.named(port) { bind(socket, $0, $1) } == 0 && listen(socket, 16) == 0)
+        var accepted: [Int32] = []
+        let listener = try ConnectionListener(
+            socket, on: EventLoop(), accepted: { socket, _ in accepted.append(socket) }, paused: {})
+        let clients = try (0..<3).map { _ in try RawConnection(port: port) }
+        listener.dropNewcomers()
+        let newcomer = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        defer { for socket in accepted + [newcomer] { close(socket) } }
+        #expect(Self.named(port) { connect(newcomer, $0, $1) } == -1 && errno == EINPROGRESS)
+        listener.acceptWaiting()
+        #expect(accepted.count == 3)
+        var state = pollfd(fd: newcomer, events: Int16(POLLOUT), revents: 0)
+        #expect(poll(&state, 1, 50) == 0)
+        withExtendedLifetime(clients) {}
+    }
+
+    /// Calls `body` with the address of a port of the loopback.
+    private static func named(_ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_port = in_port_t(port).bigEndian
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
     }
 }

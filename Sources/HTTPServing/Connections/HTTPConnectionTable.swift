@@ -71,6 +71,9 @@ package struct HTTPConnectionTable: Sendable {
 
     package init(_ limits: HTTPLimits, share: Int) { (self.limits, self.share) = (limits, share) }
 
+    /// Whether there is no connection.
+    package var isEmpty: Bool { free.count == slots.count }
+
     /// Whether no request waits for its answer, or for the answer's last byte to be sent.
     package var isQuiet: Bool { sums.busy == 0 }
 

@@ -18,9 +18,13 @@ package struct HTTPLimits: Sendable, Equatable {
     /// The most bytes of memory that unfinished requests of all connections may take. Beyond that, the connections with
     /// the most of them are closed.
     package var unfinishedBytes = 67_108_864
+    /// Milliseconds for which a server that stops waits for one more request on each open connection.
+    package var partingMilliseconds = 1_000
 
     /// Milliseconds for which a client may still send after the connection's last answer.
     static let leavingMilliseconds = 2_000
+    /// Milliseconds that a server which stops gives clients that have begun to connect, before it closes its TCP sockets.
+    static let refusingMilliseconds = 10
     /// Milliseconds for which a request may wait for its answer. A request beyond that is answered with 500; only a fault
     /// of the handler can be the cause.
     static let answeringMilliseconds = 60_000

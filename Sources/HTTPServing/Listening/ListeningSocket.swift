@@ -9,6 +9,8 @@ final class ListeningSocket: Sendable {
     let listener: HTTPListener
     /// One for each worker. A worker closes its own.
     let descriptors: [Int32]
+    /// Whether other processes may serve the clients that connect to this socket, which is true of systemd's sockets.
+    var isShared: Bool { if case .systemd = listener.place { true } else { false } }
     /// The file of a Unix socket, which the server deletes when it stops; `nil` for other sockets.
     private let file: SocketFile?
 

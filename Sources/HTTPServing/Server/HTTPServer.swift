@@ -47,7 +47,8 @@ package final class HTTPServer: Sendable {
         for number in 0..<workers {
             let control = HTTPWorkerControl()
             let own = sockets.map {
-                HTTPWorkerSocket(descriptor: $0.descriptors[number], isTLS: $0.listener.isTLS)
+                HTTPWorkerSocket(
+                    descriptor: $0.descriptors[number], isTLS: $0.listener.isTLS, isShared: $0.isShared)
             }
             let share = limits.unfinishedShare(of: workers)
             let thread = ServiceThread { [count, identity] in
@@ -83,7 +84,8 @@ package final class HTTPServer: Sendable {
     /// Connections that are open.
     package var connections: Int { count.current }
 
-    /// Takes no more connections, answers what is on its way, and returns when that is done, or after `patience`.
+    /// Takes no more connections, answers what is on its way and, for a second, what clients still ask on open connections,
+    /// each of which ends with its answer. Returns when that is done, or after `patience`.
     package func stop(withinMilliseconds patience: Int) {
         for socket in sockets { socket.withdraw() }
         for control in controls { control.stop(withinMilliseconds: patience) }

@@ -9,6 +9,8 @@ internal import Threading
 struct HTTPWorkerSocket: Sendable {
     let descriptor: Int32
     let isTLS: Bool
+    /// Whether the socket outlives the server, with the connections that it has not accepted.
+    let isShared: Bool
 
     /// Closes a socket that no worker has taken over.
     func close() { Glibc.close(descriptor) }
@@ -23,17 +25,19 @@ final class HTTPWorker {
     private let handler: HTTPHandler
     private let identity: Guarded<TLSServer?>
     private let count: HTTPConnectionCount
-    private var acceptors: [ConnectionListener] = []
+    private var acceptors: [(listener: ConnectionListener, isShared: Bool)] = []
     private var table: HTTPConnectionTable
     /// The sockets of the table's connections, by slot.
     private var sockets: [HTTPSocket?] = []
     private var answering: HTTPAnswering?
     private var arrived: [HTTPExchange] = []
     private var timer: LoopTimer?
-    private var stopTimer: LoopTimer?
+    private var stopTimers: [LoopTimer] = []
     /// Whether the requests that wait for their answers filled much of the memory when the event loop's iteration began.
     private var wasCrowded = false
     private var isStopping = false
+    /// Whether connections on which no request is on its way are closed.
+    private var hasParted = false
     private var isStopped = false
     private var now = ContinuousClock.now
     private var date = HTTPDate()
@@ -50,7 +54,7 @@ final class HTTPWorker {
         table = HTTPConnectionTable(limits, share: share)
         answering = HTTPAnswering(self)
         do {
-            for socket in listening { acceptors.append(try listen(on: socket)) }
+            for socket in listening { acceptors.append((try listen(on: socket), socket.isShared)) }
         } catch {
             // The socket that failed has closed itself.
             for socket in listening.dropFirst(acceptors.count + 1) { socket.close() }
@@ -85,16 +89,26 @@ final class HTTPWorker {
             let group = arrived
             arrived = []
             if !group.isEmpty { handler.handle(group) }
-            if isStopping, table.isQuiet { isStopped = true }
+            if isStopping, hasParted ? table.isQuiet : acceptors.isEmpty && table.isEmpty { isStopped = true }
         }
     }
 
     /// Accepts no more connections, waits for the answers that are due, and ends ``run()``.
+    ///
+    /// A client may send on a connection that it keeps in the moment in which the server closes it, and cannot know then
+    /// whether its request was served. So the server rather announces the end with the answer to one more request.
     func stop(withinMilliseconds patience: Int) {
         guard !isStopping else { return }
         isStopping = true
-        acceptors = []
-        stopTimer = loop.timer(afterMilliseconds: patience) { [unowned self] in isStopped = true }
+        for acceptor in acceptors where !acceptor.isShared { acceptor.listener.dropNewcomers() }
+        stopTimers = [
+            loop.timer(afterMilliseconds: HTTPLimits.refusingMilliseconds) { [unowned self] in
+                for acceptor in acceptors { acceptor.listener.acceptWaiting() }
+                acceptors = []
+            },
+            loop.timer(afterMilliseconds: limits.partingMilliseconds) { [unowned self] in hasParted = true },
+            loop.timer(afterMilliseconds: patience) { [unowned self] in isStopped = true },
+        ]
     }
 
     /// Looks twice a second for connections that have lasted too long, which for ten thousand takes less than a
@@ -107,7 +121,7 @@ final class HTTPWorker {
             case .unanswered(let ticket): answer(ticket, with: HTTPAnswer(500), isLast: true)
             }
         }
-        for acceptor in acceptors { acceptor.resume() }
+        for acceptor in acceptors { acceptor.listener.resume() }
         timer = loop.timer(afterMilliseconds: 500) { [unowned self] in tick() }
     }
 

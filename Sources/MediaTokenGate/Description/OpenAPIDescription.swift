@@ -255,7 +255,10 @@ package enum OpenAPIDescription {
         "/healthz": admin("health", "Whether the process serves", ["200": "It does"]),
         "/readyz": admin(
             "readiness", "Whether the replay store can be asked, and no longer is too new to accept a token",
-            ["200": "It can", "503": "It cannot, or is too new; the text says why, or for how many seconds"]),
+            [
+                "200": "It can",
+                "503": "It cannot, is too new, or the gate stops; the text says why, or for how many seconds",
+            ]),
         "/metrics": admin("metrics", "Metrics in Prometheus's text format 0.0.4", ["200": "The metrics"]),
         "/openapi.json": admin("description", "This description", ["200": "It"], type: "application/json"),
     ]

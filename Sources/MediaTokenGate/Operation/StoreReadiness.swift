@@ -1,7 +1,7 @@
 package import MediaToken
 internal import Threading
 
-/// Whether a load balancer should send requests to the gate, as far as the replay store decides that.
+/// Whether a load balancer should send requests to the gate: by the replay store, until the gate stops.
 ///
 /// A gate whose store is new waits until the store's fence has passed, since it would refuse the token of every play. It
 /// waits only once: when a store sets a fence later, all gates that share it have the same one, and they still serve
@@ -19,6 +19,7 @@ package final class StoreReadiness: Sendable {
     private struct State {
         var fence: Timestamp?
         var hasBeenReady: Bool
+        var isStopping = false
     }
 
     private let state: Guarded<State>
@@ -28,6 +29,12 @@ package final class StoreReadiness: Sendable {
 
     /// The fence that the store reported last; `nil` if it has none, or has not been asked.
     package var fence: Timestamp? { state.withLock { $0.fence } }
+
+    /// Whether the gate stops, so that it is not ready whatever the store reports.
+    package var isStopping: Bool { state.withLock { $0.isStopping } }
+
+    /// Records that the gate stops.
+    package func stop() { state.withLock { $0.isStopping = true } }
 
     /// Records what the store reports.
     ///

@@ -44,6 +44,7 @@ package struct GateAdmin: Sendable {
     }
 
     private var readiness: HTTPAnswer {
+        guard !ready.isStopping else { return text(503, "stopping\n") }
         let report = Result { () throws(ReplayStoreError) in try store.probe(at: .now) }
         switch ready.answer(to: report, at: .now) {
         case .ready: return text(200, "ready\n")

@@ -89,8 +89,9 @@ final class RunningGate {
         return files
     }
 
-    /// Accepts no more connections, answers the requests in flight, writes the log's last line and closes the store.
+    /// Is no longer ready, accepts no more connections, answers the requests in flight, writes the log's last line and closes the store.
     func stop() throws(CommandError) {
+        ready.stop()
         let end = ContinuousClock.now + .milliseconds(settings.stopMilliseconds)
         server.stop(withinMilliseconds: settings.stopMilliseconds)
         adminServer.stop(withinMilliseconds: 0)
