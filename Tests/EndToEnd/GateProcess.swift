@@ -15,15 +15,19 @@ final class GateProcess {
     ///   - place: has the key, and takes the log.
     ///   - options: beside where it listens and which key it has.
     ///   - launcher: a program and its arguments that start it.
-    init(in place: GatePlace, replays: String = "memory", _ options: [String] = [], launcher: [String] = []) throws {
-        let ports = try FreePort.take(2)
-        (port, adminPort) = (ports[0], ports[1])
-        log = place.directory.path + "/gate-\(ports[0]).log"
+    ///   - program: the file of `media-token`.
+    ///   - ports: those of the gate's listeners; free ones without it.
+    init(
+        in place: GatePlace, replays: String = "memory", _ options: [String] = [], launcher: [String] = [],
+        program: String = Program.mediaToken.executable, ports: (service: Int, admin: Int)? = nil
+    ) throws {
+        (port, adminPort) = try ports ?? (FreePort.take(1)[0], FreePort.take(1)[0])
+        log = place.directory.path + "/gate-\(port).log"
         let fixed = [
             "serve", "--keys", place.key, "--replays", replays, "--listen", "127.0.0.1:\(port)", "--admin",
             "127.0.0.1:\(adminPort)",
         ]
-        let command = launcher + [Program.mediaToken.executable] + fixed + options
+        let command = launcher + [program] + fixed + options
         daemon = try Daemon(command[0], Array(command.dropFirst()), log: log)
         try daemon.wait { try logged().contains("administered on") }
     }
