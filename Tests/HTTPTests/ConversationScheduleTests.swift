@@ -122,6 +122,7 @@ struct ConversationScheduleTests {
             case (_, let slot?): _ = schedule.answer(slot)
             }
             #expect(schedule.table.isQuiet == schedule.clients.values.allSatisfy { $0.waiting == nil })
+            #expect(schedule.table.isEmpty == schedule.clients.isEmpty)
         }
         for slot in schedule.clients.keys {
             // Each request is one delivery and one answer at most.
