@@ -34,7 +34,9 @@ package struct HTTPAnswer: Sendable {
         out.write(date)
         out.write("\r\n")
         out.write(fields.bytes)
-        if body.isEmpty || !form.isHead {
+        // An answer with one of these ends after its header fields (RFC 9110, 15.3.5 and 15.4.5).
+        let mayHaveBody = status != 204 && status != 304
+        if mayHaveBody, body.isEmpty || !form.isHead {
             out.write("Content-Length: ")
             out.write(decimal: Int64(body.count))
             out.write("\r\n")
@@ -45,7 +47,7 @@ package struct HTTPAnswer: Sendable {
             out.write("Connection: keep-alive\r\n")
         }
         out.write("\r\n")
-        if !form.isHead { out.write(body) }
+        if mayHaveBody, !form.isHead { out.write(body) }
     }
 
     /// The status's name (RFC 9110, 15), which clients ignore.

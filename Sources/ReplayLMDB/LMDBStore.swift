@@ -240,7 +240,7 @@ final class LMDBStore {
                 if claim.issued <= fence {
                     .predatesStore(since: fence)
                 } else if bucket <= dropped {
-                    .predatesStore(since: dropped.end)
+                    .forgotten
                 } else {
                     self.live.find(claim)
                 }

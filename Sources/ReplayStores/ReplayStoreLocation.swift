@@ -1,6 +1,5 @@
 internal import ReplayLMDB
 public import ReplayRedis
-internal import TextEncodings
 
 /// The location of a replay store, given by its URL: `memory`, `lmdb:PATH`, `redis://HOST`, or
 /// `rediss://HOST`.
@@ -49,7 +48,7 @@ public enum ReplayStoreLocation: Sendable, Equatable {
             }
         } else {
             // The message shows only the URL's scheme, because the rest may contain a password.
-            let kind = printable(String(url.prefix { $0 != ":" }))
+            let kind = String(url.prefix { $0.isASCII && $0.isLetter })
             throw ReplayStoreURLError(
                 description: "no replay store of the kind '\(kind)'; expected one of \(Self.forms)")
         }

@@ -227,7 +227,7 @@ struct OtherCommandTests {
         #expect(lines[1].contains("\"keptUntilMilliseconds\":"))
         #expect(lines[2].contains("\"result\":\"predates\"") && lines[2].contains("\"fenceMilliseconds\":"))
         let predates = try run(lookup, input: early)
-        #expect(predates.status == 1 && predates.output.contains("the store's records begin 20"))
+        #expect(predates.status == 1 && predates.output.contains("only for tokens issued after 20"))
         let unread = try run(lookup, input: "nothing\n" + token)
         #expect(unread.status == 2 && unread.errors.contains("not looked up: it begins with"))
         #expect(unread.output.contains("used        yes"))

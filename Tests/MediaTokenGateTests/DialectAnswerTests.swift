@@ -9,7 +9,8 @@ import TextEncodings
 @Suite("Answers in a dialect")
 struct DialectAnswerTests {
     private static func answer(_ status: Int, _ text: String, _ type: String) throws -> DialectAnswers.Answer {
-        DialectAnswers.Answer(status, try AnswerTemplate(text, type: type))
+        DialectAnswers.Answer(
+            status, try AnswerTemplate(text, type: type, filling: Set(AnswerTemplate.Placeholder.allCases)))
     }
 
     /// A settled or decided answer as its status and body.
@@ -56,15 +57,66 @@ struct DialectAnswerTests {
             ),
             ("text/plain", "{detail}", "\"\u{301}<&>'\\{code}\\u{a}\\u{1}ä%+ "),
         ] {
-            let body = try AnswerTemplate(text, type: type).body([.detail: hostile, .code: "CODE"])
+            let body = try AnswerTemplate(text, type: type, filling: Set(AnswerTemplate.Placeholder.allCases)).body([
+                .detail: hostile, .code: "CODE",
+            ])
             #expect(body.elementsEqual(expected.utf8), "\(type): \(String(decoding: body, as: UTF8.self))")
         }
     }
 
     @Test("braces that hold no word stand for themselves, and a placeholder without a value is empty")
     func braces() throws {
-        let template = try AnswerTemplate("{ {} {1} {url}{token} {", type: "text/plain")
+        let template = try AnswerTemplate("{ {} {1} {url}{token} {", type: "text/plain", filling: [.url, .token])
         #expect(template.placeholders == [.url, .token])
         #expect(template.body([.url: "u"]).elementsEqual("{ {} {1} u {".utf8))
+    }
+
+    @Test("a retry is for what the first request wanted: not for another route, another folder, or one URL of it")
+    func retries() throws {
+        let directory = try TemporaryDirectory()
+        let key = try directory.write(String(repeating: "0f", count: 32), to: "key")
+        let grant = #"{"kind": "akamai", "key-file": "\#(key)", "retry-window": 60}"#
+        func route(_ path: String) -> String {
+            #"{"path": "\#(path)", "requestor": "MML", "resource": "TNT", "grant": \#(grant)}"#
+        }
+        func dialect(_ path: String, _ target: String) -> String {
+            let answer = { (status: Int, body: String) in
+                #"{"status": \#(status), "type": "text/plain", "body": "\#(body)"}"#
+            }
+            return """
+                {"path": "\(path)", "token": "header:X-Token", \(target), "accepted": \(answer(200, "{token}")),
+                 "rejected": \(answer(403, "{code}")), "undecided": \(answer(503, "{code}"))}
+                """
+        }
+        let text = """
+            {"keys": ["x"], "routes": [\(route("/a")), \(route("/b"))], "dialects": [
+              \(dialect("/ofA", #""route": "/a""#)), \(dialect("/ofB", #""route": "/b""#)), \(dialect("/url", #""url": "query:url""#))]}
+            """
+        let reader = GateSettingsReader(try StrictJSON.readObject(Array(text.utf8)[...]).members)
+        try #require(reader.problems == [])
+        var settings = reader.settings
+        settings.routes = try settings.routes.map { try $0.withGrant(among: reader.settings.routes) }
+        let gate = settings.gate
+        let wanted: [(path: String, query: String?)] = [
+            ("/ofA", nil), ("/ofB", nil), ("/url", "url=/a/*"), ("/url", "url=/b/*"), ("/url", "url=/a/x/*"),
+            ("/url", "url=/a/x"), ("/url", "url=https://one.example/a/*"), ("/url", "url=https://two.example/a/*"),
+        ]
+        func code(_ wanted: (path: String, query: String?), _ token: String, _ verifier: MediaTokenVerifier) throws
+            -> String
+        {
+            let request = HTTPRequest(
+                method: "POST", path: wanted.path, query: wanted.query,
+                headers: [("X-Token", token), ("Idempotency-Key", "0123456789abcdef")])
+            guard case .verify(let task) = gate.task(request, at: Mint.now) else { return "settled" }
+            return task.reply(to: verifier.verify([task.request], at: Mint.now)[0], at: Mint.now).code
+        }
+        for first in wanted {
+            let (verifier, token) = (try Mint.verifier(), try Mint.token())
+            #expect(try code(first, token, verifier) == "VALID_TOKEN", "\(first)")
+            for second in wanted {
+                let expected = first == second ? "VALID_TOKEN" : "TOKEN_ALREADY_USED"
+                #expect(try code(second, token, verifier) == expected, "\(first), then \(second)")
+            }
+        }
     }
 }

@@ -356,7 +356,7 @@ struct GateTests {
         #expect(reply(verify(token, query: nil))?.detail?.hasPrefix("no requestor is given") == true)
         let post = reply(HTTPRequest(method: "GET", path: "/v1/verify"))
         #expect(post?.detail == "expected POST" && post?.answer.status == 405)
-        #expect(reply(HTTPRequest(method: "GET", path: "/"))?.detail?.hasPrefix("nothing is here") == true)
+        #expect(reply(HTTPRequest(method: "GET", path: "/"))?.detail?.hasPrefix("no endpoint has this path") == true)
     }
 
     @Test("an endpoint is known by its path alone, and Envoy's by what its path begins with")

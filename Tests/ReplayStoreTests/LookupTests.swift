@@ -80,7 +80,7 @@ extension ReplayStoreTests {
             let skew = VerificationPolicy.largestClockSkew
             #expect(kept == (kind == .lmdb ? end.advanced(by: skew) : passed.until.advanced(by: skew + skew)))
             #expect(try looking.find(passed, at: end.advanced(by: skew).moved(-1)).use == .unused)
-            #expect(try looking.find(passed, at: end.advanced(by: skew)).use == .predatesStore(since: end))
+            #expect(try looking.find(passed, at: end.advanced(by: skew)).use == .forgotten)
             #expect(try store.claim(passed, at: end.advanced(by: skew).moved(-1)) == .first)
         }
 

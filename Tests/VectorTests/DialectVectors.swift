@@ -11,7 +11,7 @@ import TextEncodings
 /// Dialects, and requests in them.
 enum DialectVectors {
     /// Routes for the dialects: `/live` and `/two` with a grant of one field, `/cf` with one of three fields for one URL,
-    /// `/plain` without a grant, and `/free`, which is open.
+    /// `/plain` without a grant, `/origins` with a grant for one origin and a folder, and `/free`, which is open.
     private static func routes(in directory: TemporaryDirectory) throws -> String {
         let key = try directory.write(String(repeating: "0f", count: 32), to: "key")
         let grant = #""grant": {"kind": "akamai", "key-file": "\#(key)"}"#
@@ -20,6 +20,8 @@ enum DialectVectors {
         return """
             [{"path": "/live", \(mml), \(grant)}, {"path": "/link", \(mml), \(link)}, {"path": "/plain", \(mml)},
              {"path": "/two", "requestor": ["MML", "OTHER"], "resource": ["TNT", "CNN"], \(grant)},
+             {"path": "/origins", \(mml), "grant": {"kind": "akamai", "key-file": "\(key)", "scope": "/origins/in",
+               "origins": ["https://cdn.example"]}},
              {"path": "/free", "open": true}]
             """
     }

@@ -1,6 +1,6 @@
 package import Timestamps
 
-/// What a replay store knows of a token, found out without consuming it.
+/// The result of looking a token up in a replay store. A lookup consumes nothing.
 package struct ReplayFinding: Hashable, Sendable {
     /// Whether the token is used.
     package enum Use: Hashable, Sendable {
@@ -11,6 +11,8 @@ package struct ReplayFinding: Hashable, Sendable {
         case used(since: Timestamp?)
         /// The store's records begin at the time `since`, and the token was not issued after that. A gate rejects it.
         case predatesStore(since: Timestamp)
+        /// The token has expired, and the store keeps no record of that time any more. A gate rejects it as expired.
+        case forgotten
     }
 
     /// Whether the token is used.

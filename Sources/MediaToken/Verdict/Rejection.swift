@@ -91,7 +91,9 @@ public struct Rejection: Sendable, CustomStringConvertible {
         case .policy(.expired): "fetch a new token for each play; if it was fresh, check this machine's clock"
         case .policy(.requestor): "use the requestor ID that the app passes to setRequestor"
         case .policy(.resource): "use the resource that the app passes to getAuthorization, byte for byte"
-        case .policy(.mvpd), .policy(.exchangedMVPDs):
+        case .policy(.exchangedMVPDs):
+            "fetch a new token; if a new one has them exchanged too, report it to Adobe, and do not allow the proxy as an MVPD"
+        case .policy(.mvpd):
             "add the MVPD to the requestor's allow-list, if it is meant to be on it"
         case .alreadyUsed: "fetch a new token for each play, and never cache one"
         case .predatesStore:

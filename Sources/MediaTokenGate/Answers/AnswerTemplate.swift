@@ -28,8 +28,11 @@ package struct AnswerTemplate: Sendable, Equatable {
     private enum Escaping {
         case json, xml, form, text
 
+        /// Reads a media type, with `charset=utf-8` or without; `nil` for one in which values cannot be escaped.
         init?(_ type: String) {
-            let name = type.prefix { $0 != ";" }.lowercased().trimmingSuffix(" ")
+            let parts = type.lowercased().split(separator: ";", omittingEmptySubsequences: false)
+            let name = parts[0].trimmed
+            guard parts.dropFirst().allSatisfy({ $0.trimmed == "charset=utf-8" }), parts.count < 3 else { return nil }
             switch name {
             case "application/json": self = .json
             case "application/xml", "text/xml": self = .xml
@@ -72,40 +75,46 @@ package struct AnswerTemplate: Sendable, Equatable {
 
     /// The media types of bodies, for error messages.
     static let types =
-        "application/json, application/xml, text/xml, …+json, …+xml, application/x-www-form-urlencoded, text/plain"
+        "application/json, application/xml, text/xml, …+json, …+xml, application/x-www-form-urlencoded or text/plain, with "
+        + "charset=utf-8 or without"
 
     /// The placeholders that the body has.
-    package var placeholders: Set<Placeholder> {
-        Set(parts.compactMap { if case .value(let placeholder) = $0 { placeholder } else { nil } })
-    }
+    package let placeholders: Set<Placeholder>
 
     /// - Parameters:
     ///   - text: The body, with placeholders in braces. Other braces stand for themselves.
     ///   - type: The media type of the body.
+    ///   - known: The placeholders for which the answer has a value.
     /// - Throws: What is wrong with the type or the text.
-    package init(_ text: String, type: String) throws(AnswerTemplateError) {
+    package init(_ text: String, type: String, filling known: Set<Placeholder>) throws(AnswerTemplateError) {
         guard let escaping = Escaping(type), type.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw AnswerTemplateError("type", "is '\(printable(type))'; expected \(Self.types)")
         }
         (self.type, self.escaping) = (type, escaping)
-        parts = try Self.parts(of: text)
-        try checkForm()
+        parts = try Self.parts(of: text, known)
+        placeholders = Set(parts.compactMap { if case .value(let placeholder) = $0 { placeholder } else { nil } })
+        try checkForm(of: text)
     }
 
-    private static func parts(of text: String) throws(AnswerTemplateError) -> [Part] {
+    private static func parts(of text: String, _ known: Set<Placeholder>) throws(AnswerTemplateError) -> [Part] {
         var (parts, literal, rest) = ([Part](), "", Substring(text))
         while let brace = rest.firstIndex(of: "{") {
             literal += rest[..<brace]
-            let name = rest[rest.index(after: brace)...].prefix { $0.isASCII && $0.isLetter }
-            let isClosed = !name.isEmpty && rest[name.endIndex...].first == "}"
-            guard isClosed else {
+            let name = rest[rest.index(after: brace)...].prefix {
+                $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_" || $0 == "-")
+            }
+            let isPlaceholder = name.first?.isLetter == true && rest[name.endIndex...].first == "}"
+            guard isPlaceholder else {
                 literal += "{"
                 rest = rest[rest.index(after: brace)...]
                 continue
             }
-            guard let placeholder = Placeholder(rawValue: String(name)) else {
-                let names = Placeholder.allCases.map { "{\($0.rawValue)}" }.joined(separator: ", ")
-                throw AnswerTemplateError("body", "has the placeholder {\(printable(String(name)))}; expected \(names)")
+            guard let placeholder = Placeholder(rawValue: String(name)), known.contains(placeholder) else {
+                let names = Placeholder.allCases.filter(known.contains).map { "{\($0.rawValue)}" }
+                throw AnswerTemplateError(
+                    "body",
+                    "has {\(printable(String(name)))}, for which this answer has no value; expected "
+                        + names.joined(separator: ", "))
             }
             parts += [.literal(literal), .value(placeholder)]
             literal = ""
@@ -113,6 +122,9 @@ package struct AnswerTemplate: Sendable, Equatable {
         }
         return parts + [.literal(literal + rest)]
     }
+
+    /// What is the same in every body: the text between the values, without white space.
+    var skeleton: String { String(decoding: body([:]), as: UTF8.self).filter { !$0.isWhitespace } }
 
     /// The body with the values in their places. A placeholder without a value is empty.
     func body(_ values: Values) -> [UInt8] {
@@ -128,18 +140,29 @@ package struct AnswerTemplate: Sendable, Equatable {
 
     /// Refuses a body that is not of its type, whatever the values are. A placeholder outside of a JSON string, or in the
     /// name of an XML element, would let a value change the answer.
-    private func checkForm() throws(AnswerTemplateError) {
-        var values = Dictionary(uniqueKeysWithValues: Placeholder.allCases.map { ($0, Self.hostile) })
+    private func checkForm(of text: String) throws(AnswerTemplateError) {
+        var values = Dictionary(uniqueKeysWithValues: placeholders.map { ($0, Self.hostile) })
         // The only value that is a number, which may stand without quotes.
-        values[.expires] = "253402300799"
+        if placeholders.contains(.expires) { values[.expires] = "253402300799" }
         let body = body(values)[...]
         switch escaping {
         case .json:
-            do throws(JSONError) { _ = try StrictJSON.readObject(body) } catch {
+            let members: [JSONName: JSONValue]
+            do throws(JSONError) { members = try StrictJSON.readObject(body).members } catch {
                 throw AnswerTemplateError(
                     "body", "is no JSON object with its placeholders in strings: \(error.reason)")
             }
+            guard !JSONValue.object(members).names.contains(where: { $0.contains(Self.hostile) }) else {
+                throw AnswerTemplateError("body", "has a placeholder in the name of a member; expected it in a value")
+            }
         case .xml:
+            // In a section, references stand for themselves, so a value would not arrive as it is.
+            guard !text.contains("<![CDATA[") else {
+                throw AnswerTemplateError("body", "has a CDATA section; expected elements, attributes and text")
+            }
+            guard !text.hasPrefix("<?xml") || !text.prefix(while: { $0 != ">" }).contains("encoding=") else {
+                throw AnswerTemplateError("body", "declares its encoding; expected no encoding=, as bodies are UTF-8")
+            }
             do throws(XMLError) { _ = try StrictXMLReader().read(body, allowsDeclaration: true) } catch {
                 throw AnswerTemplateError("body", "is no XML with its placeholders in texts: \(error.message)")
             }
@@ -159,8 +182,17 @@ package struct AnswerTemplateError: Error, Equatable, Sendable {
     init(_ setting: String, _ reason: String) { (self.setting, self.reason) = (setting, reason) }
 }
 
-extension String {
-    fileprivate func trimmingSuffix(_ character: Character) -> String {
-        String(self[..<(lastIndex { $0 != character }.map { index(after: $0) } ?? startIndex)])
+extension Substring {
+    fileprivate var trimmed: String { split(separator: " ").joined(separator: " ") }
+}
+
+extension JSONValue {
+    /// The names of all members, at any depth.
+    fileprivate var names: [String] {
+        switch self {
+        case .object(let members): members.keys.map(\.text) + members.values.flatMap(\.names)
+        case .list(let items): items.flatMap(\.names)
+        default: []
+        }
     }
 }

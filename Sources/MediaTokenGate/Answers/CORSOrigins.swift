@@ -33,7 +33,7 @@ package struct CORSOrigins: Sendable, Equatable {
     ///
     /// - Parameter origin: The `Origin` of the request, which browsers write in lower case.
     func fields(for origin: ArraySlice<UInt8>) -> [(name: StaticString, value: String)] {
-        let exposed = "X-Media-Token-Code, WWW-Authenticate, Retry-After"
+        let exposed = "X-Media-Token-Code, X-Request-Id, WWW-Authenticate, Retry-After"
         if let named = origins.first(where: { origin.elementsEqual($0.utf8) }) {
             return [
                 ("Access-Control-Allow-Origin", named), ("Access-Control-Allow-Credentials", "true"),
@@ -47,12 +47,16 @@ package struct CORSOrigins: Sendable, Equatable {
     }
 
     /// The header fields that the answer to a preflight request has in addition to those of other answers.
-    static let preflight: [(name: StaticString, value: String)] = [
-        ("Access-Control-Allow-Methods", "POST"),
-        (
-            "Access-Control-Allow-Headers",
-            "Content-Type, Idempotency-Key, X-Adobe-Primetime-MediaToken, X-Request-Id, X-Requestor-Id, X-Resource-Id"
-        ),
-        ("Access-Control-Max-Age", "86400"),
-    ]
+    ///
+    /// - Parameters:
+    ///   - methods: The methods with which the page may ask.
+    ///   - names: The header fields that the endpoint reads, in addition to those of all endpoints.
+    static func preflight(_ methods: [String], reading names: [String]) -> [(name: StaticString, value: String)] {
+        let common = ["Content-Type", "Idempotency-Key", "X-Request-Id"]
+        return [
+            ("Access-Control-Allow-Methods", methods.joined(separator: ", ")),
+            ("Access-Control-Allow-Headers", (common + names).joined(separator: ", ")),
+            ("Access-Control-Max-Age", "86400"),
+        ]
+    }
 }

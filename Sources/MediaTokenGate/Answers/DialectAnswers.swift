@@ -1,5 +1,6 @@
 internal import HTTPMessages
 internal import MediaToken
+internal import TextEncodings
 
 /// The answers of an endpoint that speaks a dialect.
 package final class DialectAnswers: Sendable {
@@ -9,6 +10,11 @@ package final class DialectAnswers: Sendable {
         package let template: AnswerTemplate
 
         package init(_ status: Int, _ template: AnswerTemplate) { (self.status, self.template) = (status, template) }
+
+        /// Whether an app could take one answer for the other, since they differ in their values at most.
+        func looksLike(_ other: Answer) -> Bool {
+            status == other.status && template.skeleton.hasSameBytes(as: other.template.skeleton)
+        }
 
         fileprivate func reply(_ code: String, number: Int?, _ values: AnswerTemplate.Values) -> GateReply {
             let values = values.merging([.code: code]) { $1 }
@@ -21,6 +27,10 @@ package final class DialectAnswers: Sendable {
 
     /// The answer to a token that is accepted.
     package let accepted: Answer
+    /// The values that ``accepted`` can have.
+    package static let valuesOfAcceptance: Set<AnswerTemplate.Placeholder> = [.token, .url, .expires, .code]
+    /// The values that ``rejected`` and ``undecided`` can have.
+    package static let valuesOfDenial: Set<AnswerTemplate.Placeholder> = [.code, .detail]
     /// The answer to a token that is rejected, and to a request that the endpoint does not understand.
     package let rejected: Answer
     /// The answer if there is no decision.

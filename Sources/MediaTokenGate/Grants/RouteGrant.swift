@@ -104,6 +104,12 @@ package final class RouteGrant: Sendable {
 
     /// The order for a grant for `url`. If anything rules the grant out, this throws, before the token is consumed.
     package func order(for url: StreamURL, at now: Timestamp) throws(GrantError) -> GrantOrder {
+        try order(for: url, isPrefix: false, at: now)
+    }
+
+    private func order(
+        for url: StreamURL, isPrefix: Bool, at now: Timestamp
+    ) throws(GrantError) -> GrantOrder {
         guard settings.origins.isEmpty || url.origin.map(settings.origins.contains) ?? false else {
             throw GrantError(
                 "url",
@@ -111,16 +117,27 @@ package final class RouteGrant: Sendable {
             )
         }
         let depth = url.path.names.count - scopePath.names.count
-        guard url.path.isWithin(scopePath), depth > 0 || !grants.opensPrefix else {
+        guard url.path.isWithin(scopePath), depth > 0 || isPrefix || !grants.opensPrefix else {
             throw GrantError(
                 "url", "is '\(printable(url.text))'; expected one below \(printable(settings.scope))")
+        }
+        guard !isPrefix || grants.opensPrefix else {
+            throw GrantError("url", "names all below a path, and the grant is for one URL; expected that")
         }
         _ = try GrantPeriod(from: now, lasting: settings.validity)
         return GrantOrder(route: self, url: url, subject: try grants.subject(of: url))
     }
 
-    /// The order for a grant for all of the route; ``needOfURL`` must be `nil`.
-    func orderWithoutURL(at now: Timestamp) throws(GrantError) -> GrantOrder { try order(for: sample, at: now) }
+    /// The order for a grant for a client that wants to play all below a URL.
+    func order(forAllBelow url: StreamURL, at now: Timestamp) throws(GrantError) -> GrantOrder {
+        try order(for: url, isPrefix: true, at: now)
+    }
+
+    /// The order for a grant for all of the route; it throws if ``needOfURL`` is not `nil`.
+    func orderForAll(at now: Timestamp) throws(GrantError) -> GrantOrder {
+        if let needOfURL { throw GrantError("url", "is missing, and the grant \(needOfURL); expected it") }
+        return try order(for: sample, at: now)
+    }
 
     /// Whether making a grant may take so long that an event loop must not wait for it.
     fileprivate var isCostly: Bool { grants.isCostly }

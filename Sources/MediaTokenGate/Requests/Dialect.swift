@@ -22,6 +22,8 @@ package final class Dialect: Sendable {
     let requestor: DialectPlace?
     let resource: DialectPlace?
     let target: Target
+    /// Where the values of a request are.
+    let places: [DialectPlace]
     let answers: DialectAnswers
 
     package init(
@@ -30,13 +32,14 @@ package final class Dialect: Sendable {
     ) {
         (self.place, self.path, self.method, self.answers) = (place, path, method, answers)
         (self.token, self.requestor, self.resource, self.target) = (token, requestor, resource, target)
+        var places = [token] + [requestor, resource].compactMap(\.self)
+        if case .url(let place) = target { places.append(place) }
+        self.places = places
     }
 
-    var places: [DialectPlace] {
-        var places = [token]
-        places += [requestor, resource].compactMap(\.self)
-        if case .url(let place) = target { places.append(place) }
-        return places
+    /// The names of the header fields that requests have values in.
+    var headerNames: [String] {
+        places.compactMap { if case .header(let name) = $0.part { name.description } else { nil } }
     }
 
     /// The route that the dialect names; `nil` if it names none, or routes of several hosts have that path.
@@ -49,7 +52,11 @@ package final class Dialect: Sendable {
     /// Why the dialect cannot be served beside these routes, whose grants are loaded; `nil` if it can.
     package func problem(beside routes: [GateRoute]) -> String? {
         let wanted = answers.accepted.template.placeholders
-        guard case .route(let path) = target else { return nil }
+        guard case .route(let path) = target else {
+            let fits = routes.contains { $0.grant.map { !wanted.contains(.token) || $0.hasOneField } ?? false }
+            return wanted.isDisjoint(with: [.token, .url]) || fits
+                ? nil : "accepted.body has {token} or {url}, and no route has a grant that fills it; expected one"
+        }
         guard let route = route(among: routes), case .token = route.access else {
             return "route is '\(printable(path))'; expected the path of one route that demands a token"
         }
@@ -85,7 +92,7 @@ struct DialectReader: Sendable {
             guard token.utf8.starts(with: "<signatureInfo>".utf8) else {
                 throw .invalid("the token is not clear text behind \(dialect.token.text); expected <signatureInfo>…")
             }
-            let (route, url) = try target(sent)
+            let (route, target) = try target(sent)
             routePath = route.path.text
             guard case .token(let expectation) = route.access else {
                 throw .invalid("the stream is open, and needs no token")
@@ -100,8 +107,8 @@ struct DialectReader: Sendable {
                 token: RawToken(token),
                 expectation: try exchange.narrowed(expectation, toRequestor: requestor, resource: resource),
                 retries: try exchange.retries(
-                    request, of: url?.text ?? "", within: route.grant?.settings.retryWindow))
-            let order = try order(route.grant, for: url, at: now)
+                    request, of: target.secret, within: route.grant?.settings.retryWindow))
+            let order = try order(route.grant, for: target, at: now)
             var task = VerificationTask(verification, .dialect(dialect.answers), order: order)
             task.route = routePath
             return .verify(task)
@@ -112,38 +119,59 @@ struct DialectReader: Sendable {
         }
     }
 
-    /// The route, and the URL of the stream; no URL if the request is for all of the route.
-    private func target(_ sent: borrowing DialectValues) throws(RequestError) -> (GateRoute, StreamURL?) {
+    /// What a request wants to play.
+    private enum Wanted {
+        /// One stream.
+        case stream(StreamURL)
+        /// All below a path, which ends with a slash.
+        case prefix(StreamURL)
+        /// All of a route.
+        case all(GateRoute)
+
+        /// What tells this from all else that can be wanted. No URL has a zero byte.
+        var secret: String {
+            switch self {
+            case .stream(let url): url.text
+            case .prefix(let url): "prefix\0\(url.text)"
+            case .all(let route): (["route", route.path.text] + route.hosts.map(\.name)).joined(separator: "\0")
+            }
+        }
+    }
+
+    private func target(_ sent: borrowing DialectValues) throws(RequestError) -> (GateRoute, Wanted) {
         guard case .url(let place) = dialect.target else {
             guard let route else { throw RequestError(403, .routeUnknown, "no route has the path of the dialect") }
-            return (route, nil)
+            return (route, .all(route))
         }
         let text = try sent.required("url", at: place)
-        let isPrefix = text.hasSuffix("/*")
+        let isPrefix = text.hasSuffix("/*") && !text.utf8.contains(UInt8(ascii: "?"))
         guard let url = StreamURL(isPrefix ? String(text.dropLast()) : text) else {
             throw .invalid("the url is '\(printable(text))'; expected an unambiguous absolute path or http(s) URL")
         }
-        return (try exchange.route(to: url), isPrefix ? nil : url)
+        return (try exchange.route(to: url), isPrefix ? .prefix(url) : .stream(url))
     }
 
     /// The order for the grant that the answer has in its body or its cookies.
     private func order(
-        _ grant: RouteGrant?, for url: StreamURL?, at now: Timestamp
+        _ grant: RouteGrant?, for wanted: Wanted, at now: Timestamp
     ) throws(RequestError) -> GrantOrder? {
-        let wanted = dialect.answers.accepted.template.placeholders
+        let placeholders = dialect.answers.accepted.template.placeholders
         guard let grant else {
-            guard wanted.isDisjoint(with: [.token, .url]) else { throw .invalid("the stream's route has no grant") }
+            guard placeholders.isDisjoint(with: [.token, .url]) else {
+                throw .invalid("the stream's route has no grant")
+            }
             return nil
         }
-        guard !wanted.contains(.token) || grant.hasOneField else {
+        guard !placeholders.contains(.token) || grant.hasOneField else {
             throw .invalid("a grant of the stream's route has several fields, and the answer has a place for one")
         }
         do throws(GrantError) {
-            if let url { return try grant.order(for: url, at: now) }
-            guard !wanted.contains(.url), grant.needOfURL == nil else {
-                throw GrantError("url", "names no stream; expected one, as the grant \(grant.needOfURL ?? "is a URL")")
+            if case .stream(let url) = wanted { return try grant.order(for: url, at: now) }
+            guard !placeholders.contains(.url) else {
+                throw GrantError("url", "names no stream; expected one, as the answer has its URL")
             }
-            return try grant.orderWithoutURL(at: now)
+            if case .prefix(let url) = wanted { return try grant.order(forAllBelow: url, at: now) }
+            return try grant.orderForAll(at: now)
         } catch {
             throw .invalid("the grant cannot be made: \(error)")
         }

@@ -53,8 +53,10 @@ struct TokenExchange {
     private static let keyLengths = RetryWindow.shortestSecret...255
 
     /// Lets a client fetch its grant again; `nil` if the route does not allow it, or the client sends no key.
+    ///
+    /// - Parameter target: What the grant is for. A retry with the same key is allowed for the same target only.
     func retries(
-        _ request: HTTPRequest, of url: String, within window: Duration?
+        _ request: HTTPRequest, of target: String, within window: Duration?
     ) throws(RequestError) -> RetryWindow? {
         guard let window else { return nil }
         let keys = request.values(of: GateField.idempotencyKey)
@@ -66,7 +68,7 @@ struct TokenExchange {
                 "the Idempotency-Key is not usable; expected one, of \(Self.keyLengths.lowerBound) to "
                     + "\(Self.keyLengths.upperBound) visible characters, made at random for each play")
         }
-        // The secret includes the URL, because another URL needs another grant. No key contains a zero byte.
-        return RetryWindow(secret: Array(key) + [0] + url.utf8, within: window)
+        // The secret includes the target, because another one needs another grant. No key contains a zero byte.
+        return RetryWindow(secret: Array(key) + [0] + target.utf8, within: window)
     }
 }

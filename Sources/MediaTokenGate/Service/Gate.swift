@@ -43,7 +43,12 @@ package struct Gate: Sendable {
 
     /// The task for `request`.
     package func task(_ request: HTTPRequest, at now: Timestamp) -> GateTask {
-        if !corsOrigins.isEmpty, request.method.isSame(as: "OPTIONS"), isForBackends(request) { return .preflight }
+        if !corsOrigins.isEmpty, request.method.isSame(as: "OPTIONS"), isForBackends(request) {
+            let readers = dialects.filter { $0.reads(request) }
+            return readers.isEmpty
+                ? .ownPreflight
+                : .preflight(readers.map(\.dialect.method), reading: readers.flatMap(\.dialect.headerNames))
+        }
         guard let endpoint = GateEndpoint(request.path) else { return dialectTask(request, at: now) }
         if endpoint.isForBackends {
             guard request.method.isSame(as: "POST") else { return .methodNotAllowed(request) }
@@ -184,16 +189,20 @@ extension GateTask {
     }
 
     /// The answer to a browser that asks whether a page may send a request; ``Gate/corsFields(for:)`` says to which pages.
-    fileprivate static let preflight: GateTask = {
+    fileprivate static func preflight(_ methods: [String], reading names: [String]) -> GateTask {
         var answer = HTTPAnswer(204, code: GateCode.corsPreflight.rawValue)
-        for (name, value) in CORSOrigins.preflight { answer.add(name, value) }
+        for (name, value) in CORSOrigins.preflight(methods, reading: names) { answer.add(name, value) }
         return .settled(GateReply(answer, code: GateCode.corsPreflight.rawValue))
-    }()
+    }
+
+    /// The answer for the gate's own endpoints.
+    fileprivate static let ownPreflight = preflight(
+        ["POST"], reading: [GateField.token, GateField.requestor, GateField.resource].map(\.description))
 
     fileprivate static func methodNotAllowed(_ request: HTTPRequest, expected: String = "POST") -> GateTask {
         let isPage = request.method.isSame(as: "OPTIONS")
         let hint =
-            isPage ? "; the pages that a browser may call the gate from are listed by the setting cors-origin" : ""
+            isPage ? "; to let pages in a browser call the gate, list their origins in the setting cors-origin" : ""
         var reply = RequestError(405, .requestInvalid, "expected \(expected)\(hint)").reply
         reply.answer.add("Allow", expected)
         return .settled(reply)
@@ -203,7 +212,7 @@ extension GateTask {
         .settled(
             RequestError(
                 404, .requestInvalid,
-                "nothing is here; expected /v1/verify, /v1/play, /v1/explain or one of /v1/authz/…"
+                "no endpoint has this path; expected /v1/verify, /v1/play, /v1/explain, one of /v1/authz/… or the path of a dialect"
             )
             .reply)
     }

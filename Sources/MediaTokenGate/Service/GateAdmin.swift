@@ -51,7 +51,9 @@ package struct GateAdmin: Sendable {
         case .failed(let error): return text(503, "\(error)\n")
         case .fenced(let seconds):
             var answer = text(
-                503, "fenced, \(seconds) s left: the replay store is new and rejects tokens from before\n")
+                503,
+                "fenced, \(seconds) s left: until then the new replay store rejects every token as TOKEN_PREDATES_STORE\n"
+            )
             answer.addRetry(after: seconds)
             return answer
         }

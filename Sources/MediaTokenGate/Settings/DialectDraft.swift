@@ -40,13 +40,12 @@ struct DialectDraft: Sendable {
         .text(
             "route", "PATH", "Path of the route that the token and the grant are for, if requests have no URL",
             example: "/live/tnt", \.route),
-        answer("accepted", "Answer to a token that is accepted", 200...299, #"{"tokenizedUrl": "{url}"}"#, \.accepted),
+        answer("accepted", "Answer to a token that is accepted", .accepted, \.accepted),
         answer(
-            "rejected", "Answer to a token that is rejected, and to a request that is not understood", 200...499,
-            #"{"error": "{code}", "message": "{detail}"}"#, \.rejected),
+            "rejected", "Answer to a token that is rejected, and to a request that is not understood", .rejected,
+            \.rejected),
         answer(
-            "undecided", "Answer if there is no decision; the token may count as used", 200...599,
-            #"{"error": "{code}", "message": "{detail}"}"#, \.undecided),
+            "undecided", "Answer if there is no decision; the token may count as used", .undecided, \.undecided),
     ])
 
     /// The JSON Schema of a dialect.
@@ -76,19 +75,19 @@ struct DialectDraft: Sendable {
     }
 
     private static func answer(
-        _ name: String, _ help: String, _ statuses: ClosedRange<Int>, _ example: String,
+        _ name: String, _ help: String, _ kind: AnswerDraft.Kind,
         _ path: any WritableKeyPath<DialectDraft, DialectAnswers.Answer?> & Sendable
     ) -> Setting<DialectDraft> {
-        let table = AnswerDraft.table(statuses)
+        let table = AnswerDraft.table(kind)
         return Setting(
             name, "ANSWER", .object(table.schema()), help,
             example: [
-                "status": .number(Double(statuses.upperBound == 299 ? 200 : statuses.upperBound == 499 ? 403 : 503)),
-                "type": "application/json", "body": .text(example),
+                "status": .number(Double(kind.exampleStatus)), "type": "application/json",
+                "body": .text(kind.exampleBody),
             ]
         ) { object, name, draft in
             guard var answer = object.object(name) else { return }
-            draft[keyPath: path] = AnswerDraft.answer(&answer, table)
+            draft[keyPath: path] = AnswerDraft.answer(&answer, kind, table)
             object.takeOver(answer)
         }.required
     }
@@ -119,10 +118,12 @@ struct DialectDraft: Sendable {
         if object.wasTaken("url") == object.wasTaken("route") {
             object.refuse("url", "expected one of url and route")
         }
-        for (name, answer) in [("rejected", rejected), ("undecided", undecided)] where answer == accepted {
-            if answer != nil {
-                object.refuse(name, "is the same as accepted; expected an answer that apps can tell from it")
-            }
+        for (name, answer) in [("rejected", rejected), ("undecided", undecided)] {
+            guard let answer, let accepted, answer.looksLike(accepted) else { continue }
+            object.refuse(
+                name,
+                "has the status and the text of accepted, apart from values; expected an answer that apps can tell from it"
+            )
         }
         guard object.problems.isEmpty, let path, let token, let accepted, let rejected, let undecided,
             let target = url.map(Dialect.Target.url) ?? route.map(Dialect.Target.route)
@@ -136,13 +137,42 @@ struct DialectDraft: Sendable {
 
 /// An answer of a dialect as the configuration file has it.
 private struct AnswerDraft: Sendable {
+    enum Kind {
+        case accepted, rejected, undecided
+
+        var exampleStatus: Int {
+            switch self {
+            case .accepted: 200
+            case .rejected: 403
+            case .undecided: 503
+            }
+        }
+
+        var exampleBody: String {
+            self == .accepted ? #"{"tokenizedUrl": "{url}"}"# : #"{"error": "{code}", "message": "{detail}"}"#
+        }
+
+        var statuses: ClosedRange<Int> {
+            switch self {
+            case .accepted: 200...299
+            case .rejected: 200...499
+            case .undecided: 200...599
+            }
+        }
+
+        var values: Set<AnswerTemplate.Placeholder> {
+            self == .accepted ? DialectAnswers.valuesOfAcceptance : DialectAnswers.valuesOfDenial
+        }
+    }
+
     private var status = 0
     private var type = ""
     private var body = ""
 
-    static func table(_ statuses: ClosedRange<Int>) -> SettingsTable<AnswerDraft> {
+    static func table(_ kind: Kind) -> SettingsTable<AnswerDraft> {
         SettingsTable(settings: [
-            Setting.number("status", "N", "HTTP status", statuses, \.status, { $0 }).required,
+            Setting.number("status", "N", "HTTP status, of an answer that has a body", kind.statuses, \.status, { $0 })
+                .required,
             Setting("type", "TYPE", .text(), "Media type of the body", example: "application/json") {
                 object, name, draft in draft.type = object.text(name) ?? ""
             }.required,
@@ -152,12 +182,21 @@ private struct AnswerDraft: Sendable {
         ])
     }
 
-    static func answer(_ object: inout SettingsObject, _ table: SettingsTable<AnswerDraft>) -> DialectAnswers.Answer? {
+    static func answer(
+        _ object: inout SettingsObject, _ kind: Kind, _ table: SettingsTable<AnswerDraft>
+    ) -> DialectAnswers.Answer? {
         var draft = AnswerDraft()
         table.read(&object, into: &draft)
         guard object.problems.isEmpty else { return nil }
+        // An answer with one of these ends after its header fields (RFC 9110, 15.3.5), or says to go elsewhere.
+        guard ![204, 205].contains(draft.status), !(300...399).contains(draft.status) else {
+            object.refuse(
+                "status", "is \(draft.status), which has no body or says to go elsewhere; expected another status")
+            return nil
+        }
         do throws(AnswerTemplateError) {
-            return DialectAnswers.Answer(draft.status, try AnswerTemplate(draft.body, type: draft.type))
+            let template = try AnswerTemplate(draft.body, type: draft.type, filling: kind.values)
+            return DialectAnswers.Answer(draft.status, template)
         } catch {
             object.refuse(error.setting, error.reason)
             return nil

@@ -53,7 +53,7 @@ extension GateSettings {
         ) { object, name, settings in settings.tlsFiles.names = object.texts(name) },
         Setting(
             "cors-origin", "ORIGIN", .texts(pattern: "\\*|https?://[^/]+", mayBeEmpty: true),
-            "Origin whose pages may call /v1/verify, /v1/play and /v1/explain; * for any, without cookies",
+            "Origin whose pages may call /v1/verify, /v1/play, /v1/explain and dialects; * for any, without cookies",
             example: ["https://player.example"]
         ) { object, name, settings in
             settings.corsOrigins = CORSOrigins(object.texts(name) ?? []) { object.refuse(name, $0) }

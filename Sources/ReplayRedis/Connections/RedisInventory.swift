@@ -26,7 +26,8 @@ struct RedisInventory {
         _ = try session.wait { client.learnSlots($0) }
         var fences: [Timestamp] = []
         for node in client.servers.owning {
-            let markers = try ask(node, client.servers.shards(of: node).map { ["GET", client.keys.marker(of: $0)] })
+            let markers = try replies(
+                of: node, to: client.servers.shards(of: node).map { ["GET", client.keys.marker(of: $0)] })
             fences += markers.compactMap { RedisMarker($0)?.since }
         }
         guard let latest = fences.max() else {
@@ -44,13 +45,12 @@ struct RedisInventory {
             throw .unavailable(
                 "no node of the cluster at \(client.configuration.address) has slot \(shard.slot)")
         }
-        let replies = try ask(node, [["GET", keys.name(of: claim.key)], ["GET", keys.marker(of: shard)]])
-        let address = client.servers.nodes[node].address
-        for case .error(let error) in replies { throw error.storeError(at: address) }
+        let replies = try replies(
+            of: node, to: [["GET", keys.name(of: claim.key)], ["GET", keys.marker(of: shard)]])
         let keptUntil = claim.until.advanced(byMilliseconds: RedisClock.keptMilliseconds)
         let bucket = ReplayBucket(expiring: claim.until)
         guard bucket > ReplayBucket(lastPassedAt: now) else {
-            return ReplayFinding(.predatesStore(since: bucket.end), keptUntil: keptUntil)
+            return ReplayFinding(.forgotten, keptUntil: keptUntil)
         }
         let since = try fence(RedisMarker(replies[1]), on: node, at: now)
         let use: ReplayFinding.Use =
@@ -103,6 +103,13 @@ struct RedisInventory {
     private func memory(of node: Int) throws(ReplayStoreError) -> Int {
         let info = RedisInfo(try ask(node, [["INFO", "memory"]])[0].text ?? "")
         return info["used_memory"].flatMap(Int.init) ?? 0
+    }
+
+    /// The replies to commands that a server must not answer with an error.
+    private func replies(of node: Int, to commands: [RedisCommand]) throws(ReplayStoreError) -> [RedisReply] {
+        let replies = try ask(node, commands)
+        for case .error(let error) in replies { throw error.storeError(at: client.servers.nodes[node].address) }
+        return replies
     }
 
     private func ask(_ node: Int, _ commands: [RedisCommand]) throws(ReplayStoreError) -> [RedisReply] {

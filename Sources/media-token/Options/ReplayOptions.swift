@@ -15,14 +15,14 @@ struct ReplayOptions {
     private let url: String
 
     /// The kind of store, for a report. The rest of the URL may contain a password.
-    var kind: String { printable(String(url.prefix { $0 != ":" })) }
+    var kind: String { String(url.prefix { $0.isASCII && $0.isLetter }) }
 
     init(_ given: Arguments, time: TimeOptions) throws(UsageError) {
         url = try given.one("replays") ?? "memory"
         // A store deletes expired tokens. Given a future time, it would delete tokens that are live for other users.
         guard url == "memory" || time.time == nil else {
             throw UsageError(
-                "--at is given beside --replays \(printable(url)); a lasting store is asked as of now only")
+                "--at is given together with --replays of a lasting store, which is asked as of now only")
         }
     }
 
@@ -30,8 +30,8 @@ struct ReplayOptions {
     func warnOfUse() {
         guard let location = try? ReplayStoreLocation(url), location.mayBeInUse else { return }
         Console.printError(
-            "an accepted token is used up in this \(kind) store, so that its viewer's play will be rejected; "
-                + "'media-token replays lookup' only looks")
+            "warning: an accepted token is used up in this \(kind) store: a gate that shares it will reject the viewer's play; "
+                + "to look only, run 'media-token replays lookup'")
     }
 
     /// Opens the store, or creates it. A new LMDB or Redis store gets a fence that allows for clock skew.

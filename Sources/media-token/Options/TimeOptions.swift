@@ -33,7 +33,7 @@ struct TimeOptions {
         guard let text = try given.one(option) else { return nil }
         guard let time = Timestamp(reading: text) else {
             throw UsageError(
-                "--\(option) is '\(text)'; expected 2016-03-17T22:02:00Z, '2016-03-17 15:02:00 -0700', "
+                "--\(option) is '\(printable(text, limit: 40))'; expected 2016-03-17T22:02:00Z, '2016-03-17 15:02:00 -0700', "
                     + "seconds since 1970, or now")
         }
         return time

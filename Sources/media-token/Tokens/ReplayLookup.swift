@@ -25,9 +25,15 @@ struct ReplayLookup {
         let store: ConfiguredReplayStore
         do { store = try ConfiguredReplayStore(lookingAt: location) } catch { throw CommandError("\(error)") }
         var status = ExitStatus.success
-        try input.forEachGroup { tokens in
-            for token in tokens { status = max(status, look(for: token, in: store)) }
-            Console.flush()
+        do throws(CommandError) {
+            try input.forEachGroup { tokens in
+                for token in tokens { status = max(status, look(for: token, in: store)) }
+                Console.flush()
+            }
+        } catch {
+            // A store that nobody closes counts as crashed when the machine starts again.
+            try? store.close()
+            throw error
         }
         do { try store.close() } catch { throw CommandError("\(error)") }
         return status
@@ -46,7 +52,11 @@ struct ReplayLookup {
             return .undecided
         }
         if isJSON { Console.print(JSONLine.encode(found.document)) } else { found.print() }
-        return found.finding.use == .unused ? .success : .rejected
+        switch found.finding.use {
+        case .unused: return .success
+        case .used, .predatesStore: return .rejected
+        case .forgotten: return .undecided
+        }
     }
 }
 
@@ -69,7 +79,13 @@ private struct FoundToken {
             Console.print("first use   \(since.map { TokenDate($0).description } ?? unknown)")
             Console.print("kept until  \(TokenDate(finding.keptUntil))")
         case .predatesStore(let since):
-            Console.print("used        not known, and rejected: the store's records begin \(TokenDate(since))")
+            Console.print(
+                "used        not known, and rejected: the store has complete records only for tokens issued after "
+                    + since.text(offset: 0))
+        case .forgotten:
+            Console.print(
+                "used        no longer known: the token has expired, and the store kept its record until "
+                    + "\(TokenDate(finding.keptUntil)); look in the gate's log")
         }
     }
 
@@ -79,6 +95,7 @@ private struct FoundToken {
         case .used(let since):
             Document(token, "used", firstUse: since?.milliseconds, keptUntil: finding.keptUntil.milliseconds)
         case .predatesStore(let since): Document(token, "predates", fence: since.milliseconds)
+        case .forgotten: Document(token, "forgotten", keptUntil: finding.keptUntil.milliseconds)
         }
     }
 

@@ -68,12 +68,31 @@ enum VerifyCommand {
             throw CommandError("no resource given")
         }
         let keys = try invocation.keys.load()
-        invocation.replays.warnOfUse()
+        // Programs ask for --status, to let a viewer play.
+        if !invocation.output.isStatus { invocation.replays.warnOfUse() }
         let store = try invocation.replays.open(clockSkew: invocation.time.policy().clockSkew)
         let verifier = MediaTokenVerifier(
             keys: keys, policy: invocation.time.policy(allowedMVPDs: invocation.expectation.allowedMVPDs),
             replays: store)
         let expectation = Expectation(requestors: invocation.expectation.requestors, resource: resource)
+        var (status, codes) = (ExitStatus.success, [VerdictCode]())
+        do throws(CommandError) {
+            (status, codes) = try verify(invocation, by: verifier, for: expectation)
+        } catch {
+            // A store that nobody closes counts as crashed when the machine starts again.
+            try? store.close()
+            throw error
+        }
+        do { try store.close() } catch { throw CommandError("\(error)") }
+        // Not earlier: nobody may read VALID_TOKEN of a run that fails.
+        for code in codes { Console.print(code.rawValue) }
+        return status
+    }
+
+    /// Verifies all tokens of the input, and returns what is printed when the store is closed.
+    private static func verify(
+        _ invocation: Invocation, by verifier: MediaTokenVerifier, for expectation: Expectation
+    ) throws(CommandError) -> (ExitStatus, [VerdictCode]) {
         var (status, codes) = (ExitStatus.success, [VerdictCode]())
         try invocation.input.forEachGroup { tokens in
             let now = invocation.time.time ?? .now
@@ -93,10 +112,7 @@ enum VerifyCommand {
             }
             Console.flush()
         }
-        do { try store.close() } catch { throw CommandError("\(error)") }
-        // Not earlier: nobody may read VALID_TOKEN of a run that fails.
-        for code in codes { Console.print(code.rawValue) }
-        return status
+        return (status, codes)
     }
 }
 

@@ -51,7 +51,8 @@ struct DialectProperty {
             return place
         }
         func answer(_ status: Int, _ text: String) throws -> DialectAnswers.Answer {
-            DialectAnswers.Answer(status, try AnswerTemplate(text, type: "application/json"))
+            let values = status == 200 ? DialectAnswers.valuesOfAcceptance : DialectAnswers.valuesOfDenial
+            return DialectAnswers.Answer(status, try AnswerTemplate(text, type: "application/json", filling: values))
         }
         return Dialect(
             at: path, path: path, method: "POST", token: try place(token), requestor: try requestor.map(place),
