@@ -131,23 +131,34 @@ extension EndToEnd.ProxyTests {
         defer { server.end(SIGKILL) }
         let page = "https://127.0.0.1:\(ports[1])/live/index.m3u8"
         try server.wait { try GateProcess.fetch(page, ["-k"]).code != "000" }
+        // On a machine that stands still for as long as the window, a player loses its grant, and the play tells nothing.
+        var play = try playRenewed(page, at: gate)
+        for _ in 0..<3 where play.longestPause > .seconds(2) { play = try playRenewed(page, at: gate) }
+        #expect(["401", "403"].contains(play.end), "\(play)")
+        #expect(play.played > .seconds(5) && play.played < .seconds(9), "\(play)")
+        #expect(try Self.codes(["http://127.0.0.1:\(ports[0])/live/index.m3u8"], play.first) == ["403"])
+        gate.end()
+    }
+
+    /// Plays with a cookie and what the gate renews it by, until the gate refuses.
+    private func playRenewed(
+        _ page: String, at gate: GateProcess
+    ) throws -> (first: String, played: Duration, longestPause: Duration, end: String) {
         let first = try Self.play("/live/index.m3u8", try place.tokens(1)[0], at: gate).cookie
         let (begin, jar) = (ContinuousClock.now, place.directory.path + "/jar")
-        var (played, code) = (Duration.zero, "")
+        var (played, pause, code) = (Duration.zero, Duration.zero, "")
         // curl keeps what it is given in its jar, and replaces it by what it is sent.
         let line = "127.0.0.1\tFALSE\t/live\tTRUE\t0\t\(first.replacing("=", with: "\t"))\n"
         try line.write(toFile: jar, atomically: false, encoding: .utf8)
         while played < .seconds(60) {
             let start = ContinuousClock.now - begin
             code = try GateProcess.fetch(page, ["-k", "-b", jar, "-c", jar]).code
+            pause = max(pause, start - played)
             guard code == "200" else { break }
             played = start
             usleep(500_000)
         }
-        #expect(["401", "403"].contains(code), "\(code)")
-        #expect(played > .seconds(5) && played < .seconds(9), "\(played)")
-        #expect(try Self.codes(["http://127.0.0.1:\(ports[0])/live/index.m3u8"], first) == ["403"])
-        gate.end()
+        return (first, played, pause, code)
     }
 
     @Test("a token once, and then the manifest and 200 segments by the cookie that it was exchanged for")

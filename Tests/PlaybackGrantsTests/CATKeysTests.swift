@@ -30,7 +30,7 @@ struct CATKeysTests {
         #expect(throws: CATError.unknownKey("b")) { try old.authenticClaims(of: second) }
         let checks = late.check(first, GrantQuestion(at: Timestamp(milliseconds: 1_800_000_000_000)))
         #expect(checks.map(\.subject) == [.key] && !checks.opens)
-        #expect(checks.first?.detail == "made with the key 'a'; expected the ID of a configured key")
+        #expect(checks.first?.detail == "names the key 'a'; no configured key has this ID")
     }
 
     @Test("a token is checked with the key that it names, whatever other key has made it")

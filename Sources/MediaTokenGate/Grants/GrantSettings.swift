@@ -30,7 +30,9 @@ package struct GrantSettings: Sendable, Equatable {
         let (keys, names) = (max(1, keyFiles.count), values.all("key-id").count)
         guard takesSeveral, names != keys, names > 0 || keys > 1 else { return nil }
         return GrantError(
-            "key-id", "has \(names) for \(keys) keys; expected one for each, in the order of key-file")
+            "key-id",
+            "has \(names) for \(keys) keys; expected one for each, in the order of key-file, and media-token for a key that had none"
+        )
     }
 
     /// The names of the settings that refer to other secret files, with the paths of these files.

@@ -1,8 +1,8 @@
 internal import MediaToken
 internal import Timestamps
 
-/// What log and metrics record of an answer. No token or session GUID is ever written, and of what others sent only what
-/// ``LogReason``, ``RequestID`` and ``TrustedProxies`` let through.
+/// What log and metrics record of an answer. No token is written. What a client sent is written only as far as ``LogReason``,
+/// ``RequestID`` and ``TrustedProxies`` let it through; a client chooses its own request ID, of at most 64 characters.
 struct AnswerRecord: Sendable {
     var code = ""
     /// The number of the verdict; `nil` if there is none.

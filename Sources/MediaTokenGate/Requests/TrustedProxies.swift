@@ -20,7 +20,9 @@ package struct TrustedProxies: Sendable {
             } else if let network = Network(text) {
                 networks.append(network)
             } else {
-                refuse("is '\(printable(text))'; expected an IP address, a network such as 10.0.0.0/8, or unix")
+                refuse(
+                    "is '\(printable(text))'; expected an IP address, a network by its first address such as 10.0.0.0/8, or unix"
+                )
             }
         }
     }

@@ -116,7 +116,8 @@ struct DialectDraft: Sendable {
             }
         }
         if object.wasTaken("url") == object.wasTaken("route") {
-            object.refuse("url", "expected one of url and route")
+            let given = object.wasTaken("url") ? "and route are both given" : "is missing, and so is route"
+            object.refuse("url", "\(given); expected one of them")
         }
         for (name, answer) in [("rejected", rejected), ("undecided", undecided)] {
             guard let answer, let accepted, answer.looksLike(accepted) else { continue }

@@ -26,7 +26,8 @@ extension CommonAccessToken: GrantScheme {
         GrantSetting("digest", .word(["sha256"]), .form, "sha256", in: .file),
         GrantSetting("cti", .text("HEX"), .form, "the token's own ID", in: .command),
         GrantSetting(
-            "renew", .text("KIND:S[:S]"), .form, "renewal as cookie, header, redirect or automatic",
+            "renew", .text("KIND:S[:S]"), .form,
+            "renewal as cookie, header, redirect or automatic, for so many seconds; then those before the end in which it is renewed",
             example: "cookie:3600:600"
         ) { text in
             do throws(GrantError) { _ = try CATRenewal(text: text) } catch { return error.reason }
@@ -46,6 +47,9 @@ extension CommonAccessToken: GrantScheme {
 
     package init(_ values: GrantValues) throws(GrantError) {
         let keyIDs = values.has("key-id") ? values.all("key-id") : [Self.usualKeyID]
+        guard keyIDs.count == values.keys.count else {
+            throw GrantError("key-id", "has \(keyIDs.count) IDs for \(values.keys.count) keys; expected one for each")
+        }
         let secrets = try values.keys.map { (key) throws(GrantError) in
             try GrantSecret(hexadecimal: String(decoding: key, as: UTF8.self))
         }

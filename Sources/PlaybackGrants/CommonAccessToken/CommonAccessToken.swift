@@ -156,8 +156,8 @@ extension CATError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .malformed(let reason): "not a Common Access Token: \(reason)"
-        case .otherKey: "the MAC is of another key, or the token was changed; expected one that was made with this key"
-        case .unknownKey(let name): "made with the key '\(printable(name))'; expected the ID of a configured key"
+        case .otherKey: "the MAC is of another key than the one that the token names, or the token was changed"
+        case .unknownKey(let name): "names the key '\(printable(name))'; no configured key has this ID"
         case .unknownClaim(let label):
             "claim \(label) is not understood here, or not in this form; it may restrict more"
         case .noEnd: "it has no exp; expected an end"

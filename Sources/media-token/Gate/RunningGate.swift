@@ -139,7 +139,9 @@ struct GateFiles {
 
     /// Every problem with the files that `settings` name, each with its setting. What needs a file that cannot be read is not
     /// checked, since it would fail for the same reason.
-    static func problems(_ settings: GateSettings) -> [String] {
+    ///
+    /// - Parameter areWhole: Whether all settings could be read. A route that could not would count as missing for a dialect.
+    static func problems(_ settings: GateSettings, areWhole: Bool) -> [String] {
         let password = unreadable([("password-file", settings.passwordFile)])
         let tls = unreadable([
             ("tls-certificate", settings.tls?.certificate), ("tls-key", settings.tls?.key),
@@ -160,8 +162,7 @@ struct GateFiles {
         for route in settings.routes {
             check("") { () throws(CommandError) in routes.append(try loaded(route, of: settings)) }
         }
-        // A route whose grant cannot be loaded would count as missing.
-        guard routes.count == settings.routes.count else { return problems }
+        guard areWhole, routes.count == settings.routes.count else { return problems }
         return problems + problem(with: settings.dialects, beside: routes)
     }
 

@@ -97,7 +97,7 @@ enum ServeCommand {
         for listener in HTTPServer.exposedListeners(among: settings.listen + settings.admin) { warn(exposed: listener) }
         warnOfModes(settings, invocation)
         if SignatureEngine.isDoubtful { tellEngine() }
-        let problems = GateFiles.problems(settings)
+        let problems = GateFiles.problems(settings, areWhole: reader.problems.isEmpty)
         for problem in problems { Console.printError(invocation.options.line(problem)) }
         return problems.isEmpty && reader.problems.isEmpty ? .success : .usage
     }

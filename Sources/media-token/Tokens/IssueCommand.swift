@@ -62,7 +62,7 @@ enum IssueCommand {
                 throw UsageError("'\(given.operands[0])' is given; expected options only")
             }
             guard let key = try given.one("signing-key") else { throw UsageError("no --signing-key given") }
-            guard let requestor = try given.one("requestor") else { throw UsageError("no --requestor given") }
+            let requestor = try given.one("requestor") ?? ""
             let resource = try given.one("resource")
             resourceFile = try given.one("resource-file")
             guard (resource == nil) != (resourceFile == nil) else {
@@ -80,8 +80,12 @@ enum IssueCommand {
             recipe.emptied = try Self.fields("empty", given)
             if given.all("ttl") == ["none"] {
                 recipe.omitted.insert(.ttl)
-            } else {
-                recipe.timeToLive = try given.number("ttl", in: 1...31_536_000_000) ?? recipe.timeToLive
+            } else if given.has("ttl") {
+                do throws(UsageError) {
+                    recipe.timeToLive = try given.number("ttl", in: 1...31_536_000_000) ?? recipe.timeToLive
+                } catch {
+                    throw UsageError("\(error.message), or none")
+                }
             }
             recipe.device = try given.one("device") ?? recipe.device
             recipe.kind = try given.choice("kind", TokenKind.init, TokenKind.allCases.map(\.rawValue)) ?? .media
@@ -90,6 +94,13 @@ enum IssueCommand {
                 ?? recipe.root
             guard recipe.omitted.isDisjoint(with: recipe.emptied) else {
                 throw UsageError("--omit and --empty name the same field; expected one of them")
+            }
+            let replaced = recipe.omitted.union(recipe.emptied)
+            guard !requestor.isEmpty || replaced.contains(.requestorID) else {
+                throw UsageError("no --requestor given")
+            }
+            guard count == 1 || !replaced.contains(.sessionGUID) else {
+                throw UsageError("--count is given, and tokens without a session GUID would not differ; expected one")
             }
             guard recipe.kind == .media || (recipe.omitted.isEmpty && recipe.emptied.isEmpty) else {
                 throw UsageError("--omit, --empty and --ttl none are for media tokens; expected no --kind, or media")
