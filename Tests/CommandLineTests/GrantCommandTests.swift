@@ -109,7 +109,7 @@ struct GrantCommandTests {
         let mixed = try check("--key-file", new, "--key-file", key, "--key-id", "old", "--key-id", "new")
         #expect(mixed.status == 1 && mixed.output.contains("✗ key        the MAC is of another key"), "\(mixed.output)")
         let gone = try check("--key-file", new, "--key-id", "new")
-        #expect(gone.status == 1 && gone.output.contains("✗ key        made with the key 'old'"), "\(gone.output)")
+        #expect(gone.status == 1 && gone.output.contains("✗ key        names the key 'old'"), "\(gone.output)")
         let unnamed = try check("--key-file", new, "--key-file", key)
         #expect(unnamed.status == 2 && unnamed.errors.contains("key-id: has 0 for 2 keys"), "\(unnamed.errors)")
         let twice = try check("--key-file", key, "--key-file", key, "--key-id", "old", "--key-id", "new")

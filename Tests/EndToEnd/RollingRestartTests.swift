@@ -20,7 +20,8 @@ extension EndToEnd {
         /// Starts a gate from a new copy of the program.
         private func start(_ gate: Int, release: Int) throws -> GateProcess {
             let program = place.directory.path + "/media-token-\(gate)-\(release)"
-            try FileManager.default.copyItem(atPath: Program.mediaToken.executable, toPath: program)
+            // By another process: a program that this one starts meanwhile would keep the copy open, and so busy.
+            try Program("cp").succeed([Program.mediaToken.executable, program])
             return try GateProcess(
                 in: place, replays: "lmdb:\(place.directory.path)/replays", ["--skew", "1", "--log-every", "1"],
                 program: program, ports: (ports[1 + gate * 2], ports[2 + gate * 2]))
