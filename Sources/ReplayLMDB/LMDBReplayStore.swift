@@ -157,8 +157,8 @@ public final class LMDBReplayStore: ReplayStore {
     /// It blocks the calling thread, and waits for other processes as a claim does.
     ///
     /// - Throws: `ReplayStoreError`.
-    package func find(_ claim: ReplayClaim, at now: Timestamp) throws(ReplayStoreError) -> ReplayFinding {
-        try withStore(at: now) { (store) throws(LMDBError) in try store.find(claim, fence: lastFence, at: now) }
+    package func find(_ question: ReplayQuestion, at now: Timestamp) throws(ReplayStoreError) -> ReplayFinding {
+        try withStore(at: now) { (store) throws(LMDBError) in try store.find(question, fence: lastFence, at: now) }
     }
 
     /// Closes the store; later claims are answered with an error. If this process is the store's last user, it writes

@@ -232,17 +232,17 @@ final class LMDBStore {
     // MARK: Status
 
     /// What a claim would find now, without making it.
-    func find(_ claim: ReplayClaim, fence: Timestamp, at now: Timestamp) throws(LMDBError) -> ReplayFinding {
+    func find(_ question: ReplayQuestion, fence: Timestamp, at now: Timestamp) throws(LMDBError) -> ReplayFinding {
         try upToDate { (_) throws(LMDBError) in
-            let bucket = ReplayBucket(expiring: claim.until)
+            let bucket = ReplayBucket(expiring: question.until)
             let dropped = max(self.horizon.dropped, ReplayBucket(lastPassedAt: now))
             let use: ReplayFinding.Use =
-                if claim.issued <= fence {
+                if question.issued <= fence {
                     .predatesStore(since: fence)
                 } else if bucket <= dropped {
                     .forgotten
                 } else {
-                    self.live.find(claim)
+                    self.live.find(question)
                 }
             return ReplayFinding(use, keptUntil: bucket.passed)
         }

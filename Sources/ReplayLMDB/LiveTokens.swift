@@ -41,8 +41,8 @@ struct LiveTokens {
     }
 
     /// Whether a key was claimed, and when, if the claim had a fingerprint.
-    func find(_ claim: ReplayClaim) -> ReplayFinding.Use {
-        indexes[Self.number(of: claim.key.half)].find(claim)
+    func find(_ question: ReplayQuestion) -> ReplayFinding.Use {
+        indexes[Self.number(of: question.key.half)].find(question)
     }
 
     /// Takes over an entry of the log, unless its bucket is deleted.

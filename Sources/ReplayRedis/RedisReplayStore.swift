@@ -89,8 +89,8 @@ public final class RedisReplayStore: ReplayStore {
     /// What a claim would find now, without making it: nothing is written.
     ///
     /// - Throws: `ReplayStoreError`.
-    package func find(_ claim: ReplayClaim, at now: Timestamp) throws(ReplayStoreError) -> ReplayFinding {
-        try withSession { (session) throws(ReplayStoreError) in try RedisInventory(session).find(claim, at: now) }
+    package func find(_ question: ReplayQuestion, at now: Timestamp) throws(ReplayStoreError) -> ReplayFinding {
+        try withSession { (session) throws(ReplayStoreError) in try RedisInventory(session).find(question, at: now) }
     }
 
     private func withSession<Value>(

@@ -75,11 +75,11 @@ public enum ConfiguredReplayStore: ReplayStore {
     /// What a claim would find now, without making it.
     ///
     /// - Throws: `ReplayStoreError`.
-    package func find(_ claim: ReplayClaim, at now: Timestamp) throws(ReplayStoreError) -> ReplayFinding {
+    package func find(_ question: ReplayQuestion, at now: Timestamp) throws(ReplayStoreError) -> ReplayFinding {
         switch self {
         case .memory: throw .unavailable("a memory store is known to its own process only")
-        case .lmdb(let store): try store.find(claim, at: now)
-        case .redis(let store): try store.find(claim, at: now)
+        case .lmdb(let store): try store.find(question, at: now)
+        case .redis(let store): try store.find(question, at: now)
         }
     }
 

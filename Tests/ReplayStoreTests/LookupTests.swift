@@ -156,3 +156,10 @@ extension ReplayStoreTests {
         }
     }
 }
+
+extension ConfiguredReplayStore {
+    /// Looks the token of a claim up.
+    fileprivate func find(_ claim: ReplayClaim, at now: Timestamp) throws(ReplayStoreError) -> ReplayFinding {
+        try find(ReplayQuestion(key: claim.key, issued: claim.issued, until: claim.until), at: now)
+    }
+}

@@ -1,4 +1,29 @@
+package import ClaimsStage
 package import Timestamps
+internal import TokenCrypto
+
+/// What identifies a token to a replay store that looks it up. It cannot be claimed, because no signature is verified.
+package struct ReplayQuestion: Sendable {
+    package let key: ReplayKey
+    /// The token's issue time.
+    package let issued: Timestamp
+    /// The time until which the token would be remembered, as a claim has it.
+    package let until: Timestamp
+
+    package init(key: ReplayKey, issued: Timestamp, until: Timestamp) {
+        (self.key, self.issued, self.until) = (key, issued, until)
+    }
+
+    /// - Parameters:
+    ///   - claims: The claims of the token.
+    ///   - payload: The bytes that the claims were read from.
+    /// - Throws: ``ReplayStoreError/outOfResources(_:)`` if libcrypto fails.
+    package init(on claims: MediaTokenClaims, of payload: ArraySlice<UInt8>) throws(ReplayStoreError) {
+        let digest: SHA256Digest
+        do { digest = try SHA256Hasher().digest(payload) } catch { throw .outOfResources("\(error)") }
+        self.init(key: ReplayKey(digest), issued: claims.issueTime.timestamp, until: claims.replayExpiry)
+    }
+}
 
 /// The result of looking a token up in a replay store. A lookup consumes nothing.
 package struct ReplayFinding: Hashable, Sendable {

@@ -21,8 +21,8 @@ package struct ReplayIndex: Sendable {
     }
 
     /// Whether a key was claimed, and when, if the claim had a fingerprint.
-    package func find(_ claim: ReplayClaim) -> ReplayFinding.Use {
-        buckets[ReplayBucket(expiring: claim.until)]?.find(claim.key.half) ?? .unused
+    package func find(_ question: ReplayQuestion) -> ReplayFinding.Use {
+        buckets[ReplayBucket(expiring: question.until)]?.find(question.key.half) ?? .unused
     }
 
     /// Takes over a first use that another process has recorded; `false` if the key was there before.

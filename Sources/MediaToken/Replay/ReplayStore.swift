@@ -1,4 +1,4 @@
-package import ClaimsStage
+internal import ClaimsStage
 package import PolicyStage
 internal import Threading
 public import Timestamps
@@ -62,20 +62,7 @@ public struct ReplayClaim: Sendable {
         let key = ReplayKey(token.signed.digest)
         let fingerprint: RetryFingerprint? =
             if let retries { try RetryFingerprint(of: key, secret: retries.secret) } else { nil }
-        self.init(key, token.signed.claims, fingerprint)
-    }
-
-    /// Creates the claim that a token would make if it were approved, to look it up. Its signature is not verified.
-    ///
-    /// - Parameter payload: the signed bytes that the claims were read from.
-    /// - Throws: ``ReplayStoreError/outOfResources(_:)`` if libcrypto fails.
-    package init(unverified claims: MediaTokenClaims, of payload: ArraySlice<UInt8>) throws(ReplayStoreError) {
-        let digest: SHA256Digest
-        do { digest = try SHA256Hasher().digest(payload) } catch { throw .outOfResources("\(error)") }
-        self.init(ReplayKey(digest), claims, nil)
-    }
-
-    private init(_ key: ReplayKey, _ claims: MediaTokenClaims, _ fingerprint: RetryFingerprint?) {
+        let claims = token.signed.claims
         self.init(
             key: key, issued: claims.issueTime.timestamp, until: claims.replayExpiry, fingerprint: fingerprint)
     }

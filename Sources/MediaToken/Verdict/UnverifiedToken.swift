@@ -10,8 +10,8 @@ package struct UnverifiedToken: Sendable {
     package let id: TokenID
     /// The issue time, as the token has it.
     package let issueTime: TokenDate
-    /// The claim that a verifier would make if it approved the token.
-    package let claim: ReplayClaim
+    /// What a replay store is asked about the token.
+    package let question: ReplayQuestion
 
     /// Reads a media token; throws if the input is none.
     package init(_ token: RawToken) throws(StageError) {
@@ -21,7 +21,7 @@ package struct UnverifiedToken: Sendable {
         do { claims = try MediaTokenClaims(TokenElements(readingUnverified: opened.payload)) } catch {
             throw StageError(error)
         }
-        do { claim = try ReplayClaim(unverified: claims, of: opened.payload) } catch { throw StageError(error) }
-        (id, issueTime) = (TokenID(word: claim.key.words.0), claims.issueTime)
+        do { question = try ReplayQuestion(on: claims, of: opened.payload) } catch { throw StageError(error) }
+        (id, issueTime) = (TokenID(word: question.key.words.0), claims.issueTime)
     }
 }

@@ -38,23 +38,23 @@ struct RedisInventory {
     }
 
     /// What a claim would find now. The marker of its shard is read after its key, as for a claim.
-    func find(_ claim: ReplayClaim, at now: Timestamp) throws(ReplayStoreError) -> ReplayFinding {
+    func find(_ question: ReplayQuestion, at now: Timestamp) throws(ReplayStoreError) -> ReplayFinding {
         _ = try session.wait { client.learnSlots($0) }
-        let (shard, keys) = (client.keys.shard(of: claim.key), client.keys)
+        let (shard, keys) = (client.keys.shard(of: question.key), client.keys)
         guard let node = client.servers.owner(of: shard) else {
             throw .unavailable(
                 "no node of the cluster at \(client.configuration.address) has slot \(shard.slot)")
         }
         let replies = try replies(
-            of: node, to: [["GET", keys.name(of: claim.key)], ["GET", keys.marker(of: shard)]])
-        let keptUntil = claim.until.advanced(byMilliseconds: RedisClock.keptMilliseconds)
-        let bucket = ReplayBucket(expiring: claim.until)
+            of: node, to: [["GET", keys.name(of: question.key)], ["GET", keys.marker(of: shard)]])
+        let keptUntil = question.until.advanced(byMilliseconds: RedisClock.keptMilliseconds)
+        let bucket = ReplayBucket(expiring: question.until)
         guard bucket > ReplayBucket(lastPassedAt: now) else {
             return ReplayFinding(.forgotten, keptUntil: keptUntil)
         }
         let since = try fence(RedisMarker(replies[1]), on: node, at: now)
         let use: ReplayFinding.Use =
-            if claim.issued <= since {
+            if question.issued <= since {
                 .predatesStore(since: since)
             } else if let text = replies[0].text {
                 .used(since: FingerprintedUse(text)?.time)

@@ -43,7 +43,7 @@ struct ReplayLookup {
         let found: FoundToken
         do throws(StageError) {
             let token = try UnverifiedToken(token)
-            do throws(ReplayStoreError) { found = FoundToken(token, try store.find(token.claim, at: .now)) } catch {
+            do throws(ReplayStoreError) { found = FoundToken(token, try store.find(token.question, at: .now)) } catch {
                 Console.printError("\(token.id): \(error)")
                 return .undecided
             }
