@@ -39,7 +39,7 @@ package final class Dialect: Sendable {
 
     /// The names of the header fields that requests have values in.
     var headerNames: [String] {
-        places.compactMap { if case .header(let name) = $0.part { name.description } else { nil } }
+        places.filter { $0.part == .header }.map(\.field.description)
     }
 
     /// The route that the dialect names; `nil` if it names none, or routes of several hosts have that path.

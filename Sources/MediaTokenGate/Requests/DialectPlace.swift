@@ -4,15 +4,15 @@ internal import TextEncodings
 /// Where a request in a dialect has a value, and whether it is Base64 there: `query:accessToken`, `form:token`,
 /// `header:X-Token`, `json:play.token`, `json:token;base64`.
 package struct DialectPlace: Sendable {
-    enum Part: Sendable {
-        case query(String)
-        case form(String)
-        case header(HTTPFieldName)
-        /// The names on the way to a member of the JSON body.
-        case json([String])
+    enum Part: String, Sendable {
+        case query, form, header, json
     }
 
     let part: Part
+    /// The name of the field or, in JSON, the names on the way to the member.
+    let names: [String]
+    /// The name of the header field, where ``part`` is one.
+    let field: HTTPFieldName
     let isBase64: Bool
     /// The place as it is configured.
     package let text: String
@@ -26,45 +26,24 @@ package struct DialectPlace: Sendable {
         let mark = ";base64"
         isBase64 = text.hasSuffix(mark)
         let place = isBase64 ? text.dropLast(mark.count) : Substring(text)
-        guard let colon = place.firstIndex(of: ":") else { return nil }
-        let name = String(place[place.index(after: colon)...])
-        guard !name.isEmpty, !name.contains(";") else { return nil }
-        switch place[..<colon] {
-        case "query": part = .query(name)
-        case "form": part = .form(name)
-        case "header":
-            guard name.utf8.allSatisfy(\.isTokenCharacter) else { return nil }
-            part = .header(HTTPFieldName(name))
-        case "json":
-            let names = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-            guard !names.contains("") else { return nil }
-            part = .json(names)
-        default: return nil
+        guard let colon = place.firstIndex(of: ":"), let part = Part(rawValue: String(place[..<colon])) else {
+            return nil
         }
-        self.text = text
+        let name = String(place[place.index(after: colon)...])
+        names = part == .json ? name.split(separator: ".", omittingEmptySubsequences: false).map(String.init) : [name]
+        guard !names.contains(""), !name.contains(";") else { return nil }
+        guard part != .header || name.utf8.allSatisfy(\.isTokenCharacter) else { return nil }
+        (self.part, field, self.text) = (part, HTTPFieldName(name), text)
     }
 
     /// Whether the value is in the request's body.
-    var isInBody: Bool {
-        switch part {
-        case .form, .json: true
-        case .query, .header: false
-        }
-    }
-
-    var isInForm: Bool { if case .form = part { true } else { false } }
+    var isInBody: Bool { part == .form || part == .json }
 
     /// Whether one value could be read for both places.
     func meets(_ other: DialectPlace) -> Bool {
-        switch (part, other.part) {
-        case (.query(let name), .query(let otherName)), (.form(let name), .form(let otherName)):
-            name.hasSameBytes(as: otherName)
-        case (.header(let name), .header(let otherName)):
-            name.description.isSame(ignoringCaseOf: otherName.description)
-        case (.json(let names), .json(let others)):
-            zip(names, others).allSatisfy { $0.hasSameBytes(as: $1) }
-        default: false
-        }
+        guard part == other.part else { return false }
+        if part == .header { return names[0].isSame(ignoringCaseOf: other.names[0]) }
+        return zip(names, other.names).allSatisfy { $0.hasSameBytes(as: $1) }
     }
 }
 
@@ -88,7 +67,7 @@ struct DialectValues: ~Copyable {
             return
         }
         _ = try VerifyRequestBody.mediaType(request)
-        if place.isInForm {
+        if place.part == .form {
             form = try VerifyRequestBody.form(request.body)
         } else {
             do { json = try StrictJSON.readObject(request.body) } catch {
@@ -130,16 +109,17 @@ struct DialectValues: ~Copyable {
         // Base64 has no spaces, so a plus sign that a client forgot to escape is one.
         let plus = place.isBase64 ? UInt8(ascii: "+") : UInt8(ascii: " ")
         switch place.part {
-        case .query(let name): return query.encoded(name).map { String(percentEncoded: $0, plus: plus) }
-        case .form(let name): return (form?.encoded(name) ?? []).map { String(percentEncoded: $0, plus: plus) }
-        case .header(let name):
+        case .query: return query.encoded(place.names[0]).map { String(percentEncoded: $0, plus: plus) }
+        case .form:
+            return (form?.encoded(place.names[0]) ?? []).map { String(percentEncoded: $0, plus: plus) }
+        case .header:
             // A replacement character stands for bytes that were not UTF-8 when a proxy read them.
-            return request.values(of: name).map { String(utf8: $0).flatMap { $0.holdsReplacement ? nil : $0 } }
-        case .json(let names):
+            return request.values(of: place.field).map { String(utf8: $0).flatMap { $0.holdsReplacement ? nil : $0 } }
+        case .json:
             do throws(JSONError) {
                 var object = json
-                for name in names.dropLast() { object = try object?.object(name) }
-                return try object?.text(names.last ?? "").map { [$0] } ?? []
+                for name in place.names.dropLast() { object = try object?.object(name) }
+                return try object?.text(place.names.last ?? "").map { [$0] } ?? []
             } catch {
                 throw .invalid("the JSON cannot be read: \(error.reason)")
             }

@@ -110,7 +110,7 @@ struct DialectDraft: Sendable {
             for (otherName, other) in places[..<index] {
                 if place.meets(other) {
                     object.refuse(name, "is where \(otherName) is; expected another place")
-                } else if place.isInBody, other.isInBody, place.isInForm != other.isInForm {
+                } else if place.isInBody, other.isInBody, place.part != other.part {
                     object.refuse(name, "is in another form of body than \(otherName); expected form or json for both")
                 }
             }
