@@ -3,7 +3,7 @@ internal import TokenXML
 
 /// The body of an answer in a dialect, with placeholders such as `{token}`. A value is escaped as the body's media type
 /// demands, so it never ends the string or element that it stands in.
-package struct AnswerTemplate: Sendable, Equatable {
+package struct AnswerTemplate: Sendable {
     /// A value that an answer can have in its body.
     package enum Placeholder: String, Sendable, CaseIterable {
         /// The value of the playback grant.
@@ -20,7 +20,7 @@ package struct AnswerTemplate: Sendable, Equatable {
 
     typealias Values = [Placeholder: String]
 
-    private enum Part: Equatable {
+    private enum Part {
         case literal(String)
         case value(Placeholder)
     }
@@ -174,7 +174,7 @@ package struct AnswerTemplate: Sendable, Equatable {
 }
 
 /// What is wrong with the body of an answer or its media type.
-package struct AnswerTemplateError: Error, Equatable, Sendable {
+package struct AnswerTemplateError: Error, Sendable {
     /// The name of the setting.
     package let setting: String
     package let reason: String

@@ -5,7 +5,7 @@ internal import TextEncodings
 /// The answers of an endpoint that speaks a dialect.
 package final class DialectAnswers: Sendable {
     /// One of the answers.
-    package struct Answer: Sendable, Equatable {
+    package struct Answer: Sendable {
         let status: Int
         package let template: AnswerTemplate
 

@@ -45,6 +45,15 @@ extension HTTPAnswer {
     }
 }
 
+extension Timestamp {
+    /// The whole seconds from `now` until a fence at this time rejects no token that is issued then; 0 if that time has come.
+    /// Issue times are whole seconds, so a token of the second in which the fence lies is rejected too.
+    package func secondsUntilPassed(at now: Timestamp) -> Int64 {
+        let passed = Timestamp(milliseconds: wholeSeconds * 1000).advanced(byMilliseconds: 1000)
+        return max(0, -(now.milliseconds(since: passed).flooredQuotient(by: 1000)))
+    }
+}
+
 /// An answer without a verdict, as problem details (RFC 9457).
 struct RequestError: Error {
     /// The HTTP status of the answer.
@@ -207,12 +216,14 @@ package enum AnswerFormat: Sendable {
     }
 
     private func reply(_ code: VerdictCode, _ detail: String? = nil, _ body: () -> [UInt8]) -> GateReply {
-        var answer = HTTPAnswer(code.httpStatus, code: code.rawValue)
-        if case .document = self {
-            answer = HTTPAnswer(
-                code.httpStatus, code: code.rawValue,
-                type: code == .validToken ? "application/json" : "application/problem+json", body: body())
-        }
+        let answer =
+            if case .document = self {
+                HTTPAnswer(
+                    code.httpStatus, code: code.rawValue,
+                    type: code == .validToken ? "application/json" : "application/problem+json", body: body())
+            } else {
+                HTTPAnswer(code.httpStatus, code: code.rawValue)
+            }
         return GateReply(answer, code: code.rawValue, number: code.number, detail: detail)
     }
 }

@@ -55,12 +55,3 @@ package final class StoreReadiness: Sendable {
         }
     }
 }
-
-extension Timestamp {
-    /// The whole seconds from `now` until a fence at this time rejects no token that is issued then; 0 if that time has come.
-    /// Issue times are whole seconds, so a token of the second in which the fence lies is rejected too.
-    package func secondsUntilPassed(at now: Timestamp) -> Int64 {
-        let passed = Timestamp(milliseconds: wholeSeconds * 1000).advanced(byMilliseconds: 1000)
-        return max(0, -(now.milliseconds(since: passed).flooredQuotient(by: 1000)))
-    }
-}

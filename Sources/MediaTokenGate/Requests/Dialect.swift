@@ -138,16 +138,14 @@ struct DialectReader: Sendable {
         }
     }
 
-    private func target(_ sent: borrowing DialectValues) throws(RequestError) -> (GateRoute, Wanted) {
+    private func target(_ sent: DialectValues) throws(RequestError) -> (GateRoute, Wanted) {
         guard case .url(let place) = dialect.target else {
             guard let route else { throw RequestError(403, .routeUnknown, "no route has the path of the dialect") }
             return (route, .all(route))
         }
         let text = try sent.required("url", at: place)
         let isPrefix = text.hasSuffix("/*") && !text.utf8.contains(UInt8(ascii: "?"))
-        guard let url = StreamURL(isPrefix ? String(text.dropLast()) : text) else {
-            throw .invalid("the url is '\(printable(text))'; expected an unambiguous absolute path or http(s) URL")
-        }
+        let url = try exchange.streamURL(isPrefix ? String(text.dropLast()) : text)
         return (try exchange.route(to: url), isPrefix ? .prefix(url) : .stream(url))
     }
 

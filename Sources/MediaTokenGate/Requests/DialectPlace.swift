@@ -48,7 +48,7 @@ package struct DialectPlace: Sendable {
 }
 
 /// The values of one request in a dialect.
-struct DialectValues: ~Copyable {
+struct DialectValues {
     private let request: HTTPRequest
     private let query: FormFields
     private var form: FormFields?
@@ -57,11 +57,9 @@ struct DialectValues: ~Copyable {
     /// Reads the parts of the request that the places are in. The dialect alone decides how the body is read: clients label
     /// JSON as a form, or as nothing.
     init(_ request: HTTPRequest, at places: [DialectPlace]) throws(RequestError) {
+        let query = try FormFields.whole(request.query ?? [], of: "query")
         self.request = request
-        query = FormFields(request.query ?? [])
-        guard query.isWhole else {
-            throw .invalid("a field name of the query cannot be decoded, or there are more than 256 fields")
-        }
+        self.query = query
         guard let place = places.first(where: \.isInBody) else {
             guard request.body.isEmpty else { throw .invalid("the request has a body; expected none") }
             return
@@ -76,15 +74,17 @@ struct DialectValues: ~Copyable {
         }
     }
 
-    /// The value at a place; `nil` if the request has none there.
+    /// The value at a place, which the request must have there once.
     ///
     /// - Parameter name: What the value is, for error messages.
-    func value(of name: String, at place: DialectPlace) throws(RequestError) -> String? {
+    func required(_ name: String, at place: DialectPlace) throws(RequestError) -> String {
         let values = try texts(at: place)
         guard values.count <= 1 else {
             throw .invalid("the \(name) is given \(values.count) times; expected it once, as \(place.text)")
         }
-        guard let value = values.first else { return nil }
+        guard let value = values.first else {
+            throw .invalid("no \(name) is given; expected it as \(place.text)")
+        }
         guard let value, !value.isEmpty else {
             throw .invalid("the \(name) is empty or cannot be decoded; expected UTF-8, as \(place.text)")
         }
@@ -94,14 +94,6 @@ struct DialectValues: ~Copyable {
             throw .invalid("the \(name) is no Base64 of UTF-8; expected that, as \(place.text)")
         }
         return decoded
-    }
-
-    /// The value at a place, which the request must have.
-    func required(_ name: String, at place: DialectPlace) throws(RequestError) -> String {
-        guard let value = try value(of: name, at: place) else {
-            throw .invalid("no \(name) is given; expected it as \(place.text)")
-        }
-        return value
     }
 
     /// The values at a place, before Base64 is taken off. A value is `nil` if it cannot be decoded.

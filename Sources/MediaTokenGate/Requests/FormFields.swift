@@ -34,6 +34,17 @@ struct FormFields {
         self.isWhole = isWhole && !isTooLong
     }
 
+    /// The fields of a query or a form, of which all must be readable.
+    ///
+    /// - Parameter part: What `text` is, for error messages.
+    static func whole(_ text: ArraySlice<UInt8>, of part: String) throws(RequestError) -> FormFields {
+        let fields = FormFields(text)
+        guard fields.isWhole else {
+            throw .invalid("a field name of the \(part) cannot be decoded, or there are more than 256 fields")
+        }
+        return fields
+    }
+
     private static func decodedName(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         if name.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "+") }) { return name }
         return String(percentEncoded: name, plus: space).map { Array($0.utf8)[...] }

@@ -14,11 +14,7 @@ struct PlayRequestReader {
         do throws(RequestError) {
             let sent = try VerifyRequestFields(request)
             let text = try sent.one("url", or: "path")
-            guard let url = StreamURL(text) else {
-                throw .invalid(
-                    "the url is '\(printable(text))'; expected an unambiguous absolute path or http(s) URL"
-                )
-            }
+            let url = try exchange.streamURL(text)
             let found = try exchange.route(to: url)
             route = found.path.text
             guard case .token(let expectation) = found.access, let grant = found.grant else {

@@ -8,7 +8,15 @@ struct TokenExchange {
     let routes: GateRoutes
     let comparesCanonically: Bool
 
-    /// The route of a stream that needs a token.
+    /// Reads the URL of a stream.
+    func streamURL(_ text: String) throws(RequestError) -> StreamURL {
+        guard let url = StreamURL(text) else {
+            throw .invalid("the url is '\(printable(text))'; expected an unambiguous absolute path or http(s) URL")
+        }
+        return url
+    }
+
+    /// The route of a stream.
     func route(to url: StreamURL) throws(RequestError) -> GateRoute {
         guard url.origin != nil || !routes.nameHosts else {
             throw .invalid(

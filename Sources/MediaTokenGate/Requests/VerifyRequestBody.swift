@@ -74,11 +74,7 @@ struct VerifyRequestBody: ~Copyable {
     /// The fields of a body that is a form.
     static func form(_ bytes: ArraySlice<UInt8>) throws(RequestError) -> FormFields {
         guard String(utf8: bytes) != nil else { throw .invalid("the form is not UTF-8") }
-        let form = FormFields(bytes)
-        guard form.isWhole else {
-            throw .invalid("a field name of the form cannot be decoded, or there are more than 256 fields")
-        }
-        return form
+        return try FormFields.whole(bytes, of: "form")
     }
 
     /// - Parameter tokens: those of the header.

@@ -37,11 +37,9 @@ struct VerifyRequestFields: ~Copyable {
     private let request: HTTPRequest
 
     init(_ request: HTTPRequest) throws(RequestError) {
-        query = FormFields(request.query ?? [])
-        guard query.isWhole else {
-            throw .invalid("a field name of the query cannot be decoded, or there are more than 256 fields")
-        }
+        let query = try FormFields.whole(request.query ?? [], of: "query")
         body = try VerifyRequestBody(request)
+        self.query = query
         self.request = request
     }
 

@@ -6,9 +6,8 @@ package import Timestamps
 
 /// Turns a request into the task that the gate has to do for it. It has no sockets, no clock and no state.
 package struct Gate: Sendable {
-    private let routes: GateRoutes
+    private let exchange: TokenExchange
     private let sources: TokenSources
-    private let comparesCanonically: Bool
     private let dialects: [DialectReader]
     private let corsOrigins: CORSOrigins
 
@@ -22,8 +21,8 @@ package struct Gate: Sendable {
         routes: [GateRoute] = [], sources: TokenSources = TokenSources(), comparesCanonically: Bool = false,
         dialects: [Dialect] = [], corsOrigins: CORSOrigins = CORSOrigins()
     ) {
-        (self.routes, self.sources, self.comparesCanonically) = (GateRoutes(routes), sources, comparesCanonically)
-        let exchange = TokenExchange(routes: self.routes, comparesCanonically: comparesCanonically)
+        let exchange = TokenExchange(routes: GateRoutes(routes), comparesCanonically: comparesCanonically)
+        (self.exchange, self.sources) = (exchange, sources)
         self.dialects = dialects.map { DialectReader($0, routes, exchange) }
         self.corsOrigins = corsOrigins
     }
@@ -56,10 +55,9 @@ package struct Gate: Sendable {
         switch endpoint {
         // Verifying and explaining have separate paths, so that 200 from /v1/verify has one meaning.
         case .verify, .explain:
-            let reader = VerifyRequestReader(comparesCanonically: comparesCanonically)
+            let reader = VerifyRequestReader(comparesCanonically: exchange.comparesCanonically)
             return reader.task(request, explains: endpoint == .explain)
         case .play:
-            let exchange = TokenExchange(routes: routes, comparesCanonically: comparesCanonically)
             return PlayRequestReader(exchange: exchange).task(request, at: now)
         // nginx's auth_request (nginx.org, ngx_http_auth_request_module) and HAProxy, with the guides' headers.
         case .authRequest:
@@ -114,7 +112,7 @@ package struct Gate: Sendable {
                 403, .routeUnknown,
                 "the stream's path is empty, too long or can be read in two ways; expected an absolute path")
         }
-        guard let route = routes.route(to: path, on: proxied.streamHost) else {
+        guard let route = exchange.routes.route(to: path, on: proxied.streamHost) else {
             return .subrequest(403, .routeUnknown, "no route names the stream's path on this host")
         }
         return authorize(proxied, target, path, by: route, at: now).on(route)

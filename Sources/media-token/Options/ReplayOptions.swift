@@ -56,3 +56,17 @@ struct ReplayOptions {
         } catch { throw CommandError("\(error)") }
     }
 }
+
+extension ConfiguredReplayStore {
+    /// Runs `body`, and closes the store, whatever comes of it: a store that nobody closes counts as crashed when the machine
+    /// starts again.
+    func closed<Value>(after body: () throws(CommandError) -> Value) throws(CommandError) -> Value {
+        let value: Value
+        do throws(CommandError) { value = try body() } catch {
+            try? close()
+            throw error
+        }
+        do { try close() } catch { throw CommandError("\(error)") }
+        return value
+    }
+}

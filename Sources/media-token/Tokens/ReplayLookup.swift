@@ -24,19 +24,14 @@ struct ReplayLookup {
     func run() throws(CommandError) -> ExitStatus {
         let store: ConfiguredReplayStore
         do { store = try ConfiguredReplayStore(lookingAt: location) } catch { throw CommandError("\(error)") }
-        var status = ExitStatus.success
-        do throws(CommandError) {
+        return try store.closed { () throws(CommandError) in
+            var status = ExitStatus.success
             try input.forEachGroup { tokens in
                 for token in tokens { status = max(status, look(for: token, in: store)) }
                 Console.flush()
             }
-        } catch {
-            // A store that nobody closes counts as crashed when the machine starts again.
-            try? store.close()
-            throw error
+            return status
         }
-        do { try store.close() } catch { throw CommandError("\(error)") }
-        return status
     }
 
     private func look(for token: RawToken, in store: ConfiguredReplayStore) -> ExitStatus {

@@ -51,14 +51,13 @@ enum ReplaysCommand {
             case .lookUp(let lookup): return try lookup.run()
             case .show(let url, let sweepsFirst, let isJSON):
                 let store = try ReplayOptions.openExisting(url)
-                do throws(ReplayStoreError) {
-                    if sweepsFirst { try store.sweep(at: .now) }
-                    let contents = try store.contents()
-                    try store.close()
-                    show(contents, store.statements, asJSON: isJSON)
-                } catch {
-                    throw CommandError("\(error)")
+                let contents = try store.closed { () throws(CommandError) in
+                    do throws(ReplayStoreError) {
+                        if sweepsFirst { try store.sweep(at: .now) }
+                        return try store.contents()
+                    } catch { throw CommandError("\(error)") }
                 }
+                show(contents, store.statements, asJSON: isJSON)
                 return .success
             }
         }

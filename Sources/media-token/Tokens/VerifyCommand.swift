@@ -75,15 +75,9 @@ enum VerifyCommand {
             keys: keys, policy: invocation.time.policy(allowedMVPDs: invocation.expectation.allowedMVPDs),
             replays: store)
         let expectation = Expectation(requestors: invocation.expectation.requestors, resource: resource)
-        var (status, codes) = (ExitStatus.success, [VerdictCode]())
-        do throws(CommandError) {
-            (status, codes) = try verify(invocation, by: verifier, for: expectation)
-        } catch {
-            // A store that nobody closes counts as crashed when the machine starts again.
-            try? store.close()
-            throw error
+        let (status, codes) = try store.closed { () throws(CommandError) in
+            try verify(invocation, by: verifier, for: expectation)
         }
-        do { try store.close() } catch { throw CommandError("\(error)") }
         // Not earlier: nobody may read VALID_TOKEN of a run that fails.
         for code in codes { Console.print(code.rawValue) }
         return status
