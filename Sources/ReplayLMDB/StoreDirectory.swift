@@ -29,7 +29,10 @@ final class StoreDirectory {
     init(_ path: String, makesNew: Bool) throws(LMDBError) {
         recordPath = path + "/" + StoreRecord.name
         guard makesNew || Self.hasStore(path) else {
-            throw LMDBError("is no replay store")
+            throw LMDBError(
+                errno == ENOENT
+                    ? "is no replay store"
+                    : "cannot be looked into: \(lastError()); run this as the user that the store belongs to")
         }
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw LMDBError("cannot be made: \(lastError())") }
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

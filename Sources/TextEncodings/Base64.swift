@@ -147,4 +147,13 @@ package enum Base64Error: Error, Equatable, Sendable {
     case wrongLength(Int)
     /// The last character has bits that belong to no byte and are not zero.
     case nonZeroPadBits
+
+    /// What is wrong with the text, as the end of a sentence.
+    package var reason: String {
+        switch self {
+        case .strayByte(let offset): "a byte outside of the alphabet at \(offset)"
+        case .wrongLength(let count): "its length of \(count) is not that of padded Base64"
+        case .nonZeroPadBits: "its unused last bits are not zero"
+        }
+    }
 }

@@ -18,7 +18,8 @@ struct DropInTests {
 
     private func verify(_ options: [String], input: String = "") throws -> Program.Outcome {
         let wanted = ["verify", "--status", "--requestor", "MML", "--resource", "TNT"]
-        return try Program.mediaToken.run(wanted + options, input: Data(input.utf8))
+        let replays = options.contains("--replays") ? [] : ["--replays", "memory"]
+        return try Program.mediaToken.run(wanted + replays + options, input: Data(input.utf8))
     }
 
     @Test("--status prints one code a token and nothing else, and the reasons on standard error")
@@ -62,7 +63,7 @@ struct DropInTests {
     @Test("standard input that cannot be read is ERROR_UNKNOWN too")
     func unreadableInput() throws {
         let script =
-            "exec \"$0\" verify --status --key \"$1\" --min-rsa-bits 1024 --requestor A --resource B - < \"$2\""
+            "exec \"$0\" verify --status --replays memory --key \"$1\" --min-rsa-bits 1024 --requestor A --resource B - < \"$2\""
         let outcome = try Program("sh").run(["-c", script, Program.mediaToken.executable, key, directory.path])
         #expect(outcome.status == 2 && outcome.output == "ERROR_UNKNOWN\n", "\(outcome)")
     }

@@ -39,6 +39,30 @@ struct OtherCommandTests {
         #expect(try run(["nonsense"]).errors.contains("verify"))
     }
 
+    @Test("a token that is given in the place of a file, a URL or another value is not shown")
+    func tokenInPlaceOfOther() throws {
+        let clear = try Fixtures.realToken()
+        let encoded = Data(clear.utf8).base64EncodedString()
+        let escaped = try #require(clear.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+        for token in [clear, encoded, escaped] {
+            for command in [
+                ["inspect", "@"], ["verify", "--requestor", "a", "--resource", "b", "--keys"],
+                ["verify", "--requestor", "a", "--resource", "b", "--key", "k", "--at"], ["replays", "stat"],
+                ["replays", "lookup"], ["replays", "lookup", "lmdb:"], ["serve", "--config"], ["serve", "--log-every"],
+                ["serve", "--check", "--keys"], ["keys", "list"], ["grant"], ["bench", "gate"], [],
+            ] {
+                let joins = ["@", "lmdb:"].contains(command.last)
+                let outcome = try run(joins ? command.dropLast() + [(command.last ?? "") + token] : command + [token])
+                #expect(outcome.status != 0 && !outcome.errors.isEmpty)
+                // Twelve characters of the signature, and of the session GUID.
+                for start in [30, 280] {
+                    let part = token.dropFirst(start).prefix(12)
+                    #expect(!outcome.errors.contains(part), "\(command): \(outcome.errors)")
+                }
+            }
+        }
+    }
+
     @Test(
         "who verifies the signatures of a group is told, and can be chosen",
         arguments: [
@@ -268,14 +292,18 @@ struct OtherCommandTests {
     func badStores() throws {
         let server = try RedisServer()
         let cases = [
-            ("lmdb:/nowhere/replays", "no replay store"), ("nonsense:x", "memory, lmdb:PATH"),
-            (server.url, "no replay store"), ("redis://:hunter2@127.0.0.1:1", "redis://127.0.0.1:1 cannot be reached"),
+            ("lmdb:/nowhere/replays", "no replay store"), (server.url, "no replay store"),
+            ("redis://:hunter2@127.0.0.1:1", "redis://127.0.0.1:1 cannot be reached"),
         ]
         for (url, text) in cases {
             let outcome = try run(["replays", "stat", url])
             #expect(outcome.status == 2)
             #expect(outcome.errors.contains(text), "\(outcome.errors)")
             #expect(!outcome.errors.contains("hunter2"))
+        }
+        for (url, text) in [("nonsense:x", "memory, lmdb:PATH"), ("memory", "known to its own process only")] {
+            let outcome = try run(["replays", "stat", url])
+            #expect(outcome.status == 64 && outcome.errors.contains(text), "\(outcome.errors)")
         }
         let keys = try generateKeys()
         let verified = try run(

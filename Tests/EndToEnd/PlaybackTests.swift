@@ -75,9 +75,17 @@ extension EndToEnd.ProxyTests {
         try rotate("c", "b", "a", playing: first)
         #expect(try Self.codes([page], first) + Self.codes([page], second) == ["200", "200"])
         let third = try Self.play("/live/index.m3u8", tokens[2], at: gate).cookie
+        #expect(try !gate.logged().contains("is gone"))
         try rotate("c", "b", playing: second)
+        let warning = "warning: routes[0].grant: the key 'a' is gone or has other content"
+        #expect(try gate.logged().components(separatedBy: warning).count == 2)
         #expect(try [first, second, third].flatMap { try Self.codes([page], $0) } == ["403", "200", "200"])
-        #expect(try gate.logged().contains("GRANT_REFUSED"))
+        // The lines name the key of a grant, and the token that it was made for.
+        let lines = try gate.logged().split(separator: "\n").map(String.init)
+        let played = try #require(lines.first { $0.contains("\"endpoint\":\"/v1/play\"") })
+        let id = try #require(played.split(separator: ",").last)
+        #expect(lines.contains { $0.contains("GRANT_VALID") && $0.contains("\"key\":\"a\"") && $0.contains(id) })
+        #expect(lines.contains { $0.contains("GRANT_REFUSED") })
         gate.end()
     }
 

@@ -15,11 +15,21 @@ struct GateLogTests {
             records: codes.map { AnswerRecord(code: $0, requestor: requestor) })
     }
 
+    /// A group whose records are marked as the gate does when it sends their answers.
+    private static func taken(_ group: AnswerRecords, by log: GateLog) -> AnswerRecords {
+        let records = group.records.map { record in
+            var record = record
+            record.isLogged = log.takesNext()
+            return record
+        }
+        return AnswerRecords(time: group.time, microseconds: group.microseconds, records: records)
+    }
+
     /// The lines that a log writes for groups, before it is closed.
     private func lines(every: Int, _ groups: [AnswerRecords]) throws -> [String] {
         let pipe = Pipe()
         let log = GateLog(to: pipe.fileHandleForWriting.fileDescriptor, every: every)
-        for group in groups { log.add(group) }
+        for group in groups { log.add(Self.taken(group, by: log)) }
         log.close(withinMilliseconds: 5000)
         try pipe.fileHandleForWriting.close()
         return String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
@@ -30,7 +40,8 @@ struct GateLogTests {
     func line() throws {
         var record = AnswerRecord(code: "TOKEN_EXPIRED", number: 4, requestor: "M\"L")
         (record.requestID, record.peer, record.isSent) = ("r1", "::1", false)
-        (record.client, record.endpoint, record.route) = ("2001:db8::1", "/v1/verify", "/live")
+        (record.client, record.place, record.route) = ("2001:db8::1", .endpoint(.verify), "/live")
+        record.grant = UsedGrant(token: nil, keyID: "2027-01", isRenewed: true)
         record.detail = "expired '\(String(repeating: "x", count: 40))'; \"now\""
         record.token = TokenID(SHA256Digest(words: (0x0123_4567_89AB_CDEF, 1, 2, 3)))
         let lines = try lines(
@@ -39,7 +50,7 @@ struct GateLogTests {
         #expect(
             lines == [
                 #"{"client":"2001:db8::1","code":"TOKEN_EXPIRED","detail":"expired 'xxxxxxxxxxxxxxxxxxxx…'; \"now\"","#
-                    + #""endpoint":"/v1/verify","microseconds":12,"number":4,"peer":"::1","requestId":"r1","#
+                    + #""endpoint":"/v1/verify","key":"2027-01","microseconds":12,"number":4,"peer":"::1","renewed":true,"requestId":"r1","#
                     + #""requestor":"M\"L","route":"/live","sent":false,"time":"2016-03-17T22:01:31.007Z","#
                     + #""token":"0123456789abcdef"}"#
             ])
@@ -65,13 +76,13 @@ struct GateLogTests {
         let log = GateLog(to: pipe.fileHandleForWriting.fileDescriptor, every: 1)
         // Nobody reads the pipe, so that the writer waits when it is full.
         let large = group(Array(repeating: String(repeating: "x", count: 1000), count: 1000))
-        for _ in 0..<20 { log.add(large) }
+        for _ in 0..<20 { log.add(Self.taken(large, by: log)) }
         #expect(log.lostLines >= 10_000 && log.lostLines < 20_000)
         let reader = Thread { while !pipe.fileHandleForReading.availableData.isEmpty {} }
         reader.start()
         log.close(withinMilliseconds: 5000)
         let before = log.lostLines
-        log.add(group(["LATE", "LATER"]))
+        log.add(Self.taken(group(["LATE", "LATER"]), by: log))
         #expect(log.lostLines == before + 2)
         try pipe.fileHandleForWriting.close()
     }

@@ -19,7 +19,7 @@ struct GrantRenewalTests {
         let directory = try TemporaryDirectory()
         self.directory = directory
         let keys = try [1, 2].map { try directory.write(String(repeating: "0\($0)", count: 32), to: "\($0)") }
-        let (mml, cat) = (#""requestor": "MML", "resource": "TNT""#, #""kind": "cat", "key-id": ["new", "old"]"#)
+        let (mml, cat) = (#""requestor": "MML", "resource": "TNT""#, #""kind": "cat", "key-id": ["newer", "old"]"#)
         let routes = """
             {"keys": ["x"], "routes": [
               {"path": "/live", \(mml), "grant": {\(cat), "key-file": \(keys), "issuer": "gate", "cookie-domain": "a.example",
@@ -34,7 +34,7 @@ struct GrantRenewalTests {
         func tokens(_ byte: UInt8, _ name: String) throws -> CommonAccessToken {
             try CommonAccessToken(key: GrantSecret(Array(repeating: byte, count: 32)), keyID: name)
         }
-        (new, old) = (try tokens(1, "new"), try tokens(2, "old"))
+        (new, old) = (try tokens(1, "newer"), try tokens(2, "old"))
     }
 
     /// The answer to a request with a token of the old key that expires 600 seconds after its issue.
@@ -42,6 +42,14 @@ struct GrantRenewalTests {
         _ target: String = "/live/1.ts", at second: Int64 = 599, method: String = "GET",
         _ change: (inout CATClaims) -> Void = { _ in }
     ) throws -> (code: String?, cookies: [String]) {
+        guard let reply = try reply(target, at: second, method: method, change) else { return (nil, []) }
+        return (reply.code, reply.answer.headers.filter { $0.name == "Set-Cookie" }.map(\.value))
+    }
+
+    private func reply(
+        _ target: String = "/live/1.ts", at second: Int64 = 599, method: String = "GET",
+        _ change: (inout CATClaims) -> Void
+    ) throws -> GateReply? {
         var claims = CATClaims()
         (claims.issuer, claims.issuedAt, claims.expires) = ("gate", Self.issued, Self.issued + 600)
         claims.scope.pathPrefix = "/\(target.split(separator: "/")[0])/"
@@ -52,9 +60,8 @@ struct GrantRenewalTests {
             method: "GET", path: "/v1/authz/forward-auth",
             headers: [("X-Forwarded-Uri", target), ("X-Forwarded-Method", method), ("Cookie", cookie)])
         let now = Timestamp(milliseconds: (Self.issued + second) * 1000)
-        guard case .settled(let reply) = gate.task(request, at: now) else { return (nil, []) }
-        let headers = reply.answer.headers
-        return (reply.code, headers.filter { $0.name == "Set-Cookie" }.map(\.value))
+        guard case .settled(let reply) = gate.task(request, at: now) else { return nil }
+        return reply
     }
 
     @Test("a grant that opens a request in its window is replaced by a later one of the first key, in one cookie")
@@ -92,6 +99,25 @@ struct GrantRenewalTests {
         }
         let (code, cookies) = try answer("/free/1")
         #expect(code == "TOKEN_NOT_REQUIRED" && cookies.isEmpty)
+    }
+
+    @Test("the log learns for which token a grant was made, and whether it is renewed or could not be")
+    func logged() throws {
+        let identifier = [UInt8](1...16)
+        for (second, length, renews) in [(0, 16, false), (599, 16, true), (599, 15, true), (600, 16, false)] {
+            let reply = try #require(try reply(at: Int64(second)) { $0.identifier = Array(identifier.prefix(length)) })
+            #expect(reply.grant?.token?.description == (length == 16 ? "0102030405060708" : nil))
+            #expect(reply.grant?.isRenewed == renews && reply.grant?.keyID == "old")
+            #expect(second == 600 ? reply.detail?.contains("expired") == true : reply.detail == nil)
+        }
+        // The ID of the new key is longer, so that the longest grant of the old one cannot be renewed.
+        let failed = try #require(
+            (2000...3000).reversed().lazy.compactMap { length in
+                try? self.reply { $0.methods = ["GET", String(repeating: "X", count: length)] }
+            }.first)
+        #expect(failed.code == "GRANT_VALID" && failed.grant?.isRenewed == false && failed.answer.status == 200)
+        #expect(failed.detail?.hasPrefix("the grant is valid, and cannot be renewed: claims: ") == true)
+        #expect(!failed.answer.headers.contains { $0.name == "Set-Cookie" || $0.name == "X-Media-Token-Detail" })
     }
 
     @Test("a renewal needs a bound that it can reach, and a bound needs a renewal by the gate")

@@ -28,7 +28,7 @@ struct CATKeysTests {
         #expect(try second == Self.token(Self.tokens("b")))
         #expect(throws: CATError.unknownKey("a")) { try late.authenticClaims(of: first) }
         #expect(throws: CATError.unknownKey("b")) { try old.authenticClaims(of: second) }
-        let checks = late.check(first, GrantQuestion(at: Timestamp(milliseconds: 1_800_000_000_000)))
+        let checks = try late.check(first, GrantQuestion(at: Timestamp(milliseconds: 1_800_000_000_000)))
         #expect(checks.map(\.subject) == [.key] && !checks.opens)
         #expect(checks.first?.detail == "names the key 'a'; no configured key has this ID")
     }

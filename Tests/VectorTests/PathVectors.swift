@@ -36,6 +36,6 @@ enum PathVectors {
         (claims.expires, claims.scope.pathPrefix) = (Mint.now.milliseconds / 1000 + 60, "/")
         var question = GrantQuestion(at: Mint.now)
         question.url = path
-        return tokens.check(try tokens.grant(claims).fields[0].value, question).opens
+        return try tokens.check(try tokens.grant(claims).fields[0].value, question).opens
     }
 }

@@ -80,10 +80,8 @@ extension EnvelopeError.DocumentError {
 extension Base64Error {
     fileprivate var message: String {
         switch self {
-        case .strayByte(let offset):
-            "a byte outside of the alphabet at \(offset) (a space there was a '+': percent-encode it as %2B)"
-        case .wrongLength(let count): "its length of \(count) is not that of padded Base64"
-        case .nonZeroPadBits: "its unused last bits are not zero"
+        case .strayByte: "\(reason) (a space there was a '+': percent-encode it as %2B)"
+        case .wrongLength, .nonZeroPadBits: reason
         }
     }
 }

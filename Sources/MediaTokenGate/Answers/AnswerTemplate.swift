@@ -31,8 +31,10 @@ package struct AnswerTemplate: Sendable {
         /// Reads a media type, with `charset=utf-8` or without; `nil` for one in which values cannot be escaped.
         init?(_ type: String) {
             let parts = type.lowercased().split(separator: ";", omittingEmptySubsequences: false)
-            let name = parts[0].trimmed
-            guard parts.dropFirst().allSatisfy({ $0.trimmed == "charset=utf-8" }), parts.count < 3 else { return nil }
+            let name = parts[0].withoutSpaces
+            guard parts.dropFirst().allSatisfy({ $0.withoutSpaces == "charset=utf-8" }), parts.count < 3 else {
+                return nil
+            }
             switch name {
             case "application/json": self = .json
             case "application/xml", "text/xml": self = .xml
@@ -46,7 +48,7 @@ package struct AnswerTemplate: Sendable {
 
         func escape(_ value: String) -> String {
             switch self {
-            // It counts scalars, since a mark would make one character of itself and the quotation mark before it.
+            // Drops the quotation marks as scalars: as a character, one would include a combining mark beside it.
             case .json: String(JSONValue.text(value).document.unicodeScalars.dropFirst().dropLast())
             case .xml: value.unicodeScalars.map(Self.xml).joined()
             case .form: PercentEncoding.encode(value)
@@ -160,8 +162,9 @@ package struct AnswerTemplate: Sendable {
             guard !text.contains("<![CDATA[") else {
                 throw AnswerTemplateError("body", "has a CDATA section; expected elements, attributes and text")
             }
-            guard !text.hasPrefix("<?xml") || !text.prefix(while: { $0 != ">" }).contains("encoding=") else {
-                throw AnswerTemplateError("body", "declares its encoding; expected no encoding=, as bodies are UTF-8")
+            // Nothing else in a declaration has this word, in whichever way the equals sign behind it is written.
+            guard !text.hasPrefix("<?xml") || !text.prefix(while: { $0 != ">" }).contains("encoding") else {
+                throw AnswerTemplateError("body", "declares its encoding; expected no encoding, as bodies are UTF-8")
             }
             do throws(XMLError) { _ = try StrictXMLReader().read(body, allowsDeclaration: true) } catch {
                 throw AnswerTemplateError("body", "is no XML with its placeholders in texts: \(error.message)")
@@ -183,7 +186,8 @@ package struct AnswerTemplateError: Error, Sendable {
 }
 
 extension Substring {
-    fileprivate var trimmed: String { split(separator: " ").joined(separator: " ") }
+    /// The text without the spaces around it, and with one space where it has several.
+    fileprivate var withoutSpaces: String { split(separator: " ").joined(separator: " ") }
 }
 
 extension JSONValue {

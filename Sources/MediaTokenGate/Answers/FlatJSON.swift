@@ -27,8 +27,7 @@ struct FlatJSON: ~Copyable {
         value.withUTF8 { add(name, UnsafeRawBufferPointer($0)) }
     }
 
-    mutating func add(_ name: StaticString, constant value: StaticString?) {
-        guard let value else { return }
+    mutating func add(_ name: StaticString, constant value: StaticString) {
         add(name, UnsafeRawBufferPointer(start: value.utf8Start, count: value.utf8CodeUnitCount))
     }
 

@@ -1,6 +1,16 @@
 package import HTTPMessages
 package import MediaToken
 
+/// What the log says of an authentic playback grant that a client sent.
+struct UsedGrant: Sendable {
+    /// The short ID of the media token that the grant was made for; `nil` if the grant does not have it.
+    let token: TokenID?
+    /// The ID of the key that the grant was made with.
+    let keyID: String
+    /// Whether the answer has a later grant.
+    var isRenewed = false
+}
+
 /// An answer of the gate, and the code under which the log and the metrics count it.
 package struct GateReply: Sendable {
     package var answer: HTTPAnswer
@@ -8,8 +18,11 @@ package struct GateReply: Sendable {
     package let code: String
     /// The number of the verdict; `nil` if there is none.
     let number: Int?
-    /// Why the request is not allowed; `nil` if it is. The log shortens the text.
-    package let detail: String?
+    /// Why the request is not allowed, or why its grant is not renewed; `nil` if there is nothing to say. The log shortens
+    /// the text.
+    package var detail: String?
+    /// The authentic playback grant of the request; `nil` if it has none.
+    var grant: UsedGrant?
     /// The path of the route that the request is for, as it is configured; `nil` if there is none.
     var route: String?
 

@@ -152,9 +152,11 @@ package final class RouteGrant: Sendable {
     /// The `Set-Cookie` field of the grant that replaces one with these claims, which opens a request at `now`; `nil`
     /// unless it is due. A grant for another path prefix than the route's own is not renewed, since its cookie may be for
     /// another path.
-    func renewal(of claims: CATClaims, at now: Timestamp) -> HTTPFields? {
-        guard let grant = verifier?.renewed(claims, at: now), claims.scope.pathPrefix?.hasSameBytes(as: prefix) == true
-        else { return nil }
+    ///
+    /// - Throws: ``GrantError`` if the new grant cannot be made.
+    func renewal(of claims: CATClaims, at now: Timestamp) throws(GrantError) -> HTTPFields? {
+        guard claims.scope.pathPrefix?.hasSameBytes(as: prefix) == true else { return nil }
+        guard let grant = try verifier?.renewed(claims, at: now) else { return nil }
         return cookies(of: grant, at: now)
     }
 
@@ -259,6 +261,9 @@ package struct Play: Sendable {
 }
 
 extension ReplayKey {
+    /// How many bytes ``identifier`` has.
+    static let identifierLength = 16
+
     /// Half of the replay key: enough to find the token's verdict, but of no use to anyone else.
     var identifier: [UInt8] {
         withUnsafeBytes(of: (words.0.bigEndian, words.1.bigEndian)) { Array($0) }

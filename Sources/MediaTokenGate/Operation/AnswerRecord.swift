@@ -5,6 +5,8 @@ internal import Timestamps
 /// ``RequestID`` and ``TrustedProxies`` let it through; a client chooses its own request ID, of at most 64 characters.
 struct AnswerRecord: Sendable {
     var code = ""
+    /// Whether the log has a line for the answer. If not, the members that only the log has may be unset.
+    var isLogged = false
     /// The number of the verdict; `nil` if there is none.
     var number: Int?
     /// The requestor of the token, or the one that the request named; empty if there was neither.
@@ -20,16 +22,16 @@ struct AnswerRecord: Sendable {
     var peer = ""
     /// The address of the client behind trusted proxies.
     var client: String?
-    /// The gate's own path that was asked.
-    var endpoint: StaticString?
-    /// The path of the dialect in which the gate was asked, in the place of ``endpoint``.
-    var dialect: String?
+    /// The part of the gate that was asked; `nil` if the gate has nothing at the request's path.
+    var place: GatePlace?
     /// The path of the route, as it is configured.
     var route: String?
-    /// Why the request is not allowed. What others sent may be in it, so the log shortens it.
+    /// Why the request is not allowed, or why its grant is not renewed. What others sent may be in it, so the log shortens it.
     var detail: String?
     /// The short ID of the token; `nil` if no token could be split into a signature and signed bytes.
     var token: TokenID?
+    /// The playback grant that the request had in the token's place.
+    var grant: UsedGrant?
 
     /// Whether the metrics count both answers under the same labels.
     func countsLike(_ other: AnswerRecord) -> Bool {

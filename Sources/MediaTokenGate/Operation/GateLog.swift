@@ -53,18 +53,19 @@ package final class GateLog: Sendable {
     /// The number of lines that were lost.
     var lostLines: Int { state.withLock { $0.lost } }
 
-    /// Whether any line is written.
-    var isOn: Bool { every > 0 }
+    /// Counts an answer, and tells whether it gets a line.
+    func takesNext() -> Bool {
+        every == 1 || every > 1 && seen.add(1, ordering: .relaxed).newValue % every == 0
+    }
 
-    /// Makes the lines of a group's records, or of those that are to be logged, and hands them to the writer.
+    /// Makes the lines of those of a group's records that are to be logged, and hands them to the writer.
     func add(_ group: AnswerRecords) {
-        guard isOn else { return }
-        let before = seen.add(group.records.count, ordering: .relaxed).oldValue
+        guard every > 0 else { return }
         let time = group.time.internetText
         var lines = FlatJSON(capacity: 256 * group.records.count)
         var count = 0
-        for index in group.records.indices where (before + index + 1) % every == 0 {
-            group.records[index].write(to: &lines, after: group.microseconds, at: time)
+        for record in group.records where record.isLogged {
+            record.write(to: &lines, after: group.microseconds, at: time)
             count += 1
         }
         guard count > 0 else { return }
@@ -128,20 +129,24 @@ extension AnswerRecord {
         lines.add("client", client)
         lines.add("code", code)
         if let detail { lines.add("detail", reason: detail) }
-        lines.add("endpoint", constant: endpoint)
-        lines.add("endpoint", dialect)
+        switch place {
+        case .endpoint(let endpoint): lines.add("endpoint", constant: endpoint.path)
+        case .dialects(let dialects): lines.add("endpoint", dialects.path)
+        case nil: break
+        }
         if let accepted, accepted.isRetry { lines.add("firstUse", accepted.firstUse.internetText) }
-        lines.add("key", accepted?.key)
+        lines.add("key", accepted?.key ?? grant?.keyID)
         lines.add("microseconds", microseconds)
         lines.add("mvpd", accepted?.claims.mvpd.description)
         lines.add("number", number)
         lines.add("peer", peer)
+        if grant?.isRenewed == true { lines.add("renewed", true) }
         lines.add("requestId", requestID)
         lines.add("requestor", requestor.isEmpty ? nil : requestor)
         lines.add("route", route)
         if !isSent { lines.add("sent", false) }
         lines.add("time", time)
-        lines.add("token", hexadecimal: token?.word)
+        lines.add("token", hexadecimal: (token ?? grant?.token)?.word)
         lines.close()
     }
 }

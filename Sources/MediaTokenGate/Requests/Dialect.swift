@@ -42,7 +42,7 @@ package final class Dialect: Sendable {
         places.filter { $0.part == .header }.map(\.field.description)
     }
 
-    /// The route that the dialect names; `nil` if it names none, or routes of several hosts have that path.
+    /// The route that the dialect names; `nil` if it names none, no route has that path, or routes of several hosts have it.
     fileprivate func route(among routes: [GateRoute]) -> GateRoute? {
         guard case .route(let path) = target else { return nil }
         let named = routes.filter { $0.path.text.hasSameBytes(as: path) }
@@ -70,6 +70,32 @@ package final class Dialect: Sendable {
     }
 }
 
+/// The readers of the dialects that share a path, each with a method of its own.
+struct DialectReaders: Sendable {
+    let path: String
+    fileprivate(set) var readers: [DialectReader]
+
+    /// Groups dialects by their paths.
+    static func all(_ dialects: [Dialect], _ routes: [GateRoute], _ exchange: TokenExchange) -> [DialectReaders] {
+        dialects.reduce(into: []) { groups, dialect in
+            let reader = DialectReader(dialect, routes, exchange)
+            if let index = groups.firstIndex(where: { $0.path.hasSameBytes(as: dialect.path) }) {
+                groups[index].readers.append(reader)
+            } else {
+                groups.append(DialectReaders(path: dialect.path, readers: [reader]))
+            }
+        }
+    }
+
+    /// The methods with which apps may ask.
+    var methods: [String] { readers.map(\.dialect.method) }
+
+    /// The reader of requests with a method; `nil` if no dialect at this path has it.
+    func reader(of method: ArraySlice<UInt8>) -> DialectReader? {
+        readers.first { method.elementsEqual($0.dialect.method.utf8) }
+    }
+}
+
 /// Reads requests in one dialect.
 struct DialectReader: Sendable {
     let dialect: Dialect
@@ -77,11 +103,9 @@ struct DialectReader: Sendable {
     /// The route that the dialect names; `nil` if it reads a URL.
     private let route: GateRoute?
 
-    init(_ dialect: Dialect, _ routes: [GateRoute], _ exchange: TokenExchange) {
+    fileprivate init(_ dialect: Dialect, _ routes: [GateRoute], _ exchange: TokenExchange) {
         (self.dialect, self.exchange, route) = (dialect, exchange, dialect.route(among: routes))
     }
-
-    func reads(_ request: HTTPRequest) -> Bool { request.path.elementsEqual(dialect.path.utf8) }
 
     func task(_ request: HTTPRequest, at now: Timestamp) -> GateTask {
         var routePath: String?
@@ -107,7 +131,7 @@ struct DialectReader: Sendable {
                 token: RawToken(token),
                 expectation: try exchange.narrowed(expectation, toRequestor: requestor, resource: resource),
                 retries: try exchange.retries(
-                    request, of: target.secret, within: route.grant?.settings.retryWindow))
+                    request, of: target.identity, within: route.grant?.settings.retryWindow))
             let order = try order(route.grant, for: target, at: now)
             var task = VerificationTask(verification, .dialect(dialect.answers), order: order)
             task.route = routePath
@@ -128,8 +152,8 @@ struct DialectReader: Sendable {
         /// All of a route.
         case all(GateRoute)
 
-        /// What tells this from all else that can be wanted. No URL has a zero byte.
-        var secret: String {
+        /// What a retry must ask for again to get the same grant. No URL has a zero byte, so no two are alike.
+        var identity: String {
             switch self {
             case .stream(let url): url.text
             case .prefix(let url): "prefix\0\(url.text)"

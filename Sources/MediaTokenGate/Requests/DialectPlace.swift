@@ -89,9 +89,13 @@ struct DialectValues {
             throw .invalid("the \(name) is empty or cannot be decoded; expected UTF-8, as \(place.text)")
         }
         guard place.isBase64 else { return value }
-        let bytes = try? Base64.decode(Array(value.utf8)[...], alphabet: .standard, padding: .optional)
-        guard let bytes, !bytes.isEmpty, let decoded = String(validating: bytes, as: UTF8.self) else {
-            throw .invalid("the \(name) is no Base64 of UTF-8; expected that, as \(place.text)")
+        let bytes: [UInt8]
+        do { bytes = try Base64.decode(Array(value.utf8)[...], alphabet: .standard, padding: .optional) } catch {
+            throw .invalid(
+                "the \(name) is no Base64: \(error.reason); expected it without line breaks, as \(place.text)")
+        }
+        guard !bytes.isEmpty, let decoded = String(validating: bytes, as: UTF8.self) else {
+            throw .invalid("the \(name) is Base64 of bytes that are not UTF-8; expected UTF-8, as \(place.text)")
         }
         return decoded
     }

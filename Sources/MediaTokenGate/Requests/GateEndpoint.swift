@@ -1,7 +1,18 @@
 internal import TextEncodings
 
+/// The part of the gate that a request asks, by its path.
+enum GatePlace: Sendable {
+    case endpoint(GateEndpoint)
+    case dialects(DialectReaders)
+
+    /// Whether backends or apps ask there, rather than proxies.
+    var isForBackends: Bool {
+        if case .endpoint(let endpoint) = self { endpoint.isForBackends } else { true }
+    }
+}
+
 /// What the gate can be asked, by the path of the request.
-enum GateEndpoint: CaseIterable {
+enum GateEndpoint: CaseIterable, Sendable {
     case verify, play, explain, authRequest, forwardAuth, extAuthz
 
     /// The gate's own path, without what Envoy appends to it.

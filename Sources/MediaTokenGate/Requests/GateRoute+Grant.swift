@@ -1,14 +1,15 @@
 internal import HTTPMessages
+internal import MediaToken
 internal import PlaybackGrants
 internal import StreamPaths
 internal import TextEncodings
 
 /// The result of checking the playback grants in a request.
 enum GrantAnswer {
-    /// A grant opens the stream; the `Set-Cookie` field has the one that replaces it, if that is due.
-    case opens(renewal: HTTPFields?)
+    /// A grant opens the stream. The `Set-Cookie` field has the one that replaces it, if that is due.
+    case opens(UsedGrant, renewal: Result<HTTPFields?, GrantError>)
     /// No grant opens the stream; the text says why the first one does not.
-    case refused(String)
+    case refused(UsedGrant?, reason: String)
 }
 
 extension GateRoute {
@@ -27,33 +28,44 @@ extension GateRoute {
         let host = hosts.isEmpty ? nil : proxied.streamHost
         let method = proxied.method.map { String(decoding: $0, as: UTF8.self) }
         let asked = CATRequest(method: method, host: host?.name, path: path.text)
-        var reason: String?
+        var refused: GrantAnswer?
         for token in sent.prefix(Self.grantLimit) {
-            let token = String(decoding: token, as: UTF8.self)
+            var used: UsedGrant?
             do throws(CATError) {
-                let claims = try claims(of: token, opening: asked, verifier, ownPrefix: grant.prefix, at: now)
-                return .opens(renewal: grant.renewal(of: claims, at: now))
+                let (claims, keyID) = try verifier.tokens.authentic(String(decoding: token, as: UTF8.self))
+                let authentic = UsedGrant(token: claims.token, keyID: keyID)
+                used = authentic
+                try check(claims, opening: asked, verifier, ownPrefix: grant.prefix, at: now)
+                let renewal = Result { () throws(GrantError) in try grant.renewal(of: claims, at: now) }
+                return .opens(authentic, renewal: renewal)
             } catch {
-                reason = reason ?? "\(error)"
+                refused = refused ?? .refused(used, reason: "\(error)")
             }
         }
-        return reason.map { .refused($0) }
+        return refused
     }
 
-    /// The claims of a grant, which opens what `request` asks for. A grant of a broader route does not open this more
-    /// specific one, nor does a grant for any host if the route names hosts.
+    /// Checks that a grant opens what `request` asks for. A grant of a broader route does not open this more specific one,
+    /// nor does a grant for any host if the route names hosts.
     ///
     /// - Parameter ownPrefix: The path prefix of the route's own grants, which is known to lie within the route.
     /// - Throws: ``CATError`` if the grant does not open it.
-    private func claims(
-        of token: String, opening request: CATRequest, _ verifier: GrantVerifier, ownPrefix: String, at now: Timestamp
-    ) throws(CATError) -> CATClaims {
-        let claims = try verifier.tokens.authenticClaims(of: token)
+    private func check(
+        _ claims: CATClaims, opening request: CATRequest, _ verifier: GrantVerifier, ownPrefix: String,
+        at now: Timestamp
+    ) throws(CATError) {
         guard let prefix = claims.scope.pathPrefix,
             prefix.hasSameBytes(as: ownPrefix) || StreamPath(prefix)?.isWithin(path) ?? false
         else { throw .outOfScope("for no path of this route") }
         guard hosts.isEmpty || claims.scope.host != nil else { throw .outOfScope("for no host of this route") }
         if let refusal = claims.refusal(of: request, issuer: verifier.issuer, at: now) { throw refusal }
-        return claims
+    }
+}
+
+extension CATClaims {
+    /// The short ID of the media token that the grant was made for; `nil` if the grant has no ID, or not one that a gate gives.
+    fileprivate var token: TokenID? {
+        guard let identifier, identifier.count == ReplayKey.identifierLength else { return nil }
+        return TokenID(word: identifier.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
     }
 }

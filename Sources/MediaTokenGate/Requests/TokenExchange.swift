@@ -30,7 +30,8 @@ struct TokenExchange {
         return route
     }
 
-    /// The caller's expectation, which must be within the route's. Anything left out is taken from the route.
+    /// The caller's expectation, which must be within the route's. Anything left out is taken from the route. A resource that the
+    /// caller names is compared as `/v1/verify` compares, whatever the route says.
     func narrowed(
         _ route: Expectation, toRequestor requestor: String?, resource sent: String?
     ) throws(RequestError) -> Expectation {

@@ -77,7 +77,7 @@ struct VerifyRequestBody: ~Copyable {
         return try FormFields.whole(bytes, of: "form")
     }
 
-    /// - Parameter tokens: those of the header.
+    /// - Parameter tokens: The tokens in the request's header fields.
     private mutating func readForm(_ bytes: ArraySlice<UInt8>, _ tokens: [NamedToken]) throws(RequestError) {
         let form = try Self.form(bytes)
         let named = (Self.tokenFields + [Self.answerFields.token]).flatMap { name in
@@ -91,7 +91,7 @@ struct VerifyRequestBody: ~Copyable {
     /// Its requestor and resource are not used as the caller's expectation, since the client may have written them. Any
     /// other object is the gate's own.
     ///
-    /// - Parameter tokens: those of the header.
+    /// - Parameter tokens: The tokens in the request's header fields.
     private mutating func readJSON(_ bytes: ArraySlice<UInt8>, _ tokens: [NamedToken]) throws(RequestError) {
         var tokens = tokens
         let decisions: [JSONObject]?

@@ -69,6 +69,14 @@ package final class GateRoute: Sendable {
         return other.lenientPath.lies(within: lenientPath) && !other.path.isWithin(path)
     }
 
+    /// The IDs of the grant keys that checked the grants of these paths and hosts under earlier routes, and whose grants this
+    /// route refuses.
+    package func keysGone(since earlier: [GateRoute]) -> [String] {
+        let old = earlier.first { $0.path.isSame(as: path) && $0.hosts == hosts }
+        guard let before = old?.grant?.verifier, let now = grant?.verifier else { return [] }
+        return before.tokens.keyIDs(rejectedBy: now.tokens)
+    }
+
     /// The route with its grant's key loaded, or the route itself if it has no grant.
     ///
     /// - Parameter routes: All routes. The grant must not open a path of another route at its CDN.

@@ -1,5 +1,6 @@
 package import HTTPMessages
 internal import MediaToken
+internal import PlaybackGrants
 internal import StreamPaths
 internal import TextEncodings
 package import Timestamps
@@ -8,7 +9,7 @@ package import Timestamps
 package struct Gate: Sendable {
     private let exchange: TokenExchange
     private let sources: TokenSources
-    private let dialects: [DialectReader]
+    private let dialects: [DialectReaders]
     private let corsOrigins: CORSOrigins
 
     /// - Parameters:
@@ -23,35 +24,52 @@ package struct Gate: Sendable {
     ) {
         let exchange = TokenExchange(routes: GateRoutes(routes), comparesCanonically: comparesCanonically)
         (self.exchange, self.sources) = (exchange, sources)
-        self.dialects = dialects.map { DialectReader($0, routes, exchange) }
+        self.dialects = DialectReaders.all(dialects, routes, exchange)
         self.corsOrigins = corsOrigins
     }
 
-    /// The header fields of an answer that let a page in a browser read it; empty unless the settings allow that.
+    /// The header fields by which a browser decides whether a page may read the answer; empty unless the settings name origins
+    /// and the request asks an endpoint for backends.
     package func corsFields(for request: HTTPRequest) -> [(name: StaticString, value: String)] {
-        guard !corsOrigins.isEmpty, isForBackends(request) else { return [] }
+        corsFields(for: request, asking: place(of: request))
+    }
+
+    /// The header fields by which a browser decides whether a page may read the answer to a request whose place is known.
+    func corsFields(for request: HTTPRequest, asking place: GatePlace?) -> [(name: StaticString, value: String)] {
+        guard !corsOrigins.isEmpty, let place, place.isForBackends else { return [] }
         return corsOrigins.fields(for: request.onlyValue(of: GateField.origin) ?? [])
     }
 
-    private func isForBackends(_ request: HTTPRequest) -> Bool {
-        GateEndpoint(request.path)?.isForBackends ?? (dialect(of: request) != nil)
+    /// The part of the gate that a request asks; `nil` if the gate has nothing at its path.
+    func place(of request: HTTPRequest) -> GatePlace? {
+        let path = request.path
+        if let endpoint = GateEndpoint(path) { return .endpoint(endpoint) }
+        return dialects.first { path.elementsEqual($0.path.utf8) }.map(GatePlace.dialects)
     }
 
-    /// The path of the dialect in which the gate is asked; `nil` if it is asked at a path of its own, or at an unknown one.
-    func dialect(of request: HTTPRequest) -> String? { dialects.first { $0.reads(request) }?.dialect.path }
-
-    /// The task for `request`.
+    /// The task for a request.
     package func task(_ request: HTTPRequest, at now: Timestamp) -> GateTask {
-        if !corsOrigins.isEmpty, request.method.isSame(as: "OPTIONS"), isForBackends(request) {
-            let readers = dialects.filter { $0.reads(request) }
-            return readers.isEmpty
-                ? .ownPreflight
-                : .preflight(readers.map(\.dialect.method), reading: readers.flatMap(\.dialect.headerNames))
+        task(request, asking: place(of: request), at: now)
+    }
+
+    /// The task for a request whose place is known.
+    func task(_ request: HTTPRequest, asking place: GatePlace?, at now: Timestamp) -> GateTask {
+        guard let place else { return .notFound }
+        let isPreflight = !corsOrigins.isEmpty && place.isForBackends && request.method.isSame(as: "OPTIONS")
+        switch place {
+        case .endpoint(let endpoint):
+            return isPreflight ? .ownPreflight : task(request, asking: endpoint, at: now)
+        case .dialects(let dialects):
+            if isPreflight {
+                return .preflight(dialects.methods, reading: dialects.readers.flatMap(\.dialect.headerNames))
+            }
+            return dialects.reader(of: request.method)?.task(request, at: now)
+                ?? .methodNotAllowed(request, expected: dialects.methods.joined(separator: ", "))
         }
-        guard let endpoint = GateEndpoint(request.path) else { return dialectTask(request, at: now) }
-        if endpoint.isForBackends {
-            guard request.method.isSame(as: "POST") else { return .methodNotAllowed(request) }
-        }
+    }
+
+    private func task(_ request: HTTPRequest, asking endpoint: GateEndpoint, at now: Timestamp) -> GateTask {
+        if endpoint.isForBackends, !request.method.isSame(as: "POST") { return .methodNotAllowed(request) }
         switch endpoint {
         // Verifying and explaining have separate paths, so that 200 from /v1/verify has one meaning.
         case .verify, .explain:
@@ -83,18 +101,9 @@ package struct Gate: Sendable {
         }
     }
 
-    private func dialectTask(_ request: HTTPRequest, at now: Timestamp) -> GateTask {
-        let readers = dialects.filter { $0.reads(request) }
-        guard !readers.isEmpty else { return .notFound }
-        guard let reader = readers.first(where: { request.method.elementsEqual($0.dialect.method.utf8) }) else {
-            return .methodNotAllowed(request, expected: readers.map(\.dialect.method).joined(separator: ", "))
-        }
-        return reader.task(request, at: now)
-    }
-
     // Most answers of a gate in front of a stream; they are made once.
     private static let tokenNotRequired = GateTask.subrequest(200, .tokenNotRequired)
-    private static let grantValid = GateTask.subrequest(200, .grantValid)
+    private static let grantValid = GateReply.subrequest(200, .grantValid)
 
     private func authorize(_ proxied: ProxiedRequest, at now: Timestamp) -> GateTask {
         // A proxy asks without a body. Bytes after its headers may belong to another request, or imitate one.
@@ -124,11 +133,17 @@ package struct Gate: Sendable {
     ) -> GateTask {
         guard case .token(let expectation) = route.access else { return Self.tokenNotRequired }
         let grant = route.grantAnswer(to: proxied, for: path, at: now)
-        if case .opens(let renewal)? = grant { return renewal.map(GateTask.grantValid) ?? Self.grantValid }
+        if case .opens(let used, let renewal)? = grant {
+            return .settled(Self.grantValid.opened(by: used, renewal))
+        }
         let query = target.position(of: UInt8(ascii: "?")).map { target[($0 + 1)...] }
         switch sources.find(in: proxied.question, originalQuery: query) {
         case .none:
-            if case .refused(let reason)? = grant { return .subrequest(403, .grantRefused, reason) }
+            if case .refused(let used, let reason)? = grant {
+                var reply = GateReply.subrequest(403, .grantRefused, reason)
+                reply.grant = used
+                return .settled(reply)
+            }
             return .subrequest(401, .tokenMissing, logged: "the request has no token")
         case .several:
             return .subrequest(
@@ -151,7 +166,7 @@ extension GateSettings {
     }
 }
 
-extension GateTask {
+extension GateReply {
     /// The answer to a proxy without a verdict. All proxies understand the statuses 200, 401 and 403 in the same way.
     ///
     /// - Parameters:
@@ -159,11 +174,37 @@ extension GateTask {
     ///   - logged: The reason, if only the log says it.
     fileprivate static func subrequest(
         _ status: Int, _ code: GateCode, _ detail: String? = nil, logged: String? = nil
-    ) -> GateTask {
+    ) -> GateReply {
         var answer = HTTPAnswer(status, code: code.rawValue)
         if let detail { answer.addDetail(detail) }
         if status == 401 { answer.addChallenge(error: nil) }
-        return .settled(GateReply(answer, code: code.rawValue, detail: detail ?? logged))
+        return GateReply(answer, code: code.rawValue, detail: detail ?? logged)
+    }
+
+    /// The answer to a proxy whose client has a grant that opens the stream.
+    ///
+    /// - Parameters:
+    ///   - grant: The grant.
+    ///   - renewal: The cookie with the next grant, if that is due; a failure is for the log only, since this grant is valid.
+    fileprivate func opened(by grant: UsedGrant, _ renewal: Result<HTTPFields?, GrantError>) -> GateReply {
+        var reply = self
+        reply.grant = grant
+        switch renewal {
+        case .success(nil): break
+        case .success(let cookie?):
+            reply.answer.fields.add(cookie)
+            reply.grant?.isRenewed = true
+        case .failure(let error): reply.detail = "the grant is valid, and cannot be renewed: \(error)"
+        }
+        return reply
+    }
+}
+
+extension GateTask {
+    fileprivate static func subrequest(
+        _ status: Int, _ code: GateCode, _ detail: String? = nil, logged: String? = nil
+    ) -> GateTask {
+        .settled(.subrequest(status, code, detail, logged: logged))
     }
 
     /// The task, with the route that it belongs to.
@@ -177,13 +218,6 @@ extension GateTask {
             return .verify(task)
         case .explain: return self
         }
-    }
-
-    /// The answer to a proxy whose client has a grant that opens the stream, and gets another one in a cookie.
-    fileprivate static func grantValid(_ cookie: HTTPFields) -> GateTask {
-        var answer = HTTPAnswer(200, code: GateCode.grantValid.rawValue)
-        answer.fields.add(cookie)
-        return .settled(GateReply(answer, code: GateCode.grantValid.rawValue))
     }
 
     /// The answer to a browser that asks whether a page may send a request; ``Gate/corsFields(for:)`` says to which pages.

@@ -57,7 +57,7 @@ package final class GateService: Sendable {
     private var rules: Rules { currentRules.withLock { $0 } }
 
     /// Creates the handler of one event loop. The handler asks a Redis store without blocking that loop, except while a
-    /// host's name is looked up or the password file is read. It asks a memory or LMDB store on the loop's thread; LMDB
+    /// host's name is looked up or the Redis password file is read. It asks a memory or LMDB store on the loop's thread; LMDB
     /// may block that thread for a quarter of a second, if another process holds its lock.
     package func handler(on loop: EventLoop) -> HTTPHandler {
         let claim = store.claimer(on: loop) ?? { [store] group, now, done in done(store.claim(group, at: now)) }
@@ -84,20 +84,21 @@ package final class GateService: Sendable {
         _ exchanges: [HTTPExchange], _ claim: @escaping ReplayClaimer, _ grants: LoopGrants
     ) {
         let (start, now, rules) = (ContinuousClock.now, Timestamp.now, rules)
-        var (pending, explained) = ([PendingExchange](), [(HTTPExchange, ExplanationRequest)]())
+        var (pending, explained) = ([(AskedExchange, VerificationTask)](), [(AskedExchange, ExplanationRequest)]())
         var answered: [AnswerRecord] = []
         pending.reserveCapacity(exchanges.count)
         for exchange in exchanges {
-            switch rules.gate.task(exchange.request, at: now) {
-            case .settled(let reply): answered.append(answer(exchange, with: reply, by: rules))
-            case .explain(let request): explained.append((exchange, request))
+            let asked = AskedExchange(exchange, rules.gate.place(of: exchange.request))
+            switch rules.gate.task(exchange.request, asking: asked.place, at: now) {
+            case .settled(let reply): answered.append(answer(asked, with: reply, by: rules))
+            case .explain(let request): explained.append((asked, request))
             case .verify(let task):
                 if let order = task.order, grants.refuses(order, at: now) {
                     var reply = task.format.undecided(Self.signingIsBusy)
                     reply.route = task.route
-                    answered.append(answer(exchange, with: reply, by: rules))
+                    answered.append(answer(asked, with: reply, by: rules))
                 } else {
-                    pending.append(PendingExchange(exchange: exchange, task: task))
+                    pending.append((asked, task))
                 }
             }
         }
@@ -113,13 +114,13 @@ package final class GateService: Sendable {
 
     /// Examines tokens, after the plays that came with them: an examination takes longer, as it goes on after a failure.
     private func explain(
-        _ requests: [(HTTPExchange, ExplanationRequest)], by rules: Rules, since start: ContinuousClock.Instant
+        _ requests: [(AskedExchange, ExplanationRequest)], by rules: Rules, since start: ContinuousClock.Instant
     ) {
-        let answered = requests.map { exchange, request in
+        let answered = requests.map { asked, request in
             let examination = rules.verifier.examine(
                 request.token, for: request.requestor.map { [$0] }, request.resource, at: .now)
             return answer(
-                exchange, with: GateReply(explaining: examination), by: rules, AnswerRecord(token: examination.id))
+                asked, with: GateReply(explaining: examination), by: rules, AnswerRecord(token: examination.id))
         }
         finish(answered, since: start)
     }
@@ -128,7 +129,8 @@ package final class GateService: Sendable {
         "\(GrantSigning.capacity) grants wait for their signatures; the token is not consumed, so ask again"
 
     private func verify(
-        _ group: [PendingExchange], by rules: Rules, claimingBy claim: @escaping ReplayClaimer,
+        _ group: [(asked: AskedExchange, task: VerificationTask)], by rules: Rules,
+        claimingBy claim: @escaping ReplayClaimer,
         _ grants: LoopGrants, since start: ContinuousClock.Instant
     ) {
         let requests = group.map(\.task.request)
@@ -137,7 +139,7 @@ package final class GateService: Sendable {
             var answered: [AnswerRecord] = []
             answered.reserveCapacity(group.count)
             for (index, outcome) in outcomes.enumerated() {
-                let (task, exchange) = (group[index].task, group[index].exchange)
+                let (asked, task) = group[index]
                 let record = AnswerRecord(outcome, ids[index], of: task.request, known: rules.requestors)
                 var made: GrantOrder.Outcome?
                 if case .success(.accepted(let token)) = outcome, let order = task.order {
@@ -148,12 +150,12 @@ package final class GateService: Sendable {
                             order, identifier: identifier, firstUse: firstUse, isRetry: token.isRetry
                         ) { [self] made in
                             let reply = task.reply(to: outcome, made, at: .now)
-                            finish([answer(exchange, with: reply, by: rules, record)], since: start)
+                            finish([answer(asked, with: reply, by: rules, record)], since: start)
                         }
                         continue
                     }
                 }
-                answered.append(answer(exchange, with: task.reply(to: outcome, made, at: now), by: rules, record))
+                answered.append(answer(asked, with: task.reply(to: outcome, made, at: now), by: rules, record))
             }
             finish(answered, since: start)
         }
@@ -163,20 +165,21 @@ package final class GateService: Sendable {
     ///
     /// - Returns: What is recorded of it.
     private func answer(
-        _ exchange: HTTPExchange, with reply: GateReply, by rules: Rules, _ record: AnswerRecord = AnswerRecord()
+        _ asked: AskedExchange, with reply: GateReply, by rules: Rules, _ record: AnswerRecord = AnswerRecord()
     ) -> AnswerRecord {
-        let (request, cors) = (exchange.request, rules.gate.corsFields(for: exchange.request))
+        let request = asked.exchange.request
         var (record, answer) = (record, reply.answer)
-        record.requestID = RequestID.of(request)
-        if let id = record.requestID { answer.add("X-Request-Id", id) }
-        for (name, value) in cors { answer.add(name, value) }
-        record.isSent = exchange.answer(answer)
-        (record.code, record.number) = (reply.code, reply.number)
-        if log.isOn {
-            (record.detail, record.route, record.peer) = (reply.detail, reply.route, request.peer)
-            record.endpoint = GateEndpoint(request.path)?.path
-            if record.endpoint == nil { record.dialect = rules.gate.dialect(of: request) }
-            record.client = rules.trustedProxies.client(of: request)
+        let requestID = RequestID.of(request)
+        if let requestID { answer.add("X-Request-Id", requestID) }
+        for (name, value) in rules.gate.corsFields(for: request, asking: asked.place) { answer.add(name, value) }
+        let isSent = asked.exchange.answer(answer)
+        record.code = reply.code
+        record.isLogged = log.takesNext()
+        if record.isLogged {
+            (record.number, record.detail, record.route) = (reply.number, reply.detail, reply.route)
+            record.grant = reply.grant
+            (record.place, record.requestID, record.isSent) = (asked.place, requestID, isSent)
+            (record.peer, record.client) = (request.peer, rules.trustedProxies.client(of: request))
         }
         return record
     }
@@ -254,7 +257,10 @@ extension Duration {
     }
 }
 
-private struct PendingExchange {
+/// An exchange, and the part of the gate that its request asks.
+private struct AskedExchange {
     let exchange: HTTPExchange
-    let task: VerificationTask
+    let place: GatePlace?
+
+    init(_ exchange: HTTPExchange, _ place: GatePlace?) { (self.exchange, self.place) = (exchange, place) }
 }

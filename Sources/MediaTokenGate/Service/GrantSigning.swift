@@ -100,7 +100,7 @@ final class GrantSigning: Sendable {
 final class LoopGrants {
     private let signing: GrantSigning
     private let finished = Guarded([(number: Int, outcome: GrantOrder.Outcome)]())
-    /// What waits for each grant that is being made.
+    /// The completions to call for each grant that a thread makes, by the number of the grant.
     private var waiting: [Int: [(GrantOrder.Outcome) -> Void]] = [:]
     /// A grant that is being made and that several tokens share. Only clients that ask again wait for one that is made for
     /// such a client, because it takes longer.

@@ -51,7 +51,7 @@ extension CATClaims {
         case .method:
             guard let methods else { return nil }
             if let method = request.method, methods.contains(where: { $0.hasSameBytes(as: method) }) { return nil }
-            let given = request.method.map { "not '\(printable($0))'" } ?? "and nobody says which one is meant"
+            let given = request.method.map { "not '\(printable($0))'" } ?? "and the method of the request is not known"
             return .outOfScope("for the methods \(printable(methods.joined(separator: ", "))), \(given)")
         case .scope: return scope.difference(from: request).map { .outOfScope($0) }
         case .format, .key, .ip: return nil
@@ -60,12 +60,14 @@ extension CATClaims {
 }
 
 extension CATScope {
+    /// Why the scope does not cover a request; `nil` if it does.
     func difference(from request: CATRequest) -> String? {
         for (name, wanted, given) in [
             ("scheme", scheme, request.scheme), ("host", host, request.host), ("path", path, request.path),
         ] {
             guard let wanted, given.map({ $0.hasSameBytes(as: wanted) }) != true else { continue }
-            return "for the \(name) '\(printable(wanted))', not '\(printable(given ?? "(unknown)"))'"
+            let other = given.map { "not '\(printable($0))'" } ?? "and that of the request is not known"
+            return "for the \(name) '\(printable(wanted))', \(other)"
         }
         if let pathPrefix, !request.path.utf8.starts(with: pathPrefix.utf8) {
             return "for paths that begin with '\(printable(pathPrefix))', not '\(printable(request.path))'"

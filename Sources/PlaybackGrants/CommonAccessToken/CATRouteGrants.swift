@@ -16,9 +16,11 @@ package struct GrantVerifier: Sendable {
     package let renewsUntil: Int64?
 
     /// The grant that replaces one with these claims, which opens a request at `now`; `nil` unless it is due.
-    package func renewed(_ claims: CATClaims, at now: Timestamp) -> Grant? {
+    ///
+    /// - Throws: ``GrantError`` if it cannot be made.
+    package func renewed(_ claims: CATClaims, at now: Timestamp) throws(GrantError) -> Grant? {
         guard let renewsUntil, let claims = claims.renewed(until: renewsUntil, at: now.wholeSeconds) else { return nil }
-        return try? tokens.grant(claims)
+        return try tokens.grant(claims)
     }
 }
 

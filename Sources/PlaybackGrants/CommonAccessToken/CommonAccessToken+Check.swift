@@ -7,12 +7,16 @@ extension CommonAccessToken {
     ///   - token: The token, in Base64 for URLs.
     ///   - question: The request that the token is checked for. If its URL is only a path, a scheme or a host in the
     ///     token is not compared.
-    public func check(_ token: String, _ question: GrantQuestion) -> [GrantCheck] {
+    /// - Throws: ``GrantError`` if libcrypto fails, so that nobody can tell whether the token is authentic.
+    public func check(_ token: String, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck] {
         let claims: CATClaims
-        do throws(CATError) {
-            claims = try authenticClaims(of: token.withoutName(Self.name))
-        } catch {
-            return [GrantCheck(error.subject, false, "\(error)")]
+        do throws(CATError) { claims = try authenticClaims(of: token.withoutName(Self.name)) } catch {
+            switch error {
+            case .cannotTell(let reason): throw GrantError("key", "cannot be used: \(reason)")
+            case .otherKey, .unknownKey: return [GrantCheck(.key, false, "\(error)")]
+            case .malformed, .unknownClaim, .noEnd, .expired, .notYetValid, .otherIssuer, .outOfScope:
+                return [GrantCheck(.format, false, "\(error)")]
+            }
         }
         let url = RequestedURL(question.url ?? "/")
         let found = CATClaims.checks.compactMap { subject in
@@ -74,16 +78,6 @@ extension CATClaims {
         case .method: methods.map { "for \(printable($0.joined(separator: ", ")))" }
         case .scope: scope.isEmpty ? nil : "for " + scope.detail
         case .format, .key, .ip: nil
-        }
-    }
-}
-
-extension CATError {
-    /// The check that a token fails whose claims cannot be had.
-    fileprivate var subject: GrantCheck.Subject {
-        switch self {
-        case .otherKey, .unknownKey: .key
-        default: .format
         }
     }
 }

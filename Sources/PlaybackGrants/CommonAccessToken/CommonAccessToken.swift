@@ -47,8 +47,11 @@ public struct CommonAccessToken: Sendable {
 
     /// A grant key as tokens are made and checked with it.
     private struct Key: Sendable {
+        let secret: GrantSecret
         let mac: HMACKey
         /// The ID that names the key in each token.
+        let name: String
+        /// The bytes of ``name``.
         let identifier: [UInt8]
         /// The bytes before the claims in each token. They include the ID.
         let head: [UInt8]
@@ -57,7 +60,7 @@ public struct CommonAccessToken: Sendable {
             guard secret.bytes.count >= shortestKey else {
                 throw GrantError("key", "has \(secret.bytes.count) bytes; expected at least \(shortestKey)")
             }
-            identifier = Array(keyID.utf8)
+            (self.secret, name, identifier) = (secret, keyID, Array(keyID.utf8))
             guard (1...64).contains(identifier.count) else {
                 throw GrantError("key-id", "has \(identifier.count) bytes; expected 1 to 64")
             }
@@ -103,7 +106,10 @@ public struct CommonAccessToken: Sendable {
     ///
     /// - Throws: ``CATError`` if no holder of that key has made the token, if the key is none of those given, or if the
     ///   token has a claim that is not understood.
-    public func authenticClaims(of token: String) throws(CATError) -> CATClaims {
+    public func authenticClaims(of token: String) throws(CATError) -> CATClaims { try authentic(token).claims }
+
+    /// The claims of a token, as ``authenticClaims(of:)`` returns them, and the ID of the key that has made it.
+    package func authentic(_ token: String) throws(CATError) -> (claims: CATClaims, keyID: String) {
         guard token.utf8.count <= Self.sizeLimit else { throw .malformed("it is longer than \(Self.sizeLimit) bytes") }
         guard let bytes = try? Base64.decode(Array(token.utf8)[...], alphabet: .urlSafe, padding: .forbidden) else {
             throw .malformed("it is not valid Base64 for URLs without padding")
@@ -123,7 +129,14 @@ public struct CommonAccessToken: Sendable {
         guard let value = CBORReader.value(of: message.payload) else {
             throw .malformed("its claims are not valid CBOR")
         }
-        return try CATClaims(value)
+        return (try CATClaims(value), key.name)
+    }
+
+    /// The IDs of the keys whose tokens `other` rejects, since it has no key of that ID, or another one.
+    package func keyIDs(rejectedBy other: CommonAccessToken) -> [String] {
+        keys.filter { key in
+            !other.keys.contains { $0.identifier == key.identifier && $0.secret.bytes == key.secret.bytes }
+        }.map(\.name)
     }
 }
 

@@ -10,7 +10,7 @@ internal import TextEncodings
 /// The answer to one question before a load test. It shows that the gate's store accepts tokens issued from now on, and
 /// exchanges a token for the grant with which the test asks for segments.
 struct FirstAnswer {
-    /// The longest wait for the fence of a store, in seconds.
+    /// The longest wait for the fence of a store in seconds, if the gate's `Retry-After` names no longer one.
     private static let patience = 120
 
     private let client: HTTPClient
@@ -49,7 +49,8 @@ struct FirstAnswer {
 
     /// Asks `question` with a token; about once per second with a fresh one, while the store rejects it for its age.
     private func answer(to question: GateQuestion, _ tokens: GateTokens) throws(CommandError) -> HTTPClient.Answer {
-        for attempt in 0..<Self.patience {
+        var (patience, attempt) = (Self.patience, 0)
+        while attempt < patience {
             let request = question.request(with: try tokens.one())
             guard let answer = client.ask(request.target, headers: request.headers, body: request.body) else {
                 throw CommandError("\(url): no answer; is a gate listening there?")
@@ -58,13 +59,17 @@ struct FirstAnswer {
                 return answer
             }
             if attempt == 0 {
-                let seconds = answer.header("Retry-After").map { " \(printable($0)) s" } ?? ""
-                Console.printError("the gate's store is new, and still rejects every token; waiting\(seconds)")
+                let seconds = answer.header("Retry-After").flatMap { Int($0) }
+                patience = max(patience, (seconds ?? 0) + 1)
+                Console.printError(
+                    "the gate's store is new, and still rejects every token; waiting"
+                        + (seconds.map { " \($0) s" } ?? ""))
             }
+            attempt += 1
             sleep(1)
         }
         throw CommandError(
-            "\(url): still TOKEN_PREDATES_STORE after \(Self.patience) s; expected the store to accept tokens issued now: "
+            "\(url): still TOKEN_PREDATES_STORE after \(patience) s; expected the store to accept tokens issued now: "
                 + "compare the clocks, and the gate's --skew")
     }
 }

@@ -6,6 +6,7 @@ internal import MediaTokenGate
 internal import PlaybackGrants
 internal import ReplayStores
 internal import MediaToken
+internal import TextEncodings
 
 /// A gate that serves until it is stopped.
 final class RunningGate {
@@ -13,6 +14,8 @@ final class RunningGate {
     let settings: GateSettings
     /// The settings that were applied last.
     private(set) var applied: GateSettings
+    /// The contents of the files that were applied last.
+    private(set) var files: GateFiles
     private let store: ConfiguredReplayStore
     private let ready: StoreReadiness
     private let log: GateLog
@@ -63,7 +66,8 @@ final class RunningGate {
                 service.stop()
                 throw error
             }
-            (self.settings, applied, self.service, self.server) = (settings, settings, service, server)
+            (self.settings, applied, self.files) = (settings, settings, files)
+            (self.service, self.server) = (service, server)
         } catch {
             try? store.close()
             throw CommandError("\(error)")
@@ -73,7 +77,7 @@ final class RunningGate {
     /// Applies `settings` and the files that they name, all at once. The listeners, limits and store stay as they are.
     ///
     /// - Throws: what is wrong with any of the files; nothing has then changed.
-    func apply(_ settings: GateSettings) throws(CommandError) -> GateFiles {
+    func apply(_ settings: GateSettings) throws(CommandError) {
         // The store's fence allows for the skew that the gate was started with. With a larger one, tokens from before a new
         // fence could be accepted again.
         var settings = settings
@@ -85,8 +89,7 @@ final class RunningGate {
         service.apply(files.loaded(settings), keys: files.keys)
         server.replace(files.tls)
         adminServer.replace(files.tls)
-        applied = settings
-        return files
+        (applied, self.files) = (settings, files)
     }
 
     /// Is no longer ready, accepts no more connections, answers the requests in flight, writes the log's last line and closes the store.
@@ -127,6 +130,16 @@ struct GateFiles {
         var settings = settings
         settings.routes = routes
         return settings
+    }
+
+    /// A warning for each grant key that is gone, since viewers may still play with grants of it.
+    func warnings(since earlier: GateFiles) -> [String] {
+        routes.flatMap { route in
+            route.keysGone(since: earlier.routes).map { id in
+                "warning: \(route.place).grant: the key '\(printable(id))' is gone or has other content; grants that were made "
+                    + "with it open nothing any more"
+            }
+        }
     }
 
     private static func loaded(

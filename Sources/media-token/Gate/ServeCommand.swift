@@ -182,13 +182,15 @@ enum ServeCommand {
             let settings = reader.settings
             warnOfModes(settings, invocation)
             let changed = settings.names(thatDifferFrom: gate.applied)
-            let files = try gate.apply(settings)
+            let before = gate.files
+            try gate.apply(settings)
+            for warning in gate.files.warnings(since: before) { Console.printError(warning) }
             for name in settings.namesThatWait(since: gate.settings) {
                 Console.printError("\(name): changed; takes effect after a restart")
             }
             let names = changed.isEmpty ? "no setting" : changed.joined(separator: ", ")
             Console.printError(
-                "reloaded: \(files.keyCount) keys, \(settings.routes.count) routes; changed: \(names)")
+                "reloaded: \(gate.files.keyCount) keys, \(settings.routes.count) routes; changed: \(names)")
         } catch {
             Console.printError("reload failed, configuration unchanged: \(error.message)")
         }

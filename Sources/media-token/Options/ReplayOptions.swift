@@ -47,12 +47,24 @@ struct ReplayOptions {
         url == "memory" ? .memory(MemoryReplayStore.unfenced(capacity: .max)) : try open(clockSkew: .zero)
     }
 
+    /// The location of a store that exists when this command begins.
+    static func existing(_ url: String) throws(UsageError) -> ReplayStoreLocation {
+        let location: ReplayStoreLocation
+        do throws(ReplayStoreURLError) { location = try ReplayStoreLocation(url) } catch {
+            throw UsageError("\(error)")
+        }
+        guard location != .memory else {
+            throw UsageError("a memory store is known to its own process only; expected lmdb:PATH or a Redis URL")
+        }
+        return location
+    }
+
     /// Opens an existing store. If the store must be recovered after a crash of the machine, its fence is moved by the
     /// largest clock skew, because any of its users may allow that much.
-    static func openExisting(_ url: String) throws(CommandError) -> ConfiguredReplayStore {
+    static func openExisting(_ location: ReplayStoreLocation) throws(CommandError) -> ConfiguredReplayStore {
         do {
             return try ConfiguredReplayStore(
-                opening: url, makesNew: false, clockSkew: VerificationPolicy.largestClockSkew)
+                at: location, makesNew: false, isService: false, clockSkew: VerificationPolicy.largestClockSkew)
         } catch { throw CommandError("\(error)") }
     }
 }

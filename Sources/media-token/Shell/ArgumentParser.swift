@@ -94,8 +94,8 @@ enum ArgumentParser {
             if let name = given.abbreviated { throw UsageError("spell --\(name) out; flags are not abbreviated") }
             return try use(given)
         } catch {
-            Console.flush()
-            Console.writeProgress("\(syntax.name): \(error.message)\nTry '\(syntax.name) --help' for more.\n")
+            Console.printError(error.message, from: syntax.name)
+            Console.writeProgress("Try '\(syntax.name) --help' for more.\n")
             exit(EX_USAGE)
         }
     }

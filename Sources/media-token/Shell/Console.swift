@@ -26,12 +26,31 @@ enum Console {
         exit(ExitStatus.undecided.rawValue)
     }
 
-    /// Prints a message on standard error, after the program's name, once all buffered lines are written.
-    static func printError(_ message: String) {
+    /// Prints a message on standard error, after the name of the program or command, once all buffered lines are written. A token
+    /// in the message is cut, since a user may have given one in the place of a file name or a URL, which messages repeat.
+    static func printError(_ message: String, from name: String = "media-token") {
         flush()
-        for line in message.split(separator: "\n") {
-            writeProgress("media-token: \(line)\n")
+        for line in withoutTokens(message).split(separator: "\n") {
+            writeProgress("\(name): \(line)\n")
         }
+    }
+
+    /// The beginnings of tokens: clear text, and its usual encodings.
+    private static let tokenBeginnings = [
+        "<signatureInfo>", "PHNpZ25hdHVyZUluZm8", "%3CsignatureInfo", "%3csignatureInfo",
+    ]
+
+    /// A message with the beginnings of its tokens only.
+    private static func withoutTokens(_ message: String) -> String {
+        var message = message
+        for beginning in tokenBeginnings {
+            guard let found = message.firstRange(of: beginning) else { continue }
+            // Only clear text has spaces inside.
+            let end = message[found.upperBound...].ranges(of: "Token>").last?.upperBound ?? found.upperBound
+            let next = message[end...].firstIndex { " ':".contains($0) } ?? message.endIndex
+            message.replaceSubrange(found.upperBound..<next, with: "…")
+        }
+        return message
     }
 
     /// Writes text to standard error, unchanged.

@@ -11,12 +11,7 @@ struct ReplayLookup {
     /// - Parameter operands: the URL of the store, and the token.
     init(_ operands: [String], asJSON isJSON: Bool) throws(UsageError) {
         guard let url = operands.first else { throw UsageError("expected lookup URL TOKEN") }
-        do throws(ReplayStoreURLError) { location = try ReplayStoreLocation(url) } catch {
-            throw UsageError("\(error)")
-        }
-        guard location != .memory else {
-            throw UsageError("a memory store is known to its own process only; expected lmdb:PATH or a Redis URL")
-        }
+        location = try ReplayOptions.existing(url)
         self.isJSON = isJSON
         input = try TokenInput(Array(operands.dropFirst()))
     }

@@ -28,7 +28,7 @@ enum ReplaysCommand {
         ])
 
     private enum Invocation {
-        case show(url: String, sweepsFirst: Bool, asJSON: Bool)
+        case show(ReplayStoreLocation, sweepsFirst: Bool, asJSON: Bool)
         case lookUp(ReplayLookup)
 
         init(_ given: Arguments) throws(UsageError) {
@@ -40,7 +40,7 @@ enum ReplaysCommand {
             guard operands.count == 2, ["stat", "sweep"].contains(operands[0]) else {
                 throw UsageError("expected stat URL, sweep URL or lookup URL TOKEN")
             }
-            self = .show(url: operands[1], sweepsFirst: operands[0] == "sweep", asJSON: isJSON)
+            self = .show(try ReplayOptions.existing(operands[1]), sweepsFirst: operands[0] == "sweep", asJSON: isJSON)
         }
     }
 
@@ -49,8 +49,8 @@ enum ReplaysCommand {
         return CommandError.report { () throws(CommandError) in
             switch invocation {
             case .lookUp(let lookup): return try lookup.run()
-            case .show(let url, let sweepsFirst, let isJSON):
-                let store = try ReplayOptions.openExisting(url)
+            case .show(let location, let sweepsFirst, let isJSON):
+                let store = try ReplayOptions.openExisting(location)
                 let contents = try store.closed { () throws(CommandError) in
                     do throws(ReplayStoreError) {
                         if sweepsFirst { try store.sweep(at: .now) }

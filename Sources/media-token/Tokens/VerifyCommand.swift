@@ -14,7 +14,8 @@ enum VerifyCommand {
             store that is new cannot know the past, and refuses tokens issued before it (TOKEN_PREDATES_STORE).
 
             With --status, standard output is one code a token once all are decided, or ERROR_UNKNOWN alone if a key, \
-            a file or the store fails; after a usage error it is empty. Reasons go to standard error.
+            a file or the store fails; after a usage error it is empty. Reasons go to standard error. It needs \
+            --replays, as each run of its own would accept a token again.
 
             Exit status: 0 all valid, 1 at least one rejected, 2 undecided (keys or store), 64 usage.
 
@@ -22,6 +23,8 @@ enum VerifyCommand {
               media-token verify --keys adobe.pem --requestor MML --resource TNT @token.txt
               media-token verify --key pub.pem --requestor MML --resource TNT \\
                 --at '2016-03-17 15:02:00 -0700' --json - < tokens.txt
+              media-token verify --keys adobe.pem --requestor MML --resource TNT \
+                --replays lmdb:/var/lib/media-token/replays --status @token.txt
             """,
         groups: [
             KeyOptions.group, ExpectationOptions.group, TimeOptions.group, ReplayOptions.group,
@@ -43,6 +46,11 @@ enum VerifyCommand {
             replays = try ReplayOptions(given, time: time)
             output = try OutputOptions(given)
             input = try TokenInput(given.operands)
+            guard !output.isStatus || given.has("replays") else {
+                throw UsageError(
+                    "--status is given without --replays; expected a store that remembers used tokens, or memory to accept "
+                        + "a token in each run")
+            }
             guard !keys.paths.isEmpty else { throw UsageError("no key given; expected --keys DIR or --key FILE") }
             guard !expectation.requestors.isEmpty else { throw UsageError("no --requestor given") }
             guard expectation.namesResource else {
@@ -68,7 +76,7 @@ enum VerifyCommand {
             throw CommandError("no resource given")
         }
         let keys = try invocation.keys.load()
-        // Programs ask for --status, to let a viewer play.
+        // A program that asks with --status means to use the token up.
         if !invocation.output.isStatus { invocation.replays.warnOfUse() }
         let store = try invocation.replays.open(clockSkew: invocation.time.policy().clockSkew)
         let verifier = MediaTokenVerifier(
@@ -78,7 +86,7 @@ enum VerifyCommand {
         let (status, codes) = try store.closed { () throws(CommandError) in
             try verify(invocation, by: verifier, for: expectation)
         }
-        // Not earlier: nobody may read VALID_TOKEN of a run that fails.
+        // Codes are printed when the store is closed, so that no program reads VALID_TOKEN of a run that fails.
         for code in codes { Console.print(code.rawValue) }
         return status
     }
