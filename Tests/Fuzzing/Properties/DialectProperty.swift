@@ -33,6 +33,7 @@ struct DialectProperty {
                 "/json", "json:a.token;base64", "json:a.requestor", "json:resource;base64", "json:url", text),
             try Self.dialect("/form", "form:token", nil, "form:resource", nil, "{\"token\": \"{token}\"}"),
             try Self.dialect("/query", "query:token", "query:requestor", nil, "query:path", "{\"token\": \"{token}\"}"),
+            try Self.dialect("/query", "query:token", nil, nil, nil, "{}", route: "/plain", method: "GET"),
             try Self.dialect("/header", "header:X-Token;base64", nil, nil, "header:X-Url", "{\"until\": {expires}}"),
             try Self.dialect("/verified", "header:X-Token", nil, nil, nil, "{}", route: "/plain"),
         ]
@@ -44,7 +45,7 @@ struct DialectProperty {
 
     private static func dialect(
         _ path: String, _ token: String, _ requestor: String?, _ resource: String?, _ url: String?, _ accepted: String,
-        route: String = "/live"
+        route: String = "/live", method: String = "POST"
     ) throws -> Dialect {
         func place(_ text: String) throws -> DialectPlace {
             guard let place = DialectPlace(text) else { throw Violation(description: "\(text) is no place") }
@@ -55,7 +56,7 @@ struct DialectProperty {
             return DialectAnswers.Answer(status, try AnswerTemplate(text, type: "application/json", filling: values))
         }
         return Dialect(
-            at: path, path: path, method: "POST", token: try place(token), requestor: try requestor.map(place),
+            at: path, path: path, method: method, token: try place(token), requestor: try requestor.map(place),
             resource: try resource.map(place), target: try url.map { .url(try place($0)) } ?? .route(route),
             answers: DialectAnswers(
                 accepted: try answer(200, accepted),
