@@ -1,15 +1,17 @@
 internal import Glibc
 internal import MediaToken
-internal import TextEncodings
 
 /// The program `media-token`. Each subcommand has a file of its own.
 @main
 enum MediaTokenCommand {
-    private static let commands: [Subcommand] = [
-        ("verify", VerifyCommand.run), ("inspect", InspectCommand.run), ("issue", IssueCommand.run),
-        ("keys", KeysCommand.run), ("replays", ReplaysCommand.run), ("serve", ServeCommand.run),
-        ("grant", GrantCommand.run), ("demo", DemoCommand.run), ("bench", BenchCommand.run),
-    ]
+    private static let command: Command = Command(
+        syntax,
+        [
+            VerifyCommand.command, InspectCommand.command, IssueCommand.command, KeysCommand.command,
+            ReplaysCommand.command, ServeCommand.command, GrantCommand.command, DemoCommand.command,
+            BenchCommand.command, CompletionsCommand.command(of: { command }),
+            ManualCommand.command(of: { command }),
+        ])
 
     private static let syntax = CommandSyntax(
         name: "media-token", operands: "COMMAND [ARG...]",
@@ -25,6 +27,8 @@ enum MediaTokenCommand {
               grant      create or check a playback grant for a CDN
               demo       run a gate on this machine and ask it
               bench      measure verifications, or a running gate
+              completions, manual
+                         print completions for a shell; write manual pages
 
             'media-token COMMAND --help' shows the details.
 
@@ -52,13 +56,6 @@ enum MediaTokenCommand {
             Console.print("verifies \(SignatureEngine.description)")
             return .success
         }
-        guard let name = given.operands.first else {
-            throw UsageError("no command given; expected \(commands.map(\.name).joined(separator: ", "))")
-        }
-        guard let command = commands.first(where: { $0.name == name }) else {
-            throw UsageError(
-                "no command '\(printable(name, limit: 20))'; expected \(commands.map(\.name).joined(separator: ", "))")
-        }
-        return command.run(Array(given.operands.dropFirst()))
+        return try Command.run(given.operands, among: command.commands)
     }
 }

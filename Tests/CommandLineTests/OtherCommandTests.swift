@@ -23,12 +23,7 @@ struct OtherCommandTests {
 
     @Test("help and version")
     func help() throws {
-        let commands = [
-            [], ["verify"], ["inspect"], ["issue"], ["keys"], ["replays"], ["bench"], ["bench", "verify"],
-            ["bench", "gate"], ["keys", "list"], ["keys", "import"],
-            ["keys", "generate"], ["grant"],
-        ]
-        for command in commands {
+        for command in Manual.commands {
             let outcome = try run(command + ["--help"])
             #expect(outcome.status == 0)
             #expect(outcome.output.contains("Example"), "\(command)")

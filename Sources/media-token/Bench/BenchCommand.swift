@@ -1,6 +1,6 @@
 /// `media-token bench`: runs one of its own subcommands.
 enum BenchCommand {
-    private static let commands: [Subcommand] = [("verify", BenchVerifyCommand.run), ("gate", BenchGateCommand.run)]
+    static let command = Command(syntax, [BenchVerifyCommand.command, BenchGateCommand.command])
 
     private static let syntax = CommandSyntax(
         name: "media-token bench", operands: "verify|gate [ARG...]",
@@ -16,6 +16,4 @@ enum BenchCommand {
               media-token bench verify --threads 2 --seconds 10
             """,
         groups: [], stopsAtOperand: true)
-
-    static func run(_ arguments: [String]) -> ExitStatus { Subcommands.run(commands, of: syntax, with: arguments) }
 }

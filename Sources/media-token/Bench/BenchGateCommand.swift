@@ -4,6 +4,8 @@ internal import TextEncodings
 
 /// `media-token bench gate`: measures how many requests per second a running gate answers, and how long it takes.
 enum BenchGateCommand {
+    static let command = Command(syntax, run: run)
+
     private static let syntax = CommandSyntax(
         name: "media-token bench gate", operands: "URL",
         summary: "Ask a running gate with distinct tokens, flat out or at a set rate.",
@@ -68,7 +70,7 @@ enum BenchGateCommand {
         }
     }
 
-    static func run(_ arguments: [String]) -> ExitStatus {
+    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
         let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
         return CommandError.report { () throws(CommandError) in try measure(invocation) }
     }

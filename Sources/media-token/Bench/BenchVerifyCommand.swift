@@ -6,6 +6,8 @@ internal import TokenCrypto
 
 /// `media-token bench verify`: measures verifications per second on this machine, compared with bare RSA operations.
 enum BenchVerifyCommand {
+    static let command = Command(syntax, run: run)
+
     private static let syntax = CommandSyntax(
         name: "media-token bench verify", operands: "",
         summary: "Measure verification in this process, beside the bare RSA operations of libcrypto.",
@@ -70,7 +72,7 @@ enum BenchVerifyCommand {
         }
     }
 
-    static func run(_ arguments: [String]) -> ExitStatus {
+    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
         let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
         return CommandError.report { () throws(CommandError) in try measure(invocation) }
     }

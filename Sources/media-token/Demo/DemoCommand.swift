@@ -10,6 +10,8 @@ internal import TokenIssuer
 
 /// `media-token demo`: starts a gate on this machine, and shows how it answers requests.
 enum DemoCommand {
+    static let command = Command(syntax, run: run)
+
     private static let syntax = CommandSyntax(
         name: "media-token demo", operands: "",
         summary: "See a stream open for a token once, and stay shut the second time.",
@@ -32,7 +34,7 @@ enum DemoCommand {
                 ])
         ])
 
-    @Sendable static func run(_ arguments: [String]) -> ExitStatus {
+    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
         let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
             guard given.operands.isEmpty else { throw UsageError("expected options only") }
             return (endsAfterTour: given.has("once"), port: UInt16(try given.number("port", in: 1...65_535) ?? 0))

@@ -7,6 +7,8 @@ internal import Timestamps
 
 /// `media-token serve`: the gate, an HTTP authorization service for playback backends and proxies.
 enum ServeCommand {
+    static let command = Command(syntax, run: run)
+
     private static let syntax = CommandSyntax(
         name: "media-token serve", operands: "",
         summary: "Run the gate: an HTTP authorization service for backends and reverse proxies.",
@@ -72,7 +74,7 @@ enum ServeCommand {
         }
     }
 
-    @Sendable static func run(_ arguments: [String]) -> ExitStatus {
+    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
         let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
         return CommandError.report { () throws(CommandError) in
             if let printed = invocation.printed {

@@ -8,6 +8,8 @@ enum GrantCommand {
         "  " + kind.name + String(repeating: " ", count: max(1, 13 - kind.name.utf8.count)) + kind.scheme.summary
     }.joined(separator: "\n")
 
+    static let command = Command(syntax, run: run)
+
     private static let syntax = CommandSyntax(
         name: "media-token grant", operands: "KIND | check KIND GRANT",
         summary: "Create or check a playback grant: a signed URL, signed cookie or access token for a CDN.",
@@ -29,7 +31,7 @@ enum GrantCommand {
             """,
         groups: GrantOption.groups)
 
-    static func run(_ arguments: [String]) -> ExitStatus {
+    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
         let options = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try GrantOptions(given) }
         return CommandError.report { () throws(CommandError) in
             let grant = try options.grant.map { (text) throws(CommandError) in try read(text) }

@@ -1,8 +1,7 @@
 /// `media-token keys`: runs one of its own subcommands.
 enum KeysCommand {
-    private static let commands: [Subcommand] = [
-        ("list", KeysListCommand.run), ("import", KeysImportCommand.run), ("generate", KeysGenerateCommand.run),
-    ]
+    static let command = Command(
+        syntax, [KeysListCommand.command, KeysImportCommand.command, KeysGenerateCommand.command])
 
     private static let syntax = CommandSyntax(
         name: "media-token keys", operands: "list|import|generate [ARG...]",
@@ -19,6 +18,4 @@ enum KeysCommand {
               media-token keys import media_token_keystore.jks --password-file pass --to Keys
             """,
         groups: [], stopsAtOperand: true)
-
-    static func run(_ arguments: [String]) -> ExitStatus { Subcommands.run(commands, of: syntax, with: arguments) }
 }

@@ -2,6 +2,8 @@ internal import TokenCrypto
 
 /// `media-token keys generate`: makes a key pair for development and tests.
 enum KeysGenerateCommand {
+    static let command = Command(syntax, run: run)
+
     private static let syntax = CommandSyntax(
         name: "media-token keys generate", operands: "",
         summary: "Make a development key pair to sign tokens with.",
@@ -22,7 +24,7 @@ enum KeysGenerateCommand {
                 ])
         ])
 
-    static func run(_ arguments: [String]) -> ExitStatus {
+    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
         let task = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
             guard given.operands.isEmpty else {
                 throw UsageError("'\(given.operands[0])' is given; expected options only")

@@ -3,6 +3,8 @@ internal import TokenCrypto
 
 /// `media-token keys import`: extracts the public keys and certificates of a key file.
 enum KeysImportCommand {
+    static let command = Command(syntax, run: run)
+
     private static let syntax = CommandSyntax(
         name: "media-token keys import", operands: "FILE",
         summary: "Write the public keys and certificates of a JKS, a PKCS#12 or another key file as PEM files.",
@@ -40,7 +42,7 @@ enum KeysImportCommand {
         }
     }
 
-    static func run(_ arguments: [String]) -> ExitStatus {
+    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
         let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
         return CommandError.report { () throws(CommandError) in try importKeys(invocation) }
     }

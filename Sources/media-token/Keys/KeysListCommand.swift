@@ -3,6 +3,8 @@ internal import MediaTokenGate
 
 /// `media-token keys list`: shows the keys that a verifier would load.
 enum KeysListCommand {
+    static let command = Command(syntax, run: run)
+
     private static let syntax = CommandSyntax(
         name: "media-token keys list", operands: "[FILE | DIR]...",
         summary: "Show the keys that verify would load, and why others are refused.",
@@ -18,7 +20,7 @@ enum KeysListCommand {
                 heading: "Output:", options: [CommandOption("json", nil, "Print one JSON object a line for each key")]),
         ])
 
-    static func run(_ arguments: [String]) -> ExitStatus {
+    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
         let task = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
             let keys = try KeyOptions(given, operands: given.operands)
             guard !keys.paths.isEmpty else { throw UsageError("no key given; expected a file or a directory") }

@@ -2,7 +2,7 @@ internal import CArgp
 internal import Glibc
 
 /// One option of a command, as `--help` shows it.
-struct CommandOption {
+struct CommandOption: Sendable {
     let name: String
     /// The placeholder for the value in the help; `nil` for a flag.
     let value: String?
@@ -14,13 +14,13 @@ struct CommandOption {
 }
 
 /// The options under one heading of the help.
-struct OptionGroup {
+struct OptionGroup: Sendable {
     let heading: String
     let options: [CommandOption]
 }
 
 /// The syntax of a command, in the words of its `--help`.
-struct CommandSyntax {
+struct CommandSyntax: Sendable {
     /// The command as the user types it: `media-token verify`.
     let name: String
     /// The operands, which follow the options: `[TOKEN | @FILE | -]`.

@@ -1,20 +1,3 @@
-/// A command's name, and the function that runs it with the arguments after the name.
-typealias Subcommand = (name: String, run: @Sendable ([String]) -> ExitStatus)
-
-/// Runs the subcommands of a command.
-enum Subcommands {
-    static func run(
-        _ commands: [Subcommand], of syntax: CommandSyntax, with arguments: [String]
-    ) -> ExitStatus {
-        ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
-            guard let command = commands.first(where: { $0.name == given.operands.first }) else {
-                throw UsageError("expected one of \(commands.map(\.name).joined(separator: ", "))")
-            }
-            return command.run(Array(given.operands.dropFirst()))
-        }
-    }
-}
-
 /// The exit status of a command, for scripts. A ``UsageError`` ends the command with 64 (`EX_USAGE`).
 enum ExitStatus: Int32, Comparable {
     case success = 0

@@ -2,6 +2,8 @@ internal import MediaToken
 
 /// `media-token inspect`: shows the contents of a token of any kind, and runs the checks that the options ask for.
 enum InspectCommand {
+    static let command = Command(syntax, run: run)
+
     private static let syntax = CommandSyntax(
         name: "media-token inspect", operands: "[TOKEN | @FILE | -]",
         summary: "Show what a media, AuthN or AuthZ token holds, and check what is asked.",
@@ -56,7 +58,7 @@ enum InspectCommand {
         }
     }
 
-    static func run(_ arguments: [String]) -> ExitStatus {
+    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
         let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
         return CommandError.report { () throws(CommandError) in try inspect(invocation) }
     }

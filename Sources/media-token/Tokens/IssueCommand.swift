@@ -5,6 +5,8 @@ internal import TokenIssuer
 
 /// `media-token issue`: signs tokens for tests and load.
 enum IssueCommand {
+    static let command = Command(syntax, run: run)
+
     private static let syntax = CommandSyntax(
         name: "media-token issue", operands: "",
         summary: "Sign tokens for tests and load, in the shape of those that Adobe Pass issues.",
@@ -125,7 +127,7 @@ enum IssueCommand {
         }
     }
 
-    static func run(_ arguments: [String]) -> ExitStatus {
+    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
         let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
         return CommandError.report { () throws(CommandError) in try issue(invocation) }
     }

@@ -4,6 +4,8 @@ internal import ReplayStores
 
 /// `media-token replays`: shows the contents of a replay store, deletes its expired buckets, or looks tokens up.
 enum ReplaysCommand {
+    static let command = Command(syntax, run: run)
+
     private static let syntax = CommandSyntax(
         name: "media-token replays", operands: "stat|sweep|lookup URL [TOKEN | @FILE | -]",
         summary: "Show what a replay store holds, drop what has passed, or look a token up.",
@@ -44,7 +46,7 @@ enum ReplaysCommand {
         }
     }
 
-    @Sendable static func run(_ arguments: [String]) -> ExitStatus {
+    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
         let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
         return CommandError.report { () throws(CommandError) in
             switch invocation {

@@ -3,6 +3,8 @@ internal import ReplayStores
 
 /// `media-token verify`: decides whether tokens open a resource, and consumes the tokens that it accepts.
 enum VerifyCommand {
+    static let command = Command(syntax, run: run)
+
     private static let syntax = CommandSyntax(
         name: "media-token verify", operands: "[TOKEN | @FILE | -]",
         summary: "Decide whether media tokens open a resource, and say exactly why not.",
@@ -59,7 +61,7 @@ enum VerifyCommand {
         }
     }
 
-    static func run(_ arguments: [String]) -> ExitStatus {
+    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
         let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
         return CommandError.report { () throws(CommandError) in
             do throws(CommandError) {

@@ -1,0 +1,131 @@
+/// Scripts by which a shell completes the commands, options and words of the program.
+enum Completions: String, CaseIterable {
+    case bash, zsh, fish
+
+    /// The text that the shell reads.
+    func script(of program: Command) -> String {
+        switch self {
+        case .bash: Self.bash(program)
+        case .zsh: Self.zsh(program)
+        case .fish: Self.fish(program)
+        }
+    }
+
+    private static func bash(_ program: Command) -> String {
+        let paths = program.all.dropFirst().map { "\"\($0.syntax.name)\"" }.joined(separator: "|")
+        let words = program.all.map { command in
+            let options = command.syntax.options.map { "--\($0.name)\($0.value == nil ? "" : "=")" }
+            let words = command.commands.map(\.name) + options
+            return "    \"\(command.syntax.name)\") words=\"\(words.joined(separator: " "))\" ;;"
+        }
+        let values = program.all.flatMap { command in
+            command.syntax.options.compactMap { option in
+                option.words.map {
+                    "    \"\(command.syntax.name) --\(option.name)\") words=\"\($0.joined(separator: " "))\" ;;"
+                }
+            }
+        }
+        return """
+            # Completions of media-token for bash.
+            _media_token() {
+              local path=\(program.name) words='' word option='' i
+              local current=${COMP_WORDS[COMP_CWORD]}
+              for ((i = 1; i < COMP_CWORD; i++)); do
+                word=${COMP_WORDS[i]}
+                case "$path $word" in \(paths)) path="$path $word" ;; esac
+              done
+              # Bash splits --option=value into three words.
+              if [[ $current == '=' ]]; then
+                option=${COMP_WORDS[COMP_CWORD-1]} current=''
+              elif [[ ${COMP_WORDS[COMP_CWORD-1]} == '=' ]]; then
+                option=${COMP_WORDS[COMP_CWORD-2]}
+              elif [[ ${COMP_WORDS[COMP_CWORD-1]} == --* ]]; then
+                option=${COMP_WORDS[COMP_CWORD-1]}
+              fi
+              case "$path $option" in
+            \(values.joined(separator: "\n"))
+              esac
+              if [[ -z $words && ( $current == -* || -z $option ) && $option != --*= ]]; then
+                case "$path" in
+            \(words.joined(separator: "\n"))
+                esac
+              fi
+              COMPREPLY=($(compgen -W "$words" -- "$current"))
+              [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace
+            }
+            complete -o default -F _media_token media-token
+            """
+    }
+
+    private static func zsh(_ program: Command) -> String {
+        let functions = program.all.map { command in
+            let options = command.syntax.options.map { option in
+                let values = option.words.map { "(\($0.joined(separator: " ")))" } ?? "_files"
+                let value = option.value.map { ":\($0.zshEscaped):\(values)" } ?? ""
+                return "'*--\(option.name)\(value.isEmpty ? "" : "=")[\(option.help.zshEscaped)]\(value)'"
+            }
+            let names = command.commands.map { "\($0.name)\\:\"\($0.syntax.summary.zshEscaped)\"" }
+            let operands =
+                names.isEmpty
+                ? ["'*:operand:_files'"] : ["'1:command:((\(names.joined(separator: " "))))'", "'*::argument:->rest'"]
+            let rest = names.isEmpty ? "" : "\n  [[ $state == rest ]] && \(command.function)_${words[1]}"
+            return """
+                \(command.function)() {
+                  local state
+                  _arguments \((options + operands).joined(separator: " \\\n    "))\(rest)
+                }
+                """
+        }
+        return "#compdef media-token\n" + functions.joined(separator: "\n") + "\n\(program.function) \"$@\""
+    }
+
+    private static func fish(_ program: Command) -> String {
+        let lines = program.all.flatMap { command in
+            let words = command.syntax.name.split(separator: " ").dropFirst()
+            let inner = command.commands.map(\.name).joined(separator: " ")
+            let seen = words.map { "__fish_seen_subcommand_from \($0)" }
+            let isHere = seen + (inner.isEmpty ? [] : ["not __fish_seen_subcommand_from \(inner)"])
+            let condition = "complete -c media-token -n '\(isHere.joined(separator: "; and "))'"
+            let names = command.commands.map { "\(condition) -f -a \($0.name) -d '\($0.syntax.summary.fishEscaped)'" }
+            let options = command.syntax.options.map { option in
+                let value =
+                    option.words.map { " -x -a '\($0.joined(separator: " "))'" }
+                    ?? (option.value == nil ? "" : " -r")
+                return "\(condition) -l \(option.name)\(value) -d '\(option.help.fishEscaped)'"
+            }
+            return names + options
+        }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension CommandSyntax {
+    fileprivate var options: [CommandOption] {
+        groups.flatMap(\.options) + [CommandOption("help", nil, "Show the help, and exit")]
+    }
+}
+
+extension CommandOption {
+    /// The words that are the option's only values; `nil` if it has others.
+    fileprivate var words: [String]? {
+        guard let value, value.contains("|") else { return nil }
+        return value.split(separator: "|").map(String.init)
+    }
+}
+
+extension Command {
+    /// The name of the command's function in a script.
+    fileprivate var function: String {
+        "_" + syntax.name.map { $0 == " " || $0 == "-" ? "_" : String($0) }.joined()
+    }
+}
+
+extension String {
+    /// The text inside of single quotes, in a specification of zsh's `_arguments`.
+    fileprivate var zshEscaped: String {
+        replacing("'", with: "’").map { "[]:\\".contains($0) ? "\\\($0)" : String($0) }.joined()
+    }
+
+    /// The text inside of single quotes.
+    fileprivate var fishEscaped: String { replacing("'", with: "’") }
+}

@@ -1,0 +1,28 @@
+/// `media-token completions`: prints the script by which a shell completes this program's commands.
+enum CompletionsCommand {
+    private static let syntax = CommandSyntax(
+        name: "media-token completions", operands: "bash|zsh|fish",
+        summary: "Print the completions of commands, options and their words for a shell.",
+        details: """
+            The Debian package installs them. Without it, put them where the shell looks.
+
+            Examples:
+              media-token completions bash > /etc/bash_completion.d/media-token
+              media-token completions fish > ~/.config/fish/completions/media-token.fish
+            """,
+        groups: [])
+
+    /// - Parameter program: The program whose commands are completed.
+    static func command(of program: @escaping @Sendable () -> Command) -> Command {
+        Command(syntax) { arguments in
+            let shell = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) -> Completions in
+                guard given.operands.count == 1, let shell = Completions(rawValue: given.operands[0]) else {
+                    throw UsageError("expected one of \(Completions.allCases.map(\.rawValue).joined(separator: ", "))")
+                }
+                return shell
+            }
+            Console.print(shell.script(of: program()))
+            return .success
+        }
+    }
+}

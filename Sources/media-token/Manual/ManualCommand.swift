@@ -1,0 +1,40 @@
+/// `media-token manual`: prints or writes the manual pages, which are made of the same texts as `--help`.
+enum ManualCommand {
+    private static let syntax = CommandSyntax(
+        name: "media-token manual", operands: "[COMMAND]...",
+        summary: "Print the manual page of a command, or write all pages.",
+        details: """
+            Exit status: 0 done, 2 a file cannot be written, 64 usage.
+
+            Examples:
+              media-token manual serve | man -l -
+              media-token manual --to /usr/local/share/man/man1
+            """,
+        groups: [
+            OptionGroup(
+                heading: "Output:",
+                options: [CommandOption("to", "DIR", "Write the page of each command to DIR, which must exist")])
+        ])
+
+    /// - Parameter program: The program whose commands have the pages.
+    static func command(of program: @escaping @Sendable () -> Command) -> Command {
+        Command(syntax) { arguments in
+            let pages = program().all.map { ManualPage(command: $0, version: ProgramVersion.text) }
+            let (directory, page) = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
+                let name = (["media-token"] + given.operands).joined(separator: "-")
+                guard let page = pages.first(where: { $0.name == name }) else {
+                    throw UsageError("no command '\(given.operands.joined(separator: " "))'")
+                }
+                return (try given.one("to"), page)
+            }
+            return CommandError.report { () throws(CommandError) in
+                guard let directory else {
+                    Console.print(page.text)
+                    return .success
+                }
+                for page in pages { try NewFile.write(page.text, to: "\(directory)/\(page.name).1", mode: 0o644) }
+                return .success
+            }
+        }
+    }
+}

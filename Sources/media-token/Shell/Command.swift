@@ -1,0 +1,41 @@
+internal import TextEncodings
+
+/// A command of the program: its syntax, and what it does or which commands it has in turn.
+struct Command: Sendable {
+    let syntax: CommandSyntax
+    let commands: [Command]
+    private let body: @Sendable ([String]) -> ExitStatus
+
+    /// The last word of the command, by which the one before it knows it.
+    var name: String { String(syntax.name.split(separator: " ").last ?? "") }
+
+    /// - Parameter body: Runs the command with the arguments behind its name.
+    init(_ syntax: CommandSyntax, run body: @escaping @Sendable ([String]) -> ExitStatus) {
+        (self.syntax, commands, self.body) = (syntax, [], body)
+    }
+
+    /// Creates a command whose first operand is the name of another one.
+    init(_ syntax: CommandSyntax, _ commands: [Command]) {
+        (self.syntax, self.commands) = (syntax, commands)
+        body = { arguments in
+            ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
+                try Self.run(given.operands, among: commands)
+            }
+        }
+    }
+
+    func run(_ arguments: [String]) -> ExitStatus { body(arguments) }
+
+    /// Runs the command that the first of the operands names.
+    static func run(_ operands: [String], among commands: [Command]) throws(UsageError) -> ExitStatus {
+        let names = commands.map(\.name).joined(separator: ", ")
+        guard let name = operands.first else { throw UsageError("no command given; expected \(names)") }
+        guard let command = commands.first(where: { $0.name == name }) else {
+            throw UsageError("no command '\(printable(name, limit: 20))'; expected \(names)")
+        }
+        return command.run(Array(operands.dropFirst()))
+    }
+
+    /// The command, and all below it.
+    var all: [Command] { [self] + commands.flatMap(\.all) }
+}
