@@ -17,16 +17,17 @@ final class GateProcess {
     ///   - launcher: a program and its arguments that start it.
     ///   - program: the file of `media-token`.
     ///   - ports: those of the gate's listeners; free ones without it.
+    ///   - keys: whether it has the key of the place; `options` have others without.
     init(
         in place: GatePlace, replays: String = "memory", _ options: [String] = [], launcher: [String] = [],
-        program: String = Program.mediaToken.executable, ports: (service: Int, admin: Int)? = nil
+        program: String = Program.mediaToken.executable, ports: (service: Int, admin: Int)? = nil, keys: Bool = true
     ) throws {
         (port, adminPort) = try ports ?? (FreePort.take(1)[0], FreePort.take(1)[0])
         log = place.directory.path + "/gate-\(port).log"
-        let fixed = [
-            "serve", "--keys", place.key, "--replays", replays, "--listen", "127.0.0.1:\(port)", "--admin",
-            "127.0.0.1:\(adminPort)",
-        ]
+        let fixed =
+            [
+                "serve", "--replays", replays, "--listen", "127.0.0.1:\(port)", "--admin", "127.0.0.1:\(adminPort)",
+            ] + (keys ? ["--keys", place.key] : [])
         let command = launcher + [program] + fixed + options
         daemon = try Daemon(command[0], Array(command.dropFirst()), log: log)
         try daemon.wait { try logged().contains("administered on") }

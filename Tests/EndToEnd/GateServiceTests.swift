@@ -28,7 +28,9 @@ extension EndToEnd {
             #expect(try gate.admin("/healthz") == "alive\n200")
             #expect(try gate.admin("/readyz") == "ready\n200")
             let metrics = try gate.admin("/metrics")
-            #expect(metrics.contains("media_token_verdicts_total{code=\"VALID_TOKEN\",requestor=\"MML\"} 1"))
+            #expect(
+                metrics.contains(
+                    "media_token_verdicts_total{code=\"VALID_TOKEN\",requestor=\"MML\",endpoint=\"/v1/verify\"} 1"))
             #expect(metrics.contains("media_token_connections 1"))
             #expect(metrics.contains(try Regex("media_token_build_info\\{.*signatures=\"(ifma|libcrypto)\"\\} 1")))
             for request in ["a1-b2", token, "a1-b2 viewer-0", "\u{301}"] {

@@ -245,7 +245,7 @@ extension EndToEnd {
             ])
             let text = shown.split(separator: "=")[1].dropLast().replacing(" ", with: "T", maxReplacements: 1)
             let end = try #require(Timestamp(reading: String(text)))
-            let metric = "media_token_tls_certificate_expiry_seconds \(end.milliseconds / 1000)\n"
+            let metric = "media_token_tls_certificate_expiry_timestamp_seconds \(end.milliseconds / 1000)\n"
             #expect(try gate.admin("/metrics").contains(metric), "\(text)")
             try Program("openssl").succeed([
                 "req", "-x509", "-key", "\(folder)/gate.key", "-days", "15", "-subj", "/CN=x", "-out",
@@ -257,7 +257,7 @@ extension EndToEnd {
             #expect(try gate.logged().components(separatedBy: "gate.pem: ends ").count == 2)
             gate.end()
             let plain = try GateProcess(in: place)
-            #expect(try !plain.admin("/metrics").contains("media_token_tls_certificate_expiry_seconds"))
+            #expect(try !plain.admin("/metrics").contains("media_token_tls_certificate_expiry_timestamp_seconds"))
         }
 
         @Test("a Unix socket has its mode, is taken from the dead and not from the living, and is gone at the end")

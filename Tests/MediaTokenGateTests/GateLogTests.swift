@@ -98,11 +98,45 @@ struct GateLogTests {
             let line = text.split(separator: "\n").first { $0.hasPrefix(sample + " ") }
             return line.flatMap { Int($0.split(separator: " ")[1]) }
         }
-        #expect(value(#"media_token_verdicts_total{code="A",requestor="MML"}"#) == 3)
-        #expect(value(#"media_token_verdicts_total{code="B",requestor="MML"}"#) == 2)
-        #expect(value("media_token_verdict_seconds_count") == 204)
+        #expect(value(#"media_token_verdicts_total{code="A",requestor="MML",endpoint=""}"#) == 3)
+        #expect(value(#"media_token_verdicts_total{code="B",requestor="MML",endpoint=""}"#) == 2)
+        #expect(value(#"media_token_verdict_seconds_count{endpoint=""}"#) == 204)
         // The table of requestors has an end.
-        #expect(value(#"media_token_verdicts_total{code="C",requestor="R0"}"#) == 1)
-        #expect(value(#"media_token_verdicts_total{code="C",requestor="other"}"#) == 101)
+        #expect(value(#"media_token_verdicts_total{code="C",requestor="R0",endpoint=""}"#) == 1)
+        #expect(value(#"media_token_verdicts_total{code="C",requestor="other",endpoint=""}"#) == 101)
+    }
+
+    @Test("metrics tell endpoints apart, also of neighbours with the same code")
+    func endpoints() throws {
+        let metrics = GateMetrics()
+        let places = [GatePlace.endpoint(.play), .endpoint(.play), .endpoint(.verify)]
+        let records = places.map { AnswerRecord(code: "A", requestor: "MML", place: $0) }
+        metrics.count(AnswerRecords(time: .now, microseconds: 100, records: records))
+        let text = metrics.families.map(\.text).joined()
+        for (endpoint, count) in [("/v1/play", 2), ("/v1/verify", 1)] {
+            let labels = "code=\"A\",requestor=\"MML\",endpoint=\"\(endpoint)\""
+            #expect(text.contains("media_token_verdicts_total{\(labels)} \(count)\n"))
+            #expect(
+                text.contains("media_token_verdict_seconds_bucket{endpoint=\"\(endpoint)\",le=\"0.0001\"} \(count)\n"))
+        }
+    }
+
+    @Test("a reload of files does not hide that the configuration file could not be read; a signal reads all")
+    func reloads() {
+        let metrics = GateMetrics()
+        func failed() -> [String] {
+            let text = metrics.families.map(\.text).joined()
+            return ["signal", "files"].filter {
+                text.contains("media_token_config_last_reload_successful{cause=\"\($0)\"} 0\n")
+            }
+        }
+        #expect(failed().isEmpty)
+        metrics.recordReload(.signal, isSuccessful: false)
+        metrics.recordReload(.files, isSuccessful: true)
+        #expect(failed() == ["signal"])
+        metrics.recordReload(.files, isSuccessful: false)
+        #expect(failed() == ["signal", "files"])
+        metrics.recordReload(.signal, isSuccessful: true)
+        #expect(failed().isEmpty)
     }
 }

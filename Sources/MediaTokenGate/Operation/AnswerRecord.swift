@@ -22,7 +22,7 @@ struct AnswerRecord: Sendable {
     var peer = ""
     /// The address of the client behind trusted proxies.
     var client: String?
-    /// The part of the gate that was asked; `nil` if the gate has nothing at the request's path.
+    /// The part of the gate that was asked; `nil` if the gate has nothing at the request's path, or the server refused it.
     var place: GatePlace?
     /// The path of the route, as it is configured.
     var route: String?
@@ -36,6 +36,7 @@ struct AnswerRecord: Sendable {
     /// Whether the metrics count both answers under the same labels.
     func countsLike(_ other: AnswerRecord) -> Bool {
         code == other.code && requestor == other.requestor && isStoreError == other.isStoreError
+            && place == other.place
     }
 }
 

@@ -1,6 +1,15 @@
 internal import Threading
+internal import Timestamps
 
-/// Counts the gate's answers, for `/metrics`.
+/// What made the gate reload.
+package enum ReloadCause: String, CaseIterable, Sendable {
+    /// SIGHUP, at which the gate reads its configuration file and all files that this names.
+    case signal
+    /// A change of files that the settings name; the configuration file is not read.
+    case files
+}
+
+/// Counts the gate's answers and reloads, for `/metrics`.
 package final class GateMetrics: Sendable {
     /// The upper bounds of the latency histogram, in seconds.
     private static let bounds = [
@@ -14,20 +23,23 @@ package final class GateMetrics: Sendable {
     private struct Label: Hashable {
         let code: String
         let requestor: String
+        let endpoint: String
     }
 
     private struct State {
         var verdicts: [Label: Int] = [:]
         var requestors: Set<String> = []
-        var latency = Histogram(bounds: GateMetrics.bounds)
+        /// The times of answers by endpoint.
+        var latency: [String: Histogram] = [:]
+        var store = Histogram(bounds: GateMetrics.bounds)
         var groups = Histogram(bounds: GateMetrics.groupBounds)
         var storeErrors = 0
+        var failedReloads: Set<ReloadCause> = []
+        var reloadTime = Timestamp.now
 
-        /// - Parameter requestor: The requestor; empty if the answer has none.
-        mutating func count(
-            _ answers: Int, _ code: String, of requestor: String, afterMicroseconds microseconds: Int?
-        ) {
-            var requestor = requestor
+        /// Counts so many answers, all like the first of them.
+        mutating func count(_ answers: Int, like first: AnswerRecord, afterMicroseconds microseconds: Int?) {
+            var requestor = first.requestor
             if !requestors.contains(requestor) {
                 if requestors.count < GateMetrics.mostRequestors {
                     requestors.insert(requestor)
@@ -35,8 +47,13 @@ package final class GateMetrics: Sendable {
                     requestor = "other"
                 }
             }
-            verdicts[Label(code: code, requestor: requestor), default: 0] += answers
-            if let microseconds { latency.count(Double(microseconds) / 1e6, times: answers) }
+            let endpoint = first.place?.path ?? ""
+            verdicts[Label(code: first.code, requestor: requestor, endpoint: endpoint), default: 0] += answers
+            if let microseconds {
+                latency[endpoint, default: Histogram(bounds: GateMetrics.bounds)]
+                    .count(Double(microseconds) / 1e6, times: answers)
+            }
+            if first.isStoreError { storeErrors += answers }
         }
     }
 
@@ -53,23 +70,29 @@ package final class GateMetrics: Sendable {
             sum += value * Double(times)
         }
 
-        func family(_ name: String, _ help: String) -> MetricFamily {
-            var (family, total) = (MetricFamily(name, .histogram, help), 0)
+        func add(to family: inout MetricFamily, _ labels: [String] = []) {
+            var total = 0
             for (bound, count) in zip(bounds.map { "\($0)" } + ["+Inf"], counts) {
                 total += count
-                family.add(total, suffix: "_bucket", ["le": bound])
+                family.add(total, suffix: "_bucket", labels, upTo: bound)
             }
-            family.add(sum, suffix: "_sum")
-            family.add(total, suffix: "_count")
+            family.add(sum, suffix: "_sum", labels)
+            family.add(total, suffix: "_count", labels)
+        }
+
+        func family(_ metric: GateMetric) -> MetricFamily {
+            var family = MetricFamily(metric)
+            add(to: &family)
             return family
         }
     }
 
     private let state = Guarded(State())
+    private let start = Timestamp.now
 
     package init() {}
 
-    /// Counts the answers of a group. Neighbours of one code and requestor, as a group's members mostly are, are counted
+    /// Counts the answers of a group. Neighbours that have the same labels, as a group's members mostly have, are counted
     /// together.
     func count(_ group: AnswerRecords) {
         let records = group.records
@@ -78,10 +101,7 @@ package final class GateMetrics: Sendable {
             while begin < records.count {
                 var end = begin + 1
                 while end < records.count, records[end].countsLike(records[begin]) { end += 1 }
-                let first = records[begin]
-                state.count(
-                    end - begin, first.code, of: first.requestor, afterMicroseconds: group.microseconds)
-                if first.isStoreError { state.storeErrors += end - begin }
+                state.count(end - begin, like: records[begin], afterMicroseconds: group.microseconds)
                 begin = end
             }
         }
@@ -92,25 +112,49 @@ package final class GateMetrics: Sendable {
         state.withLock { $0.groups.count(Double(tokens)) }
     }
 
+    /// Counts how long the replay store took for the claims of a group.
+    func countStore(_ duration: Duration) {
+        state.withLock { $0.store.count(duration / .seconds(1)) }
+    }
+
+    /// Records a reload, and whether it took effect.
+    package func recordReload(_ cause: ReloadCause, isSuccessful: Bool) {
+        state.withLock { state in
+            guard isSuccessful else {
+                state.failedReloads.insert(cause)
+                return
+            }
+            state.reloadTime = .now
+            // Files that load again say nothing of a configuration file that did not.
+            state.failedReloads.subtract(cause == .signal ? ReloadCause.allCases : [cause])
+        }
+    }
+
     /// All counts as metrics.
     var families: [MetricFamily] {
         let state = state.withLock { $0 }
-        var verdicts = MetricFamily(
-            "media_token_verdicts_total", .counter, "Answers by code and requestor, also those whose client had gone."
-        )
-        let labels = state.verdicts.sorted { ($0.key.code, $0.key.requestor) < ($1.key.code, $1.key.requestor) }
-        for (label, count) in labels {
-            verdicts.add(count, ["code": label.code, "requestor": label.requestor])
+        var (verdicts, latency) = (MetricFamily(.verdicts), MetricFamily(.verdictSeconds))
+        for (labels, count) in state.verdicts.map({ ([$0.code, $0.requestor, $0.endpoint], $1) })
+            .sorted(by: { $0.0.lexicographicallyPrecedes($1.0) })
+        {
+            verdicts.add(count, labels)
+        }
+        for (endpoint, histogram) in state.latency.sorted(by: { $0.key < $1.key }) {
+            histogram.add(to: &latency, [endpoint])
+        }
+        var reloads = MetricFamily(.reloadSuccessful)
+        for cause in ReloadCause.allCases {
+            reloads.add(state.failedReloads.contains(cause) ? 0 : 1, [cause.rawValue])
         }
         return [
-            verdicts,
-            state.latency.family(
-                "media_token_verdict_seconds",
-                "Time from the event-loop iteration that brought a request to its answer."),
-            state.groups.family("media_token_group_tokens", "Tokens whose signatures were verified together."),
-            MetricFamily(
-                "media_token_store_errors_total", .counter, "Requests left undecided because the replay store failed.",
-                state.storeErrors),
+            verdicts, latency, state.groups.family(.groupTokens), state.store.family(.storeSeconds),
+            MetricFamily(.storeErrors, state.storeErrors),
+            reloads, MetricFamily(.reloadTime, state.reloadTime.seconds), MetricFamily(.processStart, start.seconds),
         ]
     }
+}
+
+extension Timestamp {
+    /// The time in seconds since 1970.
+    var seconds: Double { Double(milliseconds) / 1000 }
 }

@@ -6,31 +6,32 @@ struct MetricFamily {
         case counter, gauge, histogram
     }
 
-    let name: String
-    let kind: Kind
-    let help: String
+    let metric: GateMetric
     private var samples: [String] = []
 
-    init(_ name: String, _ kind: Kind, _ help: String) {
-        (self.name, self.kind, self.help) = (name, kind, help)
-    }
+    init(_ metric: GateMetric) { self.metric = metric }
 
-    /// Creates a family with a single sample.
-    init(_ name: String, _ kind: Kind, _ help: String, _ value: Int) {
-        self.init(name, kind, help)
+    /// Creates a family with a single sample without labels.
+    init(_ metric: GateMetric, _ value: some CustomStringConvertible) {
+        self.init(metric)
         add(value)
     }
 
-    /// - Parameter suffix: The suffix of the name, such as the `_bucket` of a histogram's samples.
+    /// - Parameters:
+    ///   - suffix: The suffix of the name, such as the `_bucket` of a histogram's samples.
+    ///   - values: The values of the metric's labels, in their order.
+    ///   - bound: The upper bound of a bucket.
     mutating func add(
-        _ value: some CustomStringConvertible, suffix: String = "", _ labels: KeyValuePairs<String, String> = [:]
+        _ value: some CustomStringConvertible, suffix: String = "", _ values: [String] = [], upTo bound: String? = nil
     ) {
-        let pairs = labels.map { "\($0.key)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
-        samples.append("\(name)\(suffix)\(pairs.isEmpty ? "" : "{\(pairs)}") \(value)")
+        let labels = Array(zip(metric.labels, values)) + (bound.map { [("le", $0)] } ?? [])
+        let pairs = labels.map { "\($0)=\"\(Self.escaped($1))\"" }.joined(separator: ",")
+        samples.append("\(metric.rawValue)\(suffix)\(pairs.isEmpty ? "" : "{\(pairs)}") \(value)")
     }
 
     var text: String {
-        (["# HELP \(name) \(help)", "# TYPE \(name) \(kind.rawValue)"] + samples).map { $0 + "\n" }.joined()
+        let head = ["# HELP \(metric.rawValue) \(metric.help)", "# TYPE \(metric.rawValue) \(metric.kind.rawValue)"]
+        return (head + samples).map { $0 + "\n" }.joined()
     }
 
     private static func escaped(_ label: String) -> String {

@@ -1,9 +1,25 @@
 internal import TextEncodings
 
 /// The part of the gate that a request asks, by its path.
-enum GatePlace: Sendable {
+enum GatePlace: Equatable, Sendable {
     case endpoint(GateEndpoint)
     case dialects(DialectReaders)
+
+    /// The path at which it is asked, without what Envoy appends to it.
+    var path: String {
+        switch self {
+        case .endpoint(let endpoint): endpoint.path.description
+        case .dialects(let dialects): dialects.path
+        }
+    }
+
+    static func == (one: GatePlace, other: GatePlace) -> Bool {
+        switch (one, other) {
+        case (.endpoint(let one), .endpoint(let other)): one == other
+        case (.dialects(let one), .dialects(let other)): one.path == other.path
+        case (.endpoint, .dialects), (.dialects, .endpoint): false
+        }
+    }
 
     /// Whether backends or apps ask there, rather than proxies.
     var isForBackends: Bool {

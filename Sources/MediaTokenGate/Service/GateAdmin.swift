@@ -45,8 +45,7 @@ package struct GateAdmin: Sendable {
 
     private var readiness: HTTPAnswer {
         guard !ready.isStopping else { return text(503, "stopping\n") }
-        let report = Result { () throws(ReplayStoreError) in try store.probe(at: .now) }
-        switch ready.answer(to: report, at: .now) {
+        switch askStore() {
         case .ready: return text(200, "ready\n")
         case .failed(let error): return text(503, "\(error)\n")
         case .fenced(let seconds):
@@ -59,61 +58,39 @@ package struct GateAdmin: Sendable {
         }
     }
 
+    private func askStore() -> StoreReadiness.Answer {
+        let report = Result { () throws(ReplayStoreError) in try store.probe(at: .now) }
+        return ready.answer(to: report, at: .now)
+    }
+
     private var metricsText: String {
+        let isStoreUp = if case .failed = askStore() { false } else { true }
         var families =
             metrics.families + [
-                MetricFamily("media_token_connections", .gauge, "Connections that are open.", connections()),
-                MetricFamily(
-                    "media_token_accept_pauses_total", .counter,
-                    "Times accepting connections paused for 0.5 s for lack of a file descriptor.",
-                    HTTPServer.acceptPauses.load(ordering: .relaxed)),
-                MetricFamily(
-                    "media_token_unfinished_closed_total", .counter,
-                    "Connections closed because unfinished requests exceeded max-unfinished-bytes.",
-                    HTTPServer.unfinishedClosed.load(ordering: .relaxed)),
-                MetricFamily(
-                    "media_token_log_lost_total", .counter, "Log lines dropped.",
-                    service.lostLogLines),
-                keys,
+                MetricFamily(.storeUp, isStoreUp ? 1 : 0),
+                MetricFamily(.connections, connections()),
+                MetricFamily(.acceptPauses, HTTPServer.acceptPauses.load(ordering: .relaxed)),
+                MetricFamily(.unfinishedClosed, HTTPServer.unfinishedClosed.load(ordering: .relaxed)),
+                MetricFamily(.logLost, service.lostLogLines), keys,
             ]
-        if let tls = tls() {
-            var family = MetricFamily(
-                "media_token_tls_certificate_expiry_seconds", .gauge,
-                "When the gate's own certificate ends, in seconds since 1970.")
-            family.add(tls.end)
-            families.append(family)
-        }
-        if let fence = ready.fence {
-            var family = MetricFamily(
-                "media_token_store_fence_timestamp_seconds", .gauge,
-                "The time up to which the replay store rejects tokens, in seconds since 1970, as /readyz last saw it.")
-            family.add(Double(fence.milliseconds) / 1000)
-            families.append(family)
-        }
-        if let entries = store.entries {
-            families.append(
-                MetricFamily(
-                    "media_token_replay_entries", .gauge, "Used tokens that the replay store remembers.", entries))
-        }
+        if let tls = tls() { families.append(MetricFamily(.certificateExpiry, tls.end)) }
+        if let fence = ready.fence { families.append(MetricFamily(.fence, fence.seconds)) }
+        if let entries = store.entries { families.append(MetricFamily(.entries, entries)) }
         if !store.statements.isEmpty {
-            var family = MetricFamily(
-                "media_token_replay_statement", .gauge,
-                "Always 1: what the operator states about the replay store, which the store relies on.")
-            for statement in store.statements { family.add(1, ["statement": statement]) }
+            var family = MetricFamily(.statement)
+            for statement in store.statements { family.add(1, [statement]) }
             families.append(family)
         }
-        var build = MetricFamily("media_token_build_info", .gauge, "Always 1.")
-        build.add(1, ["version": version, "signatures": SignatureEngine.name])
-        return (families + [build]).map(\.text).joined()
+        var build = MetricFamily(.build)
+        build.add(1, [version, SignatureEngine.name])
+        return (families + [build] + ProcessMetrics.families).map(\.text).joined()
     }
 
     private var keys: MetricFamily {
-        var family = MetricFamily(
-            "media_token_key_expiry_seconds", .gauge,
-            "When each loaded key's certificate ends, in seconds since 1970; +Inf for a bare key.")
+        var family = MetricFamily(.keyExpiry)
         for key in service.keys.keys {
             let end = key.validity.map { "\($0.upperBound.wholeSeconds)" } ?? "+Inf"
-            family.add(end, ["key": key.name, "fingerprint": key.fingerprint])
+            family.add(end, [key.name, key.fingerprint])
         }
         return family
     }

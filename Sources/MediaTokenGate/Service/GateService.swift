@@ -60,7 +60,14 @@ package final class GateService: Sendable {
     /// host's name is looked up or the Redis password file is read. It asks a memory or LMDB store on the loop's thread; LMDB
     /// may block that thread for a quarter of a second, if another process holds its lock.
     package func handler(on loop: EventLoop) -> HTTPHandler {
-        let claim = store.claimer(on: loop) ?? { [store] group, now, done in done(store.claim(group, at: now)) }
+        let ask = store.claimer(on: loop) ?? { [store] group, now, done in done(store.claim(group, at: now)) }
+        let claim: ReplayClaimer = { [metrics] group, now, done in
+            let start = ContinuousClock.now
+            ask(group, now) { answers in
+                metrics.countStore(ContinuousClock.now - start)
+                done(answers)
+            }
+        }
         let grants = LoopGrants(signing, on: loop)
         return HTTPHandler(
             handle: { [self] exchanges in handle(exchanges, claim, grants) },
@@ -173,12 +180,12 @@ package final class GateService: Sendable {
         if let requestID { answer.add("X-Request-Id", requestID) }
         for (name, value) in rules.gate.corsFields(for: request, asking: asked.place) { answer.add(name, value) }
         let isSent = asked.exchange.answer(answer)
-        record.code = reply.code
+        (record.code, record.place) = (reply.code, asked.place)
         record.isLogged = log.takesNext()
         if record.isLogged {
             (record.number, record.detail, record.route) = (reply.number, reply.detail, reply.route)
             record.grant = reply.grant
-            (record.place, record.requestID, record.isSent) = (asked.place, requestID, isSent)
+            (record.requestID, record.isSent) = (requestID, isSent)
             (record.peer, record.client) = (request.peer, rules.trustedProxies.client(of: request))
         }
         return record

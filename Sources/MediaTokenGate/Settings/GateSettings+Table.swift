@@ -76,6 +76,10 @@ extension GateSettings {
         number(
             "min-rsa-bits", "N", "Accept keys from N bits up", KeyRequirements.lowestMinimumRSABits...8192,
             \.minimumRSABits),
+        number(
+            "watch", "S",
+            "Seconds between looks at the files of keys, certificates and secrets, which are read again when they change; 0: SIGHUP only",
+            0...3600, \.watchSeconds),
         Setting(
             "replays", "URL", .text(pattern: "memory|lmdb:.+|rediss?:.+"), "Replay store: \(ReplayStoreLocation.forms)",
             default: "lmdb:/var/lib/media-token/replays", example: "lmdb:/var/lib/media-token/replays"

@@ -19,6 +19,8 @@ package struct GateSettings: Sendable {
     package var keys: [String] = []
     package var passwordFile: String?
     package var minimumRSABits = 2048
+    /// The seconds between two looks at the files of keys, certificates and secrets; 0 for none.
+    package var watchSeconds = 5
     package var clockSkew = VerificationPolicy.defaultClockSkew
     package var defaultTTL = Duration.seconds(300)
     package var maximumTTL = Duration.seconds(900)

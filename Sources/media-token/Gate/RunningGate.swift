@@ -16,6 +16,7 @@ final class RunningGate {
     private(set) var applied: GateSettings
     /// The contents of the files that were applied last.
     private(set) var files: GateFiles
+    let metrics: GateMetrics
     private let store: ConfiguredReplayStore
     private let ready: StoreReadiness
     private let log: GateLog
@@ -49,6 +50,7 @@ final class RunningGate {
             self.ready = ready
             log = GateLog(to: STDOUT_FILENO, every: settings.logEvery)
             let metrics = GateMetrics()
+            self.metrics = metrics
             let service = GateService(
                 files.loaded(settings), keys: files.keys, store: store, metrics: metrics, log: log)
             let server = try HTTPServer(

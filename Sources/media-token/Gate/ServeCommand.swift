@@ -24,7 +24,7 @@ enum ServeCommand {
             route's hosts, retries and grant too; --print=schema, what an editor needs to complete and check FILE.
 
             SIGHUP reads FILE, the keys and the certificates again: routes, keys, TTLs, MVPDs, token sources and certificates \
-            change at once, all or none. SIGTERM and SIGINT stop it gracefully. Verdicts are logged on standard output, \
+            change at once, all or none. Keys, certificates and secrets are read again also when their files change. SIGTERM and SIGINT stop it gracefully. Verdicts are logged on standard output, \
             one JSON object per line. It tells systemd when it is ready (Type=notify), and takes sockets from systemd.
 
             Exit status: 0 stopped, or checked and right; 2 cannot serve; 64 usage, or problems found by --check.
@@ -42,21 +42,22 @@ enum ServeCommand {
                         "check", nil,
                         "Check the settings, print all problems, and exit; no address is bound, no store opened"),
                     CommandOption(
-                        "print", "example|schema|page|openapi",
-                        "Print and exit: an example of FILE with every setting, its JSON schema, the settings as a page, or openapi, the HTTP API's description"
+                        "print", "example|schema|page|metrics|openapi",
+                        "Print and exit: an example of FILE with every setting, its JSON schema, the settings or the metrics as a page, or openapi, the HTTP API's description"
                     ),
                 ])
         ] + GateOptions.groups)
 
     /// What `--print` prints.
     private enum Printed: String, CaseIterable {
-        case example, schema, page, openapi
+        case example, schema, page, metrics, openapi
 
         var text: String {
             switch self {
             case .example: SettingsDocuments.example
             case .schema: SettingsDocuments.schema
             case .page: SettingsDocuments.page
+            case .metrics: GateMetric.page
             case .openapi: OpenAPIDescription.document(version: ProgramVersion.text)
             }
         }
@@ -108,6 +109,7 @@ enum ServeCommand {
         let process = ServiceProcess()
         warnOfModes(settings, invocation)
         warn(settings, descriptors: ServiceProcess.raiseDescriptorLimit())
+        let watch = FileWatch(settings)
         let gate = try RunningGate(settings)
         tellEngine()
         for listener in gate.listeners { Console.printError("serving on \(listener)") }
@@ -115,7 +117,7 @@ enum ServeCommand {
         tellFence(of: gate, settings)
         ServiceManager.notify("READY=1")
         for listener in gate.exposedListeners { warn(exposed: listener) }
-        waitForEnd(of: gate, in: process, invocation)
+        waitForEnd(of: gate, in: process, invocation, watch)
         ServiceManager.notify("STOPPING=1")
         process.endAtNextSignal()
         Console.printError("stopping: waiting up to \(settings.stopMilliseconds / 1000) s for in-flight requests")
@@ -123,13 +125,24 @@ enum ServeCommand {
         return .success
     }
 
-    /// Reloads on SIGHUP, and checks the certificate at least once an hour, until the process is told to stop.
-    private static func waitForEnd(of gate: RunningGate, in process: ServiceProcess, _ invocation: Invocation) {
-        var (watch, signal) = (CertificateWatch(), Int32?.none)
+    /// Reloads on SIGHUP and when files have changed, and checks the certificate at least once an hour, until the process is
+    /// told to stop.
+    private static func waitForEnd(
+        of gate: RunningGate, in process: ServiceProcess, _ invocation: Invocation, _ watch: FileWatch
+    ) {
+        var (files, certificate, signal) = (watch, CertificateWatch(), Int32?.none)
         repeat {
-            if let warning = watch.warning(gate.tls, at: .now) { Console.printError(warning) }
-            signal = process.nextSignal(withinSeconds: 3600)
-            if signal == SIGHUP { reload(gate, invocation) }
+            if let warning = certificate.warning(gate.tls, at: .now) { Console.printError(warning) }
+            let seconds = gate.applied.watchSeconds
+            signal = process.nextSignal(withinSeconds: seconds > 0 ? seconds : 3600)
+            if signal == SIGHUP {
+                reload(gate, .signal, &files) { () throws(CommandError) in try readAgain(invocation) }
+            } else if signal == nil, seconds > 0 {
+                let changed = files.changes(gate.applied)
+                guard !changed.isEmpty else { continue }
+                Console.printError("changed: \(changed.map { printable($0, limit: 300) }.joined(separator: ", "))")
+                reload(gate, .files, &files) { gate.applied }
+            }
         } while signal == nil || signal == SIGHUP
     }
 
@@ -172,20 +185,31 @@ enum ServeCommand {
         }
     }
 
-    /// Reloads the settings and their files. If any of them is invalid, nothing changes.
-    private static func reload(_ gate: RunningGate, _ invocation: Invocation) {
+    private static func readAgain(_ invocation: Invocation) throws(CommandError) -> GateSettings {
+        let reader = try invocation.options.read()
+        guard reader.problems.isEmpty else { throw CommandError("the settings have problems") }
+        warnOfModes(reader.settings, invocation)
+        return reader.settings
+    }
+
+    /// Applies settings, and the files that they name as they are now. If anything of it is invalid, nothing changes.
+    ///
+    /// - Parameter read: Reads the settings.
+    private static func reload(
+        _ gate: RunningGate, _ cause: ReloadCause, _ watch: inout FileWatch,
+        _ read: () throws(CommandError) -> GateSettings
+    ) {
         ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")
         defer { ServiceManager.notify("READY=1") }
+        // Before the files are read, so that what changes meanwhile is a change.
+        watch = FileWatch(gate.applied)
         do throws(CommandError) {
-            let reader = try invocation.options.read()
-            guard reader.problems.isEmpty else {
-                return Console.printError("reload failed, configuration unchanged: the settings have problems")
-            }
-            let settings = reader.settings
-            warnOfModes(settings, invocation)
-            let changed = settings.names(thatDifferFrom: gate.applied)
-            let before = gate.files
+            let settings = try read()
+            let (changed, before) = (settings.names(thatDifferFrom: gate.applied), gate.files)
+            let files = FileWatch(settings)
             try gate.apply(settings)
+            watch = files
+            gate.metrics.recordReload(cause, isSuccessful: true)
             for warning in gate.files.warnings(since: before) { Console.printError(warning) }
             for name in settings.namesThatWait(since: gate.settings) {
                 Console.printError("\(name): changed; takes effect after a restart")
@@ -194,6 +218,7 @@ enum ServeCommand {
             Console.printError(
                 "reloaded: \(gate.files.keyCount) keys, \(settings.routes.count) routes; changed: \(names)")
         } catch {
+            gate.metrics.recordReload(cause, isSuccessful: false)
             Console.printError("reload failed, configuration unchanged: \(error.message)")
         }
     }

@@ -1,0 +1,89 @@
+/// The metrics that the gate has at `/metrics`. What is declared here is in their `# HELP` lines, and on the page on monitoring.
+package enum GateMetric: String, CaseIterable {
+    case verdicts = "media_token_verdicts_total"
+    case verdictSeconds = "media_token_verdict_seconds"
+    case groupTokens = "media_token_group_tokens"
+    case storeSeconds = "media_token_store_seconds"
+    case storeUp = "media_token_store_up"
+    case storeErrors = "media_token_store_errors_total"
+    case fence = "media_token_store_fence_timestamp_seconds"
+    case entries = "media_token_replay_entries"
+    case statement = "media_token_replay_statement"
+    case connections = "media_token_connections"
+    case acceptPauses = "media_token_accept_pauses_total"
+    case unfinishedClosed = "media_token_unfinished_closed_total"
+    case logLost = "media_token_log_lost_total"
+    case reloadSuccessful = "media_token_config_last_reload_successful"
+    case reloadTime = "media_token_config_last_reload_success_timestamp_seconds"
+    case keyExpiry = "media_token_key_expiry_timestamp_seconds"
+    case certificateExpiry = "media_token_tls_certificate_expiry_timestamp_seconds"
+    case build = "media_token_build_info"
+    case processCPU = "process_cpu_seconds_total"
+    case processMemory = "process_resident_memory_bytes"
+    case processVirtualMemory = "process_virtual_memory_bytes"
+    case processDescriptors = "process_open_fds"
+    case processMostDescriptors = "process_max_fds"
+    case processStart = "process_start_time_seconds"
+
+    var kind: MetricFamily.Kind {
+        switch self {
+        case .verdicts, .storeErrors, .acceptPauses, .unfinishedClosed, .logLost, .processCPU: .counter
+        case .verdictSeconds, .groupTokens, .storeSeconds: .histogram
+        default: .gauge
+        }
+    }
+
+    /// The labels of its samples; a histogram has `le` too.
+    var labels: [String] {
+        switch self {
+        case .verdicts: ["code", "requestor", "endpoint"]
+        case .verdictSeconds: ["endpoint"]
+        case .statement: ["statement"]
+        case .reloadSuccessful: ["cause"]
+        case .keyExpiry: ["key", "fingerprint"]
+        case .build: ["version", "signatures"]
+        default: []
+        }
+    }
+
+    /// What its samples are, in one sentence.
+    var help: String {
+        switch self {
+        case .verdicts: "Answers, also those whose client had gone."
+        case .verdictSeconds: "Time from the event-loop iteration that brought a request to its answer."
+        case .groupTokens: "Tokens whose signatures were verified together."
+        case .storeSeconds: "Time that the replay store took to decide the claims of a group of tokens."
+        case .storeUp: "1 if the replay store answers now, 0 if it does not, so that no token is accepted."
+        case .storeErrors: "Requests left undecided because the replay store failed."
+        case .fence:
+            "The time up to which the replay store rejects tokens, in seconds since 1970; not there without a fence."
+        case .entries: "Used tokens that the replay store remembers; not there for Redis."
+        case .statement: "Always 1: what the operator states about the replay store, which the store relies on."
+        case .connections: "Connections that are open."
+        case .acceptPauses: "Times accepting connections paused for 0.5 s for lack of a file descriptor."
+        case .unfinishedClosed: "Connections closed because unfinished requests exceeded max-unfinished-bytes."
+        case .logLost: "Log lines dropped."
+        case .reloadSuccessful:
+            "1 if the last reload by a signal, or after a change of files, took effect, or there was none; 0 if it failed and changed nothing."
+        case .reloadTime: "When settings and files were last loaded, in seconds since 1970."
+        case .keyExpiry: "When each loaded key's certificate ends, in seconds since 1970; +Inf for a bare key."
+        case .certificateExpiry: "When the gate's own certificate ends, in seconds since 1970; not there without TLS."
+        case .build: "Always 1: the version, and what verifies signatures."
+        case .processCPU: "Processor time that the process used, in seconds."
+        case .processMemory: "Memory of the process that is in RAM, in bytes."
+        case .processVirtualMemory: "Address space of the process, in bytes."
+        case .processDescriptors: "File descriptors that are open."
+        case .processMostDescriptors: "File descriptors that the process may have open."
+        case .processStart: "When the gate started, in seconds since 1970."
+        }
+    }
+
+    /// The table of the page on monitoring, in Markdown.
+    package static var page: String {
+        let rows = allCases.map { metric in
+            let labels = metric.labels.map { "`\($0)`" }.joined(separator: ", ")
+            return "| `\(metric.rawValue)` | \(metric.kind.rawValue) | \(labels) | \(metric.help) |"
+        }
+        return (["| name | kind | labels | what it is |", "| --- | --- | --- | --- |"] + rows).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,51 @@
+internal import EventLoops
+internal import Glibc
+internal import MediaToken
+internal import MediaTokenGate
+
+/// Tells when the keys, certificates and secrets that the settings name have changed on disk, also where Kubernetes changes
+/// them by swapping a link on their way.
+struct FileWatch {
+    /// What differs between two contents of a file. A link is followed, so a swapped one shows another inode.
+    private struct Mark: Equatable {
+        let (device, inode, size): (UInt, UInt, Int)
+        let seconds: [Int]
+    }
+
+    /// The marks of the files as the gate last read them, and as they were at the last look.
+    private var applied: [String: Mark]
+    private var seen: [String: Mark]
+
+    /// Begins the watch. The caller reads the files afterwards, so that no change gets lost in between.
+    init(_ settings: GateSettings) {
+        applied = Self.marks(settings)
+        seen = applied
+    }
+
+    /// The files that have changed since the gate read them; empty while they still change, since a file may be half written.
+    mutating func changes(_ settings: GateSettings) -> [String] {
+        let now = Self.marks(settings)
+        defer { seen = now }
+        guard now == seen, now != applied else { return [] }
+        return Set(now.keys).union(applied.keys).filter { now[$0] != applied[$0] }.sorted()
+    }
+
+    private static func marks(_ settings: GateSettings) -> [String: Mark] {
+        let keys = settings.keys.flatMap { path in [path] + ((try? KeyRing.keyFiles(in: path)) ?? []) }
+        let grants = settings.routes.compactMap(\.grantSettings).flatMap(\.maker.secretFiles)
+        let tls = [settings.tls?.certificate, settings.tls?.key, settings.tls?.clientAuthorities]
+        let files = keys + grants + (tls + [settings.passwordFile]).compactMap(\.self)
+        return files.reduce(into: [:]) { marks, file in marks[file] = mark(of: file) }
+    }
+
+    private static func mark(of path: String) -> Mark? {
+        var status = Glibc.stat()
+        guard stat(path, &status) == 0 else { return nil }
+        // The size and times of a folder change with files in it that are no keys.
+        if status.st_mode & S_IFMT == S_IFDIR { return nil }
+        let times = [status.st_mtim, status.st_ctim]
+        return Mark(
+            device: UInt(status.st_dev), inode: UInt(status.st_ino), size: Int(status.st_size),
+            seconds: times.flatMap { [$0.tv_sec, $0.tv_nsec] })
+    }
+}

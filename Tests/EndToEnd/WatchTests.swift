@@ -1,0 +1,86 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import TokenCrypto
+
+extension EndToEnd {
+    @Suite("Files of keys and secrets are watched")
+    struct WatchTests {
+        private let place: GatePlace
+        private var folder: String { place.directory.path }
+
+        init() throws { place = try GatePlace() }
+
+        /// Makes a volume as Kubernetes does: files are links through the link `..data`, which is swapped as a whole.
+        private func swap(_ version: String, _ files: [String: String]) throws {
+            let volume = "\(folder)/keys"
+            try FileManager.default.createDirectory(atPath: "\(volume)/..\(version)", withIntermediateDirectories: true)
+            for (name, text) in files {
+                try text.write(toFile: "\(volume)/..\(version)/\(name)", atomically: false, encoding: .utf8)
+                symlink("..data/\(name)", "\(volume)/\(name)")
+            }
+            symlink("..\(version)", "\(volume)/..next")
+            rename("\(volume)/..next", "\(volume)/..data")
+        }
+
+        private func status(_ gate: GateProcess, _ token: String) throws -> Int? {
+            let connection = try RawConnection(port: gate.port)
+            connection.send(GateProcess.verification(token))
+            return connection.answer()?.status
+        }
+
+        @Test(
+            "a swapped folder of keys is loaded without a signal; a broken one changes nothing, and shows in the metrics"
+        )
+        func keys() throws {
+            let other = try TestKeys.stranger.publicKey.pemText()
+            let right = try TestKeys.standard.publicKey.pemText()
+            try swap("1", ["adobe.pem": other])
+            let gate = try GateProcess(
+                in: place, GatePlace.strict + ["--watch", "1", "--keys", "\(folder)/keys"], keys: false)
+            let tokens = try place.tokens(4)
+            #expect(try status(gate, tokens[0]) == 401)
+            try swap("2", ["adobe.pem": right])
+            try gate.wait { try gate.logged().contains("reloaded: 1 keys") }
+            #expect(try gate.logged().contains("changed: \(folder)/keys/adobe.pem\n"))
+            #expect(try status(gate, tokens[0]) == 200)
+            func failed() throws -> Bool {
+                try gate.admin("/metrics").contains("last_reload_successful{cause=\"files\"} 0\n")
+            }
+            #expect(try !failed())
+            try swap("3", ["adobe.pem": "-----BEGIN PUBLIC KEY-----\n"])
+            try gate.wait { try gate.logged().contains("reload failed, configuration unchanged: ") }
+            #expect(try status(gate, tokens[1]) == 200)
+            #expect(try failed())
+            // A second key beside the first.
+            try swap("4", ["adobe.pem": right, "next.pem": other])
+            try gate.wait { try gate.logged().contains("reloaded: 2 keys") }
+            #expect(try !failed())
+            #expect(try status(gate, tokens[2]) == 200)
+            gate.end()
+        }
+
+        @Test("a file that is still being written is not read; a watch of 0 leaves files to SIGHUP")
+        func halfWritten() throws {
+            let right = try TestKeys.standard.publicKey.pemText()
+            let key = try place.directory.write(right, to: "keys.pem")
+            let (watching, waiting) = (
+                try GateProcess(in: place, ["--watch", "2", "--keys", key], keys: false),
+                try GateProcess(in: place, ["--watch", "0", "--keys", key], keys: false)
+            )
+            // A writer that takes longer than two looks, and never pauses for as long as one.
+            for length in stride(from: 10, to: right.utf8.count, by: 20) {
+                try String(right.prefix(length)).write(toFile: key, atomically: false, encoding: .utf8)
+                usleep(200_000)
+            }
+            try right.write(toFile: key, atomically: false, encoding: .utf8)
+            try watching.wait { try watching.logged().contains("reloaded: ") }
+            #expect(try !watching.logged().contains("reload failed"))
+            #expect(try !waiting.logged().contains("reloaded: "))
+            waiting.signal(SIGHUP)
+            try waiting.wait { try waiting.logged().contains("reloaded: ") }
+            for gate in [watching, waiting] { gate.end() }
+        }
+    }
+}
