@@ -106,6 +106,47 @@ extension EndToEnd {
             #expect(replaced.status == 0 && replaced.errors.isEmpty, "\(replaced.errors)")
         }
 
+        @Test(
+            "the file to start with is right as it stands, has every setting, and each comment is a setting without its slashes"
+        )
+        func start() throws {
+            let folder = place.directory.path
+            let text = try Program.mediaToken.succeed(["serve", "--print=start"])
+                .replacing("/etc/media-token/keys", with: place.key).replacing("/var/lib/media-token", with: folder)
+            let file = try place.directory.write(text, to: "start.json")
+            let checked = try Program.mediaToken.run(["serve", "--check", "--config", file])
+            #expect(checked.status == 0 && checked.errors.isEmpty, "\(checked.errors)")
+            let page = try Program.mediaToken.succeed(["serve", "--print=page"]).split(separator: "### A route")[0]
+            let names = page.matches(of: /^\| `([a-z-]+)`/.anchorsMatchLineEndings()).map { String($0.1) }
+            let settings = text.matches(
+                of: /^  (?:\/\/ )?"([a-z-]+)": .*(?:\n  \/\/   .*|\n  \/\/ [\]}],)*/.anchorsMatchLineEndings())
+            #expect(Set(settings.map { String($0.1) }) == Set(names) && names.count > 30)
+            for setting in settings where setting.0.hasPrefix("  //") && setting.1 != "routes" {
+                let bare = setting.0.replacing("  // ", with: "  ")
+                try text.replacing(setting.0, with: bare).write(toFile: file, atomically: true, encoding: .utf8)
+                let errors = try Program.mediaToken.run(["serve", "--check", "--config", file]).errors
+                // A setting that needs another one is refused by its name, not for the syntax of the file.
+                for line in errors.split(separator: "\n") {
+                    #expect(
+                        !line.contains(/start.json:[0-9]+:/) && line.contains("start.json: "), "\(setting.1): \(line)")
+                }
+            }
+        }
+
+        @Test("a comment is a whole line, and a mistake below it has its line and column")
+        func comments() throws {
+            func errors(_ text: String) throws -> String {
+                let file = try place.directory.write(text, to: "comments.json")
+                return try Program.mediaToken.run(["serve", "--check", "--config", file]).errors
+            }
+            let keys = "\"keys\": [\"\(place.key)\"], \"replays\": \"memory\""
+            #expect(try errors("// é\r\n{\n\t//\n \(keys)}\n  // end") == "")
+            #expect(try errors("// é\n{ // no\n\(keys)}").contains("comments.json:2:3: expected"))
+            #expect(try errors("{\n// \"a\n\(keys),\n  1}").contains("comments.json:4:3: expected"))
+            // A value ends on its line, so slashes in it begin no line.
+            #expect(try errors("{\(keys), \"token-header\": \"\n//\"}").contains("comments.json:2:"))
+        }
+
         @Test("the example with every setting starts a gate")
         func example() throws {
             let folder = place.directory.path

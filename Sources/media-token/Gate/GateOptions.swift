@@ -101,7 +101,9 @@ struct GateOptions {
 
     private static func read(file: String) throws(CommandError) -> [JSONName: JSONValue] {
         let bytes: [UInt8]
-        do { bytes = try FileBytes.read(file, limit: 1 << 20) } catch { throw CommandError("\(file): \(error)") }
+        do { bytes = withoutComments(try FileBytes.read(file, limit: 1 << 20)) } catch {
+            throw CommandError("\(file): \(error)")
+        }
         do {
             var members = try StrictJSON.readObject(bytes[...], valueLimit: valueLimit).members
             // Names the schema for an editor.
@@ -110,5 +112,16 @@ struct GateOptions {
         } catch {
             throw CommandError("\(file):\(error.reason(in: bytes))")
         }
+    }
+
+    /// The text with each line that begins with `//` as white space, so that the places of all else stay as they are.
+    private static func withoutComments(_ text: [UInt8]) -> [UInt8] {
+        let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let kept = lines.map { line -> [UInt8] in
+            let content = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+            let isComment = content.starts(with: "//".utf8)
+            return isComment ? [UInt8](repeating: UInt8(ascii: " "), count: line.count) : Array(line)
+        }
+        return Array(kept.joined(separator: [UInt8(ascii: "\n")]))
     }
 }

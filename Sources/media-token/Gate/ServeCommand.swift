@@ -20,8 +20,9 @@ enum ServeCommand {
             FILE is a JSON object whose names are those of the options, without the dashes, and routes:
               {"keys": ["Keys"], "replays": "lmdb:/var/lib/media-token/replays", "routes": [
                 {"path": "/live/tnt", "requestor": "MML", "resource": "TNT"}, {"path": "/trailers", "open": true}]}
-            What is given on the command line replaces what FILE says. --print=example shows every setting, those of a \
-            route's hosts, retries and grant too; --print=schema, what an editor needs to complete and check FILE.
+            Lines that begin with // are comments. What is given on the command line replaces what FILE says. --print=start \
+            is a FILE to start with; --print=example has every setting, those of a route's hosts, retries and grant too; \
+            --print=schema is what an editor needs to complete and check FILE.
 
             SIGHUP reads FILE, the keys and the certificates again: routes, keys, TTLs, MVPDs, token sources and certificates \
             change at once, all or none. Keys, certificates and secrets are read again also when their files change. SIGTERM and SIGINT stop it gracefully. Verdicts are logged on standard output, \
@@ -31,7 +32,7 @@ enum ServeCommand {
 
             Examples:
               media-token serve --keys adobe.pem --listen 127.0.0.1:8080 --replays memory
-              media-token serve --print=schema > gate.schema.json
+              media-token serve --print=start > gate.json
             """,
         groups: [
             OptionGroup(
@@ -42,18 +43,19 @@ enum ServeCommand {
                         "check", nil,
                         "Check the settings, print all problems, and exit; no address is bound, no store opened"),
                     CommandOption(
-                        "print", "example|schema|page|metrics|openapi",
-                        "Print and exit: an example of FILE with every setting, its JSON schema, the settings or the metrics as a page, or openapi, the HTTP API's description"
+                        "print", "start|example|schema|page|metrics|openapi",
+                        "Print and exit: a FILE to start with, whose comments explain every setting; an example with every setting; its JSON schema; the settings or the metrics as a page; the HTTP API's description"
                     ),
                 ])
         ] + GateOptions.groups)
 
     /// What `--print` prints.
     private enum Printed: String, CaseIterable {
-        case example, schema, page, metrics, openapi
+        case start, example, schema, page, metrics, openapi
 
         var text: String {
             switch self {
+            case .start: SettingsDocuments.start
             case .example: SettingsDocuments.example
             case .schema: SettingsDocuments.schema
             case .page: SettingsDocuments.page
