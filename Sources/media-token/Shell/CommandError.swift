@@ -27,5 +27,5 @@ struct CommandError: Error {
 
 /// The version that `--version` and the metrics show.
 enum ProgramVersion {
-    static let text = "0.1.0"
+    static let text = "0.2.0"
 }
