@@ -70,8 +70,7 @@ package enum SettingsDocuments {
 
     private static let introduction =
         "A relative path is relative to the working directory of the process, also in the configuration file. The URL of a "
-        + "Redis store (`replays`) is described on the page of `ReplayRedis` "
-        + "([on GitHub](../../ReplayRedis/ReplayRedis.docc/ReplayRedis.md))."
+        + "Redis store (`replays`) is described on the page of [the Redis store](../../ReplayRedis/ReplayRedis.docc/ReplayRedis.md)."
 
     private static let head = ["| name | JSON | what it is | new value |", "| --- | --- | --- | --- |"]
 
