@@ -71,11 +71,11 @@ public final class RedisReplayStore: ReplayStore {
         }
     }
 
-    /// The latest fence of the store's shards.
+    /// The latest fence of the store's shards, if each server takes keys now.
     ///
     /// - Throws: `ReplayStoreError`, also if the store has not been opened.
-    package func fence() throws(ReplayStoreError) -> Timestamp {
-        try withSession { (session) throws(ReplayStoreError) in try RedisInventory(session).fence() }
+    package func probe() throws(ReplayStoreError) -> Timestamp {
+        try withSession { (session) throws(ReplayStoreError) in try RedisInventory(session).fence(writes: true) }
     }
 
     /// Counts the store's entries by reading all keys of all servers, which takes seconds for millions of keys. The

@@ -143,7 +143,7 @@ public enum ConfiguredReplayStore: ReplayStore {
             return store.fence
         case .redis(let store):
             try store.open(at: now)
-            return try store.fence()
+            return try store.probe()
         }
     }
 

@@ -14,6 +14,19 @@ package func printable(_ text: String, limit: Int = 120) -> String {
     return shown
 }
 
+/// Makes a JSON document safe to show in a terminal without changing what it says: characters that ``printable(_:limit:)`` escapes become
+/// escapes of JSON (RFC 8259, 7).
+package func printable(json: String) -> String {
+    guard !json.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return json }
+    return json.unicodeScalars.reduce(into: "") { shown, scalar in
+        guard !scalar.isPlain, scalar != "\n" else { return shown.unicodeScalars.append(scalar) }
+        for unit in UTF16.encode(scalar) ?? .init() {
+            let digits = String(unit, radix: 16)
+            shown += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }
+    }
+}
+
 /// Lists expected values in a message, at most eight of them, so that a long list stays one readable line. The values
 /// must already be printable.
 package func printableList(_ values: [String]) -> String {

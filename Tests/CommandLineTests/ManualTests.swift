@@ -81,6 +81,9 @@ struct ManualTests {
         let option = shell == "fish" ? "--print=" : ""
         let words = ["start", "example", "schema", "page", "metrics", "openapi"].map { option + $0 }
         #expect(try offers(shell, "media-token serve --print=") == Set(words))
+        #expect(try offers(shell, "media-token replays ").isSuperset(of: ["stat", "sweep", "lookup"]))
+        // A flag has no value, so what follows is an operand or an option.
+        #expect(try offers(shell, "media-token replays --json ").contains("stat"))
         #expect(try offers(shell, "media-token bench gate --r").contains("--rate\(equals)"))
     }
 
@@ -103,6 +106,9 @@ struct ManualTests {
         try Program.mediaToken.succeed(["manual", "--to", directory.path])
         let names = Manual.commands.map { (["media-token"] + $0).joined(separator: "-") + ".1" }
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() == names.sorted())
+        // Again, as at an upgrade.
+        try Program.mediaToken.succeed(["manual", "--to", directory.path])
+        #expect(try Program.mediaToken.run(["manual", "verify", "--to", directory.path]).status == 64)
         let refused = try Program.mediaToken.run(["manual", "keys", "nonsense"])
         #expect(refused.status == 64 && refused.errors.contains("no command 'keys nonsense'"))
         #expect(try Program.mediaToken.run(["completions", "csh"]).status == 64)

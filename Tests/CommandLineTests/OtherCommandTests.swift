@@ -58,6 +58,55 @@ struct OtherCommandTests {
         }
     }
 
+    @Test("an option that there is not is refused by its name, without what is behind it")
+    func unknownOptions() throws {
+        let clear = try Fixtures.realToken()
+        let tokens = [clear, Data(clear.utf8).base64EncodedString(), "%253CsignatureInfo%253E" + clear.dropFirst(15)]
+        for token in tokens {
+            for command in ["verify", "inspect", "serve", "issue", "grant", "replays", "bench"] {
+                for argument in ["--token=\(token)", "--\(token)"] {
+                    let outcome = try run([command, argument])
+                    #expect(outcome.status == 64 && outcome.errors.contains("no option '--"), "\(command)")
+                    #expect(!outcome.errors.contains(token.dropFirst(30).prefix(12)), "\(outcome.errors)")
+                }
+            }
+        }
+        #expect(try run(["verify", "--requester", "a"]).errors.contains("did you mean --requestor?"))
+        #expect(try run(["keys", "list", "--jsn", "a"]).errors.contains("did you mean --json?"))
+        // What follows an option is its value, and what follows -- an operand.
+        let key = try generateKeys().open
+        let odd = ["verify", "--keys", key, "--requestor", "--odd", "--resource=--odd", "--json", "--", "--odd"]
+        #expect(try run(odd).status == 1)
+    }
+
+    @Test("each token in a message is cut, and a message that only names the first tag is whole")
+    func severalTokens() throws {
+        let clear = try Fixtures.realToken()
+        let key = try generateKeys().open
+        let outcome = try run([
+            "verify", "--status", "--keys", key, "--requestor", clear, "--requestor", "x" + clear, "--resource", "TNT",
+            "--replays", "memory", clear,
+        ])
+        #expect(!outcome.errors.contains(clear.dropFirst(30).prefix(12)), "\(outcome.errors)")
+        let database = try run(["replays", "lookup", "redis://\(clear)", "x"])
+        let signature = try #require(clear.firstMatch(of: /\/[^\/]{24}/)).output
+        #expect(database.status != 0 && !database.errors.contains(signature))
+        let second = try run(
+            ["verify", "--status", "--keys", key, "--requestor", "a", "--resource", "b", "--replays", "memory", "-"],
+            input: "<signatureInfo>AAAA<signatureInfo>")
+        #expect(second.errors.contains("second <signatureInfo>; expected"), "\(second.errors)")
+    }
+
+    @Test("what a terminal obeys is escaped in JSON too")
+    func controlCharacters() throws {
+        let token = Data(
+            "<signatureInfo>AAAA</signatureInfo><authToken><requestorID>F\u{9B}31m\u{202E}é</requestorID></authToken>"
+                .utf8)
+        let output = try Program.mediaToken.run(["inspect", "--json", "-"], input: token).output
+        #expect(!output.unicodeScalars.contains { ["\u{9B}", "\u{202E}"].contains($0) }, "\(output)")
+        #expect(output.contains("\\u009b31m\\u202eé") || !output.contains("31m"), "\(output)")
+    }
+
     @Test(
         "who verifies the signatures of a group is told, and can be chosen",
         arguments: [

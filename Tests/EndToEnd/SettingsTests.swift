@@ -121,7 +121,11 @@ extension EndToEnd {
             let settings = text.matches(
                 of: /^  (?:\/\/ )?"([a-z-]+)": .*(?:\n  \/\/   .*|\n  \/\/ [\]}],)*/.anchorsMatchLineEndings())
             #expect(Set(settings.map { String($0.1) }) == Set(names) && names.count > 30)
-            for setting in settings where setting.0.hasPrefix("  //") && setting.1 != "routes" {
+            let route = text.replacing("    // {\"path\"", with: "    {\"path\"")
+            try route.write(toFile: file, atomically: true, encoding: .utf8)
+            #expect(route != text)
+            #expect(try Program.mediaToken.run(["serve", "--check", "--config", file]).status == 0)
+            for setting in settings where setting.0.hasPrefix("  //") {
                 let bare = setting.0.replacing("  // ", with: "  ")
                 try text.replacing(setting.0, with: bare).write(toFile: file, atomically: true, encoding: .utf8)
                 let errors = try Program.mediaToken.run(["serve", "--check", "--config", file]).errors

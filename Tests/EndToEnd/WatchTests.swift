@@ -53,6 +53,13 @@ extension EndToEnd {
             try gate.wait { try gate.logged().contains("reload failed, configuration unchanged: ") }
             #expect(try status(gate, tokens[1]) == 200)
             #expect(try failed())
+            // Damaged beside a key that is right, the file is not left out without a word either.
+            try swap("3a", ["adobe.pem": "damaged", "next.pem": other])
+            try gate.wait {
+                try gate.logged().contains("adobe.pem: ") && gate.logged().contains("it was loaded before")
+            }
+            #expect(try status(gate, tokens[3]) == 200)
+            #expect(try failed())
             // A second key beside the first.
             try swap("4", ["adobe.pem": right, "next.pem": other])
             try gate.wait { try gate.logged().contains("reloaded: 2 keys") }

@@ -65,3 +65,15 @@ public struct KeyRing: Sendable {
         }
     }
 }
+
+extension KeyRing {
+    /// The refusals of files that an earlier ring had keys of, and this one has none of: a file that was damaged or replaced by
+    /// mistake. A certificate that has ended does not count, since its key verifies nothing any more in either ring.
+    package func refusals(ofFilesIn earlier: KeyRing) -> [RefusedKey] {
+        let (before, now) = (Set(earlier.keys.map(\.file)), Set(keys.map(\.file)))
+        return refused.filter { key in
+            if case .outsideValidity = key.reason { return false }
+            return before.contains(key.file) && !now.contains(key.file)
+        }
+    }
+}

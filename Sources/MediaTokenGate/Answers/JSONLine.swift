@@ -1,10 +1,11 @@
 internal import FoundationEssentials
 package import MediaToken
+internal import TextEncodings
 
-/// Encodes values as JSON on one line, with keys in alphabetical order.
+/// Encodes values as JSON on one line, with keys in alphabetical order. What a terminal would obey is escaped.
 package enum JSONLine {
     package static func encode(_ value: some Encodable) -> String {
-        String(decoding: data(value), as: UTF8.self)
+        printable(json: String(decoding: data(value), as: UTF8.self))
     }
 
     /// The JSON of `value` as the body of an answer, with a line break at its end.

@@ -14,9 +14,6 @@ package enum SettingsDocuments {
     /// A configuration file to begin with: what a gate needs, and every other setting as a comment below its help. Each
     /// setting but the last ends with a comma, so that a comment becomes a setting without a change elsewhere.
     package static var start: String {
-        let routes: JSONValue = [
-            ["path": "/live", "requestor": "MML", "resource": "TNT"], ["path": "/trailers", "open": .boolean(true)],
-        ]
         var lines = [
             "// Settings of media-token serve. A line that begins with // is a comment: without the slashes it is a setting.",
             "// 'media-token serve --config FILE --check' checks the file; SIGHUP has a gate read it again.", "{",
@@ -28,9 +25,12 @@ package enum SettingsDocuments {
             lines.append("  // \(setting.fullHelp)")
             lines += text.split(separator: "\n").map { (isNeeded ? "  " : "  // ") + $0 } + [""]
         }
-        lines.append("  // What a path and all below it demand; a request for any other path is denied. An example:")
-        lines += "\"routes\": \(routes.document)".split(separator: "\n").map { "  // \($0)" }
-        return (lines + ["  \"routes\": []", "}"]).joined(separator: "\n")
+        lines += [
+            "  // What a path and all below it demand; \"open\": true demands nothing. A request for any other path is denied.",
+            "  \"routes\": [", "    // {\"path\": \"/live\", \"requestor\": \"MML\", \"resource\": \"TNT\"}", "  ]",
+            "}",
+        ]
+        return lines.joined(separator: "\n")
     }
 
     /// The JSON Schema (draft 2020-12) of the configuration file.

@@ -1,6 +1,6 @@
 internal import MediaToken
 
-/// Reads what a store holds, for its operator, and writes nothing.
+/// Reads what a store holds, for its operator. Only a probe writes, a key that lasts a second.
 struct RedisInventory {
     private let session: RedisSession
     private let client: RedisReplayClient
@@ -22,12 +22,16 @@ struct RedisInventory {
     }
 
     /// The latest fence of all shards.
-    func fence() throws(ReplayStoreError) -> Timestamp {
+    ///
+    /// - Parameter writes: Whether each server must also take a key. A server may answer reads, and refuse every claim: for lack
+    ///   of memory or of replicas, by its access rules, or while it is paused.
+    func fence(writes: Bool = false) throws(ReplayStoreError) -> Timestamp {
         _ = try session.wait { client.learnSlots($0) }
         var fences: [Timestamp] = []
         for node in client.servers.owning {
-            let markers = try replies(
-                of: node, to: client.servers.shards(of: node).map { ["GET", client.keys.marker(of: $0)] })
+            let shards = client.servers.shards(of: node)
+            let probe = writes ? shards.prefix(1).map { client.keys.probe($0) } : []
+            let markers = try replies(of: node, to: probe + shards.map { ["GET", client.keys.marker(of: $0)] })
             fences += markers.compactMap { RedisMarker($0)?.since }
         }
         guard let latest = fences.max() else {
@@ -89,8 +93,9 @@ struct RedisInventory {
                 throw .unavailable("\(client.servers.nodes[node].address) does not answer SCAN as Redis does")
             }
             cursor = next
-            guard !keys.isEmpty else { continue }
-            for case .integer(let moment) in try ask(node, keys.compactMap { $0.text.map { ["PEXPIRETIME", $0] } })
+            let names = keys.compactMap(\.text).filter { !client.keys.isProbe($0) }
+            guard !names.isEmpty else { continue }
+            for case .integer(let moment) in try ask(node, names.map { ["PEXPIRETIME", $0] })
             where moment > 0 {
                 let until = Timestamp(milliseconds: moment).advanced(byMilliseconds: -RedisClock.keptMilliseconds)
                 counts[ReplayBucket(expiring: until), default: 0] += 1

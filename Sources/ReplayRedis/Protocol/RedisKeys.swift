@@ -69,6 +69,14 @@ struct RedisKeys {
     /// The key of a shard's marker.
     func marker(of shard: RedisShard) -> String { begin(of: shard) + "since" }
 
+    /// Writes a key of a shard that lasts a second and means nothing, to see whether the server would take a claim.
+    func probe(_ shard: RedisShard) -> RedisCommand { ["SET", begin(of: shard) + Self.probeName, "1", "PX", "1000"] }
+
+    /// Whether a key is one that ``probe(_:)`` writes.
+    func isProbe(_ key: String) -> Bool { key.hasSuffix(":" + Self.probeName) }
+
+    private static let probeName = "probe"
+
     /// Replaces a shard's marker, if it still is what was read. A marker where there was none begins later by the time
     /// that has passed since the server told its clock.
     ///

@@ -116,7 +116,8 @@ public struct RedisConfiguration: Sendable, Equatable {
         let name = path.drop { $0 == "/" }
         guard !name.isEmpty else { return 0 }
         guard let number = Int(name), number >= 0 else {
-            throw URLError(description: "the database is '\(printable(String(name)))'; expected a number from 0")
+            throw URLError(
+                description: "the database is '\(printable(String(name), limit: 20))'; expected a number from 0")
         }
         return number
     }

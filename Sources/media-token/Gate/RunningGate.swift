@@ -85,6 +85,9 @@ final class RunningGate {
         var settings = settings
         settings.clockSkew = self.settings.clockSkew
         let files = try GateFiles(settings)
+        if let lost = files.keys.refusals(ofFilesIn: self.files.keys).first {
+            throw CommandError("\(lost); it was loaded before. Repair the file, or take it away")
+        }
         guard files.tls != nil || !(listeners + adminListeners).contains(where: \.isTLS) else {
             throw CommandError("tls-certificate: is gone, and a listener of this process speaks TLS; restart it")
         }

@@ -15,14 +15,14 @@ enum Completions: String, CaseIterable {
         let paths = program.all.dropFirst().map { "\"\($0.syntax.name)\"" }.joined(separator: "|")
         let words = program.all.map { command in
             let options = command.syntax.options.map { "--\($0.name)\($0.value == nil ? "" : "=")" }
-            let words = command.commands.map(\.name) + options
+            let words = command.words + options
             return "    \"\(command.syntax.name)\") words=\"\(words.joined(separator: " "))\" ;;"
         }
+        // An option without words has a file, which bash completes by itself if nothing is offered.
         let values = program.all.flatMap { command in
-            command.syntax.options.compactMap { option in
-                option.words.map {
-                    "    \"\(command.syntax.name) --\(option.name)\") words=\"\($0.joined(separator: " "))\" ;;"
-                }
+            command.syntax.options.filter { $0.value != nil }.map { option in
+                let offer = option.words.map { "words=\"\($0.joined(separator: " "))\"" } ?? "return"
+                return "    \"\(command.syntax.name) --\(option.name)\") \(offer) ;;"
             }
         }
         return """
@@ -45,7 +45,7 @@ enum Completions: String, CaseIterable {
               case "$path $option" in
             \(values.joined(separator: "\n"))
               esac
-              if [[ -z $words && ( $current == -* || -z $option ) && $option != --*= ]]; then
+              if [[ -z $words ]]; then
                 case "$path" in
             \(words.joined(separator: "\n"))
                 esac
@@ -65,9 +65,11 @@ enum Completions: String, CaseIterable {
                 return "'*--\(option.name)\(value.isEmpty ? "" : "=")[\(option.help.zshEscaped)]\(value)'"
             }
             let names = command.commands.map { "\($0.name)\\:\"\($0.syntax.summary.zshEscaped)\"" }
+            let first = command.words.isEmpty ? "_files" : "(\(command.words.joined(separator: " ")))"
             let operands =
                 names.isEmpty
-                ? ["'*:operand:_files'"] : ["'1:command:((\(names.joined(separator: " "))))'", "'*::argument:->rest'"]
+                ? ["'1:operand:\(first)'", "'*:operand:_files'"]
+                : ["'1:command:((\(names.joined(separator: " "))))'", "'*::argument:->rest'"]
             let rest = names.isEmpty ? "" : "\n  [[ $state == rest ]] && \(command.function)_${words[1]}"
             return """
                 \(command.function)() {
@@ -86,7 +88,10 @@ enum Completions: String, CaseIterable {
             let seen = words.map { "__fish_seen_subcommand_from \($0)" }
             let isHere = seen + (inner.isEmpty ? [] : ["not __fish_seen_subcommand_from \(inner)"])
             let condition = "complete -c media-token -n '\(isHere.joined(separator: "; and "))'"
-            let names = command.commands.map { "\(condition) -f -a \($0.name) -d '\($0.syntax.summary.fishEscaped)'" }
+            let names =
+                inner.isEmpty
+                ? command.words.map { "\(condition) -a \($0)" }
+                : command.commands.map { "\(condition) -f -a \($0.name) -d '\($0.syntax.summary.fishEscaped)'" }
             let options = command.syntax.options.map { option in
                 let value =
                     option.words.map { " -x -a '\($0.joined(separator: " "))'" }
@@ -114,6 +119,13 @@ extension CommandOption {
 }
 
 extension Command {
+    /// The words of which the first operand is one: the names of its commands, or those that its syntax lists.
+    fileprivate var words: [String] {
+        let first = syntax.operands.prefix { $0 != " " }
+        guard commands.isEmpty else { return commands.map(\.name) }
+        return first.contains("|") ? first.split(separator: "|").map(String.init) : []
+    }
+
     /// The name of the command's function in a script.
     fileprivate var function: String {
         "_" + syntax.name.map { $0 == " " || $0 == "-" ? "_" : String($0) }.joined()

@@ -1,3 +1,6 @@
+internal import Glibc
+internal import TextEncodings
+
 /// `media-token manual`: prints or writes the manual pages, which are made of the same texts as `--help`.
 enum ManualCommand {
     private static let syntax = CommandSyntax(
@@ -21,18 +24,26 @@ enum ManualCommand {
         Command(syntax) { arguments in
             let pages = program().all.map { ManualPage(command: $0, version: ProgramVersion.text) }
             let (directory, page) = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
-                let name = (["media-token"] + given.operands).joined(separator: "-")
-                guard let page = pages.first(where: { $0.name == name }) else {
-                    throw UsageError("no command '\(given.operands.joined(separator: " "))'")
+                let (name, directory) = (given.operands.joined(separator: " "), try given.one("to"))
+                guard directory == nil || name.isEmpty else {
+                    throw UsageError("--to writes all pages; expected it without a command")
                 }
-                return (try given.one("to"), page)
+                guard let page = pages.first(where: { $0.command.isCalled(name) }) else {
+                    throw UsageError("no command '\(printable(name, limit: 40))'")
+                }
+                return (directory, page)
             }
             return CommandError.report { () throws(CommandError) in
                 guard let directory else {
                     Console.print(page.text)
                     return .success
                 }
-                for page in pages { try NewFile.write(page.text, to: "\(directory)/\(page.name).1", mode: 0o644) }
+                for page in pages {
+                    let file = "\(directory)/\(page.name).1"
+                    // Of a version before, at an upgrade.
+                    unlink(file)
+                    try NewFile.write(page.text, to: file, mode: 0o644)
+                }
                 return .success
             }
         }

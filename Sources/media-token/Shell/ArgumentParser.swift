@@ -1,5 +1,6 @@
 internal import CArgp
 internal import Glibc
+internal import TextEncodings
 
 /// One option of a command, as `--help` shows it.
 struct CommandOption: Sendable {
@@ -90,6 +91,7 @@ enum ArgumentParser {
         _ syntax: CommandSyntax, _ arguments: [String], use: (Arguments) throws(UsageError) -> Value
     ) -> Value {
         do throws(UsageError) {
+            try refuseUnknown(in: arguments, of: syntax)
             let given = read(syntax, arguments)
             if let name = given.abbreviated { throw UsageError("spell --\(name) out; flags are not abbreviated") }
             return try use(given)
@@ -97,6 +99,32 @@ enum ArgumentParser {
             Console.printError(error.message, from: syntax.name)
             Console.writeProgress("Try '\(syntax.name) --help' for more.\n")
             exit(EX_USAGE)
+        }
+    }
+
+    /// Refuses an option that the command does not have, or an ambiguous one. argp would repeat it as it is, also if it has a token.
+    private static func refuseUnknown(in arguments: [String], of syntax: CommandSyntax) throws(UsageError) {
+        let options =
+            syntax.groups.flatMap(\.options) + [CommandOption("help", nil, ""), CommandOption("usage", nil, "")]
+        var rest = arguments[...]
+        while let argument = rest.popFirst(), argument != "--" {
+            guard argument.hasPrefix("--") else {
+                if syntax.stopsAtOperand, !argument.hasPrefix("-") { return }
+                continue
+            }
+            let name = argument.dropFirst(2).prefix { $0 != "=" }
+            let possible =
+                options.filter { $0.name == name }.first.map { [$0] } ?? options.filter { $0.name.hasPrefix(name) }
+            guard let option = possible.first, possible.count == 1 else {
+                let names =
+                    possible.isEmpty
+                    ? [Spelling.nearest(to: String(name), among: options.map(\.name))] : possible.map(\.name)
+                let hint = names.compactMap { $0.map { "--\($0)" } }.joined(separator: " or ")
+                throw UsageError(
+                    "no option '--\(printable(String(name), limit: 20))'"
+                        + (hint.isEmpty ? "" : "; did you mean \(hint)?"))
+            }
+            if option.value != nil, !argument.contains("=") { _ = rest.popFirst() }
         }
     }
 

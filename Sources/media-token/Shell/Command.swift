@@ -36,6 +36,11 @@ struct Command: Sendable {
         return command.run(Array(operands.dropFirst()))
     }
 
+    /// Whether these are the words that call the command, after the name of the program.
+    func isCalled(_ words: String) -> Bool {
+        syntax.name.split(separator: " ").dropFirst().joined(separator: " ") == words
+    }
+
     /// The command, and all below it.
     var all: [Command] { [self] + commands.flatMap(\.all) }
 }

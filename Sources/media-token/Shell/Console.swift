@@ -37,20 +37,32 @@ enum Console {
 
     /// The beginnings of tokens: clear text, and its usual encodings.
     private static let tokenBeginnings = [
-        "<signatureInfo>", "PHNpZ25hdHVyZUluZm8", "%3CsignatureInfo", "%3csignatureInfo",
+        "<signatureInfo>", "PHNpZ25hdHVyZUluZm8", "%3CsignatureInfo", "%3csignatureInfo", "%253CsignatureInfo",
+        "%253csignatureInfo", "&lt;signatureInfo",
     ]
 
-    /// A message with the beginnings of its tokens only.
+    /// A message with the beginnings of its tokens only. A message that names the first tag alone stays whole.
     private static func withoutTokens(_ message: String) -> String {
-        var message = message
-        for beginning in tokenBeginnings {
-            guard let found = message.firstRange(of: beginning) else { continue }
-            // Only clear text has spaces inside.
-            let end = message[found.upperBound...].ranges(of: "Token>").last?.upperBound ?? found.upperBound
-            let next = message[end...].firstIndex { " ':".contains($0) } ?? message.endIndex
-            message.replaceSubrange(found.upperBound..<next, with: "…")
+        var (kept, rest) = ("", message[...])
+        while let beginning = firstBeginning(rest) {
+            kept += rest[..<beginning.upperBound]
+            rest = rest[beginning.upperBound...]
+            // A signature follows, 172 characters or more without a space.
+            guard rest.utf8.prefix(16).count(where: { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "'") }) == 16
+            else {
+                continue
+            }
+            // Only clear text has spaces inside, and ends with the name of its element.
+            let last = rest[..<(firstBeginning(rest)?.lowerBound ?? rest.endIndex)].ranges(of: "Token>").last
+            let end = rest[(last?.upperBound ?? rest.startIndex)...].firstIndex { " ':".contains($0) } ?? rest.endIndex
+            kept += "…"
+            rest = rest[end...]
         }
-        return message
+        return kept + rest
+    }
+
+    private static func firstBeginning(_ text: Substring) -> Range<Substring.Index>? {
+        tokenBeginnings.compactMap { text.firstRange(of: $0) }.min { $0.lowerBound < $1.lowerBound }
     }
 
     /// Writes text to standard error, unchanged.

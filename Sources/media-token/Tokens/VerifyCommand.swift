@@ -25,7 +25,7 @@ enum VerifyCommand {
               media-token verify --keys adobe.pem --requestor MML --resource TNT @token.txt
               media-token verify --key pub.pem --requestor MML --resource TNT \\
                 --at '2016-03-17 15:02:00 -0700' --json - < tokens.txt
-              media-token verify --keys adobe.pem --requestor MML --resource TNT \
+              media-token verify --keys adobe.pem --requestor MML --resource TNT \\
                 --replays lmdb:/var/lib/media-token/replays --status @token.txt
             """,
         groups: [
