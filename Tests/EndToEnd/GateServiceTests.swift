@@ -205,6 +205,36 @@ extension EndToEnd {
             #expect(try gate.admin("/metrics").contains("media_token_store_errors_total"))
         }
 
+        @Test(
+            "a Redis server that answers reads and takes no claim is not ready",
+            arguments: [
+                ["config set maxmemory 1", "config set maxmemory 0"],
+                ["config set min-replicas-to-write 1", "config set min-replicas-to-write 0"],
+                ["acl setuser default -set", "acl setuser default +set"],
+                ["client pause 60000 write", "client unpause"],
+            ])
+        func takesNoClaim(commands: [String]) throws {
+            let redis = try RedisServer()
+            let gate = try GateProcess(in: place, replays: redis.url, GatePlace.strict)
+            func cli(_ command: String) throws {
+                let words = command.split(separator: " ").map(String.init)
+                try Program("redis-cli").succeed(["-p", "\(redis.port)"] + words)
+            }
+            func isUp() throws -> Bool { try gate.admin("/metrics").contains("media_token_store_up 1\n") }
+            let tokens = try place.tokens(2)
+            #expect(try isUp() && gate.admin("/readyz").hasSuffix("200"))
+            try cli(commands[0])
+            let connection = try RawConnection(port: gate.port)
+            connection.send(GateProcess.verification(tokens[0]))
+            #expect(connection.answer()?.status == 503)
+            #expect(try !isUp() && gate.admin("/readyz").hasSuffix("503"))
+            try cli(commands[1])
+            try gate.wait { try gate.admin("/readyz").hasSuffix("200") }
+            #expect(try isUp())
+            connection.send(GateProcess.verification(tokens[1]))
+            #expect(connection.answer()?.status == 200)
+        }
+
         @Test("a store that hangs holds nobody up who does not need it")
         func storeHangs() throws {
             let redis = try RedisServer()

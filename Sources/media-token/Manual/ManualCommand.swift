@@ -40,7 +40,7 @@ enum ManualCommand {
                 }
                 for page in pages {
                     let file = "\(directory)/\(page.name).1"
-                    // Of a version before, at an upgrade.
+                    // An upgrade replaces the pages of the version before.
                     unlink(file)
                     try NewFile.write(page.text, to: file, mode: 0o644)
                 }
