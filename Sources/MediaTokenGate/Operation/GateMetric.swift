@@ -29,7 +29,10 @@ package enum GateMetric: String, CaseIterable {
         switch self {
         case .verdicts, .storeErrors, .acceptPauses, .unfinishedClosed, .logLost, .processCPU: .counter
         case .verdictSeconds, .groupTokens, .storeSeconds: .histogram
-        default: .gauge
+        case .storeUp, .fence, .entries, .statement, .connections, .reloadSuccessful, .reloadTime, .keyExpiry,
+            .certificateExpiry, .build, .processMemory, .processVirtualMemory, .processDescriptors,
+            .processMostDescriptors, .processStart:
+            .gauge
         }
     }
 
@@ -42,7 +45,10 @@ package enum GateMetric: String, CaseIterable {
         case .reloadSuccessful: ["cause"]
         case .keyExpiry: ["key", "fingerprint"]
         case .build: ["version", "signatures"]
-        default: []
+        case .groupTokens, .storeSeconds, .storeUp, .storeErrors, .fence, .entries, .connections, .acceptPauses,
+            .unfinishedClosed, .logLost, .reloadTime, .certificateExpiry, .processCPU, .processMemory,
+            .processVirtualMemory, .processDescriptors, .processMostDescriptors, .processStart:
+            []
         }
     }
 
@@ -56,8 +62,8 @@ package enum GateMetric: String, CaseIterable {
         case .storeUp: "1 if the replay store answers now, 0 if it does not, so that no token is accepted."
         case .storeErrors: "Requests left undecided because the replay store failed."
         case .fence:
-            "The time up to which the replay store rejects tokens, in seconds since 1970; not there without a fence."
-        case .entries: "Used tokens that the replay store remembers; not there for Redis."
+            "The time up to which the replay store rejects tokens, in seconds since 1970; absent without a fence."
+        case .entries: "Used tokens that the replay store remembers; absent for Redis."
         case .statement: "Always 1: what the operator states about the replay store, which the store relies on."
         case .connections: "Connections that are open."
         case .acceptPauses: "Times accepting connections paused for 0.5 s for lack of a file descriptor."
@@ -67,7 +73,7 @@ package enum GateMetric: String, CaseIterable {
             "1 if the last reload by a signal, or after a change of files, took effect, or there was none; 0 if it failed and changed nothing."
         case .reloadTime: "When settings and files were last loaded, in seconds since 1970."
         case .keyExpiry: "When each loaded key's certificate ends, in seconds since 1970; +Inf for a bare key."
-        case .certificateExpiry: "When the gate's own certificate ends, in seconds since 1970; not there without TLS."
+        case .certificateExpiry: "When the gate's own certificate ends, in seconds since 1970; absent without TLS."
         case .build: "Always 1: the version, and what verifies signatures."
         case .processCPU: "Processor time that the process used, in seconds."
         case .processMemory: "Memory of the process that is in RAM, in bytes."

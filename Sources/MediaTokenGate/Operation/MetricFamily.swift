@@ -24,6 +24,7 @@ struct MetricFamily {
     mutating func add(
         _ value: some CustomStringConvertible, suffix: String = "", _ values: [String] = [], upTo bound: String? = nil
     ) {
+        precondition(values.count == metric.labels.count, "\(metric.rawValue) has the labels \(metric.labels)")
         let labels = Array(zip(metric.labels, values)) + (bound.map { [("le", $0)] } ?? [])
         let pairs = labels.map { "\($0)=\"\(Self.escaped($1))\"" }.joined(separator: ",")
         samples.append("\(metric.rawValue)\(suffix)\(pairs.isEmpty ? "" : "{\(pairs)}") \(value)")

@@ -5,12 +5,14 @@ internal import Glibc
 enum ProcessMetrics {
     static var families: [MetricFamily] {
         var (usage, limit) = (rusage(), rlimit())
+        // Neither can fail for the process itself (getrusage(2), getrlimit(2)).
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        let most = limit.rlim_cur == rlim_t.max ? "+Inf" : "\(limit.rlim_cur)"
         let times = [usage.ru_utime, usage.ru_stime]
         let cpu = times.reduce(0.0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6 }
         return [
-            MetricFamily(.processCPU, cpu), MetricFamily(.processMostDescriptors, limit.rlim_cur),
+            MetricFamily(.processCPU, cpu), MetricFamily(.processMostDescriptors, most),
         ] + memory + [descriptors].compactMap { $0.map { MetricFamily(.processDescriptors, $0) } }
     }
 

@@ -1,7 +1,7 @@
 internal import PlaybackGrants
 internal import TextEncodings
 
-/// The example file, the JSON Schema and the page on settings, made from the tables of settings.
+/// The file to start with, the example file, the JSON Schema and the page on settings, made from the tables of settings.
 package enum SettingsDocuments {
     /// A configuration file with every setting, for each kind of grant too.
     package static var example: String {
@@ -22,7 +22,7 @@ package enum SettingsDocuments {
             let isNeeded = ["keys", "replays"].contains(setting.name)
             let value = isNeeded ? setting.example : setting.defaultValue ?? setting.example
             let text = "\"\(setting.name)\": \(value.document),"
-            lines.append("  // \(setting.fullHelp)")
+            lines.append("  // \(setting.fullHelp)\(setting.defaultValue == nil ? ". For example:" : "")")
             lines += text.split(separator: "\n").map { (isNeeded ? "  " : "  // ") + $0 } + [""]
         }
         lines += [

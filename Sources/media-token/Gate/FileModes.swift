@@ -8,8 +8,13 @@ internal import TextEncodings
 
 /// Finds the gate's key files and secrets that every user of this machine can read or replace.
 enum FileModes {
+    /// Prints the warnings.
+    static func warn(_ settings: GateSettings, file: String?) {
+        for warning in warnings(settings, file: file) { Console.printError(warning) }
+    }
+
     /// One line, with what to do, for each of the files that `settings` name, and for the configuration file itself.
-    static func warnings(_ settings: GateSettings, file: String?) -> [String] {
+    private static func warnings(_ settings: GateSettings, file: String?) -> [String] {
         let grants = settings.routes.compactMap(\.grantSettings).flatMap(\.maker.secretFiles)
         let files = [settings.tls?.key, settings.passwordFile, settings.replays.holdsPassword ? file : nil]
         let secrets = files.compactMap { $0 } + settings.replays.secretFiles + grants

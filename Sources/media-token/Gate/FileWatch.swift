@@ -9,7 +9,8 @@ struct FileWatch {
     /// What differs between two contents of a file. A link is followed, so a swapped one shows another inode.
     private struct Mark: Equatable {
         let (device, inode, size): (UInt, UInt, Int)
-        let seconds: [Int]
+        /// When content and file were changed, in seconds and nanoseconds.
+        let times: [Int]
     }
 
     /// The marks of the files as the gate last read them, and as they were at the last look.
@@ -46,6 +47,6 @@ struct FileWatch {
         let times = [status.st_mtim, status.st_ctim]
         return Mark(
             device: UInt(status.st_dev), inode: UInt(status.st_ino), size: Int(status.st_size),
-            seconds: times.flatMap { [$0.tv_sec, $0.tv_nsec] })
+            times: times.flatMap { [$0.tv_sec, $0.tv_nsec] })
     }
 }

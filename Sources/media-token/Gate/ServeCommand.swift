@@ -100,7 +100,7 @@ enum ServeCommand {
         }
         let settings = reader.settings
         for listener in HTTPServer.exposedListeners(among: settings.listen + settings.admin) { warn(exposed: listener) }
-        warnOfModes(settings, invocation)
+        FileModes.warn(settings, file: invocation.options.file)
         if SignatureEngine.isDoubtful { tellEngine() }
         let problems = GateFiles.problems(settings, areWhole: reader.problems.isEmpty)
         for problem in problems { Console.printError(invocation.options.line(problem)) }
@@ -109,9 +109,9 @@ enum ServeCommand {
 
     private static func serve(_ settings: GateSettings, _ invocation: Invocation) throws(CommandError) -> ExitStatus {
         let process = ServiceProcess()
-        warnOfModes(settings, invocation)
+        FileModes.warn(settings, file: invocation.options.file)
         warn(settings, descriptors: ServiceProcess.raiseDescriptorLimit())
-        let watch = FileWatch(settings)
+        let reload = GateReload(settings, invocation.options)
         let gate = try RunningGate(settings)
         tellEngine()
         for listener in gate.listeners { Console.printError("serving on \(listener)") }
@@ -119,7 +119,7 @@ enum ServeCommand {
         tellFence(of: gate, settings)
         ServiceManager.notify("READY=1")
         for listener in gate.exposedListeners { warn(exposed: listener) }
-        waitForEnd(of: gate, in: process, invocation, watch)
+        waitForEnd(of: gate, in: process, reload)
         ServiceManager.notify("STOPPING=1")
         process.endAtNextSignal()
         Console.printError("stopping: waiting up to \(settings.stopMilliseconds / 1000) s for in-flight requests")
@@ -129,21 +129,16 @@ enum ServeCommand {
 
     /// Reloads on SIGHUP and when files have changed, and checks the certificate at least once an hour, until the process is
     /// told to stop.
-    private static func waitForEnd(
-        of gate: RunningGate, in process: ServiceProcess, _ invocation: Invocation, _ watch: FileWatch
-    ) {
-        var (files, certificate, signal) = (watch, CertificateWatch(), Int32?.none)
+    private static func waitForEnd(of gate: RunningGate, in process: ServiceProcess, _ reload: GateReload) {
+        var (reload, certificate, signal) = (reload, CertificateWatch(), Int32?.none)
         repeat {
             if let warning = certificate.warning(gate.tls, at: .now) { Console.printError(warning) }
             let seconds = gate.applied.watchSeconds
             signal = process.nextSignal(withinSeconds: seconds > 0 ? seconds : 3600)
             if signal == SIGHUP {
-                reload(gate, .signal, &files) { () throws(CommandError) in try readAgain(invocation) }
+                reload.readAll(into: gate)
             } else if signal == nil, seconds > 0 {
-                let changed = files.changes(gate.applied)
-                guard !changed.isEmpty else { continue }
-                Console.printError("changed: \(changed.map { printable($0, limit: 300) }.joined(separator: ", "))")
-                reload(gate, .files, &files) { gate.applied }
+                reload.readChangedFiles(into: gate)
             }
         } while signal == nil || signal == SIGHUP
     }
@@ -160,10 +155,6 @@ enum ServeCommand {
     private static func tellEngine() {
         let warning = SignatureEngine.isDoubtful ? "warning: " : ""
         Console.printError("\(warning)signatures of a group: \(SignatureEngine.description)")
-    }
-
-    private static func warnOfModes(_ settings: GateSettings, _ invocation: Invocation) {
-        for warning in FileModes.warnings(settings, file: invocation.options.file) { Console.printError(warning) }
     }
 
     private static func warn(exposed listener: HTTPListener) {
@@ -184,44 +175,6 @@ enum ServeCommand {
             Console.printError(
                 "warning: max-connections is \(settings.limits.connections), and the process may have \(descriptors) "
                     + "descriptors; expected at least \(settings.limits.connections + spare) (LimitNOFILE=, ulimit -n)")
-        }
-    }
-
-    private static func readAgain(_ invocation: Invocation) throws(CommandError) -> GateSettings {
-        let reader = try invocation.options.read()
-        guard reader.problems.isEmpty else { throw CommandError("the settings have problems") }
-        warnOfModes(reader.settings, invocation)
-        return reader.settings
-    }
-
-    /// Applies settings, and the files that they name as they are now. If anything of it is invalid, nothing changes.
-    ///
-    /// - Parameter read: Reads the settings.
-    private static func reload(
-        _ gate: RunningGate, _ cause: ReloadCause, _ watch: inout FileWatch,
-        _ read: () throws(CommandError) -> GateSettings
-    ) {
-        ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")
-        defer { ServiceManager.notify("READY=1") }
-        // Before the files are read, so that what changes meanwhile is a change.
-        watch = FileWatch(gate.applied)
-        do throws(CommandError) {
-            let settings = try read()
-            let (changed, before) = (settings.names(thatDifferFrom: gate.applied), gate.files)
-            let files = FileWatch(settings)
-            try gate.apply(settings)
-            watch = files
-            gate.metrics.recordReload(cause, isSuccessful: true)
-            for warning in gate.files.warnings(since: before) { Console.printError(warning) }
-            for name in settings.namesThatWait(since: gate.settings) {
-                Console.printError("\(name): changed; takes effect after a restart")
-            }
-            let names = changed.isEmpty ? "no setting" : changed.joined(separator: ", ")
-            Console.printError(
-                "reloaded: \(gate.files.keyCount) keys, \(settings.routes.count) routes; changed: \(names)")
-        } catch {
-            gate.metrics.recordReload(cause, isSuccessful: false)
-            Console.printError("reload failed, configuration unchanged: \(error.message)")
         }
     }
 }

@@ -70,7 +70,10 @@ enum Completions: String, CaseIterable {
                 names.isEmpty
                 ? ["'1:operand:\(first)'", "'*:operand:_files'"]
                 : ["'1:command:((\(names.joined(separator: " "))))'", "'*::argument:->rest'"]
-            let rest = names.isEmpty ? "" : "\n  [[ $state == rest ]] && \(command.function)_${words[1]}"
+            let rest =
+                names.isEmpty
+                ? ""
+                : "\n  [[ $state == rest ]] && (( $+functions[\(command.function)_${words[1]}] )) && \(command.function)_${words[1]}"
             return """
                 \(command.function)() {
                   local state
@@ -113,7 +116,8 @@ extension CommandSyntax {
 extension CommandOption {
     /// The words that are the option's only values; `nil` if it has others.
     fileprivate var words: [String]? {
-        guard let value, value.contains("|") else { return nil }
+        // A placeholder, as in FILE|DIR, has capitals.
+        guard let value, value.contains("|"), value == value.lowercased() else { return nil }
         return value.split(separator: "|").map(String.init)
     }
 }
@@ -135,9 +139,9 @@ extension Command {
 extension String {
     /// The text inside of single quotes, in a specification of zsh's `_arguments`.
     fileprivate var zshEscaped: String {
-        replacing("'", with: "’").map { "[]:\\".contains($0) ? "\\\($0)" : String($0) }.joined()
+        map { "[]:\\".contains($0) ? "\\\($0)" : String($0) }.joined().replacing("'", with: "'\\''")
     }
 
     /// The text inside of single quotes.
-    fileprivate var fishEscaped: String { replacing("'", with: "’") }
+    fileprivate var fishEscaped: String { replacing("\\", with: "\\\\").replacing("'", with: "\\'") }
 }

@@ -6,6 +6,7 @@ struct ManualPage {
     /// The name of the page, which is also that of its file without `.1`: `media-token-verify`.
     var name: String { Self.pageName(of: command) }
 
+    /// The page.
     var text: String {
         let syntax = command.syntax
         var lines = [
@@ -20,7 +21,7 @@ struct ManualPage {
         }
         let others = command.commands.map(Self.pageName)
         if !others.isEmpty {
-            lines += [".SH SEE ALSO"] + others.map { ".BR \(Self.escaped($0)) (1)" + ($0 == others.last ? "" : " ,") }
+            lines += [".SH SEE ALSO"] + others.map { ".BR \(Self.escaped($0)) (1)" + ($0 == others.last ? "" : ",") }
         }
         return lines.joined(separator: "\n") + "\n"
     }
