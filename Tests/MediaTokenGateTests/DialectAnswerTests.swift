@@ -18,6 +18,20 @@ struct DialectAnswerTests {
         "\(reply.answer.status) \(String(decoding: reply.answer.body, as: UTF8.self))"
     }
 
+    @Test("answers that differ in their values at most look alike, however they are written")
+    func looksAlike() throws {
+        func alike(_ one: String, _ other: String, _ type: String = "application/json") throws -> Bool {
+            try Self.answer(200, one, type).looksLike(Self.answer(200, other, type))
+        }
+        #expect(try alike(#"{"token": "{token}"}"#, #"{"\u0074oken":"{detail}"}"#))
+        #expect(try alike(#"{"a":"1","token":"{token}"}"#, #"{"token":"{detail}", "a":"\u0031"}"#))
+        #expect(try alike(#"{"until": {expires}, "a": "{token}"}"#, #"{"a": "{url}", "until": {expires}}"#))
+        #expect(try alike("<a>{token}</a>", "<a> {detail} </a>", "application/xml"))
+        #expect(try !alike(#"{"token": "{token}"}"#, #"{"error": "{detail}"}"#))
+        #expect(try !alike(#"{"ok": true, "token": "{token}"}"#, #"{"ok": false, "token": "{detail}"}"#))
+        #expect(try !alike(#"{"a": [1, 2]}"#, #"{"a": [2, 1]}"#))
+    }
+
     @Test(
         "a failing store is answered as undecided, a rejection and a misunderstanding as rejected, each with its code")
     func chooses() throws {

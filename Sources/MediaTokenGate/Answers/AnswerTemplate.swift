@@ -125,8 +125,16 @@ package struct AnswerTemplate: Sendable {
         return parts + [.literal(literal + rest)]
     }
 
-    /// What is the same in every body: the text between the values, without white space.
-    var skeleton: String { String(decoding: body([:]), as: UTF8.self).filter { !$0.isWhitespace } }
+    /// What is the same in every body: the text between the values, without white space. JSON is in one form, however its members
+    /// are ordered and its characters escaped.
+    var skeleton: String {
+        // Without a value, a number outside of quotation marks is no JSON.
+        for values: Values in [[:], [.expires: "0"]] where escaping == .json {
+            guard let object = try? StrictJSON.readObject(body(values)[...]) else { continue }
+            return JSONValue.object(object.members).document
+        }
+        return String(decoding: body([:]), as: UTF8.self).filter { !$0.isWhitespace }
+    }
 
     /// The body with the values in their places. A placeholder without a value is empty.
     func body(_ values: Values) -> [UInt8] {
