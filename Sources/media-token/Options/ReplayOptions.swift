@@ -30,7 +30,7 @@ struct ReplayOptions {
     func warnOfUse() {
         guard let location = try? ReplayStoreLocation(url), location.mayBeInUse else { return }
         Console.printError(
-            "warning: an accepted token is used up in this \(kind) store: a gate that shares it will reject the viewer's play; "
+            "warning: an accepted token is consumed in this \(kind) store: a gate that shares it will reject the viewer's play; "
                 + "to look only, run 'media-token replays lookup'")
     }
 

@@ -13,7 +13,7 @@ enum ReplaysCommand {
             Commands:
               stat       live tokens in each minute of expiry, size, oldest and newest, fence
               sweep      drop the minutes that have passed; a store in use does so by itself
-              lookup     whether a token is used, also in a store in use; uses nothing up.
+              lookup     whether a token is used, also in a store in use; consumes nothing.
                          It needs no key, so what the token says is unverified
 
             URL is one of \(ReplayStoreLocation.forms); the store must exist.

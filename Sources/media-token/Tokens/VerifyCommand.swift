@@ -13,7 +13,7 @@ enum VerifyCommand {
             document. Clear text, percent-encoding, Base64, a REST v1 <play> and REST v1 or v2 JSON are understood.
 
             Each token is accepted once: within this run or, with --replays, for as long as it lives, whoever asks. A \
-            store that is new cannot know the past, and refuses tokens issued before it (TOKEN_PREDATES_STORE).
+            store that is new cannot know the past, and rejects tokens issued before it (TOKEN_PREDATES_STORE).
 
             With --status, standard output is one code a token once all are decided, or ERROR_UNKNOWN alone if a key, \
             a file or the store fails; after a usage error it is empty. Reasons go to standard error. It needs \
