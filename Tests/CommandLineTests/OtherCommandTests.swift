@@ -89,6 +89,16 @@ struct OtherCommandTests {
         ])
         #expect(!outcome.errors.contains(clear.dropFirst(30).prefix(12)), "\(outcome.errors)")
         let database = try run(["replays", "lookup", "redis://\(clear)", "x"])
+        // Forms that no list of beginnings has: every byte escaped, and JSON with the session GUID beside the token.
+        let escaped = clear.utf8.map { "%" + String($0, radix: 16) }.joined()
+        let json =
+            #"{"serializedToken":"\#(Data(clear.utf8).base64EncodedString())","userId":"0123456789abcdef0123456789abcdef"}"#
+        for form in [escaped, json, "\u{200D}" + json] {
+            for arguments in [["serve", "--workers", form], ["verify", "--\(form)"]] {
+                let errors = try run(arguments).errors
+                #expect(!errors.isEmpty && !errors.contains(form.suffix(20)) && errors.utf8.count < 400, "\(errors)")
+            }
+        }
         let signature = try #require(clear.firstMatch(of: /\/[^\/]{24}/)).output
         #expect(database.status != 0 && !database.errors.contains(signature))
         let second = try run(

@@ -117,9 +117,9 @@ extension EndToEnd {
             try place.directory.write(tokens[0], to: "token.txt")
             try place.directory.write(try gate.logged(), to: "gate.log")
             let commands = try Self.commands().map {
-                $0.replacing("lmdb:/var/lib/media-token/replays", with: "'\(store)'")
+                $0.replacing("journalctl -u media-token -o cat", with: "cat gate.log")
+                    .replacing("lmdb:/var/lib/media-token/replays", with: "'\(store)'")
                     .replacing("media-token ", with: "'\(Program.mediaToken.executable)' ")
-                    .replacing("/var/log/media-token.log", with: "gate.log")
             }
             try #require(commands.count == 2)
             let found = try Program("bash").run(["-c", "cd '\(place.directory.path)' && \(commands[0])"])

@@ -68,6 +68,29 @@ extension EndToEnd {
             gate.end()
         }
 
+        @Test(
+            "a key that is taken away is gone, also if a reload of the configuration file fails at that time; a pipe is refused"
+        )
+        func takenAway() throws {
+            let keys = "\(folder)/keys"
+            try FileManager.default.createDirectory(atPath: keys, withIntermediateDirectories: true)
+            try TestKeys.standard.publicKey.pemText().write(toFile: keys + "/a.pem", atomically: true, encoding: .utf8)
+            try TestKeys.stranger.publicKey.pemText().write(toFile: keys + "/b.pem", atomically: true, encoding: .utf8)
+            let file = try place.directory.write(#"{"keys": ["\#(keys)"]}"#, to: "gate.json")
+            let gate = try GateProcess(in: place, GatePlace.strict + ["--watch", "1", "--config", file], keys: false)
+            let tokens = try place.tokens(2)
+            try FileManager.default.removeItem(atPath: keys + "/a.pem")
+            try #"{"keys": "#.write(toFile: file, atomically: true, encoding: .utf8)
+            gate.signal(SIGHUP)
+            try gate.wait { try gate.logged().contains("reload failed, configuration unchanged: \(file)") }
+            try gate.wait { try gate.logged().contains("reloaded: 1 keys") }
+            #expect(try status(gate, tokens[0]) == 401)
+            mkfifo(keys + "/c.pem", 0o644)
+            try gate.wait { try gate.logged().contains("c.pem: is no regular file") }
+            // The thread that takes signals does not wait for a writer of the pipe.
+            gate.end()
+        }
+
         @Test("a file that is still being written is not read; a watch of 0 leaves files to SIGHUP")
         func halfWritten() throws {
             let right = try TestKeys.standard.publicKey.pemText()

@@ -1,6 +1,7 @@
 import Foundation
 import MediaToken
 import ReplayRedis
+import ReplayStores
 import TestSupport
 import Testing
 
@@ -53,6 +54,25 @@ extension ReplayStoreTests {
                 #expect(store.claim(group, at: clock.now).allSatisfy { (try? $0.get()) == .alreadyUsed })
                 #expect(try store.contents().entries == 256)
             }
+        }
+
+        @Test("a cluster is ready while a slot is being moved, and not while no node has a slot")
+        func readiness() throws {
+            let cluster = try RedisCluster(["--cluster-require-full-coverage", "no"])
+            let store = try ConfiguredReplayStore(opening: cluster.url, clockSkew: .zero)
+            try store.probe(at: clock.now)
+            // The slot of the keys with the tag 00.
+            let (slot, marker) = ("13254", "media-token:{00}:since")
+            let primaries = try cluster.primaries()
+            let owner = try #require(try primaries.first { try !$0.cli("get", marker).contains("MOVED") })
+            let other = try #require(primaries.first { $0.port != owner.port })
+            try other.cli("cluster", "setslot", slot, "importing", try owner.cli("cluster", "myid"))
+            try owner.cli("cluster", "setslot", slot, "migrating", try other.cli("cluster", "myid"))
+            #expect(try owner.cli("get", "media-token:{00}:nothing").contains("ASK"))
+            try store.probe(at: clock.now)
+            for server in [owner, other] { try server.cli("cluster", "setslot", slot, "stable") }
+            for server in cluster.servers { try server.cli("cluster", "delslots", slot) }
+            #expect(clock.message { try store.probe(at: clock.now) }.contains("the replay store is unavailable"))
         }
 
         @Test("one node emptied is fenced; the others remember")

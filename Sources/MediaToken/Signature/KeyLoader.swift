@@ -25,10 +25,10 @@ struct KeyLoader {
             throw .unreadable(path: path, reason: "there is no such file or directory")
         }
         guard !isDirectory else {
-            for file in try KeyRing.keyFiles(in: path) { refused += loadFile(file) }
+            for file in try KeyRing.keyFiles(in: path) { refused += loadFile(file, onlyRegular: true) }
             return
         }
-        let problems = loadFile(path)
+        let problems = loadFile(path, onlyRegular: false)
         guard problems.isEmpty else { throw .refused(problems) }
     }
 
@@ -38,10 +38,13 @@ struct KeyLoader {
     }
 
     /// Accepts the acceptable keys of a file, and returns the others.
-    private mutating func loadFile(_ path: String) -> [RefusedKey] {
+    ///
+    /// - Parameter onlyRegular: Whether pipes and devices are refused, of which somebody may put one into a folder.
+    private mutating func loadFile(_ path: String, onlyRegular: Bool) -> [RefusedKey] {
         let file: KeyFile
         do {
-            file = try KeyFile(reading: FileBytes.read(path, limit: KeyFile.sizeLimit), password: password)
+            file = try KeyFile(
+                reading: FileBytes.read(path, limit: KeyFile.sizeLimit, onlyRegular: onlyRegular), password: password)
         } catch {
             return [RefusedKey(file: path, reason: .unreadable("\(error)"))]
         }

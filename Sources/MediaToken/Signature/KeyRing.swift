@@ -72,7 +72,7 @@ extension KeyRing {
     package func refusals(ofFilesIn earlier: KeyRing) -> [RefusedKey] {
         let (before, now) = (Set(earlier.keys.map(\.file)), Set(keys.map(\.file)))
         return refused.filter { key in
-            if case .outsideValidity = key.reason { return false }
+            if case .outsideValidity(let validity, let time) = key.reason, validity.upperBound < time { return false }
             return before.contains(key.file) && !now.contains(key.file)
         }
     }

@@ -27,11 +27,16 @@ struct RedisInventory {
     ///   of memory or of replicas, by its access rules, or while it is paused.
     func fence(writes: Bool = false) throws(ReplayStoreError) -> Timestamp {
         _ = try session.wait { client.learnSlots($0) }
+        if writes { try requireOwners() }
         var fences: [Timestamp] = []
         for node in client.servers.owning {
             let shards = client.servers.shards(of: node)
             let probe = writes ? shards.prefix(1).map { client.keys.probe($0) } : []
-            let markers = try replies(of: node, to: probe + shards.map { ["GET", client.keys.marker(of: $0)] })
+            // A slot that is being moved redirects; its other keys, and the other slots, are still served.
+            let markers = try ask(node, probe + shards.map { ["GET", client.keys.marker(of: $0)] })
+            for case .error(let error) in markers where !["ASK", "TRYAGAIN"].contains(error.code) {
+                throw error.storeError(at: client.servers.nodes[node].address)
+            }
             fences += markers.compactMap { RedisMarker($0)?.since }
         }
         guard let latest = fences.max() else {
@@ -39,6 +44,11 @@ struct RedisInventory {
                 "\(client.configuration.address) holds no replay store with the prefix '\(client.keys.prefix)'")
         }
         return latest
+    }
+
+    private func requireOwners() throws(ReplayStoreError) {
+        guard let shard = client.keys.shards.first(where: { client.servers.owner(of: $0) == nil }) else { return }
+        throw .unavailable("no node of the cluster at \(client.configuration.address) has slot \(shard.slot)")
     }
 
     /// What a claim would find now. The marker of its shard is read after its key, as for a claim.

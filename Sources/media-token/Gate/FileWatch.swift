@@ -16,6 +16,9 @@ struct FileWatch {
     /// The marks of the files as the gate last read them, and as they were at the last look.
     private var applied: [String: Mark]
     private var seen: [String: Mark]
+    /// The looks to wait before the same contents are tried again.
+    private var patience = 0
+    private static let looksAfterFailure = 12
 
     /// Begins the watch. The caller reads the files afterwards, so that no change gets lost in between.
     init(_ settings: GateSettings) {
@@ -23,11 +26,23 @@ struct FileWatch {
         seen = applied
     }
 
+    /// Has the files count as unchanged for some looks, since the gate could not take them over, or until they change again. The
+    /// reason may have been a passing one, such as too few descriptors.
+    mutating func postpone() { patience = Self.looksAfterFailure }
+
     /// The files that have changed since the gate read them; empty while they still change, since a file may be half written.
     mutating func changes(_ settings: GateSettings) -> [String] {
         let now = Self.marks(settings)
         defer { seen = now }
-        guard now == seen, now != applied else { return [] }
+        guard now == seen else {
+            patience = 0
+            return []
+        }
+        guard now != applied else { return [] }
+        guard patience == 0 else {
+            patience -= 1
+            return []
+        }
         return Set(now.keys).union(applied.keys).filter { now[$0] != applied[$0] }.sorted()
     }
 

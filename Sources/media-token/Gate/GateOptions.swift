@@ -114,14 +114,17 @@ struct GateOptions {
         }
     }
 
-    /// The text with each line that begins with `//` as white space, so that the places of all else stay as they are.
+    /// The text with each line that begins with `//` as white space, so that the places of all else stay as they are. A carriage
+    /// return ends a line too, as in some editors.
     private static func withoutComments(_ text: [UInt8]) -> [UInt8] {
-        let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        let kept = lines.map { line -> [UInt8] in
-            let content = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-            let isComment = content.starts(with: "//".utf8)
-            return isComment ? [UInt8](repeating: UInt8(ascii: " "), count: line.count) : Array(line)
+        let isEnd = { (byte: UInt8) in byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
+        var (kept, begin) = (text, text.startIndex)
+        while begin < text.endIndex {
+            let end = text[begin...].firstIndex(where: isEnd) ?? text.endIndex
+            let content = text[begin..<end].drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+            if content.starts(with: "//".utf8) { for place in begin..<end { kept[place] = UInt8(ascii: " ") } }
+            begin = end + 1
         }
-        return Array(kept.joined(separator: [UInt8(ascii: "\n")]))
+        return kept
     }
 }

@@ -37,12 +37,10 @@ struct GateReload {
     ) {
         ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")
         defer { ServiceManager.notify("READY=1") }
-        // A watch begins before the files are read, so that what changes meanwhile is a change. If the reload fails, the gate goes
-        // on with its settings, and these files are watched.
-        watch = FileWatch(gate.applied)
         do throws(CommandError) {
             let settings = try read()
             let (changed, before) = (settings.names(thatDifferFrom: gate.applied), gate.files)
+            // Before the files are read, so that what changes meanwhile is a change.
             let newWatch = FileWatch(settings)
             try gate.apply(settings)
             watch = newWatch
@@ -55,6 +53,7 @@ struct GateReload {
             Console.printError(
                 "reloaded: \(gate.files.keyCount) keys, \(settings.routes.count) routes; changed: \(names)")
         } catch {
+            if cause == .files { watch.postpone() }
             gate.metrics.recordReload(cause, isSuccessful: false)
             Console.printError("reload failed, configuration unchanged: \(error.message)")
         }

@@ -108,7 +108,8 @@ enum ArgumentParser {
             syntax.groups.flatMap(\.options) + [CommandOption("help", nil, ""), CommandOption("usage", nil, "")]
         var rest = arguments[...]
         while let argument = rest.popFirst(), argument != "--" {
-            guard argument.hasPrefix("--") else {
+            // argp compares bytes, of which a character may have several.
+            guard argument.utf8.starts(with: "--".utf8) else {
                 if syntax.stopsAtOperand, !argument.hasPrefix("-") { return }
                 continue
             }

@@ -30,9 +30,24 @@ enum Console {
     /// in the message is cut, since a user may have given one in the place of a file name or a URL, which messages repeat.
     static func printError(_ message: String, from name: String = "media-token") {
         flush()
-        for line in withoutTokens(message).split(separator: "\n") {
+        for line in withoutTokens(withoutLongWords(message)).split(separator: "\n") {
             writeProgress("\(name): \(line)\n")
         }
+    }
+
+    private static let longestWord = 160
+    private static let shownOfLongWord = 40
+
+    /// A message with the beginnings of its long words only. Every form of a token has one, of the 172 characters of its signature
+    /// at least; a path may be as long.
+    private static func withoutLongWords(_ message: String) -> String {
+        let lines = message.split(separator: "\n").map { line in
+            line.split(separator: " ", omittingEmptySubsequences: false).map { word in
+                let isShown = word.utf8.count <= longestWord || word.hasPrefix("/") || word.hasPrefix("'/")
+                return isShown ? String(word) : word.prefix(shownOfLongWord) + "…"
+            }.joined(separator: " ")
+        }
+        return lines.joined(separator: "\n")
     }
 
     /// The beginnings of tokens: clear text, and its usual encodings.
