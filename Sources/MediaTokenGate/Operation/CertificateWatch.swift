@@ -12,7 +12,7 @@ package struct CertificateWatch {
 
     package init() {}
 
-    /// The warning to print now; `nil` if none is due. The caller asks about once an hour.
+    /// The warning to print now; `nil` if none is due. The caller asks at least once an hour.
     package mutating func warning(_ tls: TLSServer?, at now: Timestamp) -> String? {
         tls.flatMap { warning($0.certificate, ending: $0.end, at: now) }
     }

@@ -37,7 +37,7 @@ package final class GateMetrics: Sendable {
         var failedReloads: Set<ReloadCause> = []
         var reloadTime = Timestamp.now
 
-        /// Counts so many answers, all like the first of them.
+        /// Counts `answers` answers that have the labels of `first`.
         mutating func count(_ answers: Int, like first: AnswerRecord, afterMicroseconds microseconds: Int?) {
             var requestor = first.requestor
             if !requestors.contains(requestor) {

@@ -27,7 +27,7 @@ struct RedisInventory {
     ///   of memory or of replicas, by its access rules, or while it is paused.
     func fence(writes: Bool = false) throws(ReplayStoreError) -> Timestamp {
         _ = try session.wait { client.learnSlots($0) }
-        if writes { try requireOwners() }
+        if writes { for shard in client.keys.shards { _ = try owner(of: shard) } }
         var fences: [Timestamp] = []
         for node in client.servers.owning {
             let shards = client.servers.shards(of: node)
@@ -46,19 +46,19 @@ struct RedisInventory {
         return latest
     }
 
-    private func requireOwners() throws(ReplayStoreError) {
-        guard let shard = client.keys.shards.first(where: { client.servers.owner(of: $0) == nil }) else { return }
-        throw .unavailable("no node of the cluster at \(client.configuration.address) has slot \(shard.slot)")
+    /// The node that has a shard's slot.
+    private func owner(of shard: RedisShard) throws(ReplayStoreError) -> Int {
+        guard let node = client.servers.owner(of: shard) else {
+            throw .unavailable("no node of the cluster at \(client.configuration.address) has slot \(shard.slot)")
+        }
+        return node
     }
 
     /// What a claim would find now. The marker of its shard is read after its key, as for a claim.
     func find(_ question: ReplayQuestion, at now: Timestamp) throws(ReplayStoreError) -> ReplayFinding {
         _ = try session.wait { client.learnSlots($0) }
         let (shard, keys) = (client.keys.shard(of: question.key), client.keys)
-        guard let node = client.servers.owner(of: shard) else {
-            throw .unavailable(
-                "no node of the cluster at \(client.configuration.address) has slot \(shard.slot)")
-        }
+        let node = try owner(of: shard)
         let replies = try replies(
             of: node, to: [["GET", keys.name(of: question.key)], ["GET", keys.marker(of: shard)]])
         let keptUntil = question.until.advanced(byMilliseconds: RedisClock.keptMilliseconds)

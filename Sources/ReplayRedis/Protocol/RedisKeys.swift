@@ -69,7 +69,7 @@ struct RedisKeys {
     /// The key of a shard's marker.
     func marker(of shard: RedisShard) -> String { begin(of: shard) + "since" }
 
-    /// Writes a key of a shard that lasts a second and means nothing, to see whether the server would take a claim.
+    /// The command that writes a meaningless key of a shard, which lasts a second, to see whether the server would take a claim.
     func probe(_ shard: RedisShard) -> RedisCommand { ["SET", begin(of: shard) + Self.probeName, "1", "PX", "1000"] }
 
     /// Whether a key is one that ``probe(_:)`` writes.

@@ -2,7 +2,6 @@ internal import Glibc
 internal import EventLoops
 internal import HTTPServing
 internal import MediaTokenGate
-internal import MediaToken
 internal import ReplayStores
 internal import TextEncodings
 
@@ -15,9 +14,8 @@ enum FileModes {
 
     /// One line, with what to do, for each of the files that `settings` name, and for the configuration file itself.
     private static func warnings(_ settings: GateSettings, file: String?) -> [String] {
-        let grants = settings.routes.compactMap(\.grantSettings).flatMap(\.maker.secretFiles)
         let files = [settings.tls?.key, settings.passwordFile, settings.replays.holdsPassword ? file : nil]
-        let secrets = files.compactMap { $0 } + settings.replays.secretFiles + grants
+        let secrets = files.compactMap { $0 } + settings.replays.secretFiles + GateFiles.grantSecrets(of: settings)
         let authorities = settings.tls?.clientAuthorities.map { [$0] } ?? []
         let configuration = file.map { [writable($0, "decide what opens a stream")] } ?? []
         let warnings = secrets.flatMap(secret) + configuration + (settings.keys + authorities).flatMap(verificationKeys)
@@ -42,7 +40,7 @@ enum FileModes {
         guard mode & S_IFMT == S_IFDIR else {
             return [writable(path), writable(directory(of: path), unlessSticky: true)]
         }
-        return [writable(path)] + ((try? KeyRing.keyFiles(in: path)) ?? []).map { writable($0) }
+        return [writable(path)] + GateFiles.keyFiles(in: path).map { writable($0) }
     }
 
     /// - Parameter unlessSticky: whether other users may write to a directory whose sticky bit protects its files.

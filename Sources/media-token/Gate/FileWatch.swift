@@ -1,6 +1,5 @@
 internal import EventLoops
 internal import Glibc
-internal import MediaToken
 internal import MediaTokenGate
 
 /// Tells when the keys, certificates and secrets that the settings name have changed on disk, also where Kubernetes changes
@@ -9,7 +8,7 @@ struct FileWatch {
     /// What differs between two contents of a file. A link is followed, so a swapped one shows another inode.
     private struct Mark: Equatable {
         let (device, inode, size): (UInt, UInt, Int)
-        /// When content and file were changed, in seconds and nanoseconds.
+        /// The times of the last change of the content and of the file's status, each in seconds and nanoseconds.
         let times: [Int]
     }
 
@@ -26,8 +25,8 @@ struct FileWatch {
         seen = applied
     }
 
-    /// Has the files count as unchanged for some looks, since the gate could not take them over, or until they change again. The
-    /// reason may have been a passing one, such as too few descriptors.
+    /// Postpones the next attempt after one that failed: ``changes(_:)`` reports the same contents again only after a dozen looks,
+    /// since the reason may pass, such as too few descriptors. Contents that change again are reported as ever.
     mutating func postpone() { patience = Self.looksAfterFailure }
 
     /// The files that have changed since the gate read them; empty while they still change, since a file may be half written.
@@ -47,10 +46,9 @@ struct FileWatch {
     }
 
     private static func marks(_ settings: GateSettings) -> [String: Mark] {
-        let keys = settings.keys.flatMap { path in [path] + ((try? KeyRing.keyFiles(in: path)) ?? []) }
-        let grants = settings.routes.compactMap(\.grantSettings).flatMap(\.maker.secretFiles)
+        let keys = settings.keys.flatMap { [$0] + GateFiles.keyFiles(in: $0) }
         let tls = [settings.tls?.certificate, settings.tls?.key, settings.tls?.clientAuthorities]
-        let files = keys + grants + (tls + [settings.passwordFile]).compactMap(\.self)
+        let files = keys + GateFiles.grantSecrets(of: settings) + (tls + [settings.passwordFile]).compactMap(\.self)
         return files.reduce(into: [:]) { marks, file in marks[file] = mark(of: file) }
     }
 

@@ -130,6 +130,14 @@ struct GateFiles {
         dialects.compactMap { dialect in dialect.problem(beside: routes).map { "\(dialect.place).\($0)" } }
     }
 
+    /// The files with the secrets of the routes' grants.
+    static func grantSecrets(of settings: GateSettings) -> [String] {
+        settings.routes.compactMap(\.grantSettings).flatMap(\.maker.secretFiles)
+    }
+
+    /// The key files of a folder; empty if `path` is none, or cannot be read.
+    static func keyFiles(in path: String) -> [String] { (try? KeyRing.keyFiles(in: path)) ?? [] }
+
     /// A copy of `settings` with the contents of the files.
     func loaded(_ settings: GateSettings) -> GateSettings {
         var settings = settings

@@ -137,11 +137,11 @@ extension Command {
 }
 
 extension String {
-    /// The text inside of single quotes, in a specification of zsh's `_arguments`.
+    /// The text as it is written between single quotes in a specification of zsh's `_arguments`.
     fileprivate var zshEscaped: String {
         map { "[]:\\".contains($0) ? "\\\($0)" : String($0) }.joined().replacing("'", with: "'\\''")
     }
 
-    /// The text inside of single quotes.
+    /// The text as it is written between single quotes in a command of fish.
     fileprivate var fishEscaped: String { replacing("\\", with: "\\\\").replacing("'", with: "\\'") }
 }
