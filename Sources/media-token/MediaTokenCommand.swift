@@ -11,7 +11,13 @@ enum MediaTokenCommand {
             ReplaysCommand.command, ServeCommand.command, GrantCommand.command, DemoCommand.command,
             BenchCommand.command, CompletionsCommand.command(of: { command }),
             ManualCommand.command(of: { command }),
-        ])
+        ],
+        answer: { given in
+            guard given.has("version") else { return nil }
+            Console.print("media-token \(ProgramVersion.text)")
+            Console.print("verifies \(SignatureEngine.description)")
+            return .success
+        })
 
     private static let syntax = CommandSyntax(
         name: "media-token", operands: "COMMAND [ARG...]",
@@ -41,21 +47,8 @@ enum MediaTokenCommand {
         stopsAtOperand: true)
 
     static func main() {
-        let status = run(Array(CommandLine.arguments.dropFirst()))
+        let status = command.run(Array(CommandLine.arguments.dropFirst()))
         Console.flush()
         exit(status.rawValue)
-    }
-
-    private static func run(_ arguments: [String]) -> ExitStatus {
-        ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try dispatch(given) }
-    }
-
-    private static func dispatch(_ given: Arguments) throws(UsageError) -> ExitStatus {
-        if given.has("version") {
-            Console.print("media-token \(ProgramVersion.text)")
-            Console.print("verifies \(SignatureEngine.description)")
-            return .success
-        }
-        return try Command.run(given.operands, among: command.commands)
     }
 }

@@ -84,6 +84,10 @@ struct ManualTests {
         #expect(try offers(shell, "media-token replays ").isSuperset(of: ["stat", "sweep", "lookup"]))
         // A flag has no value, so what follows is an operand or an option.
         #expect(try offers(shell, "media-token replays --json ").contains("stat"))
+        // An operand that is the name of a command calls none.
+        #expect(!(try offers(shell, "media-token manual serve --").contains("--unix-mode\(equals)")))
+        #expect(try offers(shell, "media-token manual serve --").contains("--to\(equals)"))
+        #expect(try offers(shell, "media-token serve --").contains("--unix-mode\(equals)"))
         #expect(try offers(shell, "media-token bench gate --r").contains("--rate\(equals)"))
     }
 

@@ -85,12 +85,25 @@ enum Completions: String, CaseIterable {
     }
 
     private static func fish(_ program: Command) -> String {
+        // Words that are no options call a command: of one that has others, all of them, and of any other the first.
+        let conditions = """
+            # Completions of media-token for fish.
+            function __media_token_words
+              string join ' ' (string match -v -- '-*' (commandline -opc)[2..])
+            end
+            function __media_token_is
+              test "$(__media_token_words)" = "$argv"
+            end
+            function __media_token_calls
+              string match -q -- "$argv *" "$(__media_token_words) "
+            end
+
+            """
         let lines = program.all.flatMap { command in
-            let words = command.syntax.name.split(separator: " ").dropFirst()
-            let inner = command.commands.map(\.name).joined(separator: " ")
-            let seen = words.map { "__fish_seen_subcommand_from \($0)" }
-            let isHere = seen + (inner.isEmpty ? [] : ["not __fish_seen_subcommand_from \(inner)"])
-            let condition = "complete -c media-token -n '\(isHere.joined(separator: "; and "))'"
+            let words = command.syntax.name.split(separator: " ").dropFirst().joined(separator: " ")
+            let inner = command.commands.map(\.name)
+            let condition =
+                "complete -c media-token -n '__media_token_\(inner.isEmpty ? "calls" : "is") \(words)'"
             let names =
                 inner.isEmpty
                 ? command.words.map { "\(condition) -a \($0)" }
@@ -103,7 +116,7 @@ enum Completions: String, CaseIterable {
             }
             return names + options
         }
-        return lines.joined(separator: "\n")
+        return conditions + lines.joined(separator: "\n")
     }
 }
 

@@ -15,26 +15,27 @@ struct Command: Sendable {
     }
 
     /// Creates a command whose first operand is the name of another one.
-    init(_ syntax: CommandSyntax, _ commands: [Command]) {
+    ///
+    /// - Parameter answer: Answers an option that needs no other command; `nil` if none such is given.
+    init(
+        _ syntax: CommandSyntax, _ commands: [Command],
+        answer: @escaping @Sendable (Arguments) -> ExitStatus? = { _ in nil }
+    ) {
         (self.syntax, self.commands) = (syntax, commands)
         body = { arguments in
             ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
-                try Self.run(given.operands, among: commands)
+                if let status = answer(given) { return status }
+                let names = commands.map(\.name).joined(separator: ", ")
+                guard let name = given.operands.first else { throw UsageError("no command given; expected \(names)") }
+                guard let command = commands.first(where: { $0.name == name }) else {
+                    throw UsageError("no command '\(printable(name, limit: 20))'; expected \(names)")
+                }
+                return command.run(Array(given.operands.dropFirst()))
             }
         }
     }
 
     func run(_ arguments: [String]) -> ExitStatus { body(arguments) }
-
-    /// Runs the command that the first of the operands names.
-    static func run(_ operands: [String], among commands: [Command]) throws(UsageError) -> ExitStatus {
-        let names = commands.map(\.name).joined(separator: ", ")
-        guard let name = operands.first else { throw UsageError("no command given; expected \(names)") }
-        guard let command = commands.first(where: { $0.name == name }) else {
-            throw UsageError("no command '\(printable(name, limit: 20))'; expected \(names)")
-        }
-        return command.run(Array(operands.dropFirst()))
-    }
 
     /// Whether these are the words that call the command, after the name of the program.
     func isCalled(_ words: String) -> Bool {
