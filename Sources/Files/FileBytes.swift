@@ -6,7 +6,7 @@ package enum FileBytes {
     ///
     /// - Parameters:
     ///   - limit: The maximum number of bytes. If the file is longer, `read` throws instead of truncating it.
-    ///   - onlyRegular: Whether pipes and devices are refused, which could keep the caller waiting without an end.
+    ///   - onlyRegular: Whether pipes and devices are refused, which could keep the caller waiting indefinitely.
     package static func read(_ path: String, limit: Int, onlyRegular: Bool = false) throws(FileError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | (onlyRegular ? O_NONBLOCK : 0))
         guard descriptor >= 0 else {
@@ -15,7 +15,7 @@ package enum FileBytes {
         defer { close(descriptor) }
         var status = stat()
         guard !onlyRegular || fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG else {
-            throw FileError(description: "is no regular file")
+            throw FileError(description: "is not a regular file")
         }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)

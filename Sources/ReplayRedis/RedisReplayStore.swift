@@ -75,7 +75,7 @@ public final class RedisReplayStore: ReplayStore {
     ///
     /// - Throws: `ReplayStoreError`, also if the store has not been opened.
     package func probe() throws(ReplayStoreError) -> Timestamp {
-        try withSession { (session) throws(ReplayStoreError) in try RedisInventory(session).fence(writes: true) }
+        try withSession { (session) throws(ReplayStoreError) in try RedisInventory(session).probe() }
     }
 
     /// Counts the store's entries by reading all keys of all servers, which takes seconds for millions of keys. The

@@ -43,8 +43,7 @@ enum MediaTokenCommand {
             Example:
               media-token verify --keys adobe.pem --requestor MML --resource TNT @token.txt
             """,
-        groups: [OptionGroup(heading: "Options:", options: [CommandOption("version", nil, "Print the version")])],
-        stopsAtOperand: true)
+        groups: [OptionGroup(heading: "Options:", options: [CommandOption("version", nil, "Print the version")])])
 
     static func main() {
         let status = command.run(Array(CommandLine.arguments.dropFirst()))

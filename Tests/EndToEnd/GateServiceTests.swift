@@ -235,6 +235,28 @@ extension EndToEnd {
             #expect(connection.answer()?.status == 200)
         }
 
+        @Test("a Redis server without the replicas that must confirm claims is not ready")
+        func takesNoClaimWithoutReplicas() throws {
+            let (primary, replica) = (try RedisServer(), try RedisServer())
+            func follow(_ primary: String) throws {
+                let words = ["-p", "\(replica.port)", "replicaof"] + primary.split(separator: " ").map(String.init)
+                try Program("redis-cli").succeed(words)
+            }
+            try follow("127.0.0.1 \(primary.port)")
+            // A gate does not start with a store that takes no claim, as this one does until the replica has followed.
+            while try !Program("redis-cli").succeed(["-p", "\(primary.port)", "wait", "1", "1000"]).hasPrefix("1") {}
+            let gate = try GateProcess(in: place, replays: primary.url + "?wait=1", GatePlace.strict)
+            try gate.wait { try gate.admin("/readyz").hasSuffix("200") }
+            try follow("no one")
+            try gate.wait { try gate.admin("/readyz").hasSuffix("503") }
+            #expect(try gate.admin("/metrics").contains("media_token_store_up 0\n"))
+            let connection = try RawConnection(port: gate.port)
+            connection.send(GateProcess.verification(try place.tokens(1)[0]))
+            #expect(connection.answer()?.status == 503)
+            try follow("127.0.0.1 \(primary.port)")
+            try gate.wait { try gate.admin("/readyz").hasSuffix("200") }
+        }
+
         @Test("a store that hangs holds nobody up who does not need it")
         func storeHangs() throws {
             let redis = try RedisServer()

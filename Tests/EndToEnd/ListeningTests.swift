@@ -238,8 +238,8 @@ extension EndToEnd {
             try makeCertificate("gate")
             let port = try FreePort.take(1)[0]
             let gate = try GateProcess(in: place, tls + ["--listen", "tls:127.0.0.1:\(port)"])
-            try gate.wait { try gate.logged().contains("warning: \(folder)/gate.pem: ends ") }
-            #expect(try gate.logged().contains(try Regex(", in [12] days; put a new one there")))
+            try gate.wait { try gate.logged().contains("warning: \(folder)/gate.pem: expires ") }
+            #expect(try gate.logged().contains(try Regex(", in [12] days; replace the file")))
             let shown = try Program("openssl").succeed([
                 "x509", "-in", "\(folder)/gate.pem", "-noout", "-enddate", "-dateopt", "iso_8601",
             ])
@@ -254,7 +254,7 @@ extension EndToEnd {
             gate.signal(SIGHUP)
             try gate.wait { try gate.logged().contains("reloaded: ") }
             #expect(try !gate.admin("/metrics").contains(metric))
-            #expect(try gate.logged().components(separatedBy: "gate.pem: ends ").count == 2)
+            #expect(try gate.logged().components(separatedBy: "gate.pem: expires ").count == 2)
             gate.end()
             let plain = try GateProcess(in: place)
             #expect(try !plain.admin("/metrics").contains("media_token_tls_certificate_expiry_timestamp_seconds"))
@@ -367,7 +367,7 @@ extension EndToEnd {
             #expect(manager.receive()?.hasPrefix("RELOADING=1\nMONOTONIC_USEC=") == true)
             #expect(manager.receive() == "READY=1")
             gate.end()
-            #expect(manager.receive() == "STOPPING=1")
+            #expect(manager.receive() == "STOPPING=1\nEXTEND_TIMEOUT_USEC=15000000")
         }
 
         @Test("without descriptors for the next connection it serves those it has, and takes more when there are some")

@@ -20,8 +20,13 @@ extension EndToEnd {
                 try text.write(toFile: "\(volume)/..\(version)/\(name)", atomically: false, encoding: .utf8)
                 symlink("..data/\(name)", "\(volume)/\(name)")
             }
-            symlink("..\(version)", "\(volume)/..next")
-            rename("\(volume)/..next", "\(volume)/..data")
+            try point(version)
+        }
+
+        /// Points the link to the folder of a version.
+        private func point(_ version: String) throws {
+            symlink("..\(version)", "\(folder)/keys/..next")
+            rename("\(folder)/keys/..next", "\(folder)/keys/..data")
         }
 
         private func status(_ gate: GateProcess, _ token: String) throws -> Int? {
@@ -53,6 +58,12 @@ extension EndToEnd {
             try gate.wait { try gate.logged().contains("reload failed, configuration unchanged: ") }
             #expect(try status(gate, tokens[1]) == 200)
             #expect(try failed())
+            // Contents that failed are not tried again at each look.
+            usleep(3_200_000)
+            #expect(try gate.logged().components(separatedBy: "reload failed").count == 2)
+            // Taken back, the files are as they were loaded, and the failure is over.
+            try point("2")
+            try gate.wait { try !failed() }
             // Damaged beside a key that is right, the file is not left out without a word either.
             try swap("3a", ["adobe.pem": "damaged", "next.pem": other])
             try gate.wait {
@@ -86,8 +97,34 @@ extension EndToEnd {
             try gate.wait { try gate.logged().contains("reloaded: 1 keys") }
             #expect(try status(gate, tokens[0]) == 401)
             mkfifo(keys + "/c.pem", 0o644)
-            try gate.wait { try gate.logged().contains("c.pem: is no regular file") }
+            try TestKeys.standard.publicKey.pemText().write(toFile: keys + "/a.pem", atomically: true, encoding: .utf8)
+            try gate.wait { try gate.logged().contains("c.pem: is not a regular file") }
             // The thread that takes signals does not wait for a writer of the pipe.
+            gate.end()
+        }
+
+        @Test("a file that has become a pipe is not read, and holds up neither a reload nor the end")
+        func pipe() throws {
+            let key = try place.directory.write(try TestKeys.standard.publicKey.pemText(), to: "named.pem")
+            let gate = try GateProcess(in: place, GatePlace.strict + ["--watch", "1", "--keys", key], keys: false)
+            unlink(key)
+            mkfifo(key, 0o644)
+            try gate.wait { try gate.logged().contains("keys: \(key): is not a regular file") }
+            gate.signal(SIGHUP)
+            try gate.wait { try gate.logged().components(separatedBy: "is not a regular file").count == 3 }
+            #expect(try status(gate, try place.tokens(1)[0]) == 200)
+            gate.end()
+        }
+
+        @Test("a file of keys that all users can write to is warned of when the watch loads it")
+        func modes() throws {
+            let keys = "\(folder)/keys"
+            try FileManager.default.createDirectory(atPath: keys, withIntermediateDirectories: true)
+            try TestKeys.standard.publicKey.pemText().write(toFile: keys + "/a.pem", atomically: true, encoding: .utf8)
+            let gate = try GateProcess(in: place, ["--watch", "1", "--keys", keys], keys: false)
+            try TestKeys.stranger.publicKey.pemText().write(toFile: keys + "/b.pem", atomically: true, encoding: .utf8)
+            chmod(keys + "/b.pem", 0o666)
+            try gate.wait { try gate.logged().contains("warning: \(keys)/b.pem: has mode 666") }
             gate.end()
         }
 

@@ -15,8 +15,8 @@ struct CertificateWatchTests {
     @Test("its end is told from 14 days before on, and when it has come")
     func tells() {
         for (seconds, text) in [
-            (-15 * Self.day, nil), (-14 * Self.day - 1, nil), (-14 * Self.day, "c.pem: ends"),
-            (-1, "in 0 days"), (0, "c.pem: ends"), (1, "c.pem: has ended"), (400 * Self.day, "c.pem: has ended"),
+            (-15 * Self.day, nil), (-14 * Self.day - 1, nil), (-14 * Self.day, "c.pem: expires"),
+            (-1, "in 0 days"), (0, "c.pem: expires"), (1, "c.pem: expired"), (400 * Self.day, "c.pem: expired"),
         ] {
             var watch = CertificateWatch()
             let line = lines(&watch, after: seconds)[0]

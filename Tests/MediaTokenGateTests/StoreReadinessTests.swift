@@ -1,4 +1,5 @@
 import MediaToken
+import TestSupport
 import Testing
 
 @testable import MediaTokenGate
@@ -19,6 +20,18 @@ struct StoreReadinessTests {
         let whole = Timestamp(milliseconds: 1_800_000_000_000)
         #expect(whole.secondsUntilPassed(at: whole) == 1)
         #expect(whole.secondsUntilPassed(at: whole.advanced(byMilliseconds: 1000)) == 0)
+    }
+
+    @Test("a refusal for the fence says when to come back, as long as it is not over")
+    func retry() throws {
+        let verifier = try Mint.verifier(replays: MemoryReplayStore(fencedAt: Mint.now))
+        guard case .rejected(let rejection) = try verifier.verify(Mint.token()) else { return #expect(Bool(false)) }
+        func fields(_ milliseconds: Int64) -> [String] {
+            let reply = AnswerFormat.document.reject(rejection, at: Mint.now.advanced(byMilliseconds: milliseconds))
+            return reply.answer.headers.filter { $0.name == "Retry-After" }.map(\.value)
+        }
+        #expect(fields(-5000) == ["6"])
+        #expect(fields(5000).isEmpty)
     }
 
     @Test("a gate waits for the fence of a new store once, and for a store that fails each time")

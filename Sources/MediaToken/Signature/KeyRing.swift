@@ -12,6 +12,7 @@ public struct KeyRing: Sendable {
     public let keys: [VerificationKey]
     /// Keys that were found in a directory but not loaded, each with the reason. Show them as a warning.
     public let refused: [RefusedKey]
+    private let requirements: KeyRequirements
 
     /// Loads the keys of a file or of a directory.
     ///
@@ -56,8 +57,7 @@ public struct KeyRing: Sendable {
         if let own { loader.unsafelyTrust(own) }
         for path in paths { try loader.load(path) }
         guard !loader.accepted.isEmpty else { throw .noKeys(places: paths, refused: loader.refused) }
-        keys = loader.accepted
-        refused = loader.refused
+        (keys, refused, self.requirements) = (loader.accepted, loader.refused, requirements)
         do {
             _ = try SignatureWorkspace(keys: self)
         } catch {
@@ -67,13 +67,12 @@ public struct KeyRing: Sendable {
 }
 
 extension KeyRing {
-    /// The refusals of files that an earlier ring had keys of, and this one has none of: a file that was damaged or replaced by
-    /// mistake. A certificate that has ended does not count, since its key verifies nothing any more in either ring.
-    package func refusals(ofFilesIn earlier: KeyRing) -> [RefusedKey] {
-        let (before, now) = (Set(earlier.keys.map(\.file)), Set(keys.map(\.file)))
-        return refused.filter { key in
-            if case .outsideValidity(let validity, let time) = key.reason, validity.upperBound < time { return false }
-            return before.contains(key.file) && !now.contains(key.file)
-        }
+    /// The refused files that `earlier` has a key of and this ring has none of: each was damaged, or replaced by mistake.
+    ///
+    /// A key of `earlier` does not count if this ring would refuse it too, as that of a certificate that has expired since.
+    package func refusals(ofFilesIn earlier: KeyRing, at now: Timestamp = .now) -> [RefusedKey] {
+        let before = Set(earlier.keys.filter { requirements.refusal(of: $0, at: now) == nil }.map(\.file))
+        let loaded = Set(keys.map(\.file))
+        return refused.filter { before.contains($0.file) && !loaded.contains($0.file) }
     }
 }

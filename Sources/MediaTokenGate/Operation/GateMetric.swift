@@ -25,70 +25,74 @@ package enum GateMetric: String, CaseIterable {
     case processMostDescriptors = "process_max_fds"
     case processStart = "process_start_time_seconds"
 
-    var kind: MetricFamily.Kind {
-        switch self {
-        case .verdicts, .storeErrors, .acceptPauses, .unfinishedClosed, .logLost, .processCPU: .counter
-        case .verdictSeconds, .groupTokens, .storeSeconds: .histogram
-        case .storeUp, .fence, .entries, .statement, .connections, .reloadSuccessful, .reloadTime, .keyExpiry,
-            .certificateExpiry, .build, .processMemory, .processVirtualMemory, .processDescriptors,
-            .processMostDescriptors, .processStart:
-            .gauge
+    /// What is declared of a metric: its kind, its labels, to which a histogram adds `le`, and what its samples are, in one sentence.
+    struct Declaration {
+        let kind: MetricFamily.Kind
+        let labels: [String]
+        let help: String
+
+        init(_ kind: MetricFamily.Kind, _ help: String, _ labels: [String] = []) {
+            (self.kind, self.labels, self.help) = (kind, labels, help)
         }
     }
 
-    /// The labels of its samples; a histogram has `le` too.
-    var labels: [String] {
+    var declaration: Declaration {
         switch self {
-        case .verdicts: ["code", "requestor", "endpoint"]
-        case .verdictSeconds: ["endpoint"]
-        case .statement: ["statement"]
-        case .reloadSuccessful: ["cause"]
-        case .keyExpiry: ["key", "fingerprint"]
-        case .build: ["version", "signatures"]
-        case .groupTokens, .storeSeconds, .storeUp, .storeErrors, .fence, .entries, .connections, .acceptPauses,
-            .unfinishedClosed, .logLost, .reloadTime, .certificateExpiry, .processCPU, .processMemory,
-            .processVirtualMemory, .processDescriptors, .processMostDescriptors, .processStart:
-            []
-        }
-    }
-
-    /// What its samples are, in one sentence.
-    var help: String {
-        switch self {
-        case .verdicts: "Answers, also those whose client had gone."
-        case .verdictSeconds: "Time from the event-loop iteration that brought a request to its answer."
-        case .groupTokens: "Tokens whose signatures were verified together."
-        case .storeSeconds: "Time that the replay store took to decide the claims of a group of tokens."
-        case .storeUp: "1 if the replay store answers now, 0 if it does not, so that no token is accepted."
-        case .storeErrors: "Requests left undecided because the replay store failed."
+        case .verdicts:
+            Declaration(.counter, "Answers, also those whose client had gone.", ["code", "requestor", "endpoint"])
+        case .verdictSeconds:
+            Declaration(
+                .histogram, "Time from the event-loop iteration that brought a request to its answer.", ["endpoint"])
+        case .groupTokens: Declaration(.histogram, "Tokens whose signatures were verified together.")
+        case .storeSeconds:
+            Declaration(.histogram, "Time that the replay store took to decide the claims of a group of tokens.")
+        case .storeUp:
+            Declaration(.gauge, "1 if the replay store answers now, 0 if it does not, so that no token is accepted.")
+        case .storeErrors: Declaration(.counter, "Requests left undecided because the replay store failed.")
         case .fence:
-            "The time up to which the replay store rejects tokens, in seconds since 1970; absent without a fence."
-        case .entries: "Used tokens that the replay store remembers; absent for Redis."
-        case .statement: "Always 1: what the operator states about the replay store, which the store relies on."
-        case .connections: "Connections that are open."
-        case .acceptPauses: "Times accepting connections paused for 0.5 s for lack of a file descriptor."
-        case .unfinishedClosed: "Connections closed because unfinished requests exceeded max-unfinished-bytes."
-        case .logLost: "Log lines dropped."
+            Declaration(
+                .gauge,
+                "The time up to which the replay store rejects tokens, in seconds since 1970; absent without a fence.")
+        case .entries: Declaration(.gauge, "Used tokens that the replay store remembers; absent for Redis.")
+        case .statement:
+            Declaration(
+                .gauge, "Always 1: what the operator states about the replay store, which the store relies on.",
+                ["statement"])
+        case .connections: Declaration(.gauge, "Connections that are open.")
+        case .acceptPauses:
+            Declaration(.counter, "Times accepting connections paused for 0.5 s for lack of a file descriptor.")
+        case .unfinishedClosed:
+            Declaration(.counter, "Connections closed because unfinished requests exceeded max-unfinished-bytes.")
+        case .logLost: Declaration(.counter, "Log lines dropped.")
         case .reloadSuccessful:
-            "1 if the last reload by a signal, or after a change of files, took effect, or there was none; 0 if it failed and changed nothing."
-        case .reloadTime: "When settings and files were last loaded, in seconds since 1970."
-        case .keyExpiry: "When each loaded key's certificate ends, in seconds since 1970; +Inf for a bare key."
-        case .certificateExpiry: "When the gate's own certificate ends, in seconds since 1970; absent without TLS."
-        case .build: "Always 1: the version, and what verifies signatures."
-        case .processCPU: "Processor time that the process used, in seconds."
-        case .processMemory: "Memory of the process that is in RAM, in bytes."
-        case .processVirtualMemory: "Address space of the process, in bytes."
-        case .processDescriptors: "File descriptors that are open."
-        case .processMostDescriptors: "File descriptors that the process may have open."
-        case .processStart: "When the gate started, in seconds since 1970."
+            Declaration(
+                .gauge,
+                "1 if the last reload by a signal, or after a change of files, took effect, or there was none; 0 if it failed and changed nothing.",
+                ["cause"])
+        case .reloadTime: Declaration(.gauge, "When settings and files were last loaded, in seconds since 1970.")
+        case .keyExpiry:
+            Declaration(
+                .gauge, "When each loaded key's certificate ends, in seconds since 1970; +Inf for a bare key.",
+                ["key", "fingerprint"])
+        case .certificateExpiry:
+            Declaration(.gauge, "When the gate's own certificate ends, in seconds since 1970; absent without TLS.")
+        case .build:
+            Declaration(.gauge, "Always 1: the version, and what verifies signatures.", ["version", "signatures"])
+        case .processCPU: Declaration(.counter, "Processor time that the process used, in seconds.")
+        case .processMemory: Declaration(.gauge, "Memory of the process that is in RAM, in bytes.")
+        case .processVirtualMemory: Declaration(.gauge, "Address space of the process, in bytes.")
+        case .processDescriptors: Declaration(.gauge, "File descriptors that are open.")
+        case .processMostDescriptors: Declaration(.gauge, "File descriptors that the process may have open.")
+        case .processStart: Declaration(.gauge, "When the gate started, in seconds since 1970.")
         }
     }
 
     /// The table of the page on monitoring, in Markdown.
     package static var page: String {
         let rows = allCases.map { metric in
-            let labels = metric.labels.map { "`\($0)`" }.joined(separator: ", ")
-            return "| `\(metric.rawValue)` | \(metric.kind.rawValue) | \(labels) | \(metric.help) |"
+            let declaration = metric.declaration
+            let labels = declaration.labels.map { "`\($0)`" }.joined(separator: ", ")
+            return "| `\(metric.rawValue)` | \(declaration.kind.rawValue) | \(labels) | \(declaration.help) |"
         }
         return (["| name | kind | labels | what it is |", "| --- | --- | --- | --- |"] + rows).joined(separator: "\n")
     }

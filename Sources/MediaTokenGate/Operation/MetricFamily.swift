@@ -8,6 +8,7 @@ struct MetricFamily {
 
     let metric: GateMetric
     private var samples: [String] = []
+    private var declaration: GateMetric.Declaration { metric.declaration }
 
     init(_ metric: GateMetric) { self.metric = metric }
 
@@ -24,14 +25,19 @@ struct MetricFamily {
     mutating func add(
         _ value: some CustomStringConvertible, suffix: String = "", _ values: [String] = [], upTo bound: String? = nil
     ) {
-        precondition(values.count == metric.labels.count, "\(metric.rawValue) has the labels \(metric.labels)")
-        let labels = Array(zip(metric.labels, values)) + (bound.map { [("le", $0)] } ?? [])
+        assert(
+            values.count == declaration.labels.count,
+            "\(metric.rawValue) has the labels \(declaration.labels)")
+        let labels = Array(zip(declaration.labels, values)) + (bound.map { [("le", $0)] } ?? [])
         let pairs = labels.map { "\($0)=\"\(Self.escaped($1))\"" }.joined(separator: ",")
         samples.append("\(metric.rawValue)\(suffix)\(pairs.isEmpty ? "" : "{\(pairs)}") \(value)")
     }
 
     var text: String {
-        let head = ["# HELP \(metric.rawValue) \(metric.help)", "# TYPE \(metric.rawValue) \(metric.kind.rawValue)"]
+        let head = [
+            "# HELP \(metric.rawValue) \(declaration.help)",
+            "# TYPE \(metric.rawValue) \(declaration.kind.rawValue)",
+        ]
         return (head + samples).map { $0 + "\n" }.joined()
     }
 

@@ -78,7 +78,7 @@ extension GateSettings {
             \.minimumRSABits),
         number(
             "watch", "S",
-            "Seconds between looks at the files of keys, certificates and secrets, which are read again when they change; 0: SIGHUP only",
+            "Seconds between looks at the files of keys, certificates and secrets; what two looks find changed is read again; 0: SIGHUP only",
             0...3600, \.watchSeconds),
         Setting(
             "replays", "URL", .text(pattern: "memory|lmdb:.+|rediss?:.+"), "Replay store: \(ReplayStoreLocation.forms)",

@@ -11,6 +11,7 @@ struct RedisInventory {
     }
 
     func contents() throws(ReplayStoreError) -> ReplayStoreContents {
+        try learnSlots()
         let fence = try fence()
         var counts: [ReplayBucket: Int] = [:]
         var bytes = 0
@@ -21,22 +22,42 @@ struct RedisInventory {
         return ReplayStoreContents(buckets: counts.map { ($0.key, $0.value) }, bytes: bytes, fence: fence)
     }
 
+    /// The latest fence of all shards, if each server takes claims now. A server may answer reads and refuse every claim: for lack
+    /// of memory or of replicas, by its access rules, or while it is paused.
+    func probe() throws(ReplayStoreError) -> Timestamp {
+        try learnSlots()
+        for shard in client.keys.shards { _ = try owner(of: shard) }
+        let configuration = client.configuration
+        return try fence { (node, shard) throws(ReplayStoreError) in
+            let wait = configuration.confirmation.map { [$0] } ?? []
+            let replies = try replies(of: node, to: [client.keys.probe(shard)] + wait)
+            let lost = ReplayStoreError.unavailable("\(address(node)) closed the connection")
+            if let doubt = configuration.replicaDoubt(replies.dropFirst().first, at: address(node), lost: lost) {
+                throw doubt
+            }
+        }
+    }
+
     /// The latest fence of all shards.
     ///
-    /// - Parameter writes: Whether each server must also take a key. A server may answer reads, and refuse every claim: for lack
-    ///   of memory or of replicas, by its access rules, or while it is paused.
-    func fence(writes: Bool = false) throws(ReplayStoreError) -> Timestamp {
-        _ = try session.wait { client.learnSlots($0) }
-        if writes { for shard in client.keys.shards { _ = try owner(of: shard) } }
+    /// - Parameter probe: Is called for each server, with a shard whose slot is not being moved.
+    private func fence(
+        _ probe: (Int, RedisShard) throws(ReplayStoreError) -> Void = { (_, _) throws(ReplayStoreError) in }
+    ) throws(ReplayStoreError) -> Timestamp {
         var fences: [Timestamp] = []
         for node in client.servers.owning {
             let shards = client.servers.shards(of: node)
-            let probe = writes ? shards.prefix(1).map { client.keys.probe($0) } : []
-            // A slot that is being moved redirects; its other keys, and the other slots, are still served.
-            let markers = try ask(node, probe + shards.map { ["GET", client.keys.marker(of: $0)] })
-            for case .error(let error) in markers where !["ASK", "TRYAGAIN"].contains(error.code) {
-                throw error.storeError(at: client.servers.nodes[node].address)
+            let markers = try ask(node, shards.map { ["GET", client.keys.marker(of: $0)] })
+            // A slot that is being moved redirects; the server's other slots are still served.
+            var probed: RedisShard?
+            for (shard, marker) in zip(shards, markers) {
+                guard case .error(let error) = marker else {
+                    probed = probed ?? shard
+                    continue
+                }
+                guard error.redirection?.isAsking == true else { throw error.storeError(at: address(node)) }
             }
+            if let probed { try probe(node, probed) }
             fences += markers.compactMap { RedisMarker($0)?.since }
         }
         guard let latest = fences.max() else {
@@ -45,6 +66,10 @@ struct RedisInventory {
         }
         return latest
     }
+
+    private func learnSlots() throws(ReplayStoreError) { _ = try session.wait { client.learnSlots($0) } }
+
+    private func address(_ node: Int) -> RedisAddress { client.servers.nodes[node].address }
 
     /// The node that has a shard's slot.
     private func owner(of shard: RedisShard) throws(ReplayStoreError) -> Int {
@@ -56,7 +81,7 @@ struct RedisInventory {
 
     /// What a claim would find now. The marker of its shard is read after its key, as for a claim.
     func find(_ question: ReplayQuestion, at now: Timestamp) throws(ReplayStoreError) -> ReplayFinding {
-        _ = try session.wait { client.learnSlots($0) }
+        try learnSlots()
         let (shard, keys) = (client.keys.shard(of: question.key), client.keys)
         let node = try owner(of: shard)
         let replies = try replies(
@@ -81,7 +106,7 @@ struct RedisInventory {
     /// The fence by which a claim would be decided: that of the marker or, if it does not hold, the one that would
     /// replace it.
     private func fence(_ marker: RedisMarker?, on node: Int, at now: Timestamp) throws(ReplayStoreError) -> Timestamp {
-        let (configuration, address) = (client.configuration, client.servers.nodes[node].address)
+        let (configuration, address) = (client.configuration, address(node))
         guard let marker else {
             throw .unavailable("\(address) holds no replay store with the prefix '\(client.keys.prefix)'")
         }
@@ -100,7 +125,7 @@ struct RedisInventory {
             let page = try ask(node, [["SCAN", cursor, "MATCH", client.keys.pattern, "COUNT", "1000"]])
             guard let parts = page[0].array, parts.count == 2, let next = parts[0].text, let keys = parts[1].array
             else {
-                throw .unavailable("\(client.servers.nodes[node].address) does not answer SCAN as Redis does")
+                throw .unavailable("\(address(node)) does not answer SCAN as Redis does")
             }
             cursor = next
             let names = keys.compactMap(\.text).filter { !client.keys.isProbe($0) }
@@ -120,10 +145,10 @@ struct RedisInventory {
         return info["used_memory"].flatMap(Int.init) ?? 0
     }
 
-    /// The replies to commands that a server must not answer with an error.
+    /// The replies to commands, none of which may be redirected: ``ask(_:_:)`` lets redirections pass.
     private func replies(of node: Int, to commands: [RedisCommand]) throws(ReplayStoreError) -> [RedisReply] {
         let replies = try ask(node, commands)
-        for case .error(let error) in replies { throw error.storeError(at: client.servers.nodes[node].address) }
+        for case .error(let error) in replies { throw error.storeError(at: address(node)) }
         return replies
     }
 

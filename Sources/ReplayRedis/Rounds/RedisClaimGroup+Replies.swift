@@ -54,15 +54,7 @@ extension RedisClaimGroup {
     }
 
     private func replicaDoubt(_ replies: RedisPartReplies) -> ReplayStoreError? {
-        let wanted = configuration.replicas
-        guard wanted > 0 else { return nil }
-        switch replies.rest.dropFirst().first {
-        case .integer(let count) where count >= wanted: return nil
-        case .integer(let count):
-            return .unavailable("\(replies.address): \(count) of \(wanted) replicas confirmed the claim in time")
-        case .error(let error): return error.storeError(at: replies.address)
-        default: return replies.lostAnswer
-        }
+        configuration.replicaDoubt(replies.rest.dropFirst().first, at: replies.address, lost: replies.lostAnswer)
     }
 
     /// The part that writes the markers that are missing or do not hold; `nil` if there are none. It is a failure if no

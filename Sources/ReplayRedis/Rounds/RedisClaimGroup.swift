@@ -171,11 +171,7 @@ struct RedisClaimGroup {
         commands += isFirst ? server.commandsAgain(at: instant) : RedisServerFacts.commands
         let facts = begin..<commands.count
         commands.append(["TIME"])
-        if !part.claimed.isEmpty, configuration.replicas > 0 {
-            // Half of the deadline, so that an answer comes within it.
-            let patience = max(1, configuration.timeout.clampedMilliseconds / 2)
-            commands.append(["WAIT", String(configuration.replicas), String(patience)])
-        }
+        if !part.claimed.isEmpty, let confirmation = configuration.confirmation { commands.append(confirmation) }
         return (commands, facts)
     }
 

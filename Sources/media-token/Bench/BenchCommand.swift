@@ -15,5 +15,5 @@ enum BenchCommand {
             Example:
               media-token bench verify --threads 2 --seconds 10
             """,
-        groups: [], stopsAtOperand: true)
+        groups: [])
 }

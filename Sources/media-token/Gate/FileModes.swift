@@ -7,20 +7,18 @@ internal import TextEncodings
 
 /// Finds the gate's key files and secrets that every user of this machine can read or replace.
 enum FileModes {
-    /// Prints the warnings.
+    /// Prints a line, with what to do, for each of the files that `settings` name, and for the configuration file itself.
     static func warn(_ settings: GateSettings, file: String?) {
-        for warning in warnings(settings, file: file) { Console.printError(warning) }
-    }
-
-    /// One line, with what to do, for each of the files that `settings` name, and for the configuration file itself.
-    private static func warnings(_ settings: GateSettings, file: String?) -> [String] {
-        let files = [settings.tls?.key, settings.passwordFile, settings.replays.holdsPassword ? file : nil]
-        let secrets = files.compactMap { $0 } + settings.replays.secretFiles + GateFiles.grantSecrets(of: settings)
-        let authorities = settings.tls?.clientAuthorities.map { [$0] } ?? []
+        let secrets =
+            (settings.replays.holdsPassword ? [file].compactMap(\.self) : []) + settings.replays.secretFiles
+            + settings.files.filter { $0.role == .secret }.map(\.path)
         let configuration = file.map { [writable($0, "decide what opens a stream")] } ?? []
-        let warnings = secrets.flatMap(secret) + configuration + (settings.keys + authorities).flatMap(verificationKeys)
+        let trusted = settings.files.filter { $0.role == .trusted }
         var told: Set<String> = []
-        return warnings.compactMap { $0 }.filter { told.insert($0).inserted }
+        for case let warning? in secrets.flatMap(secret) + configuration + trusted.flatMap(verificationKeys)
+        where told.insert(warning).inserted {
+            Console.printError(warning)
+        }
     }
 
     /// Checks the file of a secret. A user who can write to its directory can put another secret there.
@@ -35,12 +33,12 @@ enum FileModes {
     }
 
     /// Checks key files. A user who can write to a key file, or add one to its directory, can sign tokens.
-    private static func verificationKeys(_ path: String) -> [String?] {
-        guard let mode = mode(of: path) else { return [] }
+    private static func verificationKeys(_ file: NamedFile) -> [String?] {
+        guard let mode = mode(of: file.path) else { return [] }
         guard mode & S_IFMT == S_IFDIR else {
-            return [writable(path), writable(directory(of: path), unlessSticky: true)]
+            return [writable(file.path), writable(directory(of: file.path), unlessSticky: true)]
         }
-        return [writable(path)] + GateFiles.keyFiles(in: path).map { writable($0) }
+        return [writable(file.path)] + file.keyFiles.map { writable($0) }
     }
 
     /// - Parameter unlessSticky: whether other users may write to a directory whose sticky bit protects its files.

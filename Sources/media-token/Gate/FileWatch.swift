@@ -1,65 +1,63 @@
-internal import EventLoops
 internal import Glibc
 internal import MediaTokenGate
 
-/// Tells when the keys, certificates and secrets that the settings name have changed on disk, also where Kubernetes changes
-/// them by swapping a link on their way.
-struct FileWatch {
-    /// What differs between two contents of a file. A link is followed, so a swapped one shows another inode.
-    private struct Mark: Equatable {
-        let (device, inode, size): (UInt, UInt, Int)
-        /// The times of the last change of the content and of the file's status, each in seconds and nanoseconds.
-        let times: [Int]
-    }
+/// What tells the contents of the files that settings name apart, without reading them: device, inode, size and times of each.
+struct FileMarks: Equatable {
+    private let marks: [String: [Int]]
 
-    /// The marks of the files as the gate last read them, and as they were at the last look.
-    private var applied: [String: Mark]
-    private var seen: [String: Mark]
-    /// The looks to wait before the same contents are tried again.
-    private var patience = 0
-    private static let looksAfterFailure = 12
-
-    /// Begins the watch. The caller reads the files afterwards, so that no change gets lost in between.
     init(_ settings: GateSettings) {
-        applied = Self.marks(settings)
-        seen = applied
+        let paths = settings.files.flatMap { [$0.path] + $0.keyFiles }
+        marks = paths.reduce(into: [:]) { $0[$1] = Self.mark(of: $1) }
     }
 
-    /// Postpones the next attempt after one that failed: ``changes(_:)`` reports the same contents again only after a dozen looks,
-    /// since the reason may pass, such as too few descriptors. Contents that change again are reported as ever.
-    mutating func postpone() { patience = Self.looksAfterFailure }
+    /// The files whose contents differ, in order of their names.
+    func differences(from other: FileMarks) -> [String] {
+        Set(marks.keys).union(other.marks.keys).filter { marks[$0] != other.marks[$0] }.sorted()
+    }
 
-    /// The files that have changed since the gate read them; empty while they still change, since a file may be half written.
-    mutating func changes(_ settings: GateSettings) -> [String] {
-        let now = Self.marks(settings)
+    /// `nil` for anything but a regular file: a folder changes with files in it that are no keys, and a pipe with each writer.
+    private static func mark(of path: String) -> [Int]? {
+        var status = Glibc.stat()
+        // A link is followed, so a swapped one shows another inode.
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        let times = [status.st_mtim, status.st_ctim].flatMap { [$0.tv_sec, $0.tv_nsec] }
+        return [Int(bitPattern: UInt(status.st_dev)), Int(bitPattern: UInt(status.st_ino)), Int(status.st_size)] + times
+    }
+}
+
+/// Decides at each look at the files whether the gate is to read them again, also where Kubernetes replaces them by swapping a
+/// symbolic link in their path.
+struct FileWatch {
+    /// The marks at the last look.
+    private var seen: FileMarks?
+    /// Whether the last attempt to read the files failed.
+    private var hasFailed = false
+    /// How many more looks to skip before the same contents are tried again.
+    private var patience = 0
+
+    /// The files that have changed since the gate read `applied`; `nil` if nothing is to be read. After a failed attempt files are
+    /// read again, even with the contents of before.
+    ///
+    /// Files that still change are not read, since they may be half written.
+    mutating func changes(since applied: FileMarks, _ settings: GateSettings) -> [String]? {
+        let now = FileMarks(settings)
         defer { seen = now }
-        guard now == seen else {
+        guard now == seen ?? applied else {
             patience = 0
-            return []
+            return nil
         }
-        guard now != applied else { return [] }
+        guard hasFailed || now != applied else { return nil }
         guard patience == 0 else {
             patience -= 1
-            return []
+            return nil
         }
-        return Set(now.keys).union(applied.keys).filter { now[$0] != applied[$0] }.sorted()
+        return now.differences(from: applied)
     }
 
-    private static func marks(_ settings: GateSettings) -> [String: Mark] {
-        let keys = settings.keys.flatMap { [$0] + GateFiles.keyFiles(in: $0) }
-        let tls = [settings.tls?.certificate, settings.tls?.key, settings.tls?.clientAuthorities]
-        let files = keys + GateFiles.grantSecrets(of: settings) + (tls + [settings.passwordFile]).compactMap(\.self)
-        return files.reduce(into: [:]) { marks, file in marks[file] = mark(of: file) }
-    }
-
-    private static func mark(of path: String) -> Mark? {
-        var status = Glibc.stat()
-        guard stat(path, &status) == 0 else { return nil }
-        // The size and times of a folder change with files in it that are no keys.
-        if status.st_mode & S_IFMT == S_IFDIR { return nil }
-        let times = [status.st_mtim, status.st_ctim]
-        return Mark(
-            device: UInt(status.st_dev), inode: UInt(status.st_ino), size: Int(status.st_size),
-            times: times.flatMap { [$0.tv_sec, $0.tv_nsec] })
+    /// Records the outcome of an attempt to read the files. After a failure the same contents are tried again a minute later, since
+    /// the reason may pass, such as too few descriptors.
+    mutating func attempted(isSuccessful: Bool, _ settings: GateSettings) {
+        hasFailed = !isSuccessful
+        patience = isSuccessful ? 0 : 60 / max(1, settings.watchSeconds)
     }
 }

@@ -84,12 +84,17 @@ final class RunningGate {
         // fence could be accepted again.
         var settings = settings
         settings.clockSkew = self.settings.clockSkew
+        if let file = settings.files.first(where: { !$0.canBeReadAgain }) {
+            throw CommandError(
+                "\(file.setting): \(file.path): is not a regular file, and cannot be read again; restart it")
+        }
         let files = try GateFiles(settings)
         if let lost = files.keys.refusals(ofFilesIn: self.files.keys).first {
             throw CommandError("\(lost); it was loaded before. Repair the file, or take it away")
         }
         guard files.tls != nil || !(listeners + adminListeners).contains(where: \.isTLS) else {
-            throw CommandError("tls-certificate: is gone, and a listener of this process speaks TLS; restart it")
+            throw CommandError(
+                "tls-certificate: is no longer set, and a listener of this process speaks TLS; restart it")
         }
         service.apply(files.loaded(settings), keys: files.keys)
         server.replace(files.tls)
@@ -111,6 +116,8 @@ final class RunningGate {
 
 /// The contents of the files that settings name.
 struct GateFiles {
+    /// Taken before the files were read, so that the next look sees what changed meanwhile.
+    let marks: FileMarks
     let keys: KeyRing
     let tls: TLSServer?
     /// The routes, with the keys of their grants.
@@ -119,6 +126,7 @@ struct GateFiles {
     var keyCount: Int { keys.keys.count }
 
     init(_ settings: GateSettings) throws(CommandError) {
+        marks = FileMarks(settings)
         keys = try KeyOptions.load(settings)
         tls = try Self.loadTLS(settings)
         routes = try settings.routes.map { (route) throws(CommandError) in try Self.loaded(route, of: settings) }
@@ -129,14 +137,6 @@ struct GateFiles {
     private static func problem(with dialects: [Dialect], beside routes: [GateRoute]) -> [String] {
         dialects.compactMap { dialect in dialect.problem(beside: routes).map { "\(dialect.place).\($0)" } }
     }
-
-    /// The files with the secrets of the routes' grants.
-    static func grantSecrets(of settings: GateSettings) -> [String] {
-        settings.routes.compactMap(\.grantSettings).flatMap(\.maker.secretFiles)
-    }
-
-    /// The key files of a folder; empty if `path` is none, or cannot be read.
-    static func keyFiles(in path: String) -> [String] { (try? KeyRing.keyFiles(in: path)) ?? [] }
 
     /// A copy of `settings` with the contents of the files.
     func loaded(_ settings: GateSettings) -> GateSettings {
@@ -168,11 +168,8 @@ struct GateFiles {
     ///
     /// - Parameter areWhole: Whether all settings could be read. A route that could not would count as missing for a dialect.
     static func problems(_ settings: GateSettings, areWhole: Bool) -> [String] {
-        let password = unreadable([("password-file", settings.passwordFile)])
-        let tls = unreadable([
-            ("tls-certificate", settings.tls?.certificate), ("tls-key", settings.tls?.key),
-            ("tls-client-ca", settings.tls?.clientAuthorities),
-        ])
+        let password = unreadable(settings.files.filter { $0.setting == "password-file" })
+        let tls = unreadable(settings.files.filter { $0.setting.hasPrefix("tls-") })
         var problems = password + tls
         func check(_ name: String, _ load: () throws(CommandError) -> Void) {
             do throws(CommandError) { try load() } catch { problems.append(name + error.message) }
@@ -193,11 +190,10 @@ struct GateFiles {
     }
 
     /// Why files of settings cannot be read, each with its setting.
-    private static func unreadable(_ files: [(setting: String, path: String?)]) -> [String] {
-        files.compactMap { setting, path in
-            guard let path else { return nil }
-            do throws(FileError) { _ = try FileBytes.read(path, limit: 1 << 20) } catch {
-                return "\(setting): \(path): \(error)"
+    private static func unreadable(_ files: [NamedFile]) -> [String] {
+        files.compactMap { file in
+            do throws(FileError) { _ = try FileBytes.read(file.path, limit: 1 << 20) } catch {
+                return "\(file.setting): \(file.path): \(error)"
             }
             return nil
         }

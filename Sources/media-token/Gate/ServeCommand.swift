@@ -24,9 +24,9 @@ enum ServeCommand {
             is a FILE to start with; --print=example has every setting, those of a route's hosts, retries and grant too; \
             --print=schema is what an editor needs to complete and check FILE.
 
-            SIGHUP reads FILE, the keys and the certificates again: routes, keys, TTLs, MVPDs, token sources and certificates \
-            change at once, all or none. Keys, certificates and secrets are read again also when their files change. SIGTERM and SIGINT stop it gracefully. Verdicts are logged on standard output, \
-            one JSON object per line. It tells systemd when it is ready (Type=notify), and takes sockets from systemd.
+            SIGHUP reads FILE and all files that it names again: routes, keys, TTLs, MVPDs, token sources and certificates change \
+            at once, all or none. Files of keys, certificates and secrets are also read again when they change (--watch); FILE is \
+            not. SIGTERM and SIGINT stop the gate gracefully. Verdicts are logged on standard output, one JSON object per line. It tells systemd when it is ready (Type=notify), and takes sockets from systemd.
 
             Exit status: 0 stopped, or checked and right; 2 cannot serve; 64 usage, or problems found by --check.
 
@@ -43,7 +43,7 @@ enum ServeCommand {
                         "check", nil,
                         "Check the settings, print all problems, and exit; no address is bound, no store opened"),
                     CommandOption(
-                        "print", "start|example|schema|page|metrics|openapi",
+                        "print", Printed.allCases.map(\.rawValue).joined(separator: "|"),
                         "Print and exit: a FILE to start with, whose comments explain every setting; an example with every setting; its JSON schema; the settings or the metrics as a page; the HTTP API's description"
                     ),
                 ])
@@ -111,7 +111,6 @@ enum ServeCommand {
         let process = ServiceProcess()
         FileModes.warn(settings, file: invocation.options.file)
         warn(settings, descriptors: ServiceProcess.raiseDescriptorLimit())
-        let reload = GateReload(settings, invocation.options)
         let gate = try RunningGate(settings)
         tellEngine()
         for listener in gate.listeners { Console.printError("serving on \(listener)") }
@@ -119,8 +118,9 @@ enum ServeCommand {
         tellFence(of: gate, settings)
         ServiceManager.notify("READY=1")
         for listener in gate.exposedListeners { warn(exposed: listener) }
-        waitForEnd(of: gate, in: process, reload)
-        ServiceManager.notify("STOPPING=1")
+        waitForEnd(of: gate, in: process, GateReload(invocation.options))
+        // The service manager waits for as long as the settings say, whatever its own limit.
+        ServiceManager.notify("STOPPING=1\nEXTEND_TIMEOUT_USEC=\((settings.stopMilliseconds + 5000) * 1000)")
         process.endAtNextSignal()
         Console.printError("stopping: waiting up to \(settings.stopMilliseconds / 1000) s for in-flight requests")
         try gate.stop()

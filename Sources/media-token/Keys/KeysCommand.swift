@@ -17,5 +17,5 @@ enum KeysCommand {
             Example:
               media-token keys import media_token_keystore.jks --password-file pass --to Keys
             """,
-        groups: [], stopsAtOperand: true)
+        groups: [])
 }

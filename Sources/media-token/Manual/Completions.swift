@@ -15,7 +15,7 @@ enum Completions: String, CaseIterable {
         let paths = program.all.dropFirst().map { "\"\($0.syntax.name)\"" }.joined(separator: "|")
         let words = program.all.map { command in
             let options = command.syntax.options.map { "--\($0.name)\($0.value == nil ? "" : "=")" }
-            let words = command.words + options
+            let words = command.choices + options
             return "    \"\(command.syntax.name)\") words=\"\(words.joined(separator: " "))\" ;;"
         }
         // An option without words has a file, which bash completes by itself if nothing is offered.
@@ -65,7 +65,7 @@ enum Completions: String, CaseIterable {
                 return "'*--\(option.name)\(value.isEmpty ? "" : "=")[\(option.help.zshEscaped)]\(value)'"
             }
             let names = command.commands.map { "\($0.name)\\:\"\($0.syntax.summary.zshEscaped)\"" }
-            let first = command.words.isEmpty ? "_files" : "(\(command.words.joined(separator: " ")))"
+            let first = command.choices.isEmpty ? "_files" : "(\(command.choices.joined(separator: " ")))"
             let operands =
                 names.isEmpty
                 ? ["'1:operand:\(first)'", "'*:operand:_files'"]
@@ -85,7 +85,7 @@ enum Completions: String, CaseIterable {
     }
 
     private static func fish(_ program: Command) -> String {
-        // Words that are no options call a command: of one that has others, all of them, and of any other the first.
+        // A command with subcommands is completed only right after its name; any other command is also completed after operands.
         let conditions = """
             # Completions of media-token for fish.
             function __media_token_words
@@ -100,13 +100,13 @@ enum Completions: String, CaseIterable {
 
             """
         let lines = program.all.flatMap { command in
-            let words = command.syntax.name.split(separator: " ").dropFirst().joined(separator: " ")
+            let words = command.words.joined(separator: " ")
             let inner = command.commands.map(\.name)
             let condition =
                 "complete -c media-token -n '__media_token_\(inner.isEmpty ? "calls" : "is") \(words)'"
             let names =
                 inner.isEmpty
-                ? command.words.map { "\(condition) -a \($0)" }
+                ? command.choices.map { "\(condition) -a \($0)" }
                 : command.commands.map { "\(condition) -f -a \($0.name) -d '\($0.syntax.summary.fishEscaped)'" }
             let options = command.syntax.options.map { option in
                 let value =
@@ -137,7 +137,7 @@ extension CommandOption {
 
 extension Command {
     /// The words of which the first operand is one: the names of its commands, or those that its syntax lists.
-    fileprivate var words: [String] {
+    fileprivate var choices: [String] {
         let first = syntax.operands.prefix { $0 != " " }
         guard commands.isEmpty else { return commands.map(\.name) }
         return first.contains("|") ? first.split(separator: "|").map(String.init) : []

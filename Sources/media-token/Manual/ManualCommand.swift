@@ -28,7 +28,7 @@ enum ManualCommand {
                 guard directory == nil || name.isEmpty else {
                     throw UsageError("--to writes all pages; expected it without a command")
                 }
-                guard let page = pages.first(where: { $0.command.isCalled(name) }) else {
+                guard let page = pages.first(where: { $0.command.words.joined(separator: " ") == name }) else {
                     throw UsageError("no command '\(printable(name, limit: 40))'")
                 }
                 return (directory, page)

@@ -4,7 +4,7 @@ struct ManualPage {
     let version: String
 
     /// The name of the page, which is also that of its file without `.1`: `media-token-verify`.
-    var name: String { Self.pageName(of: command) }
+    var name: String { Self.name(of: command) }
 
     /// The page.
     var text: String {
@@ -19,16 +19,14 @@ struct ManualPage {
         for group in syntax.groups {
             lines += [".SH \"\(group.heading.dropLast().uppercased())\""] + group.options.flatMap(Self.entry)
         }
-        let others = command.commands.map(Self.pageName)
+        let others = command.commands.map(Self.name)
         if !others.isEmpty {
             lines += [".SH SEE ALSO"] + others.map { ".BR \(Self.escaped($0)) (1)" + ($0 == others.last ? "" : ",") }
         }
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private static func pageName(of command: Command) -> String {
-        command.syntax.name.split(separator: " ").joined(separator: "-")
-    }
+    private static func name(of command: Command) -> String { command.syntax.name.replacing(" ", with: "-") }
 
     /// A paragraph of the details. Its indented lines are examples or lists, and stay as they are.
     private static func paragraph(_ lines: [Substring]) -> [String] {

@@ -30,16 +30,12 @@ struct CommandSyntax: Sendable {
     /// The text after the options in the help: details, exit status, an example.
     let details: String
     let groups: [OptionGroup]
-    /// Whether the first operand ends the options, as in a command that has subcommands.
-    var stopsAtOperand = false
 }
 
 /// The options and operands given on a command line.
 struct Arguments {
     fileprivate(set) var values: [String: [String]] = [:]
     fileprivate(set) var operands: [String] = []
-    /// A flag that the user abbreviated, which argp allows. Some flags are unsafe, and must not be set by accident.
-    fileprivate var abbreviated: String?
 
     func has(_ option: String) -> Bool { values[option] != nil }
 
@@ -87,14 +83,15 @@ enum ArgumentParser {
     /// Reads `arguments`, and returns what `use` makes of them.
     ///
     /// Ends the program with exit status 64 on a ``UsageError`` or an unknown option, and with 0 after `--help`.
+    ///
+    /// - Parameter stopsAtOperand: Whether the first operand ends the options, as in a command that has subcommands.
     static func parse<Value>(
-        _ syntax: CommandSyntax, _ arguments: [String], use: (Arguments) throws(UsageError) -> Value
+        _ syntax: CommandSyntax, _ arguments: [String], stopsAtOperand: Bool = false,
+        use: (Arguments) throws(UsageError) -> Value
     ) -> Value {
         do throws(UsageError) {
-            try refuseUnknown(in: arguments, of: syntax)
-            let given = read(syntax, arguments)
-            if let name = given.abbreviated { throw UsageError("spell --\(name) out; flags are not abbreviated") }
-            return try use(given)
+            try refuseUnknown(in: arguments, of: syntax, stopsAtOperand)
+            return try use(read(syntax, arguments, stopsAtOperand))
         } catch {
             Console.printError(error.message, from: syntax.name)
             Console.writeProgress("Try '\(syntax.name) --help' for more.\n")
@@ -102,15 +99,18 @@ enum ArgumentParser {
         }
     }
 
-    /// Refuses an option that the command does not have, or an ambiguous one. argp would repeat it as it is, also if it has a token.
-    private static func refuseUnknown(in arguments: [String], of syntax: CommandSyntax) throws(UsageError) {
+    /// Refuses an option that the command does not have, an ambiguous one, and an abbreviated flag: some flags are unsafe, and must
+    /// not be set by accident. argp would accept the last, and print the others unchanged, including any token in them.
+    private static func refuseUnknown(
+        in arguments: [String], of syntax: CommandSyntax, _ stopsAtOperand: Bool
+    ) throws(UsageError) {
         let options =
             syntax.groups.flatMap(\.options) + [CommandOption("help", nil, ""), CommandOption("usage", nil, "")]
         var rest = arguments[...]
         while let argument = rest.popFirst(), argument != "--" {
             // argp compares bytes, of which a character may have several.
             guard argument.utf8.starts(with: "--".utf8) else {
-                if syntax.stopsAtOperand, !argument.hasPrefix("-") { return }
+                if stopsAtOperand, !argument.hasPrefix("-") { return }
                 continue
             }
             let name = argument.dropFirst(2).prefix { $0 != "=" }
@@ -119,20 +119,26 @@ enum ArgumentParser {
             guard let option = possible.first, possible.count == 1 else {
                 let names =
                     possible.isEmpty
-                    ? [Spelling.nearest(to: String(name), among: options.map(\.name))] : possible.map(\.name)
+                    ? [Spelling.nearest(to: String(name), among: options.map(\.name))]
+                    : possible.count > 3 ? [] : possible.map(\.name)
                 let hint = names.compactMap { $0.map { "--\($0)" } }.joined(separator: " or ")
                 throw UsageError(
                     "no option '--\(printable(String(name), limit: 20))'"
                         + (hint.isEmpty ? "" : "; did you mean \(hint)?"))
             }
+            if option.value == nil, option.name != name {
+                throw UsageError("spell --\(option.name) out; flags are not abbreviated")
+            }
             if option.value != nil, !argument.contains("=") { _ = rest.popFirst() }
         }
     }
 
-    private static func read(_ syntax: CommandSyntax, _ arguments: [String]) -> Arguments {
+    private static func read(
+        _ syntax: CommandSyntax, _ arguments: [String], _ stopsAtOperand: Bool
+    ) -> Arguments {
         let arena = CStrings()
         let options = Options(syntax, arena)
-        let session = Session(options.names, stopsAtOperand: syntax.stopsAtOperand)
+        let session = Session(options.names, stopsAtOperand: stopsAtOperand)
         var argumentPointers = ([syntax.name] + arguments).map(arena.pointer) + [nil]
         withExtendedLifetime(arena) {
             options.table.withUnsafeBufferPointer { table in
@@ -143,7 +149,7 @@ enum ArgumentParser {
                 parser.doc = UnsafePointer(arena.pointer(syntax.summary + "\u{0B}" + syntax.details))
                 argp_parse(
                     &parser, Int32(argumentPointers.count - 1), &argumentPointers,
-                    UInt32(syntax.stopsAtOperand ? ARGP_IN_ORDER : 0), nil, Unmanaged.passUnretained(session).toOpaque()
+                    UInt32(stopsAtOperand ? ARGP_IN_ORDER : 0), nil, Unmanaged.passUnretained(session).toOpaque()
                 )
             }
         }
@@ -203,10 +209,6 @@ private final class Session {
     private func take(_ key: Int32, _ value: String?, _ state: UnsafeMutablePointer<argp_state>) -> error_t {
         if let name = names[key] {
             arguments.values[name, default: []].append(value ?? "")
-            if value == nil, state.pointee.argv[Int(state.pointee.next) - 1].map({ String(cString: $0) }) != "--" + name
-            {
-                arguments.abbreviated = name
-            }
         } else if key == ARGP_KEY_ARG {
             arguments.operands.append(value ?? "")
             if stopsAtOperand { takeRest(state) }

@@ -24,8 +24,3 @@ struct CommandError: Error {
         }
     }
 }
-
-/// The version that `--version` and the metrics show.
-enum ProgramVersion {
-    static let text = "0.2.0"
-}

@@ -38,13 +38,13 @@ enum Console {
     private static let longestWord = 160
     private static let shownOfLongWord = 40
 
-    /// A message with the beginnings of its long words only. Every form of a token has one, of the 172 characters of its signature
-    /// at least; a path may be as long.
+    /// A message with the beginnings of its long words only, which are longer for a path. Every encoding of a token contains a word of
+    /// at least 172 characters, its signature, and the session's GUID follows that.
     private static func withoutLongWords(_ message: String) -> String {
         let lines = message.split(separator: "\n").map { line in
             line.split(separator: " ", omittingEmptySubsequences: false).map { word in
-                let isShown = word.utf8.count <= longestWord || word.hasPrefix("/") || word.hasPrefix("'/")
-                return isShown ? String(word) : word.prefix(shownOfLongWord) + "…"
+                guard word.utf8.count > longestWord else { return String(word) }
+                return word.prefix(word.hasPrefix("/") || word.hasPrefix("'/") ? longestWord : shownOfLongWord) + "…"
             }.joined(separator: " ")
         }
         return lines.joined(separator: "\n")
