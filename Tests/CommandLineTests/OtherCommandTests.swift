@@ -99,6 +99,9 @@ struct OtherCommandTests {
                 #expect(!errors.isEmpty && !errors.contains(form.suffix(20)) && errors.utf8.count < 400, "\(errors)")
             }
         }
+        // Words after the time of issue, which has spaces, are short.
+        let both = try run(["serve", "--workers", "\(clear) \(clear)"]).errors
+        #expect(both.contains("…") && !both.contains("issueTime"), "\(both)")
         let signature = try #require(clear.firstMatch(of: /\/[^\/]{24}/)).output
         #expect(database.status != 0 && !database.errors.contains(signature))
         let second = try run(

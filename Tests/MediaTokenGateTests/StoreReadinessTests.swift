@@ -1,3 +1,4 @@
+import HTTPMessages
 import MediaToken
 import TestSupport
 import Testing
