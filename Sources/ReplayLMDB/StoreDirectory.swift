@@ -34,14 +34,16 @@ final class StoreDirectory {
                     ? "is no replay store"
                     : "cannot be looked into: \(lastError()); run this as the user that the store belongs to")
         }
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw LMDBError("cannot be made: \(lastError())") }
+        let isNew = mkdir(path, 0o700) == 0
+        guard isNew || errno == EEXIST else { throw LMDBError("cannot be made: \(lastError())") }
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw LMDBError("cannot be opened: \(lastError())") }
         do throws(LMDBError) {
-            try Self.checkOwner(of: descriptor)
+            try Self.checkOwner(of: descriptor, isNew: isNew)
             users = try Self.openUsers(in: descriptor)
         } catch {
             close(descriptor)
+            if isNew { rmdir(path) }
             throw error
         }
     }
@@ -54,12 +56,16 @@ final class StoreDirectory {
     /// Whether a directory has a store's record.
     static func hasStore(_ path: String) -> Bool { access(path + "/" + StoreRecord.name, F_OK) == 0 }
 
-    private static func checkOwner(of directory: Int32) throws(LMDBError) {
+    /// Refuses a directory of another user to root, and a new one in it, since files of root would keep that user out.
+    private static func checkOwner(of directory: Int32, isNew: Bool) throws(LMDBError) {
         var status = Glibc.stat()
-        guard fstat(directory, &status) == 0 else { throw LMDBError("cannot be read: \(lastError())") }
+        guard fstatat(directory, isNew ? ".." : ".", &status, 0) == 0 else {
+            throw LMDBError("cannot be read: \(lastError())")
+        }
         guard geteuid() != 0 || status.st_uid == 0 else {
+            let what = isNew ? "would be made in a directory that belongs" : "belongs"
             throw LMDBError(
-                "belongs to user \(status.st_uid), whom files of root would keep out; run this as that user")
+                "\(what) to user \(status.st_uid), whom files of root would keep out; run this as that user")
         }
     }
 

@@ -28,7 +28,7 @@ enum MediaTokenCommand {
               inspect    show what a media, AuthN or AuthZ token holds
               issue      sign tokens for tests and load
               keys       list, import or generate keys
-              replays    show or sweep a replay store
+              replays    show or sweep a replay store, or look a token up in it
               serve      run the gate, an HTTP authorization service
               grant      create or check a playback grant for a CDN
               demo       run a gate on this machine and ask it

@@ -175,7 +175,7 @@ extension EndToEnd {
             #expect(alive.code == "200" && open.code == "200")
             // What a reload cannot change is the same in the file, so nothing is said to wait.
             gate.signal(SIGHUP)
-            try gate.wait { try String(contentsOfFile: log, encoding: .utf8).contains("reloaded: 1 keys, 5 routes") }
+            try gate.wait { try String(contentsOfFile: log, encoding: .utf8).contains("reloaded: 1 key, 5 routes") }
             #expect(try !String(contentsOfFile: log, encoding: .utf8).contains("after a restart"))
         }
 

@@ -47,7 +47,7 @@ extension EndToEnd {
             let tokens = try place.tokens(4)
             #expect(try status(gate, tokens[0]) == 401)
             try swap("2", ["adobe.pem": right])
-            try gate.wait { try gate.logged().contains("reloaded: 1 keys") }
+            try gate.wait { try gate.logged().contains("reloaded: 1 key,") }
             #expect(try gate.logged().contains("changed: \(folder)/keys/adobe.pem\n"))
             #expect(try status(gate, tokens[0]) == 200)
             func failed() throws -> Bool {
@@ -94,7 +94,7 @@ extension EndToEnd {
             try #"{"keys": "#.write(toFile: file, atomically: true, encoding: .utf8)
             gate.signal(SIGHUP)
             try gate.wait { try gate.logged().contains("reload failed, configuration unchanged: \(file)") }
-            try gate.wait { try gate.logged().contains("reloaded: 1 keys") }
+            try gate.wait { try gate.logged().contains("reloaded: 1 key,") }
             #expect(try status(gate, tokens[0]) == 401)
             mkfifo(keys + "/c.pem", 0o644)
             try TestKeys.standard.publicKey.pemText().write(toFile: keys + "/a.pem", atomically: true, encoding: .utf8)

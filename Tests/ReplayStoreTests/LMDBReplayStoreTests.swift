@@ -311,7 +311,7 @@ extension ReplayStoreTests {
             #expect(try store.claim(claim(1), at: Self.start) == .first)
         }
 
-        @Test("root does not open the store of another user, and says why")
+        @Test("root does not open the store of another user, makes none in that user's directory, and says why")
         func otherOwner() throws {
             try open().close()
             try Program.asRoot("chown", "-R", "65534", path)
@@ -319,6 +319,12 @@ extension ReplayStoreTests {
                 try Program.asRoot(Program.beside("replay-worker").executable, "0", "ask", "lmdb:\(path)")
             }
             #expect(text.contains("belongs to user 65534"), "\(text)")
+            // Nor does it make one in that user's directory, where the user could not open it.
+            let made = message {
+                try Program.asRoot(Program.beside("replay-worker").executable, "0", "ask", "lmdb:\(path)/new")
+            }
+            #expect(made.contains("would be made in a directory that belongs to user 65534"), "\(made)")
+            #expect(access(path + "/new", F_OK) != 0)
             try Program.asRoot("chown", "-R", "\(geteuid())", path)
         }
 

@@ -29,7 +29,7 @@ public struct RefusedKey: Sendable, CustomStringConvertible {
         case .tooShort(let bits, let minimum):
             bits >= KeyRequirements.lowestMinimumRSABits
                 ? "is RSA with \(bits) bits; at least \(minimum) are required "
-                    + "(setting minimumRSABits, --min-rsa-bits \(bits), allows it)"
+                    + "(min-rsa-bits \(bits) allows it, in the library minimumRSABits)"
                 : "is RSA with \(bits) bits; at least \(minimum) are required "
                     + "(no setting allows less than \(KeyRequirements.lowestMinimumRSABits))"
         case .tooLong(let bits):
@@ -39,8 +39,8 @@ public struct RefusedKey: Sendable, CustomStringConvertible {
                 + "expected an odd one from \(KeyRequirements.minimumExponent) up (no setting allows it)"
         case .outsideValidity(let validity, let now):
             "is a certificate valid from \(validity.lowerBound.utcText) to \(validity.upperBound.utcText), "
-                + "and it is \(now.utcText) (get the new one; setting unsafeIgnoringCertificateDates, "
-                + "--ignore-certificate-dates, allows it)"
+                + "and it is \(now.utcText) (get the new one; for a captured token --ignore-certificate-dates allows it, in the library "
+                + "unsafeIgnoringCertificateDates)"
         }
     }
 }

@@ -67,7 +67,7 @@ package enum GateMetric: String, CaseIterable {
         case .reloadSuccessful:
             Declaration(
                 .gauge,
-                "1 if the last reload by a signal, or after a change of files, took effect, or there was none; 0 if it failed and changed nothing.",
+                "1 if the last reload by a signal (cause signal), or after a change of files (cause files), took effect, or there was none; 0 if it failed and changed nothing.",
                 ["cause"])
         case .reloadTime: Declaration(.gauge, "When settings and files were last loaded, in seconds since 1970.")
         case .keyExpiry:

@@ -122,7 +122,7 @@ package struct Gate: Sendable {
                 "the stream's path is empty, too long or can be read in two ways; expected an absolute path")
         }
         guard let route = exchange.routes.route(to: path, on: proxied.streamHost) else {
-            return .subrequest(403, .routeUnknown, "no route names the stream's path on this host")
+            return .subrequest(403, .routeUnknown, "no route names the stream's path, or none with its host")
         }
         return authorize(proxied, target, path, by: route, at: now).on(route)
     }

@@ -72,8 +72,8 @@ extension CATClaims {
     /// What the claims say about the subject; `nil` if they do not mention it.
     fileprivate func detail(of subject: GrantCheck.Subject, at now: Int64) -> String? {
         switch subject {
-        case .begin: notBefore.map { "holds from \($0) on; it is \(now)" }
-        case .end: expires.map { "holds until \($0); it is \(now)" }
+        case .begin: notBefore.map { "holds from \($0.secondsAsDate) on; it is \(now.secondsAsDate)" }
+        case .end: expires.map { "holds until \($0.secondsAsDate); it is \(now.secondsAsDate)" }
         case .issuer: issuer.map { "made by \(printable($0))" }
         case .method: methods.map { "for \(printable($0.joined(separator: ", ")))" }
         case .scope: scope.isEmpty ? nil : "for " + scope.detail

@@ -67,12 +67,16 @@ public struct GrantQuestion: Sendable {
     var seconds: Int64 { now.wholeSeconds }
 
     func begin(_ moment: Int64?) -> GrantCheck? {
-        moment.map { GrantCheck(.begin, $0 <= seconds, "holds from \($0) on; it is \(seconds)") }
+        moment.map {
+            GrantCheck(.begin, $0 <= seconds, "holds from \($0.secondsAsDate) on; it is \(seconds.secondsAsDate)")
+        }
     }
 
     /// - Parameter isInclusive: Whether the grant is still valid in its last second.
     func end(_ moment: Int64, isInclusive: Bool) -> GrantCheck {
-        GrantCheck(.end, isInclusive ? seconds <= moment : seconds < moment, "holds until \(moment); it is \(seconds)")
+        GrantCheck(
+            .end, isInclusive ? seconds <= moment : seconds < moment,
+            "holds until \(moment.secondsAsDate); it is \(seconds.secondsAsDate)")
     }
 
     func ip(_ allowed: String?) -> GrantCheck? {

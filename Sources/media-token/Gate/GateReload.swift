@@ -27,6 +27,8 @@ struct GateReload {
         apply(to: gate, .files) { gate.applied }
     }
 
+    private static func counted(_ count: Int, _ thing: String) -> String { "\(count) \(thing)\(count == 1 ? "" : "s")" }
+
     private mutating func apply(
         to gate: RunningGate, _ cause: ReloadCause, _ read: () throws(CommandError) -> GateSettings
     ) {
@@ -43,9 +45,11 @@ struct GateReload {
             for name in settings.namesThatWait(since: gate.settings) {
                 Console.printError("\(name): changed; takes effect after a restart")
             }
-            let names = changed.isEmpty ? "no setting" : changed.joined(separator: ", ")
-            Console.printError(
-                "reloaded: \(gate.files.keyCount) keys, \(settings.routes.count) routes; changed: \(names)")
+            let (keys, routes) = (
+                Self.counted(gate.files.keyCount, "key"), Self.counted(settings.routes.count, "route")
+            )
+            let names = changed.isEmpty ? "settings unchanged" : "changed: " + changed.joined(separator: ", ")
+            Console.printError("reloaded: \(keys), \(routes); \(names)")
         } catch {
             if cause == .files { watch.attempted(isSuccessful: false, gate.applied) }
             gate.metrics.recordReload(cause, isSuccessful: false)

@@ -15,18 +15,21 @@ enum ServeCommand {
         details: """
             A backend posts a token to /v1/verify, or to /v1/play, which exchanges it for a CDN's grant. A proxy asks \
             /v1/authz/auth-request (nginx, HAProxy), /v1/authz/forward-auth (Caddy, Traefik) or /v1/authz/ext-authz \
-            (Envoy) about each request; routes say what a path demands, and a path that no route names is refused.
+            (Envoy) about each request; routes say what a path demands, and a path that no route names is denied.
 
             FILE is a JSON object whose names are those of the options, without the dashes, and routes:
               {"keys": ["Keys"], "replays": "lmdb:/var/lib/media-token/replays", "routes": [
                 {"path": "/live/tnt", "requestor": "MML", "resource": "TNT"}, {"path": "/trailers", "open": true}]}
             Lines that begin with // are comments. What is given on the command line replaces what FILE says. --print=start \
-            is a FILE to start with; --print=example has every setting, those of a route's hosts, retries and grant too; \
+            is a FILE to start with, which explains each; --print=example has every setting, those of a route's hosts, retries and grant too; \
             --print=schema is what an editor needs to complete and check FILE.
 
             SIGHUP reads FILE and all files that it names again: routes, keys, TTLs, MVPDs, token sources and certificates change \
             at once, all or none. Files of keys, certificates and secrets are also read again when they change (--watch); FILE is \
             not. SIGTERM and SIGINT stop the gate gracefully. Verdicts are logged on standard output, one JSON object per line. It tells systemd when it is ready (Type=notify), and takes sockets from systemd.
+
+            The Debian package has its file in /etc/media-token/gate.json, keys in /etc/media-token/keys, and the \
+            documentation in /usr/share/doc/media-token, with deployment and troubleshooting in MediaTokenGate.
 
             Exit status: 0 stopped, or checked and right; 2 cannot serve; 64 usage, or problems found by --check.
 

@@ -11,7 +11,7 @@ enum GrantCommand {
     static let command = Command(syntax, run: run)
 
     private static let syntax = CommandSyntax(
-        name: "media-token grant", operands: "KIND | check KIND GRANT",
+        name: "media-token grant", operands: (GrantKind.all.map(\.name) + ["check KIND GRANT"]).joined(separator: "|"),
         summary: "Create or check a playback grant: a signed URL, signed cookie or access token for a CDN.",
         details: """
             KIND is \(GrantKind.names).

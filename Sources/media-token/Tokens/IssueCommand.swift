@@ -32,7 +32,7 @@ enum IssueCommand {
                     CommandOption("proxy-mvpd", "ID", "Proxy MVPD (default none)"),
                     CommandOption("ttl", "MS", "Life in milliseconds, or none (default 420000)"),
                     CommandOption("issued-at", "TIME", "Issue time, in the forms of verify's --at (default now)"),
-                    CommandOption("kind", "KIND", "media, authn or authz (default media)"),
+                    CommandOption("kind", "media|authn|authz", "The kind of token (default media)"),
                     CommandOption("root", "NAME", "authToken or shortAuthorizationToken (default authToken)"),
                     CommandOption("device", "FINGERPRINT", "Device that an authn or authz token is bound to"),
                     CommandOption(
