@@ -47,7 +47,7 @@ enum MediaTokenCommand {
 
     static func main() {
         let status = command.run(Array(CommandLine.arguments.dropFirst()))
-        Console.flush()
+        Console.finish()
         exit(status.rawValue)
     }
 }

@@ -71,6 +71,9 @@ struct OtherCommandTests {
                 }
             }
         }
+        // A line break in a name begins no message of its own, and a terminal obeys nothing in it.
+        let forged = try run(["serve", "--config", "zz\n\u{1B}[31mmedia-token: all is well"]).errors
+        #expect(forged.contains("\nmedia-token:   \\u{1b}[31mmedia-token: all is well"), "\(forged)")
         #expect(try run(["verify", "--requester", "a"]).errors.contains("did you mean --requestor?"))
         #expect(try run(["keys", "list", "--jsn", "a"]).errors.contains("did you mean --json?"))
         // What follows an option is its value, and what follows -- an operand.

@@ -99,6 +99,7 @@ extension EndToEnd {
             mkfifo(keys + "/c.pem", 0o644)
             try TestKeys.standard.publicKey.pemText().write(toFile: keys + "/a.pem", atomically: true, encoding: .utf8)
             try gate.wait { try gate.logged().contains("c.pem: is not a regular file") }
+            #expect(try gate.admin("/metrics").contains("media_token_keys_refused 1\n"))
             // The thread that takes signals does not wait for a writer of the pipe.
             gate.end()
         }
@@ -116,6 +117,49 @@ extension EndToEnd {
             gate.end()
         }
 
+        @Test("a file that changes at each look keeps no key loaded that is gone")
+        func restless() throws {
+            let keys = "\(folder)/keys"
+            try FileManager.default.createDirectory(atPath: keys, withIntermediateDirectories: true)
+            try TestKeys.standard.publicKey.pemText().write(toFile: keys + "/a.pem", atomically: true, encoding: .utf8)
+            try TestKeys.stranger.publicKey.pemText().write(toFile: keys + "/b.pem", atomically: true, encoding: .utf8)
+            let gate = try GateProcess(in: place, GatePlace.strict + ["--watch", "1", "--keys", keys], keys: false)
+            let token = try place.tokens(1)[0]
+            try FileManager.default.removeItem(atPath: keys + "/a.pem")
+            try gate.wait {
+                utimensat(AT_FDCWD, keys + "/b.pem", nil, 0)
+                return try gate.logged().contains("reloaded: 1 key,")
+            }
+            #expect(try status(gate, token) == 401)
+            gate.end()
+        }
+
+        @Test("a gate whose messages nobody reads loads keys and stops all the same")
+        func unread() throws {
+            let keys = "\(folder)/keys"
+            try FileManager.default.createDirectory(atPath: keys, withIntermediateDirectories: true)
+            try TestKeys.standard.publicKey.pemText().write(toFile: keys + "/a.pem", atomically: true, encoding: .utf8)
+            try TestKeys.stranger.publicKey.pemText().write(toFile: keys + "/b.pem", atomically: true, encoding: .utf8)
+            mkfifo("\(folder)/messages", 0o600)
+            // A reader that never reads. The pipe is full once the gate has started.
+            let reader = open("\(folder)/messages", O_RDWR | O_NONBLOCK)
+            defer { close(reader) }
+            while write(reader, "full", 4) > 0 {}
+            let (port, admin) = (try FreePort.take(1)[0], try FreePort.take(1)[0])
+            let daemon = try Daemon(
+                "sh",
+                ["-c", #"exec "$@" 2>"$0""#, "\(folder)/messages", Program.mediaToken.executable, "serve"]
+                    + ["--listen", "127.0.0.1:\(port)", "--admin", "127.0.0.1:\(admin)", "--replays", "memory"]
+                    + GatePlace.strict + ["--watch", "1", "--keys", keys], log: "\(folder)/log")
+            func metrics() throws -> String {
+                try Program("curl").run(["-s", "http://127.0.0.1:\(admin)/metrics"]).output
+            }
+            try daemon.wait { try metrics().contains("key=\"b.pem\"") }
+            try FileManager.default.removeItem(atPath: keys + "/b.pem")
+            try daemon.wait { try !metrics().contains("key=\"b.pem\"") }
+            daemon.end()
+        }
+
         @Test("a file of keys that all users can write to is warned of when the watch loads it")
         func modes() throws {
             let keys = "\(folder)/keys"
@@ -126,6 +170,12 @@ extension EndToEnd {
             chmod(keys + "/b.pem", 0o666)
             try gate.wait { try gate.logged().contains("warning: \(keys)/b.pem: has mode 666") }
             gate.end()
+            // A user who can write to a directory above can put another folder there.
+            chmod(folder, 0o777)
+            let check = try Program.mediaToken.run(
+                ["serve", "--check", "--keys", "\(keys)/a.pem", "--replays", "memory"])
+            #expect(check.errors.contains("warning: \(folder): has mode 777"), "\(check.errors)")
+            chmod(folder, 0o700)
         }
 
         @Test("a file that is still being written is not read; a watch of 0 leaves files to SIGHUP")

@@ -29,7 +29,7 @@ public struct RefusedKey: Sendable, CustomStringConvertible {
         case .tooShort(let bits, let minimum):
             bits >= KeyRequirements.lowestMinimumRSABits
                 ? "is RSA with \(bits) bits; at least \(minimum) are required "
-                    + "(min-rsa-bits \(bits) allows it, in the library minimumRSABits)"
+                    + "(--min-rsa-bits \(bits), in the library minimumRSABits, allows it)"
                 : "is RSA with \(bits) bits; at least \(minimum) are required "
                     + "(no setting allows less than \(KeyRequirements.lowestMinimumRSABits))"
         case .tooLong(let bits):

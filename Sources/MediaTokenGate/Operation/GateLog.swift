@@ -1,36 +1,13 @@
-internal import Files
-internal import Glibc
 internal import MediaToken
 internal import Synchronization
 internal import TextEncodings
-internal import Threading
 internal import Timestamps
 
-/// Writes one JSON line per answer on a separate thread, so that no event loop waits for a disk or a pipe. If the
-/// writer falls behind, lines are dropped, and the log reports how many.
+/// Writes one JSON line per answer. No event loop waits for its file; if that does not keep up, lines are dropped, and the log reports
+/// how many.
 package final class GateLog: Sendable {
-    /// The most bytes that wait for the writer: some 16,000 lines.
-    private static let capacity = 4 << 20
-    private static let gatheringMicroseconds: UInt32 = 5000
-
-    private struct State {
-        /// The lines that wait for the writer.
-        var lines: [UInt8] = []
-        var lost = 0
-        /// The number of lost lines that the log has not reported yet.
-        var untold = 0
-        var isClosed = false
-        var hasEnded = false
-
-        mutating func lose(_ count: Int) {
-            lost += count
-            untold += count
-        }
-    }
-
-    private let state = Guarded(State())
-    private let arrival = Semaphore()
-    private let descriptor: Int32
+    /// `nil` if nothing is logged.
+    private let writer: LineWriter?
     private let every: Int
     /// How many answers there were.
     private let seen = Atomic<Int>(0)
@@ -39,19 +16,12 @@ package final class GateLog: Sendable {
     ///   - descriptor: The file descriptor that lines are written to.
     ///   - every: One in so many answers is logged; 0 logs none.
     package init(to descriptor: Int32, every: Int) {
-        self.descriptor = descriptor
         self.every = every
-        // The writer thread keeps this object alive until the log is closed.
-        guard every > 0, let writer = ServiceThread({ [self] in write() }) else {
-            state.withLock { $0.hasEnded = true }
-            return
-        }
-        // No thread joins the writer, since it may wait for a reader that never comes.
-        writer.detach()
+        writer = every > 0 ? LineWriter(to: descriptor) { "{\"dropped\":\($0)}" } : nil
     }
 
     /// The number of lines that were lost.
-    var lostLines: Int { state.withLock { $0.lost } }
+    var lostLines: Int { writer?.lost ?? 0 }
 
     /// Counts an answer, and tells whether it gets a line.
     func takesNext() -> Bool {
@@ -60,7 +30,7 @@ package final class GateLog: Sendable {
 
     /// Makes the lines of those of a group's records that are to be logged, and hands them to the writer.
     func add(_ group: AnswerRecords) {
-        guard every > 0 else { return }
+        guard let writer else { return }
         let time = group.time.internetText
         var lines = FlatJSON(capacity: 256 * group.records.count)
         var count = 0
@@ -68,54 +38,11 @@ package final class GateLog: Sendable {
             record.write(to: &lines, after: group.microseconds, at: time)
             count += 1
         }
-        guard count > 0 else { return }
-        let bytes = lines.bytes
-        let isFirst = state.withLock { state in
-            guard !state.hasEnded, state.lines.count + bytes.count <= Self.capacity else {
-                state.lose(count)
-                return false
-            }
-            let wasEmpty = state.lines.isEmpty
-            state.lines += bytes
-            return wasEmpty
-        }
-        if isFirst { arrival.signal() }
+        if count > 0 { writer.add(lines.bytes, lines: count) }
     }
 
-    /// Writes the remaining lines and ends the writer; gives up after `patience`, in case nothing reads the log.
-    package func close(withinMilliseconds patience: Int) {
-        state.withLock { $0.isClosed = true }
-        arrival.signal()
-        let end = ContinuousClock.now + .milliseconds(patience)
-        while !state.withLock({ $0.hasEnded }), ContinuousClock.now < end { usleep(1000) }
-    }
-
-    private func write() {
-        var lineBreak: [UInt8] = []
-        while true {
-            arrival.wait()
-            // Lines that arrive meanwhile are written together: waking up for each group would cost more.
-            if !state.withLock({ $0.isClosed }) { usleep(Self.gatheringMicroseconds) }
-            let (waiting, missing, ends) = state.withLock { state in
-                defer { (state.lines, state.untold) = ([], 0) }
-                return (state.lines, state.untold, state.isClosed)
-            }
-            var lines = lineBreak + waiting
-            if missing > 0 { lines += Array("{\"dropped\":\(missing)}\n".utf8) }
-            if lines.isEmpty || FileBytes.write(lines, to: descriptor) {
-                lineBreak = []
-            } else {
-                // The next successful write reports the loss. It starts with a line break, as this one may be cut off.
-                let count = waiting.count { $0 == UInt8(ascii: "\n") }
-                state.withLock {
-                    $0.lose(count)
-                    $0.untold += missing
-                }
-                lineBreak = [UInt8(ascii: "\n")]
-            }
-            if ends { return state.withLock { $0.hasEnded = true } }
-        }
-    }
+    /// Writes the remaining lines; gives up after `patience`, in case nothing reads the log.
+    package func close(withinMilliseconds patience: Int) { writer?.close(withinMilliseconds: patience) }
 }
 
 extension AnswerRecord {

@@ -16,6 +16,7 @@ package enum GateMetric: String, CaseIterable {
     case reloadSuccessful = "media_token_config_last_reload_successful"
     case reloadTime = "media_token_config_last_reload_success_timestamp_seconds"
     case keyExpiry = "media_token_key_expiry_timestamp_seconds"
+    case keysRefused = "media_token_keys_refused"
     case certificateExpiry = "media_token_tls_certificate_expiry_timestamp_seconds"
     case build = "media_token_build_info"
     case processCPU = "process_cpu_seconds_total"
@@ -74,6 +75,8 @@ package enum GateMetric: String, CaseIterable {
             Declaration(
                 .gauge, "When each loaded key's certificate ends, in seconds since 1970; +Inf for a bare key.",
                 ["key", "fingerprint"])
+        case .keysRefused:
+            Declaration(.gauge, "Key files that were left out when keys were last loaded; a warning has said why.")
         case .certificateExpiry:
             Declaration(.gauge, "When the gate's own certificate ends, in seconds since 1970; absent without TLS.")
         case .build:

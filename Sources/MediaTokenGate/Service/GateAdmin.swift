@@ -72,6 +72,7 @@ package struct GateAdmin: Sendable {
                 MetricFamily(.acceptPauses, HTTPServer.acceptPauses.load(ordering: .relaxed)),
                 MetricFamily(.unfinishedClosed, HTTPServer.unfinishedClosed.load(ordering: .relaxed)),
                 MetricFamily(.logLost, service.lostLogLines), keys,
+                MetricFamily(.keysRefused, service.keys.refused.count),
             ]
         if let tls = tls() { families.append(MetricFamily(.certificateExpiry, tls.end)) }
         if let fence = ready.fence { families.append(MetricFamily(.fence, fence.seconds)) }

@@ -12,7 +12,7 @@ enum FileModes {
         let secrets =
             (settings.replays.holdsPassword ? [file].compactMap(\.self) : []) + settings.replays.secretFiles
             + settings.files.filter { $0.role == .secret }.map(\.path)
-        let configuration = file.map { [writable($0, "decide what opens a stream")] } ?? []
+        let configuration = file.map { [writable($0, "decide what opens a stream")] + above($0) } ?? []
         let trusted = settings.files.filter { $0.role == .trusted }
         var told: Set<String> = []
         for case let warning? in secrets.flatMap(secret) + configuration + trusted.flatMap(verificationKeys)
@@ -21,24 +21,27 @@ enum FileModes {
         }
     }
 
-    /// Checks the file of a secret. A user who can write to its directory can put another secret there.
+    /// Checks the file of a secret.
     private static func secret(_ path: String) -> [String?] {
         guard let mode = mode(of: path), mode & S_IFMT == S_IFREG else { return [] }
         let isReadable = mode & S_IROTH != 0
         let own = isReadable || mode & S_IWOTH != 0
-        return [
-            own ? line(path, mode: mode, lets: isReadable ? "read the secret in it" : "change it", better: "640") : nil,
-            writable(directory(of: path), unlessSticky: true),
-        ]
+        let action = isReadable ? "read the secret in it" : "change it"
+        return [own ? line(path, mode: mode, lets: action, better: "640") : nil] + above(path)
     }
 
     /// Checks key files. A user who can write to a key file, or add one to its directory, can sign tokens.
     private static func verificationKeys(_ file: NamedFile) -> [String?] {
-        guard let mode = mode(of: file.path) else { return [] }
-        guard mode & S_IFMT == S_IFDIR else {
-            return [writable(file.path), writable(directory(of: file.path), unlessSticky: true)]
+        [writable(file.path)] + above(file.path) + file.keyFiles.map { writable($0) }
+    }
+
+    /// Checks the directories above a file or folder. A user who can write to one can put another in its place.
+    private static func above(_ path: String) -> [String?] {
+        let (parts, isAbsolute) = (path.split(separator: "/").dropLast(), path.hasPrefix("/"))
+        return (0...parts.count).map { count in
+            let directory = (isAbsolute ? "/" : "") + parts.prefix(count).joined(separator: "/")
+            return writable(directory.isEmpty ? "." : directory, "replace what is below it", unlessSticky: true)
         }
-        return [writable(file.path)] + file.keyFiles.map { writable($0) }
     }
 
     /// - Parameter unlessSticky: whether other users may write to a directory whose sticky bit protects its files.
@@ -54,11 +57,6 @@ enum FileModes {
         return
             "warning: \(path): has mode \(String(mode & 0o7777, radix: 8)), so that all users of this machine can \(action); "
             + "run chmod \(better) \(path)"
-    }
-
-    private static func directory(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     private static func mode(of path: String) -> mode_t? {

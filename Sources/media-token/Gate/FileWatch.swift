@@ -34,23 +34,33 @@ struct FileWatch {
     private var hasFailed = false
     /// How many more looks to skip before the same contents are tried again.
     private var patience = 0
+    /// How many looks found a change that had not settled.
+    private var unsettled = 0
+    /// A file that never settles must not keep the gate from what has changed beside it, such as a key that is gone.
+    private static let mostUnsettled = 2
 
     /// The files that have changed since the gate read `applied`; `nil` if nothing is to be read. After a failed attempt files are
     /// read again, even with the contents of before.
     ///
-    /// Files that still change are not read, since they may be half written.
+    /// Files that still change are not read at the first two looks, since they may be half written.
     mutating func changes(since applied: FileMarks, _ settings: GateSettings) -> [String]? {
         let now = FileMarks(settings)
         defer { seen = now }
-        guard now == seen ?? applied else {
-            patience = 0
+        let isSettled = now == seen ?? applied
+        if !isSettled { patience = 0 }
+        guard hasFailed || now != applied else {
+            unsettled = 0
             return nil
         }
-        guard hasFailed || now != applied else { return nil }
+        guard isSettled || unsettled == Self.mostUnsettled else {
+            unsettled += 1
+            return nil
+        }
         guard patience == 0 else {
             patience -= 1
             return nil
         }
+        unsettled = 0
         return now.differences(from: applied)
     }
 

@@ -100,10 +100,16 @@ struct GateOptions {
     private static let valueLimit = 100_000
 
     private static func read(file: String) throws(CommandError) -> [JSONName: JSONValue] {
-        let bytes: [UInt8]
-        do { bytes = withoutComments(try FileBytes.read(file, limit: 1 << 20)) } catch {
-            throw CommandError("\(file): \(error)")
+        let text: [UInt8]
+        do { text = try FileBytes.read(file, limit: 1 << 20) } catch { throw CommandError("\(file): \(error)") }
+        // Some editors end a line there, and others show what follows as part of a comment.
+        let returns = text.indices.filter { text[$0] == UInt8(ascii: "\r") }
+        if let alone = returns.first(where: { $0 + 1 == text.count || text[$0 + 1] != UInt8(ascii: "\n") }) {
+            let line = text[..<alone].count { $0 == UInt8(ascii: "\n") } + 1
+            throw CommandError(
+                "\(file):\(line): a carriage return without a line feed; expected lines that end with LF or CRLF")
         }
+        let bytes = withoutComments(text)
         do {
             var members = try StrictJSON.readObject(bytes[...], valueLimit: valueLimit).members
             // Names the schema for an editor.
@@ -114,13 +120,11 @@ struct GateOptions {
         }
     }
 
-    /// The text with each line that begins with `//` as white space, so that the places of all else stay as they are. A carriage
-    /// return ends a line too, as in some editors.
+    /// The text with each line that begins with `//` as white space, so that the places of all else stay as they are.
     private static func withoutComments(_ text: [UInt8]) -> [UInt8] {
-        let isEnd = { (byte: UInt8) in byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
         var (kept, begin) = (text, text.startIndex)
         while begin < text.endIndex {
-            let end = text[begin...].firstIndex(where: isEnd) ?? text.endIndex
+            let end = text[begin...].firstIndex(of: UInt8(ascii: "\n")) ?? text.endIndex
             let content = text[begin..<end].drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
             if content.starts(with: "//".utf8) { for place in begin..<end { kept[place] = UInt8(ascii: " ") } }
             begin = end + 1

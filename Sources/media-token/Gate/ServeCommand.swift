@@ -112,6 +112,7 @@ enum ServeCommand {
 
     private static func serve(_ settings: GateSettings, _ invocation: Invocation) throws(CommandError) -> ExitStatus {
         let process = ServiceProcess()
+        Console.writeMessagesAside()
         FileModes.warn(settings, file: invocation.options.file)
         warn(settings, descriptors: ServiceProcess.raiseDescriptorLimit())
         let gate = try RunningGate(settings)

@@ -28,6 +28,7 @@ enum ManualCommand {
                 guard directory == nil || name.isEmpty else {
                     throw UsageError("--to writes all pages; expected it without a command")
                 }
+                guard directory != "" else { throw UsageError("--to is empty; expected a directory") }
                 guard let page = pages.first(where: { $0.command.words.joined(separator: " ") == name }) else {
                     throw UsageError("no command '\(printable(name, limit: 40))'")
                 }

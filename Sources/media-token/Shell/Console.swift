@@ -1,5 +1,7 @@
 internal import Files
 internal import Glibc
+internal import MediaTokenGate
+internal import TextEncodings
 
 /// Writes to standard output and standard error.
 enum Console {
@@ -30,8 +32,9 @@ enum Console {
     /// in the message is cut, since a user may have given one in the place of a file name or a URL, which messages repeat.
     static func printError(_ message: String, from name: String = "media-token") {
         flush()
-        for line in withoutTokens(withoutLongWords(message)).split(separator: "\n") {
-            writeProgress("\(name): \(line)\n")
+        for (number, line) in withoutTokens(withoutLongWords(message)).split(separator: "\n").enumerated() {
+            // A line break in a file's name must not begin a message of its own.
+            writeProgress("\(name): \(number > 0 ? "  " : "")\(printable(String(line), limit: .max))\n")
         }
     }
 
@@ -82,8 +85,25 @@ enum Console {
 
     /// Writes text to standard error, unchanged.
     static func writeProgress(_ text: String) {
-        // A failure is ignored, because there is nowhere else to report it.
-        _ = FileBytes.write(Array(text.utf8), to: STDERR_FILENO)
+        guard let writer else {
+            // A failure is ignored, because there is nowhere else to report it.
+            _ = FileBytes.write(Array(text.utf8), to: STDERR_FILENO)
+            return
+        }
+        writer.add(Array(text.utf8))
+    }
+
+    private nonisolated(unsafe) static var writer: LineWriter?
+
+    /// Has messages written by a thread of their own from now on: a service must reload and stop also while nobody reads its messages.
+    static func writeMessagesAside() {
+        writer = LineWriter(to: STDERR_FILENO) { "media-token: \($0) messages were lost, since nobody read them" }
+    }
+
+    /// Writes out all that is pending, before the program ends.
+    static func finish() {
+        flush()
+        writer?.close(withinMilliseconds: 1000)
     }
 }
 
