@@ -23,6 +23,18 @@ extension EndToEnd {
             try point(version)
         }
 
+        private func put(_ key: RSASigningKey, to file: String) throws {
+            try key.publicKey.pemText().write(toFile: file, atomically: true, encoding: .utf8)
+        }
+
+        /// Makes a folder with the standard key in `a.pem`.
+        private func keyFolder() throws -> String {
+            let keys = "\(folder)/keys"
+            try FileManager.default.createDirectory(atPath: keys, withIntermediateDirectories: true)
+            try put(TestKeys.standard, to: keys + "/a.pem")
+            return keys
+        }
+
         /// Points the link to the folder of a version.
         private func point(_ version: String) throws {
             symlink("..\(version)", "\(folder)/keys/..next")
@@ -83,10 +95,8 @@ extension EndToEnd {
             "a key that is taken away is gone, also if a reload of the configuration file fails at that time; a pipe is refused"
         )
         func takenAway() throws {
-            let keys = "\(folder)/keys"
-            try FileManager.default.createDirectory(atPath: keys, withIntermediateDirectories: true)
-            try TestKeys.standard.publicKey.pemText().write(toFile: keys + "/a.pem", atomically: true, encoding: .utf8)
-            try TestKeys.stranger.publicKey.pemText().write(toFile: keys + "/b.pem", atomically: true, encoding: .utf8)
+            let keys = try keyFolder()
+            try put(TestKeys.stranger, to: keys + "/b.pem")
             let file = try place.directory.write(#"{"keys": ["\#(keys)"]}"#, to: "gate.json")
             let gate = try GateProcess(in: place, GatePlace.strict + ["--watch", "1", "--config", file], keys: false)
             let tokens = try place.tokens(2)
@@ -97,7 +107,7 @@ extension EndToEnd {
             try gate.wait { try gate.logged().contains("reloaded: 1 key,") }
             #expect(try status(gate, tokens[0]) == 401)
             mkfifo(keys + "/c.pem", 0o644)
-            try TestKeys.standard.publicKey.pemText().write(toFile: keys + "/a.pem", atomically: true, encoding: .utf8)
+            try put(TestKeys.standard, to: keys + "/a.pem")
             try gate.wait { try gate.logged().contains("c.pem: is not a regular file") }
             #expect(try gate.admin("/metrics").contains("media_token_keys_refused 1\n"))
             // The thread that takes signals does not wait for a writer of the pipe.
@@ -119,10 +129,8 @@ extension EndToEnd {
 
         @Test("a file that changes at each look keeps no key loaded that is gone")
         func restless() throws {
-            let keys = "\(folder)/keys"
-            try FileManager.default.createDirectory(atPath: keys, withIntermediateDirectories: true)
-            try TestKeys.standard.publicKey.pemText().write(toFile: keys + "/a.pem", atomically: true, encoding: .utf8)
-            try TestKeys.stranger.publicKey.pemText().write(toFile: keys + "/b.pem", atomically: true, encoding: .utf8)
+            let keys = try keyFolder()
+            try put(TestKeys.stranger, to: keys + "/b.pem")
             let gate = try GateProcess(in: place, GatePlace.strict + ["--watch", "1", "--keys", keys], keys: false)
             let token = try place.tokens(1)[0]
             try FileManager.default.removeItem(atPath: keys + "/a.pem")
@@ -136,10 +144,8 @@ extension EndToEnd {
 
         @Test("a gate whose messages nobody reads loads keys and stops all the same")
         func unread() throws {
-            let keys = "\(folder)/keys"
-            try FileManager.default.createDirectory(atPath: keys, withIntermediateDirectories: true)
-            try TestKeys.standard.publicKey.pemText().write(toFile: keys + "/a.pem", atomically: true, encoding: .utf8)
-            try TestKeys.stranger.publicKey.pemText().write(toFile: keys + "/b.pem", atomically: true, encoding: .utf8)
+            let keys = try keyFolder()
+            try put(TestKeys.stranger, to: keys + "/b.pem")
             mkfifo("\(folder)/messages", 0o600)
             // A reader that never reads. The pipe is full once the gate has started.
             let reader = open("\(folder)/messages", O_RDWR | O_NONBLOCK)
@@ -162,11 +168,9 @@ extension EndToEnd {
 
         @Test("a file of keys that all users can write to is warned of when the watch loads it")
         func modes() throws {
-            let keys = "\(folder)/keys"
-            try FileManager.default.createDirectory(atPath: keys, withIntermediateDirectories: true)
-            try TestKeys.standard.publicKey.pemText().write(toFile: keys + "/a.pem", atomically: true, encoding: .utf8)
+            let keys = try keyFolder()
             let gate = try GateProcess(in: place, ["--watch", "1", "--keys", keys], keys: false)
-            try TestKeys.stranger.publicKey.pemText().write(toFile: keys + "/b.pem", atomically: true, encoding: .utf8)
+            try put(TestKeys.stranger, to: keys + "/b.pem")
             chmod(keys + "/b.pem", 0o666)
             try gate.wait { try gate.logged().contains("warning: \(keys)/b.pem: has mode 666") }
             gate.end()

@@ -75,7 +75,7 @@ struct KeyRingTests {
         let store = Self.keystores.appending(path: "trust.jks").path
         let absent = "\(directory.path)/absent.pem"
         let expected: [(String, [String])] = [
-            (short, ["short.pem", "1024", "2048", "minimumRSABits", "min-rsa-bits 1024"]),
+            (short, ["short.pem", "1024", "2048", "minimumRSABits", "--min-rsa-bits 1024"]),
             (secret, ["secret.pem", "private key", "keys import"]), (empty, ["empty.pem", "empty"]),
             (exponent3, ["three.pem", "exponent 3", "65537"]), (store, ["trust.jks", "JKS", "--password"]),
             (absent, ["absent.pem", "no such file"]),

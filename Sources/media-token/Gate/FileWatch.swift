@@ -28,7 +28,7 @@ struct FileMarks: Equatable {
 /// Decides at each look at the files whether the gate is to read them again, also where Kubernetes replaces them by swapping a
 /// symbolic link in their path.
 struct FileWatch {
-    /// The marks at the last look.
+    /// The marks that the watch saw at its last look at the files.
     private var seen: FileMarks?
     /// Whether the last attempt to read the files failed.
     private var hasFailed = false

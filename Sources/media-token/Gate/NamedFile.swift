@@ -21,8 +21,8 @@ struct NamedFile {
     /// The key files in a folder of keys; empty for any other file, and for a folder that cannot be listed.
     var keyFiles: [String] { setting == "keys" ? (try? KeyRing.keyFiles(in: path)) ?? [] : [] }
 
-    /// Whether the file may be read at a reload: a pipe or a device would keep the gate waiting. A file that is gone counts as one that
-    /// may be read, which then says so.
+    /// Whether the gate may read the file at a reload: a pipe or a device would keep it waiting. A missing file passes, since reading it
+    /// gives the better message.
     var canBeReadAgain: Bool {
         var status = Glibc.stat()
         return stat(path, &status) != 0 || [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
