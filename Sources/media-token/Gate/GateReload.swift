@@ -1,3 +1,4 @@
+internal import Files
 internal import HTTPServing
 internal import MediaTokenGate
 internal import TextEncodings
@@ -21,7 +22,7 @@ struct GateReload {
 
     /// Reads the files again if any of them has changed, and leaves the configuration file alone.
     mutating func readChangedFiles(into gate: RunningGate) {
-        guard let changed = watch.changes(since: gate.files.marks, gate.applied) else { return }
+        guard let changed = watch.changes(from: gate.files.marks, to: gate.applied.fileMarks) else { return }
         let names = changed.map { printable($0, limit: 300) }.joined(separator: ", ")
         Console.printError("changed: \(names.isEmpty ? "nothing since the last reload that took effect" : names)")
         apply(to: gate, .files) { gate.applied }
@@ -38,7 +39,7 @@ struct GateReload {
             let settings = try read()
             let (changed, before) = (settings.names(thatDifferFrom: gate.applied), gate.files)
             try gate.apply(settings)
-            watch.attempted(isSuccessful: true, settings)
+            watch.attempted(isSuccessful: true, interval: settings.watchSeconds)
             gate.metrics.recordReload(cause, isSuccessful: true)
             FileModes.warn(settings, file: options.file)
             for warning in gate.files.warnings(since: before) { Console.printError(warning) }
@@ -51,7 +52,7 @@ struct GateReload {
             let names = changed.isEmpty ? "settings unchanged" : "changed: " + changed.joined(separator: ", ")
             Console.printError("reloaded: \(keys), \(routes); \(names)")
         } catch {
-            if cause == .files { watch.attempted(isSuccessful: false, gate.applied) }
+            if cause == .files { watch.attempted(isSuccessful: false, interval: gate.applied.watchSeconds) }
             gate.metrics.recordReload(cause, isSuccessful: false)
             Console.printError("reload failed, configuration unchanged: \(error.message)")
         }

@@ -1,4 +1,5 @@
 internal import EventLoops
+internal import Files
 internal import Glibc
 internal import MediaToken
 internal import MediaTokenGate
@@ -47,4 +48,6 @@ extension GateSettings {
                 paths.map { NamedFile(path: $0, role: .secret, setting: setting) }
             }
     }
+    /// What the files are like now, those in folders of keys among them.
+    var fileMarks: FileMarks { FileMarks(of: files.flatMap { [$0.path] + $0.keyFiles }) }
 }

@@ -126,7 +126,7 @@ struct GateFiles {
     var keyCount: Int { keys.keys.count }
 
     init(_ settings: GateSettings) throws(CommandError) {
-        marks = FileMarks(settings)
+        marks = settings.fileMarks
         keys = try KeyOptions.load(settings)
         tls = try Self.loadTLS(settings)
         routes = try settings.routes.map { (route) throws(CommandError) in try Self.loaded(route, of: settings) }

@@ -1,17 +1,13 @@
 internal import Glibc
-internal import MediaTokenGate
 
-/// What tells the contents of the files that settings name apart, without reading them: device, inode, size and times of each.
-struct FileMarks: Equatable {
+/// Tells whether the contents of files have changed, without reading them: by device, inode, size and times of each.
+package struct FileMarks: Equatable {
     private let marks: [String: [Int]]
 
-    init(_ settings: GateSettings) {
-        let paths = settings.files.flatMap { [$0.path] + $0.keyFiles }
-        marks = paths.reduce(into: [:]) { $0[$1] = Self.mark(of: $1) }
-    }
+    package init(of paths: [String]) { marks = paths.reduce(into: [:]) { $0[$1] = Self.mark(of: $1) } }
 
     /// The files whose contents differ, in order of their names.
-    func differences(from other: FileMarks) -> [String] {
+    package func differences(from other: FileMarks) -> [String] {
         Set(marks.keys).union(other.marks.keys).filter { marks[$0] != other.marks[$0] }.sorted()
     }
 
@@ -25,9 +21,9 @@ struct FileMarks: Equatable {
     }
 }
 
-/// Decides at each look at the files whether the gate is to read them again, also where Kubernetes replaces them by swapping a
+/// Decides at each look at files whether their reader is to read them again, also where Kubernetes replaces them by swapping a
 /// symbolic link in their path.
-struct FileWatch {
+package struct FileWatch {
     /// The marks that the watch saw at its last look at the files.
     private var seen: FileMarks?
     /// Whether the last attempt to read the files failed.
@@ -36,15 +32,20 @@ struct FileWatch {
     private var patience = 0
     /// How many looks found a change that had not settled.
     private var unsettled = 0
-    /// A file that never settles must not keep the gate from what has changed beside it, such as a key that is gone.
+    /// A file that never settles must not keep the reader from what has changed beside it, such as a key that is gone.
     private static let mostUnsettled = 2
 
-    /// The files that have changed since the gate read `applied`; `nil` if nothing is to be read. After a failed attempt files are
+    package init() {}
+
+    /// The files that have changed since their contents took effect; `nil` if nothing is to be read. After a failed attempt files are
     /// read again, even with the contents of before.
     ///
     /// Files that still change are not read at the first two looks, since they may be half written.
-    mutating func changes(since applied: FileMarks, _ settings: GateSettings) -> [String]? {
-        let now = FileMarks(settings)
+    ///
+    /// - Parameters:
+    ///   - applied: The marks of the files when the contents in effect were read.
+    ///   - now: The marks of the files at this look.
+    package mutating func changes(from applied: FileMarks, to now: FileMarks) -> [String]? {
         defer { seen = now }
         let isSettled = now == seen ?? applied
         if !isSettled { patience = 0 }
@@ -66,8 +67,10 @@ struct FileWatch {
 
     /// Records the outcome of an attempt to read the files. After a failure the same contents are tried again a minute later, since
     /// the reason may pass, such as too few descriptors.
-    mutating func attempted(isSuccessful: Bool, _ settings: GateSettings) {
+    ///
+    /// - Parameter interval: The seconds between two looks.
+    package mutating func attempted(isSuccessful: Bool, interval: Int) {
         hasFailed = !isSuccessful
-        patience = isSuccessful ? 0 : 60 / max(1, settings.watchSeconds)
+        patience = isSuccessful ? 0 : 60 / max(1, interval)
     }
 }
