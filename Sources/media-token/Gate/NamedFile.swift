@@ -48,6 +48,7 @@ extension GateSettings {
                 paths.map { NamedFile(path: $0, role: .secret, setting: setting) }
             }
     }
-    /// What the files are like now, those in folders of keys among them.
+
+    /// The marks of the named files, and of the key files in named folders, as they are now.
     var fileMarks: FileMarks { FileMarks(of: files.flatMap { [$0.path] + $0.keyFiles }) }
 }
