@@ -10,6 +10,7 @@ struct TimestampTests {
         arguments: [
             "2016-03-17T22:02:00Z", "2016-03-17T15:02:00-07:00", "2016-03-17 15:02:00 -0700", "1458252120",
             "2016-03-17T22:02Z", "2016-03-17T22:02:00.000Z", "2016-03-18T03:32:00+05:30", "2016-03-17 22:02:00Z",
+            "2016-03-17T22:02:00", "2016-03-17 22:02", "1458252120000",
         ])
     func read(text: String) {
         #expect(Timestamp(reading: text)?.milliseconds == 1_458_252_120_000)
@@ -18,12 +19,27 @@ struct TimestampTests {
     @Test(
         "anything else is not guessed at",
         arguments: [
-            "", "yesterday", "2016-03-17", "2016-03-17T22:02:00", "2016-03-17T22:02:00+0700Z", "17/03/2016", "-1",
+            "", "yesterday", "2016-03-17", "2016-03-17T22:02:00 ", "2016-03-17T22:02:00+0700Z", "17/03/2016", "-1",
             "1e9",
-            "2016-02-30T00:00:00Z", "2016-03-17T22:02:00.1Z", "99999999999999", " 1458252120",
+            "2016-02-30T00:00:00Z", "2016-03-17T22:02:00.1Z", "99999999999999", " 1458252120", "01458252120000", "-",
+            "-m", "5m", "-5", "-5w", "--5m", "-5 m", "-1.5h", "-99999d",
+            "+9999999999d", "issued", "-٣m",
         ])
     func refuse(text: String) {
         #expect(Timestamp(reading: text) == nil)
+    }
+
+    @Test(
+        "a distance from now, and the token's own issue time for those who can know it",
+        arguments: [
+            ("-90s", -90), ("-5m", -300), ("+5m", 300), ("-2h", -7200), ("-3d", -259_200), ("-0s", 0), ("now", 0),
+        ])
+    func distance(text: String, seconds: Int64) {
+        let now = Timestamp(milliseconds: 1_458_252_120_007)
+        let expected = Timestamp(milliseconds: now.milliseconds + seconds * 1000)
+        #expect(Timestamp(reading: text, asOf: now) == expected)
+        #expect(CheckTime(reading: text, asOf: now) == .at(expected))
+        #expect(CheckTime(reading: "issued", asOf: now) == .issued && CheckTime(reading: "Issued") == nil)
     }
 
     @Test("writing a date and reading it again gives the same moment, as Foundation has it")
