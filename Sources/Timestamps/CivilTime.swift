@@ -24,7 +24,7 @@ package struct CivilTime: Equatable, Sendable {
         return Timestamp(milliseconds: Int64(minutes * 60 + second) * 1000 + Int64(millisecond))
     }
 
-    private var daysInMonth: Int {
+    var daysInMonth: Int {
         switch month {
         case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
         case 4, 6, 9, 11: 30

@@ -241,6 +241,66 @@ struct OtherCommandTests {
         #expect(verified.output.hasPrefix("INVALID_TOKEN_FORMAT\n"))
     }
 
+    @Test("a dead token is said to be dead, in UTC and here; what nobody asked for takes one line")
+    func deadToken() throws {
+        let inspect = ["inspect", "@" + Fixtures.realTokenFile]
+        let outcome = try Program.mediaToken.run(inspect, environment: ["TZ": "XYZ-5:45"])
+        #expect(outcome.status == 0)
+        let lines = outcome.output.split(separator: "\n")
+        let window = try #require(lines.firstIndex { $0.hasPrefix("  – window     expired ") })
+        #expect(
+            lines[window].contains(
+                " ago; lived 7 min (issued 2016-03-17 15:01:31 -0700, expires 2016-03-17 15:08:31 -0700)"))
+        #expect(lines[window].hasSuffix("; give --at to check it"))
+        #expect(
+            lines[window + 1].contains(
+                "in UTC: issued 2016-03-17 22:01:31 +0000, expires 2016-03-17 22:08:31 +0000, now "))
+        #expect(
+            lines[window + 2].contains(
+                "here: issued 2016-03-18 03:46:31 +0545, expires 2016-03-18 03:53:31 +0545, now "))
+        #expect(
+            lines[window + 3] == "  – not asked for: requestor, resource, mvpd (give --requestor, --resource, --mvpd)")
+        let utc = try Program.mediaToken.run(inspect, environment: ["TZ": "UTC"]).output
+        #expect(utc.contains("in UTC: ") && !utc.contains("here: "))
+        let json = try run(inspect + ["--json", "--at", "2016-03-17T22:08:32"])
+        #expect(json.status == 0 && json.output.contains("\"secondsLeft\":-1,"), "\(json.output)")
+        #expect(json.output.ranges(of: "\"result\":").count == 7)
+        #expect(
+            try run(["inspect", "junk"]).output.contains(
+                "could not be read: signature, window, requestor, resource, mvpd"))
+    }
+
+    @Test(
+        "the time of a check in each form",
+        arguments: [
+            (["--at", "issued"], 0), (["--at=issued"], 0), (["--at", "-5m"], 1), (["--at=-5m"], 1),
+            (["--at", "+3d"], 1),
+            (["--at", "1458252120000"], 0), (["--at", "2016-03-17T22:05:00"], 0), (["--at", "2016-03-17 22:05"], 0),
+            (["--at", "-5"], 64), (["--at", "-5w"], 64),
+        ] as [([String], Int32)])
+    func checkTimes(options: [String], status: Int32) throws {
+        let keys = ["--keys", Fixtures.keys, "--min-rsa-bits", "1024", "--requestor", "MML", "--resource", "TNT"]
+        for command in ["inspect", "verify"] {
+            let outcome = try run([command] + keys + options + ["@" + Fixtures.realTokenFile])
+            #expect(outcome.status == status, "\(command): \(outcome.output)\(outcome.errors)")
+        }
+    }
+
+    @Test("the issue time is for commands that are given a token")
+    func issuedElsewhere() throws {
+        for arguments in [
+            ["bench", "verify", "--at", "issued"],
+            ["issue", "--signing-key", "k", "--resource", "a", "--requestor", "a", "--issued-at", "issued"],
+            ["grant", "akamai", "--key-file", "k", "--acl", "/", "--at", "issued"],
+        ] {
+            let outcome = try run(arguments)
+            #expect(
+                outcome.status == 64
+                    && outcome.errors.contains("is issued, which has a meaning for inspect and verify"),
+                "\(outcome.errors)")
+        }
+    }
+
     @Test("a signing key has mode 0600 and is not replaced")
     func generate() throws {
         let keys = try generateKeys()

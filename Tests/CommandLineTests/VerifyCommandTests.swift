@@ -91,6 +91,7 @@ struct VerifyCommandTests {
         #expect(objects[0]["kind"] as? String == "media")
         #expect(objects[0]["issueTime"] as? String == "2016-03-17 15:01:31 -0700")
         #expect(objects[0]["expires"] as? Int == 1_458_252_091 + 420)
+        #expect(objects[0]["secondsLeft"] as? Int == 391)
         #expect((objects[0]["fields"] as? [String: String])?["mvpdId"] == "TempPass")
         #expect(objects[1]["check"] as? String == "replay" && objects[1]["detail"] is String)
         let checks = try #require(objects[0]["checks"] as? [[String: Any]])

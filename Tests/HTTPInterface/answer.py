@@ -19,6 +19,7 @@ class Answer:
     issueTime: typing.Optional[str] = None
     ttl: typing.Optional[int] = None
     expires: typing.Optional[int] = None
+    secondsLeft: typing.Optional[int] = None
     token: typing.Optional[str] = None
     url: typing.Optional[str] = None
     kind: typing.Optional[str] = None

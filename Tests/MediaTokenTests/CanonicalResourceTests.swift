@@ -35,7 +35,11 @@ struct CanonicalResourceTests {
         #expect(try code(other, .exactly(ResourceID(Self.mrss))) == .invalidResourceID)
         let token = try Mint.token { $0.resource = other }
         let exact = Expectation(requestor: "MML", resource: .exactly(ResourceID(Self.mrss)))
-        #expect(try Mint.verifier().verify(token, for: exact).message.contains("canonical comparison would match"))
+        let verdict = try Mint.verifier().verify(token, for: exact)
+        #expect(verdict.message.contains("canonical comparison would match"))
+        #expect(verdict.message.contains("; only ") && verdict.message.contains(" differ; canonical"))
+        guard case .rejected(let rejection) = verdict else { return }
+        #expect(rejection.advice.contains("compare it canonically"))
     }
 
     @Test(

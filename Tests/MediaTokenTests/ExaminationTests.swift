@@ -45,6 +45,39 @@ struct ExaminationTests {
         #expect(results(examination)["signature"] == .notChecked)
     }
 
+    @Test("without a time to check, a dead token is said to be dead, and fails nothing", arguments: TokenKind.allCases)
+    func note(kind: TokenKind) throws {
+        let token = RawToken(try Mint.token { $0.kind = kind })
+        let inspector = TokenInspector(keys: nil)
+        let now = Timestamp(milliseconds: Mint.now.milliseconds + 86_400_000 * 40)
+        let dead = inspector.inspect(token, asking: .init(now: now))
+        let note = try #require(dead.reports.first { $0.check == .window })
+        #expect(dead.firstFailure == nil && note.outcome == .notAsked)
+        let end = try #require(dead.expires)
+        #expect(note.detail.hasPrefix("expired 1 month "), "\(note.detail)")
+        #expect(note.detail.contains(" ago") && note.detail.contains("expires \(end)"), "\(note.detail)")
+        #expect(note.detail.contains("; lived ") == (kind != .authorization), "\(note.detail)")
+        let alive = inspector.inspect(token, asking: .init(now: Mint.now)).reports.first { $0.check == .window }
+        #expect(alive?.outcome == .notAsked && alive?.detail.hasPrefix("expires in ") == true)
+        #expect(results(dead)["requestor"] == .notAsked && results(dead)["signature"] == .notChecked)
+    }
+
+    @Test(
+        "at its own issue time a media token is alive; the others have none, and are told so",
+        arguments: TokenKind.allCases)
+    func atIssue(kind: TokenKind) throws {
+        var questions = TokenInspector.Questions()
+        questions.time = .issued
+        let examination = TokenInspector(keys: nil).inspect(
+            RawToken(try Mint.token { $0.kind = kind }), asking: questions)
+        #expect((examination.firstFailure == nil) == (kind == .media))
+        guard kind == .media else {
+            #expect(examination.firstFailure?.detail == "\(kind.title) has no issue time")
+            return
+        }
+        #expect(examination.time == Mint.issued.timestamp)
+    }
+
     @Test("a proxy MVPD is asked about too")
     func proxy() throws {
         var questions = TokenInspector.Questions()
@@ -92,7 +125,7 @@ struct ExaminationTests {
         questions.requestor = "MML"
         questions.device = "device-1"
         questions.mvpds = ["TempPass"]
-        questions.time = Mint.now
+        questions.time = .at(Mint.now)
         if kind == .authorization { questions.resource = .exactly("TNT") }
         let good = inspector.inspect(RawToken(token), asking: questions)
         #expect(good.kind == kind)
@@ -103,7 +136,7 @@ struct ExaminationTests {
 
         questions.device = "device-2"
         questions.requestor = "ABC"
-        questions.time = Timestamp(milliseconds: Mint.now.milliseconds + 86_400_000)
+        questions.time = .at(Timestamp(milliseconds: Mint.now.milliseconds + 86_400_000))
         let failed = inspector.inspect(RawToken(token), asking: questions).reports.filter { $0.outcome == .failed }
         #expect(failed.map(\.check) == [.window, .requestor, .device])
     }

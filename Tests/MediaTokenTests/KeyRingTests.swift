@@ -191,7 +191,7 @@ struct KeyRingTests {
         #expect(strange.code == .invalidSignature && !strange.message.contains("valid from"))
         let inspector = TokenInspector(keys: keys)
         var questions = TokenInspector.Questions()
-        questions.time = later
+        questions.time = .at(later)
         let token = RawToken(try Mint.token { $0.issued = issued })
         #expect(inspector.inspect(token, asking: questions).firstFailure?.check == .signature)
         questions.time = nil

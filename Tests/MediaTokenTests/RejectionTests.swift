@@ -12,7 +12,10 @@ struct RejectionTests {
         let resource = Expectation(requestor: "MML", resource: "TBS")
         let requestor = Expectation(requestor: "ABC", resource: .unsafeAnyResource)
         let cases: [(Verdict, [String])] = [
-            (try Mint.verifier().verify(token, at: late), ["2023-11-14 15:20:20 -0700", "3 min 10 s", "30 s"]),
+            (
+                try Mint.verifier().verify(token, at: late),
+                ["2023-11-14 15:20:20 -0700", "expired 3 min 10 s ago; lived 7 min", "30 s"]
+            ),
             (try Mint.verifier().verify(token, for: resource), ["'TBS'", "line\\u{a}break", "byte 0"]),
             (try Mint.verifier().verify(token, for: requestor), ["'MML'", "'ABC'"]),
             (try Mint.verifier(keys: [TestKeys.stranger]).verify(token), ["key-0.pem"]),
@@ -37,7 +40,7 @@ struct RejectionTests {
     func cutLife() throws {
         let token = try Mint.token { $0.timeToLive = 3_600_000 }
         let late = Timestamp(milliseconds: Mint.now.milliseconds + 1_000_000)
-        #expect(try Mint.verifier().verify(token, at: late).message.contains("ttl of 60 min 0 s cut to 15 min 0 s"))
+        #expect(try Mint.verifier().verify(token, at: late).message.contains("ttl of 1 h cut to 15 min"))
     }
 
     @Test("a token without a requestor is Adobe's to mend, and no other fault of a requestor is")
@@ -56,6 +59,58 @@ struct RejectionTests {
             #expect(rejection.message.contains("3.4.0") == isAdobes, "\(rejection.message)")
             #expect(rejection.advice.contains("report it to Adobe") == isAdobes, "\(rejection.advice)")
         }
+    }
+
+    @Test(
+        "a window is told by its distance from the time of the check",
+        arguments: [
+            (-125, "issued in the future: in 2 min 5 s ("), (170, "expires in 4 min 10 s ("), (420, "expires in 0 s ("),
+            (441, "expired 21 s ago; lived 7 min ("), (86_400, "expired 23 h 53 min ago; lived 7 min ("),
+        ] as [(Int64, String)])
+    func distance(seconds: Int64, begin: String) throws {
+        let now = Timestamp(milliseconds: Mint.issued.timestamp.milliseconds + seconds * 1000)
+        let examination = try Mint.verifier().examine(RawToken(Mint.token()), for: Mint.expectation, at: now)
+        let window = examination.reports.first { $0.check == .window }
+        #expect(window?.detail.hasPrefix(begin) == true, "\(window?.detail ?? "")")
+        #expect(window?.outcome == (seconds < 0 || seconds > 450 ? .failed : .passed))
+        #expect(examination.time == now)
+    }
+
+    @Test(
+        "a resource that differs is told by what differs",
+        arguments: [
+            ("TNT", "tnt", "signed for resource 'tnt'; expected 'TNT'; they differ in case only"),
+            (
+                "TNT", "TBS",
+                "signed for resource 'TBS'; expected 'TNT'; first difference at byte 1: expected 'NT', signed 'BS'"
+            ),
+            (
+                "<a><b>2847812</b></a>", "<a ><b>2847811</b></a>",
+                "/a/b: expected '2847812', signed '2847811'; canonical"
+            ),
+            ("<a><b/></a>", "<a/>", "/a/b: expected, and not in the signed resource; "),
+            ("<a/>", "<a><b/></a>", "/a/b: signed, and not in the expected resource; "),
+            ("<a><b/></a>", "<a><c/></a>", "/a/b: expected this element, signed 'c' in its place; "),
+        ])
+    func resourceDifference(expected: String, signed: String, begin: String) throws {
+        let wanted = Expectation(requestor: "MML", resource: expected)
+        let message = try Mint.verifier().verify(Mint.token { $0.resource = signed }, for: wanted).message
+        #expect(message.hasPrefix(begin), "\(message)")
+    }
+
+    @Test("what a client put into a resource comes out short, in one line, and from where it differs")
+    func hostileResource() throws {
+        func resource(_ text: String) -> String {
+            "<a><\(String(repeating: "n", count: 500))>\(text)</\(String(repeating: "n", count: 500))></a>"
+        }
+        let common = String(repeating: "x", count: 1000)
+        let wanted = Expectation(requestor: "MML", resource: resource(common + "1"))
+        let token = try Mint.token { $0.resource = resource(common + "2\u{202E}\n" + common) }
+        let message = try Mint.verifier().verify(token, for: wanted).message
+        #expect(
+            message.utf8.count < 1000
+                && message.contains("'…\(common.prefix(20))1', signed '…\(common.prefix(20))2\\u{202e}\\u{a}"),
+            "\(message)")
     }
 
     @Test("of several resources the nearest is compared, and every one canonically")

@@ -16,8 +16,7 @@ package indirect enum PolicyError: Error, Sendable {
     /// One line that names the values that differ.
     package var message: String {
         switch self {
-        case .notYetValid(let window): window.notYetValidMessage
-        case .expired(let window): window.expiredMessage
+        case .notYetValid(let window), .expired(let window): window.message
         case .requestor(let signed, let expected):
             "signed for requestor '\(signed)'; expected \(printableList(expected.map(\.description)))"
         case .resource(let signed, let expected): Self.resource(signed, expected)
@@ -36,6 +35,7 @@ package indirect enum PolicyError: Error, Sendable {
         }
         let wanted = printableList(expected.resources.map(\.description))
         let which = expected.resources.count > 1 ? " (nearest: '\(nearest.expected)')" : ""
-        return "signed for resource '\(signed)'; expected \(wanted)\(which); \(nearest.message)"
+        let values = "signed for resource '\(signed)'; expected \(wanted)\(which)"
+        return nearest.isPlace ? "\(nearest.message); \(values)" : "\(values); \(nearest.message)"
     }
 }

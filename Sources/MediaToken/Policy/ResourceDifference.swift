@@ -1,53 +1,83 @@
 internal import ClaimsStage
 internal import TextEncodings
+internal import TokenXML
 
 /// The difference between a signed resource and the expected ones, described for the person who has to find the cause.
 struct ResourceDifference: Sendable {
-    /// The expected resource that has the longest prefix in common with the signed one.
+    /// The expected resource that has the longest prefix in common with the signed one, in canonical form if both have one.
     let expected: ResourceID
-    private let signed: ResourceID
-    private let rule: ResourceRule
+    /// One line on what differs.
+    let message: String
+    /// Whether the message begins with a path into the expected resource.
+    let isPlace: Bool
+
+    private static let valueLimit = 40
+    private static let pathLimit = 160
 
     /// Finds the nearest expected resource; `nil` if the rule names no resource.
     init?(between signed: ResourceID, and rule: ResourceRule) {
-        let nearest = rule.resources.max {
-            Self.commonPrefix(Array($0.text.utf8), Array(signed.text.utf8))
-                < Self.commonPrefix(Array($1.text.utf8), Array(signed.text.utf8))
+        let signedForm = signed.canonicalForm
+        let candidates = rule.resources.map { resource in
+            let form = signedForm.flatMap { _ in resource.canonicalForm }
+            let common = form.flatMap { form in signedForm.map { Self.commonPrefix(form, $0) } }
+            return (resource, form, common ?? Self.commonPrefix(Array(resource.text.utf8), Array(signed.text.utf8)))
         }
-        guard let nearest else { return nil }
-        (expected, self.signed, self.rule) = (nearest, signed, rule)
-    }
-
-    var message: String {
-        guard let expectedForm = expected.canonicalForm, let signedForm = signed.canonicalForm else {
-            return plainDifference
-                + "; canonical comparison does not apply, as not both are XML that has a canonical form"
+        guard let (expected, form, _) = candidates.max(by: { $0.2 < $1.2 }) else { return nil }
+        self.expected = expected
+        guard let form, let signedForm else {
+            (message, isPlace) = (Self.plainDifference(expected, signed), false)
+            return
         }
-        if rule.comparison == .canonical { return "in canonical form, " + Self.difference(expectedForm, signedForm) }
-        let wouldMatch =
-            expectedForm == signedForm
-            || rule.resources.contains { $0 != expected && $0.canonicalForm == signedForm }
-        return plainDifference + "; canonical comparison would "
-            + (wouldMatch ? "match (--canonical-resource)" : "not match either")
+        guard let difference = CanonicalDifference(between: form, and: signedForm) else {
+            (message, isPlace) = (Self.markupDifference(expected, signed), false)
+            return
+        }
+        let note = rule.comparison == .exact ? "; canonical comparison would not match either" : ""
+        (message, isPlace) = (Self.words(difference) + note, true)
     }
 
-    private var plainDifference: String {
-        Self.difference(Array(expected.text.utf8), Array(signed.text.utf8))
+    private static func words(_ difference: CanonicalDifference) -> String {
+        let path = printable(difference.path, limit: .max)
+        let place = path.count > pathLimit ? "…" + path.suffix(pathLimit) : path
+        switch difference.kind {
+        case .values(let expected, let found):
+            let (expected, found) = (Array(expected.utf8), Array(found.utf8))
+            // A little of what the values have in common shows where in them they differ.
+            let begin = max(0, commonPrefix(expected, found) - valueLimit / 2)
+            return
+                "\(place): expected \(excerpt(expected, at: begin, isCut: true)), signed \(excerpt(found, at: begin, isCut: true))"
+        case .otherElement(let found):
+            return "\(place): expected this element, signed '\(printable(found, limit: valueLimit))' in its place"
+        case .missing: return "\(place): expected, and not in the signed resource"
+        case .extra: return "\(place): signed, and not in the expected resource"
+        }
     }
 
-    private static func difference(_ expected: [UInt8], _ signed: [UInt8]) -> String {
-        let offset = commonPrefix(expected, signed)
-        return "first difference at byte \(offset): expected \(excerpt(expected, at: offset)), "
-            + "signed \(excerpt(signed, at: offset))"
+    private static func markupDifference(_ expected: ResourceID, _ signed: ResourceID) -> String {
+        let details = CanonicalXML.details(between: Array(expected.text.utf8), and: Array(signed.text.utf8))
+        let names = MarkupDetail.allCases.filter(details.contains).map(\.rawValue)
+        return "only \(names.joined(separator: ", ")) differ; canonical comparison would match (--canonical-resource)"
+    }
+
+    private static func plainDifference(_ expected: ResourceID, _ signed: ResourceID) -> String {
+        if expected.text.isSame(ignoringCaseOf: signed.text) { return "they differ in case only" }
+        let (bytes, others) = (Array(expected.text.utf8), Array(signed.text.utf8))
+        let offset = commonPrefix(bytes, others)
+        let isMarkup = [bytes, others].contains { $0.first == UInt8(ascii: "<") }
+        return
+            "first difference at byte \(offset): expected \(excerpt(bytes, at: offset)), signed \(excerpt(others, at: offset))"
+            + (isMarkup ? "; canonical comparison does not apply, as not both are XML that has a canonical form" : "")
     }
 
     private static func commonPrefix(_ left: [UInt8], _ right: [UInt8]) -> Int {
         zip(left, right).prefix { $0 == $1 }.count
     }
 
-    private static func excerpt(_ bytes: [UInt8], at offset: Int) -> String {
-        guard offset < bytes.count else { return "the end" }
-        let text = String(decoding: bytes[offset...].prefix(24), as: UTF8.self)
-        return "'\(printable(text, limit: 24))'" + (bytes.count - offset > 24 ? "…" : "")
+    private static func excerpt(_ bytes: [UInt8], at offset: Int, isCut: Bool = false) -> String {
+        guard offset < bytes.count || offset == 0 else { return "the end" }
+        let text = String(decoding: bytes[offset...].prefix(valueLimit), as: UTF8.self)
+        // The mark stands behind the quotation mark, as the log knows a value by that.
+        return "'\(isCut && offset > 0 ? "…" : "")\(printable(text, limit: valueLimit))'"
+            + (bytes.count - offset > valueLimit ? "…" : "")
     }
 }

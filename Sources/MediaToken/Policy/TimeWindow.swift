@@ -21,41 +21,30 @@ package struct TimeWindow: Sendable {
     let skew: Int64
     let now: Timestamp
 
-    var notYetValidMessage: String {
-        "issued \(issued), which is \(span(issued.timestamp.milliseconds(since: now))) ahead of the time of the check, "
-            + "\(shown(now)); \(span(skew)) of skew are allowed"
+    /// One line on the token's dates, on the time of the check, and on the skew.
+    package var message: String {
+        "\(summary); checked \(shown(now)), \(Span(milliseconds: skew)) of skew allowed"
     }
 
-    var expiredMessage: String {
-        "expired \(shown(expiry)) (issued \(issued)\(ttlNote)), which is \(span(now.milliseconds(since: expiry))) before the time "
-            + "of the check, \(shown(now)); \(span(skew)) of skew are allowed"
+    /// How far away the token's dates are at the time of the check, and the dates.
+    package var summary: String { "\(distance) (issued \(issued), expires \(shown(expiry))\(ttlNote))" }
+
+    private var distance: String {
+        if now < issued.timestamp { return "issued in the future: in \(Span(between: now, and: issued.timestamp))" }
+        return expiry.expiryInWords(at: now) + (now > expiry ? "; lived \(lifetime)" : "")
     }
 
-    package var validMessage: String {
-        "issued \(issued), expires \(shown(expiry))\(ttlNote); checked \(shown(now)), \(span(skew)) of skew allowed"
-    }
+    private var lifetime: Span { Span(milliseconds: expiry.milliseconds(since: issued.timestamp)) }
 
     /// How the policy changed the token's TTL; empty if it did not.
     private var ttlNote: String {
-        let life = expiry.milliseconds(since: issued.timestamp)
-        guard let signedTimeToLive else { return ", no ttl: the default of \(span(life)) applies" }
-        guard signedTimeToLive != life else { return "" }
-        return ", ttl of \(span(signedTimeToLive)) cut to \(span(life)) by maximumTTL, --max-ttl"
+        guard let signedTimeToLive else { return ", no ttl: the default of \(lifetime) applies" }
+        guard signedTimeToLive != expiry.milliseconds(since: issued.timestamp) else { return "" }
+        return ", ttl of \(Span(milliseconds: signedTimeToLive)) cut to \(lifetime) by maximumTTL, --max-ttl"
     }
 
     /// Formats a time at the token's own offset, so that the times in a message can be compared at a glance.
     private func shown(_ time: Timestamp) -> String {
         TokenDate(time, offset: issued.offset).description
-    }
-
-    private func span(_ milliseconds: Int64) -> String {
-        let seconds = milliseconds / 1000
-        switch abs(seconds) {
-        case 0 where milliseconds % 1000 != 0: return "\(milliseconds) ms"
-        case ..<120: return "\(seconds) s"
-        case ..<7200: return "\(seconds / 60) min \(seconds % 60) s"
-        case ..<172_800: return "\(seconds / 3600) h \(seconds / 60 % 60) min"
-        default: return "\(seconds / 86_400) days"
-        }
     }
 }

@@ -56,4 +56,9 @@ public struct VerificationPolicy: Sendable {
         let timeToLive = min(claims.ttlMilliseconds ?? defaultTTLMilliseconds, maximumTTLMilliseconds)
         return claims.issueTime.timestamp.advanced(byMilliseconds: timeToLive)
     }
+
+    /// The expiry of `claims` at the offset of their issue time.
+    package func expiryDate(of claims: MediaTokenClaims) -> TokenDate {
+        TokenDate(expiry(of: claims), offset: claims.issueTime.offset)
+    }
 }

@@ -17,8 +17,10 @@ package struct Examination: Sendable {
     package let fields: [TokenField]
     /// When the token was issued; `nil` if it is not a media token or could not be read.
     package let issueTime: TokenDate?
-    /// When the token expires, without clock skew; `nil` if it could not be read.
-    package let expires: Timestamp?
+    /// When the token expires, without clock skew, at the offset of the token's own dates; `nil` if it could not be read.
+    package let expires: TokenDate?
+    /// The time of the check, from which the distances are counted.
+    package let time: Timestamp
 
     /// The first check that failed; `nil` if none did.
     package var firstFailure: CheckReport? {
@@ -37,13 +39,26 @@ package struct Examination: Sendable {
 /// The report on one check.
 package struct CheckReport: Sendable {
     /// The outcome of a check.
-    package enum Outcome: String, Sendable {
+    package enum Outcome: Sendable {
         /// The token passes the check.
         case passed
         /// The token fails the check, or the check could not be decided.
         case failed
-        /// The check was not requested, or could not be made.
-        case notChecked = "not checked"
+        /// The check could be made, and was not requested.
+        case notAsked
+        /// The check could not be made, as the token could not be read.
+        case unread
+        /// The check was not made for another reason, which the detail says.
+        case notChecked
+
+        /// The outcome in JSON, where a check that was not made is `not checked`, for whatever reason.
+        package var name: String {
+            switch self {
+            case .passed: "passed"
+            case .failed: "failed"
+            case .notAsked, .unread, .notChecked: "not checked"
+            }
+        }
     }
 
     /// The check.
@@ -65,7 +80,14 @@ package struct CheckReport: Sendable {
         CheckReport(check: check, outcome: .notChecked, detail: detail, advice: nil, code: nil)
     }
 
-    static func unread(_ check: Check) -> CheckReport { notChecked(check, "the token could not be read") }
+    /// - Parameter detail: what the token says about it.
+    static func notAsked(_ check: Check, _ detail: String) -> CheckReport {
+        CheckReport(check: check, outcome: .notAsked, detail: detail, advice: nil, code: nil)
+    }
+
+    static func unread(_ check: Check) -> CheckReport {
+        CheckReport(check: check, outcome: .unread, detail: "the token could not be read", advice: nil, code: nil)
+    }
 
     static func failed(_ rejection: Rejection) -> CheckReport {
         failed(rejection.check, rejection.message, advice: rejection.advice, code: rejection.code)

@@ -48,16 +48,16 @@ extension MediaTokenVerifier {
         group.indices.map { index in
             let unread = PolicyCheck.allCases.map { CheckReport.unread($0.check) } + [replay(index)]
             let examiner = TokenExaminer(
-                envelope: steps.envelopes[index], payload: steps.payloads[index], unread: unread)
+                envelope: steps.envelopes[index], payload: steps.payloads[index], unread: unread, time: now)
             return examiner.examination { (elements) throws(ClaimsError) in
                 let claims = try MediaTokenClaims(elements)
                 let reports = PolicyCheck.allCases.map { check in
                     guard check != .requestor || namesRequestor else {
-                        return CheckReport.notChecked(.requestor, "signed for '\(claims.requestor)'; not asked for")
+                        return CheckReport.notAsked(.requestor, "signed for '\(claims.requestor)'; not asked for")
                     }
                     return report(check, of: claims, for: group[index].expectation, at: now)
                 }
-                return (reports + [replay(index)], claims.issueTime, policy.expiry(of: claims))
+                return (reports + [replay(index)], claims.issueTime, policy.expiryDate(of: claims))
             }
         }
     }
@@ -72,7 +72,7 @@ extension MediaTokenVerifier {
         }
         switch check {
         case .window:
-            return .passed(.window, policy.window(of: claims, at: now).validMessage)
+            return .passed(.window, policy.window(of: claims, at: now).message)
         case .requestor:
             return .passed(.requestor, "'\(claims.requestor)'")
         case .resource where expectation.resource.comparison == .unchecked:

@@ -90,7 +90,10 @@ public struct Rejection: Sendable, CustomStringConvertible {
         case .policy(.notYetValid): "check this machine's clock; if it is right, the skew allowed may be too small"
         case .policy(.expired): "fetch a new token for each play; if it was fresh, check this machine's clock"
         case .policy(.requestor): "use the requestor ID that the app passes to setRequestor"
-        case .policy(.resource): "use the resource that the app passes to getAuthorization, byte for byte"
+        case .policy(.resource(let signed, let expected)):
+            "use the resource that the app passes to getAuthorization, byte for byte"
+                + (signed.text.hasPrefix("<") && expected.comparison == .exact
+                    ? "; if only the form of the XML differs, compare it canonically" : "")
         case .policy(.exchangedMVPDs):
             "fetch a new token; if a new one has them exchanged too, report it to Adobe, and do not allow the proxy as an MVPD"
         case .policy(.mvpd):

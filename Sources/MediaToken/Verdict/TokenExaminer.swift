@@ -1,6 +1,7 @@
 internal import ClaimsStage
 internal import EnvelopeStage
 internal import SignatureStage
+internal import Timestamps
 
 /// Reports on every step and check of one token, including those after the first failure.
 struct TokenExaminer {
@@ -9,9 +10,11 @@ struct TokenExaminer {
     let payload: Result<AuthenticPayload, SignatureError>?
     /// The reports on the other checks if the token cannot be read.
     let unread: [CheckReport]
+    /// The time of the check.
+    let time: Timestamp
 
     /// The reports on a token that could be read, its issue time if it has one, and its expiry.
-    typealias Findings = (checks: [CheckReport], issueTime: TokenDate?, expires: Timestamp?)
+    typealias Findings = (checks: [CheckReport], issueTime: TokenDate?, expires: TokenDate?)
 
     /// Reads the token, signed or not, and has `look` report on its claims.
     func examination(_ look: (TokenElements) throws(ClaimsError) -> Findings) -> Examination {
@@ -22,7 +25,7 @@ struct TokenExaminer {
             let reports =
                 [.failed(.format, StageError(error)), .unread(.signature)] + unread
             return Examination(
-                reports: reports, id: nil, key: nil, kind: nil, fields: [], issueTime: nil, expires: nil)
+                reports: reports, id: nil, key: nil, kind: nil, fields: [], issueTime: nil, expires: nil, time: time)
         }
         let (signature, key) = signatureReport
         let id = TokenID(digesting: opened.payload)
@@ -34,14 +37,14 @@ struct TokenExaminer {
             let format = CheckReport.passed(.format, "\(read.kind.title), strictly read")
             return Examination(
                 reports: [format, signature] + findings.checks, id: id, key: key, kind: read.kind,
-                fields: read.fields.fields(), issueTime: findings.issueTime, expires: findings.expires)
+                fields: read.fields.fields(), issueTime: findings.issueTime, expires: findings.expires, time: time)
         } catch {
             let format = CheckReport.failed(.format, StageError(error))
             // A verification reads signed bytes only, so a bad signature is reported before malformed XML.
             let reports = signature.outcome == .failed ? [signature, format] : [format, signature]
             return Examination(
                 reports: reports + unread, id: id, key: key, kind: elements?.kind,
-                fields: elements?.fields.fields() ?? [], issueTime: nil, expires: nil)
+                fields: elements?.fields.fields() ?? [], issueTime: nil, expires: nil, time: time)
         }
     }
 

@@ -1,5 +1,6 @@
 internal import ClaimsStage
 internal import TextEncodings
+internal import TokenXML
 package import Timestamps
 
 /// Inspects a token of any of the three kinds, with or without keys, and makes only the checks that the caller
@@ -18,12 +19,14 @@ package struct TokenInspector: Sendable {
         /// The device that the token should be bound to; media tokens are not bound to one.
         package var device: String?
         /// The time at which the token should be valid.
-        package var time: Timestamp?
+        package var time: CheckTime?
+        /// The current time, from which the distance of the token's dates is told if no time is asked about.
+        package var now: Timestamp
         /// The policy whose clock skew, default TTL and maximum TTL apply to media tokens.
         package var policy = VerificationPolicy()
 
         /// Creates questions that request no check.
-        package init() {}
+        package init(now: Timestamp = .now) { self.now = now }
     }
 
     private let keys: KeyRing?
@@ -40,12 +43,21 @@ package struct TokenInspector: Sendable {
     ///   - questions: the checks to make.
     package func inspect(_ token: RawToken, asking questions: Questions) -> Examination {
         let envelope = TokenPath.open(token, for: questions.resource)
+        let time =
+            switch questions.time {
+            case .at(let time)?: time
+            case .issued?: UnverifiedToken.issueTime(of: token, for: questions.resource) ?? questions.now
+            case nil: questions.now
+            }
         let examiner = TokenExaminer(
-            envelope: envelope, payload: keys.flatMap { authenticate(envelope, with: $0, at: questions.time ?? .now) },
-            unread: [.window, .requestor, .resource, .mvpd, .device].map(CheckReport.unread))
+            envelope: envelope, payload: keys.flatMap { authenticate(envelope, with: $0, at: time) },
+            unread: [.window, .requestor, .resource, .mvpd, .device].map(CheckReport.unread), time: time)
         return examiner.examination { (elements) throws(ClaimsError) in
             let claims = try InspectedClaims(elements)
-            return (claims.answers(to: questions), claims.media?.issueTime, claims.expires(under: questions.policy))
+            return (
+                claims.answers(to: questions, at: time), claims.media?.issueTime,
+                claims.expires(under: questions.policy)
+            )
         }
     }
 
@@ -65,24 +77,26 @@ private struct InspectedClaims {
     let kind: TokenKind
     let media: MediaTokenClaims?
     let bound: DeviceBoundClaims?
+    /// The lifetime of an AuthN token, whose `ttl` is in seconds; `nil` if it has none, or one that is no such number.
+    private let boundLifetime: Span?
 
     init(_ elements: TokenElements) throws(ClaimsError) {
         kind = elements.kind
         media = kind == .media ? try MediaTokenClaims(elements) : nil
         bound = kind == .media ? nil : try DeviceBoundClaims(elements)
+        let timeToLive = kind == .authentication ? try? elements.fields.text("ttl") : nil
+        boundLifetime = timeToLive.flatMap { UInt32($0) }.map { Span(milliseconds: Int64($0) * 1000) }
     }
 
     private var requestor: RequestorID? { media?.requestor ?? bound?.requestor }
     private var resource: ResourceID? { media?.resource ?? bound?.resource }
     private var mvpd: MVPDID? { media?.mvpd ?? bound?.mvpd }
 
-    func expires(under policy: VerificationPolicy) -> Timestamp? {
-        media.map(policy.expiry) ?? bound?.expiry?.timestamp
-    }
+    func expires(under policy: VerificationPolicy) -> TokenDate? { media.map(policy.expiryDate) ?? bound?.expiry }
 
-    func answers(to questions: TokenInspector.Questions) -> [CheckReport] {
+    func answers(to questions: TokenInspector.Questions, at time: Timestamp) -> [CheckReport] {
         [
-            windowAnswer(questions),
+            windowAnswer(questions, at: time),
             answer(.requestor, questions.requestor, requestor) { signed, expected in
                 signed == expected ? nil : .failed(Rejection(.policy(.requestor(signed: signed, expected: [expected]))))
             },
@@ -104,7 +118,7 @@ private struct InspectedClaims {
         _ check: Check, _ expected: Expected?, _ signed: Signed?, failure: (Signed, Expected) -> CheckReport?
     ) -> CheckReport {
         let shown = signed.map { "'\(printable("\($0)"))'" }
-        guard let expected else { return .notChecked(check, shown.map { "\($0); not asked for" } ?? "not asked for") }
+        guard let expected else { return .notAsked(check, shown.map { "\($0); not asked for" } ?? "not asked for") }
         guard let signed else {
             let advice = "leave the question out for this kind of token"
             return .failed(check, "\(kind.title) says nothing about it", advice: advice)
@@ -123,19 +137,29 @@ private struct InspectedClaims {
             ? nil : .failed(.mvpd, detail, advice: "ask for the MVPD that the viewer chose", code: .invalidMVPDID)
     }
 
-    private func windowAnswer(_ questions: TokenInspector.Questions) -> CheckReport {
-        guard let media else {
-            return answer(.window, questions.time, bound?.expiry) { expiry, time in
-                let detail = "expired \(expiry); checked \(TokenDate(time, offset: expiry.offset))"
-                let advice = "log in, or authorize, again"
-                return time <= expiry.timestamp
-                    ? nil : .failed(.window, detail, advice: advice, code: .tokenExpired)
-            }
-        }
-        let window = questions.policy.window(of: media, at: questions.time ?? .now)
-        guard let time = questions.time else { return .notChecked(.window, window.validMessage + "; not asked for") }
+    private func windowAnswer(_ questions: TokenInspector.Questions, at time: Timestamp) -> CheckReport {
+        guard let media else { return boundWindowAnswer(questions.time, at: time) }
+        let window = questions.policy.window(of: media, at: time)
+        guard questions.time != nil else { return .notAsked(.window, window.summary) }
         return failure { () throws(PolicyError) in try questions.policy.checkWindow(of: media, at: time) }
-            ?? .passed(.window, window.validMessage)
+            ?? .passed(.window, window.message)
+    }
+
+    private func boundWindowAnswer(_ asked: CheckTime?, at time: Timestamp) -> CheckReport {
+        guard asked != .issued else {
+            return .failed(.window, "\(kind.title) has no issue time", advice: "name a time in the place of issued")
+        }
+        guard let expiry = bound?.expiry else {
+            return answer(.window, asked, TokenDate?.none) { _, _ in nil }
+        }
+        let isPast = time > expiry.timestamp
+        let lived = boundLifetime.flatMap { isPast ? "; lived \($0)" : nil } ?? ""
+        let summary = "\(expiry.timestamp.expiryInWords(at: time))\(lived) (expires \(expiry))"
+        guard asked != nil else { return .notAsked(.window, summary) }
+        let detail = "\(summary); checked \(TokenDate(time, offset: expiry.offset))"
+        return isPast
+            ? .failed(.window, detail, advice: "log in, or authorize, again", code: .tokenExpired)
+            : .passed(.window, detail)
     }
 
     private func failure(of check: () throws(PolicyError) -> Void) -> CheckReport? {

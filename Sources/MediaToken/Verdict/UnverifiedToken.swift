@@ -1,6 +1,8 @@
 internal import ClaimsStage
 internal import EnvelopeStage
+package import PolicyStage
 package import ReplayStage
+package import Timestamps
 
 /// What identifies a media token to a replay store, read without a key, for an operator who looks a token up.
 ///
@@ -23,5 +25,15 @@ package struct UnverifiedToken: Sendable {
         }
         do { question = try ReplayQuestion(on: claims, of: opened.payload) } catch { throw StageError(error) }
         (id, issueTime) = (TokenID(word: question.key.words.0), claims.issueTime)
+    }
+
+    /// The issue time that a token of any signature has; `nil` if it is no media token.
+    ///
+    /// - Parameter resource: the expected resource, which chooses among several decisions of a REST v2 answer.
+    package static func issueTime(of token: RawToken, for resource: ResourceRule?) -> Timestamp? {
+        guard case .success(let opened) = TokenPath.open(token, for: resource),
+            let elements = try? TokenElements(readingUnverified: opened.payload)
+        else { return nil }
+        return (try? MediaTokenClaims(elements))?.issueTime.timestamp
     }
 }

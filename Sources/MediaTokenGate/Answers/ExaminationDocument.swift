@@ -24,6 +24,8 @@ package struct ExaminationDocument: Encodable {
     private let issueTime: String?
     /// The token's expiry in seconds since 1970.
     private let expires: Int64?
+    /// The seconds from the time of the check to the expiry; negative if the token has expired.
+    private let secondsLeft: Int64?
     /// The short ID of the token.
     private let token: String?
     private let fields: [String: String]
@@ -42,7 +44,9 @@ package struct ExaminationDocument: Encodable {
         // To a backend, unsigned times are nothing but two of the fields.
         let tellsTimes = status == nil || examination.key != nil
         issueTime = tellsTimes ? examination.issueTime?.description : nil
-        expires = tellsTimes ? examination.expires?.wholeSeconds : nil
+        let expiry = tellsTimes ? examination.expires?.timestamp : nil
+        expires = expiry?.wholeSeconds
+        secondsLeft = expiry?.milliseconds(since: examination.time).flooredQuotient(by: 1000)
         token = examination.id?.description
         fields = Self.byName(examination.fields)
         checks = examination.reports.map(CheckObject.init)

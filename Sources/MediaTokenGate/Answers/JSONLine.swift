@@ -33,13 +33,13 @@ package struct CheckObject: Encodable {
     let advice: String?
 
     package init(_ report: CheckReport) {
-        (name, result) = (report.check.rawValue, report.outcome.rawValue)
+        (name, result) = (report.check.rawValue, report.outcome.name)
         (detail, advice) = (report.detail, report.advice)
     }
 
     /// - Parameter isPassed: Whether the check passed; `nil` if it was not made.
     package init(_ name: String, isPassed: Bool?, _ detail: String) {
         let outcome = isPassed.map { $0 ? CheckReport.Outcome.passed : .failed } ?? .notChecked
-        (self.name, result, self.detail, advice) = (name, outcome.rawValue, detail, nil)
+        (self.name, result, self.detail, advice) = (name, outcome.name, detail, nil)
     }
 }

@@ -66,6 +66,7 @@ enum OpenAPISchemas {
                 "key": text("The name of the key that verified the signature; without one, no field is proven"),
                 "issueTime": text("The issue time as Adobe wrote it"),
                 "expires": integer("The end of the token without clock skew, in seconds since 1970"),
+                "secondsLeft": integer("Whole seconds from the check to that end; negative if the token has expired"),
                 "token": text(
                     "The short ID of the token, as the log has it: the first 16 hexadecimal digits of the SHA-256 digest of its signed bytes; absent if it could not be split into a signature and these"
                 ),

@@ -65,7 +65,7 @@ enum BenchVerifyCommand {
             load.threads = Int(try given.number("threads", in: 1...1024) ?? 1)
             load.seconds = Double(try given.number("seconds", in: CorpusOptions.seconds) ?? 5)
             load.group = Int(try given.number("group", in: 1...4096) ?? 1)
-            load.time = time.time
+            load.time = try TimeOptions.time("at", given)
             guard corpus.file == nil || !keys.paths.isEmpty else {
                 throw UsageError("--tokens is given without their key; expected --keys DIR or --key FILE")
             }

@@ -8,18 +8,22 @@ struct TimeOptions {
         heading: "Time:",
         options: [
             CommandOption(
-                "at", "TIME", "Check as of TIME: ISO 8601, 'yyyy-MM-dd HH:mm:ss Z', seconds since 1970, or now")
+                "at", "TIME",
+                "Check as of TIME: ISO 8601 (UTC without an offset), 'yyyy-MM-dd HH:mm:ss Z', seconds or milliseconds since "
+                    + "1970, now, -5m for five minutes ago (s, m, h, d; + for later), or issued for the token's own issue time"
+            )
         ] + settings.map(\.option))
 
     /// The settings of a gate that the commands for captured tokens have too.
     private static let names = ["skew", "default-ttl", "max-ttl"]
     private static let settings = GateSettings.settings(named: names)
 
-    let time: Timestamp?
+    /// The time of the check; `nil` for now.
+    let time: CheckTime?
     private let tolerances: VerificationPolicy
 
     init(_ given: Arguments) throws(UsageError) {
-        time = try Self.time("at", given)
+        time = try given.one("at") == "issued" ? .issued : Self.time("at", given).map { .at($0) }
         var values: [JSONName: JSONValue] = [:]
         for setting in Self.settings { values[JSONName(setting.name)] = try setting.value(given) }
         let reader = GateSettingsReader(values, only: Self.names)
@@ -31,12 +35,26 @@ struct TimeOptions {
 
     static func time(_ option: String, _ given: Arguments) throws(UsageError) -> Timestamp? {
         guard let text = try given.one(option) else { return nil }
+        guard text != "issued" else {
+            throw UsageError(
+                "--\(option) is issued, which has a meaning for inspect and verify --at only; expected a time")
+        }
         guard let time = Timestamp(reading: text) else {
             throw UsageError(
                 "--\(option) is '\(printable(text, limit: 40))'; expected 2016-03-17T22:02:00Z, '2016-03-17 15:02:00 -0700', "
-                    + "seconds since 1970, or now")
+                    + "seconds or milliseconds since 1970, now, or -5m (s, m, h, d)")
         }
         return time
+    }
+
+    /// Splits a group of tokens into those that are checked at one time: at its own issue time each is alone. One without an issue
+    /// time is checked as of now, and rejected since it is no media token.
+    func groups(of tokens: [RawToken], for resource: ResourceRule) -> [(tokens: [RawToken], time: Timestamp)] {
+        switch time {
+        case .issued?: tokens.map { ([$0], UnverifiedToken.issueTime(of: $0, for: resource) ?? .now) }
+        case .at(let time)?: [(tokens, time)]
+        case nil: [(tokens, .now)]
+        }
     }
 
     func policy(allowedMVPDs: [RequestorID: Set<MVPDID>] = [:]) -> VerificationPolicy {

@@ -8,10 +8,57 @@ enum CheckList {
         Console.print(Style.strong((isGood ? Style.good : Style.bad)(code)))
         if let id = examination.id { Console.print("    \(pad("token", 9))  \(id)") }
         for report in examination.reports {
-            printLine(report.outcome.isPassed, report.check.rawValue, report.detail)
+            let isNote = report.outcome == .notAsked && report.check == .window && examination.expires != nil
+            guard isNote || ![.notAsked, .unread].contains(report.outcome) else { continue }
+            printLine(
+                report.outcome.isPassed, report.check.rawValue,
+                report.detail + (isNote ? "; give --at to check it" : ""))
+            if report.check == .window { printDates(examination, isNote ? "now" : "checked") }
             if let advice = report.advice { Console.print("    \(pad("", 9))  → \(advice)") }
         }
+        printNotMade(examination)
         if showsFields { printFields(examination) }
+    }
+
+    /// Prints the token's dates and the time of the check in UTC and at this machine's offset, unless a line before has
+    /// them at that offset.
+    ///
+    /// - Parameter time: what the time of the check is called.
+    private static func printDates(_ examination: Examination, _ time: String) {
+        guard let expires = examination.expires else { return }
+        var offsets = [expires.offset]
+        let local = LocalTime.offset(at: expires.timestamp)
+        for (place, offset) in [("in UTC", 0), ("here", local)] where !offsets.contains(offset) {
+            offsets.append(offset)
+            func shown(_ time: Timestamp) -> String {
+                TokenDate(time, offset: place == "here" ? LocalTime.offset(at: time) : 0).description
+            }
+            let issued = examination.issueTime.map { "issued \(shown($0.timestamp)), " } ?? ""
+            Console.print(
+                "    \(pad("", 9))  \(place): \(issued)expires \(shown(expires.timestamp)), \(time) \(shown(examination.time))"
+            )
+        }
+    }
+
+    /// One line for all checks that nobody asked for, with the options that ask, and one for those of an unreadable token.
+    private static func printNotMade(_ examination: Examination) {
+        func names(_ outcome: CheckReport.Outcome) -> [String] {
+            examination.reports.filter { report in
+                report.outcome == outcome && report.check.isAnswered(by: examination.kind)
+                    && (report.check != .window || examination.expires == nil)
+            }.map(\.check.rawValue)
+        }
+        let (unasked, unread) = (names(.notAsked), names(.unread))
+        if !unread.isEmpty {
+            Console.print(
+                "  \(Style.faint("–")) not checked, as the token could not be read: \(unread.joined(separator: ", "))")
+        }
+        if !unasked.isEmpty {
+            let options = unasked.map { $0 == Check.window.rawValue ? "--at" : "--\($0)" }
+            Console.print(
+                "  \(Style.faint("–")) not asked for: \(unasked.joined(separator: ", ")) (give \(options.joined(separator: ", ")))"
+            )
+        }
     }
 
     private static func printFields(_ examination: Examination) {
@@ -39,7 +86,18 @@ extension CheckReport.Outcome {
         switch self {
         case .passed: true
         case .failed: false
-        case .notChecked: nil
+        case .notAsked, .unread, .notChecked: nil
+        }
+    }
+}
+
+extension Check {
+    /// Whether a token of this kind, or of any if it is unknown, has what the check compares.
+    fileprivate func isAnswered(by kind: TokenKind?) -> Bool {
+        switch self {
+        case .device: kind != .media
+        case .resource: kind != .authentication
+        default: true
         }
     }
 }

@@ -9,7 +9,8 @@ enum InspectCommand {
         summary: "Show what a media, AuthN or AuthZ token holds, and check what is asked.",
         details: """
             Without a key the fields are shown under UNVERIFIED: nothing about them is to be believed. With keys the \
-            signature is checked. Everything else is checked only where an option asks for it; the time only with --at.
+            signature is checked. Everything else is checked only where an option asks for it; without --at, the output says \
+            how long ago the token expired, and that is no failure.
 
             The output holds personal data (sessionGUID). No token is consumed.
 
@@ -66,9 +67,10 @@ enum InspectCommand {
     private static func inspect(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
         let keys = invocation.keys.paths.isEmpty ? nil : try invocation.keys.load()
         let inspector = TokenInspector(keys: keys)
-        let questions = try invocation.questions()
+        var questions = try invocation.questions()
         var status = ExitStatus.success
         try invocation.input.forEachGroup { tokens in
+            questions.now = .now
             for token in tokens {
                 let examination = inspector.inspect(token, asking: questions)
                 if let failure = examination.firstFailure {

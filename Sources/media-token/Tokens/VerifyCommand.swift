@@ -99,20 +99,21 @@ enum VerifyCommand {
     ) throws(CommandError) -> (ExitStatus, [VerdictCode]) {
         var (status, codes) = (ExitStatus.success, [VerdictCode]())
         try invocation.input.forEachGroup { tokens in
-            let now = invocation.time.time ?? .now
-            let requests = tokens.map { VerificationRequest(token: $0, expectation: expectation) }
-            guard invocation.output.showsChecks else {
-                for outcome in verifier.verify(requests, at: now) {
-                    status = max(status, outcome.exitStatus)
-                    guard invocation.output.isStatus else { continue }
-                    codes.append(outcome.code)
-                    if let reason = outcome.reason { Console.printError(reason) }
+            for (tokens, now) in invocation.time.groups(of: tokens, for: expectation.resource) {
+                let requests = tokens.map { VerificationRequest(token: $0, expectation: expectation) }
+                guard invocation.output.showsChecks else {
+                    for outcome in verifier.verify(requests, at: now) {
+                        status = max(status, outcome.exitStatus)
+                        guard invocation.output.isStatus else { continue }
+                        codes.append(outcome.code)
+                        if let reason = outcome.reason { Console.printError(reason) }
+                    }
+                    continue
                 }
-                return
-            }
-            for (outcome, examination) in verifier.verifyAndExamine(requests, at: now) {
-                status = max(status, outcome.exitStatus)
-                invocation.output.show(examination, verdict: outcome.code)
+                for (outcome, examination) in verifier.verifyAndExamine(requests, at: now) {
+                    status = max(status, outcome.exitStatus)
+                    invocation.output.show(examination, verdict: outcome.code)
+                }
             }
             Console.flush()
         }

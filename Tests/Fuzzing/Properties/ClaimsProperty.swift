@@ -54,7 +54,9 @@ struct ClaimsProperty: FuzzProperty {
     private static let anything = Expectation(requestors: ["MML", "", "ABC"], resource: .unsafeAnyResource)
 
     private func checkMVPDs(_ token: RawToken, _ input: [UInt8]) throws {
-        let expectation = Expectation(requestors: ["MML"], resource: .anyOf(["TNT", "<rss/>", "<a/>"]))
+        let expectation = Expectation(
+            requestors: ["MML"],
+            resource: .anyOf(["TNT", "<rss><c>0123456789 0123456789 0123456789</c></rss>", "<a/>"]))
         switch try restricted.verify(token, for: expectation, at: Self.time) {
         case .accepted(let accepted):
             let mvpds = [accepted.claims.mvpd, accepted.claims.proxyMVPD].compactMap(\.self)
@@ -66,7 +68,7 @@ struct ClaimsProperty: FuzzProperty {
     /// An inspection reads tokens that are bound to devices too, and passes a media token where it is accepted.
     private func checkInspection(_ token: RawToken, _ code: VerdictCode) throws {
         var questions = TokenInspector.Questions()
-        (questions.requestor, questions.resource, questions.time) = ("MML", .exactly("TNT"), Self.time)
+        (questions.requestor, questions.resource, questions.time) = ("MML", .exactly("TNT"), .at(Self.time))
         let failure = inspector.inspect(token, asking: questions).firstFailure
         if let failure { try demandOneLine(failure.detail) }
         try demand(
