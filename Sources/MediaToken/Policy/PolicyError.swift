@@ -36,6 +36,6 @@ package indirect enum PolicyError: Error, Sendable {
         let wanted = printableList(expected.resources.map(\.description))
         let which = expected.resources.count > 1 ? " (nearest: '\(nearest.expected)')" : ""
         let values = "signed for resource '\(signed)'; expected \(wanted)\(which)"
-        return nearest.isPlace ? "\(nearest.message); \(values)" : "\(values); \(nearest.message)"
+        return nearest.comesFirst ? "\(nearest.message); \(values)" : "\(values); \(nearest.message)"
     }
 }

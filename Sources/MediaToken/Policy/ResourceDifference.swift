@@ -8,8 +8,8 @@ struct ResourceDifference: Sendable {
     let expected: ResourceID
     /// One line on what differs.
     let message: String
-    /// Whether the message begins with a path into the expected resource.
-    let isPlace: Bool
+    /// Whether the message says more than the two resources, and comes before them.
+    let comesFirst: Bool
 
     private static let valueLimit = 40
     private static let pathLimit = 160
@@ -25,15 +25,15 @@ struct ResourceDifference: Sendable {
         guard let (expected, form, _) = candidates.max(by: { $0.2 < $1.2 }) else { return nil }
         self.expected = expected
         guard let form, let signedForm else {
-            (message, isPlace) = (Self.plainDifference(expected, signed), false)
+            (message, comesFirst) = (Self.plainDifference(expected, signed), false)
             return
         }
         guard let difference = CanonicalDifference(between: form, and: signedForm) else {
-            (message, isPlace) = (Self.markupDifference(expected, signed), false)
+            (message, comesFirst) = (Self.markupDifference(expected, signed), true)
             return
         }
         let note = rule.comparison == .exact ? "; canonical comparison would not match either" : ""
-        (message, isPlace) = (Self.words(difference) + note, true)
+        (message, comesFirst) = (Self.words(difference) + note, true)
     }
 
     private static func words(_ difference: CanonicalDifference) -> String {
