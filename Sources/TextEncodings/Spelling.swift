@@ -9,18 +9,27 @@ package enum Spelling {
         return distance <= max(1, name.utf8.count / 3) ? nearest : nil
     }
 
-    /// How many bytes have to be added, left out or exchanged to make one text the other (Levenshtein).
+    /// The end of a message about an unknown name: the known name that is nearest to it, or all of them if none is near.
+    package static func hint(for name: String, among known: [String]) -> String {
+        nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? "; expected \(known.joined(separator: ", "))"
+    }
+
+    /// How many bytes have to be added, left out or exchanged, or how many neighbours swapped, to make one text the other
+    /// (Damerau–Levenshtein, with optimal string alignment).
     private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
-        var row = Array(0...right.count)
+        var rows = [Array(0...right.count)]
         for (index, byte) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
-            for column in right.indices {
-                let exchanged = diagonal + (byte == right[column] ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = min(exchanged, diagonal + 1, row[column] + 1)
+            let above = rows[index]
+            var row = [index + 1]
+            for (column, other) in right.enumerated() {
+                var least = min(above[column] + (byte == other ? 0 : 1), above[column + 1] + 1, row[column] + 1)
+                if index > 0, column > 0, byte == right[column - 1], other == left[index - 1] {
+                    least = min(least, rows[index - 1][column - 1] + 1)
+                }
+                row.append(least)
             }
+            rows.append(row)
         }
-        return row[right.count]
+        return rows[left.count][right.count]
     }
 }

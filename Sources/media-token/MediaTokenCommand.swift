@@ -10,7 +10,7 @@ enum MediaTokenCommand {
             VerifyCommand.command, InspectCommand.command, IssueCommand.command, KeysCommand.command,
             ReplaysCommand.command, ServeCommand.command, GrantCommand.command, DemoCommand.command,
             BenchCommand.command, CompletionsCommand.command(of: { command }),
-            ManualCommand.command(of: { command }),
+            ManualCommand.command(of: { command }), HelpCommand.command(of: { command }),
         ],
         answer: { given in
             guard given.has("version") else { return nil }
@@ -35,13 +35,16 @@ enum MediaTokenCommand {
               bench      measure verifications, or a running gate
               completions, manual
                          print completions for a shell; write manual pages
+              help       print the help of a command
 
-            'media-token COMMAND --help' shows the details.
+            'media-token help COMMAND' shows the details.
 
             Exit status: 0 all valid, 1 at least one rejected, 2 undecided (keys or store), 64 usage.
 
             Example:
-              media-token verify --keys adobe.pem --requestor MML --resource TNT @token.txt
+              media-token verify --keys Keys --min-rsa-bits 1024 --requestor MML \\
+                --resource TNT --at '2016-03-17 15:02:00 -0700' \\
+                @Tests/Vectors/media-token-2016-temppass.txt
             """,
         groups: [OptionGroup(heading: "Options:", options: [CommandOption("version", nil, "Print the version")])])
 

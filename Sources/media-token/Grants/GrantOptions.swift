@@ -1,5 +1,6 @@
 internal import MediaTokenGate
 internal import PlaybackGrants
+internal import TextEncodings
 
 /// The form in which a grant is printed.
 enum GrantForm: String, CaseIterable {
@@ -29,7 +30,8 @@ struct GrantOptions {
             throw UsageError("no kind of grant given; expected \(GrantKind.names)")
         }
         guard let kind = GrantKind.named(name) else {
-            throw UsageError("no kind '\(name)'; expected \(GrantKind.names)")
+            let known = GrantKind.all.map(\.name) + (isCheck ? [] : ["check"])
+            throw UsageError("no kind '\(printable(name, limit: 20))'" + Spelling.hint(for: name, among: known))
         }
         guard operands.count == (isCheck ? 1 : 0) else {
             throw UsageError(isCheck ? "expected one grant, @FILE or -" : "expected options only behind \(name)")

@@ -29,10 +29,13 @@ enum ManualCommand {
                     throw UsageError("--to writes all pages; expected it without a command")
                 }
                 guard directory != "" else { throw UsageError("--to is empty; expected a directory") }
-                guard let page = pages.first(where: { $0.command.words.joined(separator: " ") == name }) else {
-                    throw UsageError("no command '\(printable(name, limit: 40))'")
+                let names = pages.map { $0.command.words.joined(separator: " ") }
+                guard let number = names.firstIndex(of: name) else {
+                    let nearest = Spelling.nearest(to: name, among: names)
+                    let hint = nearest.map { "; did you mean \($0)?" } ?? ""
+                    throw UsageError("no command '\(printable(name, limit: 40))'" + hint)
                 }
-                return (directory, page)
+                return (directory, pages[number])
             }
             return CommandError.report { () throws(CommandError) in
                 guard let directory else {

@@ -149,7 +149,8 @@ enum ArgumentParser {
                 parser.doc = UnsafePointer(arena.pointer(syntax.summary + "\u{0B}" + syntax.details))
                 argp_parse(
                     &parser, Int32(argumentPointers.count - 1), &argumentPointers,
-                    UInt32(stopsAtOperand ? ARGP_IN_ORDER : 0), nil, Unmanaged.passUnretained(session).toOpaque()
+                    UInt32((stopsAtOperand ? ARGP_IN_ORDER : 0) | ARGP_NO_HELP), nil,
+                    Unmanaged.passUnretained(session).toOpaque()
                 )
             }
         }
@@ -178,8 +179,21 @@ private struct Options {
                 table.append(entry)
             }
         }
+        for (key, name, help) in Self.help {
+            var entry = Self.entry(help: help, group: -1, arena)
+            (entry.name, entry.key) = (UnsafePointer(arena.pointer(name)), key)
+            table.append(entry)
+        }
         table.append(argp_option())
     }
+
+    /// The options that every command has in the place of argp's own, which lack `-h`.
+    private static let help: [(key: Int32, name: String, text: String)] = [
+        (helpKey, "help", "Print this help"), (usageKey, "usage", "Print the names of the options"),
+    ]
+    /// A letter, by which the option has a short form: `-h`.
+    static let helpKey = Int32(UInt8(ascii: "h"))
+    static let usageKey: Int32 = 255
 
     private static func entry(help: String, group: Int, _ arena: CStrings) -> argp_option {
         var entry = argp_option()
@@ -212,6 +226,11 @@ private final class Session {
         } else if key == ARGP_KEY_ARG {
             arguments.operands.append(value ?? "")
             if stopsAtOperand { takeRest(state) }
+        } else if key == Options.helpKey || key == Options.usageKey {
+            let shown =
+                key == Options.usageKey
+                ? ARGP_HELP_USAGE : ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC
+            argp_state_help(state, state.pointee.out_stream, UInt32(shown | ARGP_HELP_EXIT_OK))
         } else {
             // ARGP_ERR_UNKNOWN, a macro: the key belongs to none of the command's options.
             return E2BIG

@@ -30,12 +30,16 @@ struct Command: Sendable {
                 if let status = answer(given) { return status }
                 let names = commands.map(\.name).joined(separator: ", ")
                 guard let name = given.operands.first else { throw UsageError("no command given; expected \(names)") }
-                guard let command = commands.first(where: { $0.name == name }) else {
-                    throw UsageError("no command '\(printable(name, limit: 20))'; expected \(names)")
-                }
-                return command.run(Array(given.operands.dropFirst()))
+                return try Self.named(name, among: commands).run(Array(given.operands.dropFirst()))
             }
         }
+    }
+
+    /// The command of this name; a usage error names the nearest one, or all.
+    static func named(_ name: String, among commands: [Command]) throws(UsageError) -> Command {
+        if let command = commands.first(where: { $0.name == name }) { return command }
+        let hint = Spelling.hint(for: name, among: commands.map(\.name))
+        throw UsageError("no command '\(printable(name, limit: 20))'" + hint)
     }
 
     func run(_ arguments: [String]) -> ExitStatus { body(arguments) }

@@ -1,6 +1,7 @@
 internal import MediaToken
 internal import MediaTokenGate
 internal import ReplayStores
+internal import TextEncodings
 
 /// `media-token replays`: shows the contents of a replay store, deletes its expired buckets, or looks tokens up.
 enum ReplaysCommand {
@@ -38,6 +39,11 @@ enum ReplaysCommand {
             if operands.first == "lookup" {
                 self = .lookUp(try ReplayLookup(Array(operands.dropFirst()), asJSON: isJSON))
                 return
+            }
+            if let name = operands.first, let nearest = Spelling.nearest(to: name, among: ["stat", "sweep", "lookup"]),
+                nearest != name
+            {
+                throw UsageError("no command '\(printable(name, limit: 20))'; did you mean \(nearest)?")
             }
             guard operands.count == 2, ["stat", "sweep"].contains(operands[0]) else {
                 throw UsageError("expected stat URL, sweep URL or lookup URL TOKEN")
