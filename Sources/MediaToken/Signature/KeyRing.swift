@@ -67,6 +67,19 @@ public struct KeyRing: Sendable {
 }
 
 extension KeyRing {
+    /// The usable and the refused keys of several files and directories, also if none is usable.
+    ///
+    /// - Throws: ``KeyRingError`` if a path cannot be opened.
+    package static func survey(
+        _ paths: [String], password: String?, requirements: KeyRequirements, at now: Timestamp = .now
+    ) throws(KeyRingError) -> (usable: [VerificationKey], refused: [RefusedKey]) {
+        var (loader, refused) = (KeyLoader(password: password, requirements: requirements, now: now), [RefusedKey]())
+        for path in paths {
+            do throws(KeyRingError) { try loader.load(path) } catch .refused(let keys) { refused += keys }
+        }
+        return (loader.accepted, loader.refused + refused)
+    }
+
     /// The refused files that `earlier` has a key of and this ring has none of: each was damaged, or replaced by mistake.
     ///
     /// A key of `earlier` does not count if this ring would refuse it too, as that of a certificate that has expired since.

@@ -19,7 +19,8 @@ public struct RefusedKey: Sendable, CustomStringConvertible {
     /// One line: the file, what is wrong with it or its key, and which setting allows it or what to do.
     public var description: String { "\(printable(file, limit: 300)): \(explanation)" }
 
-    private var explanation: String {
+    /// What is wrong with the file or its key, and which setting allows it or what to do.
+    package var explanation: String {
         switch reason {
         case .unreadable(let what):
             what

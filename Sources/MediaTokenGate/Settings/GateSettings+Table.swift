@@ -63,7 +63,7 @@ extension GateSettings {
 
     private static let trust: [Setting<GateSettings>] = [
         Setting(
-            "keys", "PATH", .texts(), "Verification key file, or a directory of them",
+            "keys", "PATH", .texts(), "Load a key file, or those of a directory",
             example: ["/etc/media-token/keys"]
         ) { object, name, settings in
             guard let paths = object.texts(name) else { return }

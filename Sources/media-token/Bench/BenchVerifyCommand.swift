@@ -67,7 +67,7 @@ enum BenchVerifyCommand {
             load.group = Int(try given.number("group", in: 1...4096) ?? 1)
             load.time = try TimeOptions.time("at", given)
             guard corpus.file == nil || !keys.paths.isEmpty else {
-                throw UsageError("--tokens is given without their key; expected --keys DIR or --key FILE")
+                throw UsageError("--tokens is given without their key; expected --keys PATH or --key FILE")
             }
         }
     }

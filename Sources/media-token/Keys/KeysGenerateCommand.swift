@@ -13,14 +13,14 @@ enum KeysGenerateCommand {
             Exit status: 0 done, 2 a file cannot be written, 64 usage.
 
             Example:
-              mkdir dev && media-token keys generate --bits 2048 --to dev
+              media-token keys generate --to dev
             """,
         groups: [
             OptionGroup(
                 heading: "Options:",
                 options: [
                     CommandOption("bits", "N", "Length of the modulus (default 2048, from 1024 to 8192)"),
-                    CommandOption("to", "DIR", "Directory to write to; must exist"),
+                    CommandOption("to", "DIR", "Directory to write to; made if its parent exists"),
                 ])
         ])
 
@@ -43,6 +43,7 @@ enum KeysGenerateCommand {
             } catch {
                 throw CommandError("\(error)")
             }
+            try NewFile.makeDirectory(task.directory)
             // The public key is written first: a private key left behind by a failure would block the next attempt.
             try NewFile.write(publicText, to: "\(task.directory)/development.pem", mode: 0o644)
             try NewFile.write(privateText, to: "\(task.directory)/development.key", mode: 0o600)

@@ -1,5 +1,6 @@
 internal import MediaToken
 internal import MediaTokenGate
+internal import TextEncodings
 
 /// `media-token keys list`: shows the keys that a verifier would load.
 enum KeysListCommand {
@@ -9,6 +10,8 @@ enum KeysListCommand {
         name: "media-token keys list", operands: "[FILE | DIR]...",
         summary: "Show the keys that verify would load, and why others are refused.",
         details: """
+            A file that verify is given by name must hold no refused key.
+
             Exit status: 0 at least one usable key, 2 none, 64 usage.
 
             Example:
@@ -27,9 +30,18 @@ enum KeysListCommand {
             return (keys: keys, isJSON: given.has("json"))
         }
         return CommandError.report { () throws(CommandError) in
-            let ring = try task.keys.load()
-            for key in ring.keys { Console.print(task.isJSON ? JSONLine.encode(KeyObject(key)) : text(key)) }
-            return .success
+            let (usable, refused) = try task.keys.survey()
+            for key in usable { Console.print(task.isJSON ? JSONLine.encode(KeyObject(key)) : text(key)) }
+            for key in refused {
+                if task.isJSON {
+                    Console.print(JSONLine.encode(RefusedObject(file: key.file, refused: key.explanation)))
+                } else {
+                    Console.print(Style.faint(printable(key.file, limit: 300)))
+                    Console.print(Style.faint("  refused: \(key.explanation)"), hanging: 4)
+                }
+            }
+            if usable.isEmpty { Console.printError("\(KeyRingError.noKeys(places: task.keys.paths, refused: []))") }
+            return usable.isEmpty ? .undecided : .success
         }
     }
 
@@ -43,6 +55,11 @@ enum KeysListCommand {
               modulus      \(key.bits) bits
               fingerprint  \(key.fingerprint)
             """ + (validity ?? "")
+    }
+
+    private struct RefusedObject: Encodable {
+        let file: String
+        let refused: String
     }
 
     private struct KeyObject: Encodable {

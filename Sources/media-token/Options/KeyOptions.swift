@@ -7,8 +7,7 @@ internal import TokenCrypto
 struct KeyOptions {
     static let group = OptionGroup(
         heading: "Keys:",
-        options: [
-            CommandOption("keys", "PATH", "Load a key file, or those of a directory (repeatable)"),
+        options: GateSettings.settings(named: ["keys"]).map(\.option) + [
             CommandOption("key", "FILE", "Load PEM, DER, a certificate, PKCS#12 or JKS (repeatable)"),
             CommandOption("password", "P", "Password of a PKCS#12 or JKS; others on this machine can see it"),
             CommandOption("password-file", "F", "Read the password from the first line of a file"),
@@ -50,6 +49,14 @@ struct KeyOptions {
         }
         for key in keys.refused { Console.printError("warning: \(key)") }
         return keys
+    }
+
+    /// The keys that ``load(unsafelyTrusting:)`` would load, and those that it would refuse.
+    func survey() throws(CommandError) -> (usable: [VerificationKey], refused: [RefusedKey]) {
+        let password = try readPassword()
+        do { return try KeyRing.survey(paths, password: password, requirements: requirements) } catch {
+            throw CommandError("\(error)")
+        }
     }
 
     /// Loads the verification keys of a gate.

@@ -20,6 +20,18 @@ enum Console {
         if pending.count >= flushThreshold { flush() }
     }
 
+    /// Prints a line for people. On a terminal that is narrower than the line, its rest goes on below `column`.
+    static func print(_ line: String, hanging column: Int) {
+        print(terminalWidth.map { LineWrap(width: $0, hanging: column).wrapped(line) } ?? line)
+    }
+
+    /// The columns of the terminal that shows standard output; `nil` if it is no terminal, or does not say.
+    private static let terminalWidth: Int? = {
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }()
+
     /// Writes out the buffered lines. If that fails, the program ends, because its reader would miss a part.
     static func flush() {
         defer { pending = [] }

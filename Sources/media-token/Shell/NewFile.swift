@@ -16,6 +16,12 @@ enum NewFile {
         }
     }
 
+    /// Makes the directory, for its owner alone, if it does not exist. Its parent must exist.
+    static func makeDirectory(_ path: String) throws(CommandError) {
+        guard mkdir(path, 0o700) != 0, errno != EEXIST else { return }
+        throw failure(path)
+    }
+
     private static func failure(_ path: String) -> CommandError {
         let reason =
             switch errno {

@@ -53,7 +53,7 @@ enum VerifyCommand {
                     "--status is given without --replays; expected a store that remembers used tokens, or memory to accept "
                         + "a token in each run")
             }
-            guard !keys.paths.isEmpty else { throw UsageError("no key given; expected --keys DIR or --key FILE") }
+            guard !keys.paths.isEmpty else { throw UsageError("no key given; expected --keys PATH or --key FILE") }
             guard !expectation.requestors.isEmpty else { throw UsageError("no --requestor given") }
             guard expectation.namesResource else {
                 throw UsageError("no resource given; expected --resource ID, --resource-file F or --any-resource")
