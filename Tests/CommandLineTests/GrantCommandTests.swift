@@ -51,6 +51,55 @@ struct GrantCommandTests {
         }
     }
 
+    @Test("a grant is shown without a key, as unverified, with the checks that need none")
+    func withoutKey() throws {
+        let pem = try directory.write(try TestKeys.standard.pemText(), to: "key.pem")
+        for (make, path, other) in [
+            (["akamai", "--key-file", key, "--acl", "/live/*"], "/live/1", "/vod/1"),
+            (
+                ["cloudfront", "--key-file", pem, "--key-pair-id", "K1", "--url", "https://d/live/*"],
+                "https://d/live/1", "https://d/vod/1"
+            ),
+            (["cloudfront", "--key-file", pem, "--key-pair-id", "K1", "--url", "https://d/live/1"], "https://d/", ""),
+            (["secure-link", "--key-file", key, "--path", "/live/1"], "/live/1", ""),
+            (["cat", "--key-file", key, "--path-prefix", "/live/"], "/live/1", "/vod/1"),
+        ] {
+            for form in ["query", "cookie"] {
+                let made = try run(make + Self.at + ["--form", form]).output
+                let shown = try run(["check", make[0], "-", "--url", path] + Self.at, input: made)
+                #expect(shown.status == 0 && shown.output.hasPrefix("UNVERIFIED  no key"), "\(make): \(shown)")
+                #expect(shown.output.contains("– key ") && shown.output.contains("✓ end        holds until 2027-01-15"))
+                #expect(shown.output.contains("\n  Grant:\n    ") && !shown.output.contains("OPENS"))
+                let late = try run(["check", make[0], "-", "--at", "2027-01-15T09:00:01Z"], input: made)
+                #expect(late.status == 1 && late.output.hasPrefix("UNVERIFIED, and opens nothing  "), "\(late)")
+                guard !other.isEmpty else { continue }
+                let elsewhere = try run(["check", make[0], "-", "--url", other] + Self.at, input: made)
+                #expect(elsewhere.status == 1 && elsewhere.output.contains("✗ scope"), "\(make): \(elsewhere)")
+            }
+        }
+    }
+
+    @Test("a grant of another kind is named, with a key and without")
+    func otherKind() throws {
+        let made = try run(["cat", "--key-file", key, "--path-prefix", "/live/"] + Self.at).output
+        for option in [[], ["--key-file", key]] {
+            let told = try run(["check", "akamai", "-"] + option, input: made)
+            #expect(told.status == 1 && told.output.contains("✗ format"), "\(told)")
+            #expect(
+                told.output.contains("→ it is a Common Access Token (CTA-5007): ask with 'media-token grant check cat'")
+            )
+        }
+        let jwt = try run(["check", "cat", "eyJhbGciOiJIUzI1NiJ9.e30.AAAA"])
+        #expect(jwt.status == 1 && jwt.output.contains("→ it is a JSON Web Token (JWT), of which no kind"), "\(jwt)")
+        let json = try run(["check", "cat", "-", "--json"] + Self.at, input: made)
+        #expect(json.status == 0 && json.output.contains("\"opens\":false") && json.output.contains("\"kind\":\"cat\""))
+        #expect(json.output.contains("{\"name\":\"catu\",\"text\":\"{3: {1: /live/}}\"}"), "\(json)")
+        let nothing = try run(["check", "cat", "hello"])
+        #expect(nothing.status == 1 && nothing.output.contains("has not the form of a grant of the kind cat"))
+        let file = try run(["check", "cat", try directory.write(made, to: "grant")])
+        #expect(file.status == 64 && file.errors.contains("is a file; expected @ before its name"), "\(file)")
+    }
+
     @Test("each form that it makes it reads again, also among other cookies and parameters")
     func captured() throws {
         let pem = try directory.write(try TestKeys.standard.pemText(), to: "key.pem")

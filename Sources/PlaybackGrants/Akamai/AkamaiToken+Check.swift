@@ -22,7 +22,7 @@ extension AkamaiToken {
         let code = try key.code(for: message).hexadecimal
         let isKnown = isACL || question.url != nil
         let isSame = Array(code.utf8).isSame(inConstantTime: Array(fields.code.utf8))
-        var checks = [
+        return [
             GrantCheck(.format, true, isACL ? "for paths" : "for one URL, which is not in it"),
             GrantCheck(
                 .key, isKnown ? isSame : nil,
@@ -30,7 +30,27 @@ extension AkamaiToken {
                     ? "unknown: give the URL that it is for"
                     : "HMAC \(digest.rawValue) of \(isACL ? "it" : "it and the URL")"
                         + (isSame ? "" : " differs: another key, salt, digest or \(isACL ? "token" : "URL")")),
-        ]
+        ] + Self.checks(of: fields, question)
+    }
+
+    package static let usualNames = ["hdnts", "hdnea", "__token__"]
+
+    package static func contents(of grant: String) -> GrantContents? {
+        guard let fields = Fields(grant), [32, 40, 64].contains(fields.code.utf8.count),
+            fields.code.utf8.allSatisfy({ Hexadecimal.value(of: $0) != nil })
+        else { return nil }
+        let shown = fields.all.map { name, text in
+            (name: name, text: ["st", "exp"].contains(name) ? text.plainNumber?.secondsWithDate ?? text : text)
+        }
+        let begin = fields["st"].flatMap(\.plainNumber)
+        return GrantContents("Akamai Edge Authorization token", shown, begin: begin, end: fields.end) { question in
+            checks(of: fields, question)
+        }
+    }
+
+    /// The checks that need no key.
+    private static func checks(of fields: Fields, _ question: GrantQuestion) -> [GrantCheck] {
+        var checks: [GrantCheck] = []
         if let begin = fields["st"] {
             // A start that is not a number fails the check.
             checks += [
@@ -40,7 +60,7 @@ extension AkamaiToken {
         }
         checks.append(question.end(fields.end, isInclusive: true))
         checks += [question.ip(fields["ip"])].compactMap(\.self)
-        if let acl = fields["acl"] { checks.append(Self.scope(acl, question.url)) }
+        if let acl = fields["acl"] { checks.append(scope(acl, question.url)) }
         return checks
     }
 
@@ -57,6 +77,8 @@ private struct Fields {
     private static let names: Set<String> = ["ip", "st", "exp", "acl", "id", "data"]
 
     private var values: [String: String] = [:]
+    /// All fields in their order, with the HMAC.
+    private(set) var all: [(name: String, text: String)] = []
     let signed: String
     let code: String
     let end: Int64
@@ -75,10 +97,12 @@ private struct Fields {
             guard name.utf8.count <= 4, Self.names.contains(name),
                 values.updateValue(String(Substring(part[equals...].dropFirst())), forKey: name) == nil
             else { return nil }
+            all.append((name: name, text: values[name] ?? ""))
         }
         guard let end = values["exp"].flatMap(\.plainNumber) else { return nil }
         self.end = end
         code = String(Substring(last.dropFirst(mark.utf8.count)))
+        all.append((name: "hmac", text: code))
         signed = String(token.utf8.dropLast(last.count + 1)) ?? ""
     }
 }

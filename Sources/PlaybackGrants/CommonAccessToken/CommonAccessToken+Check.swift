@@ -18,13 +18,17 @@ extension CommonAccessToken {
                 return [GrantCheck(.format, false, "\(error)")]
             }
         }
+        return [GrantCheck(.format, true, "a CWT in a COSE_Mac0"), GrantCheck(.key, true, "HMAC 256/256")]
+            + Self.checks(of: claims, question)
+    }
+
+    /// The checks that need no key.
+    static func checks(of claims: CATClaims, _ question: GrantQuestion) -> [GrantCheck] {
         let url = RequestedURL(question.url ?? "/")
-        let found = CATClaims.checks.compactMap { subject in
+        return CATClaims.checks.compactMap { subject in
             subject == .scope && question.url != nil
-                ? Self.scope(claims.scope, url)
-                : Self.check(subject, of: claims, question)
+                ? scope(claims.scope, url) : check(subject, of: claims, question)
         }
-        return [GrantCheck(.format, true, "a CWT in a COSE_Mac0"), GrantCheck(.key, true, "HMAC 256/256")] + found
     }
 
     /// The result of one check; `nil` if the claims do not mention the subject and need not.

@@ -30,7 +30,7 @@ public struct GrantCheck: Equatable, Sendable {
     /// The values that were compared.
     public let detail: String
 
-    init(_ subject: Subject, _ isPassed: Bool?, _ detail: String) {
+    package init(_ subject: Subject, _ isPassed: Bool?, _ detail: String) {
         (self.subject, self.isPassed, self.detail) = (subject, isPassed, detail)
     }
 

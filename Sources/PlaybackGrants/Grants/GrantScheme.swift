@@ -35,6 +35,14 @@ package protocol GrantScheme: Sendable {
     /// - Throws: ``GrantError`` if the question cannot be asked; never for a fault of the grant.
     func check(_ grant: String, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck]
 
+    /// The usual names of the only field of a grant; empty if grants have several fields.
+    static var usualNames: [String] { get }
+
+    /// What a grant says, read without its key; `nil` if the text has not the form of the kind.
+    ///
+    /// - Parameter grant: The value of the only field, or all fields as a query.
+    static func contents(of grant: String) -> GrantContents?
+
     /// Makes grants for one route of the gate.
     ///
     /// - Parameter values: The settings of the route's grant.
@@ -45,6 +53,7 @@ extension GrantScheme {
     package static var defaultDelivery: GrantDelivery { .query }
     package static var needsOrigins: Bool { false }
     package static var takesSeveralKeys: Bool { false }
+    package static var usualNames: [String] { [] }
 }
 
 /// How the gate delivers a grant to the player.

@@ -17,12 +17,13 @@ enum GrantCommand {
             KIND is \(GrantKind.names).
             \(kinds)
             'check' verifies GRANT (or @FILE, or - for standard input) as the CDN would, for --url or --path; give it the \
-            options that the grant was made with, and --method once. GRANT is a query, a URL that ends in one, or a Cookie, Set-Cookie or other header.
+            options that the grant was made with, and --method once. Without a key it shows the grant's fields under \
+            UNVERIFIED, and checks its times and what it is for; nothing about it is to be believed. GRANT is a query, a URL that ends in one, or a Cookie, Set-Cookie or other header.
 
             A key is read from a file or the environment, never from the command line: hexadecimal for akamai and cat, \
             a text for secure-link. One line break at its end does not count.
 
-            Exit status: 0 made, or opens; 1 does not open; 2 cannot be made or looked at; 64 usage.
+            Exit status: 0 made, opens, or without a key no check failed; 1 does not open; 2 cannot be made or looked at; 64 usage.
 
             Examples:
               media-token grant akamai --key-file edge.key --acl '/live/tnt/*' --validity 3600 --form cookie
@@ -35,13 +36,15 @@ enum GrantCommand {
         let options = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try GrantOptions(given) }
         return CommandError.report { () throws(CommandError) in
             let grant = try options.grant.map { (text) throws(CommandError) in try read(text) }
+            let unverified = grant.flatMap { UnverifiedGrant(recognizing: $0, named: options["name"]) }
+            if grant != nil, !options.hasKey { return explain(unverified, options) }
             do throws(GrantError) {
                 let scheme = try options.settings.load()
                 guard let grant else {
                     return show(try scheme.grant(options.values, options.period(), at: options.now), options)
                 }
                 let captured = CapturedGrant.query(grant, named: scheme.fieldName)
-                return show(try scheme.check(captured, options.question), options)
+                return show(try scheme.check(captured, options.question), unverified, options)
             } catch {
                 throw CommandError("\(error)")
             }
@@ -78,16 +81,49 @@ enum GrantCommand {
         return .success
     }
 
-    private static func show(_ checks: [GrantCheck], _ options: GrantOptions) -> ExitStatus {
+    /// Shows what a grant says, and the results of the checks that need no key.
+    ///
+    /// - Parameter found: what the text was recognised as; `nil` for a text that is no grant of any kind.
+    private static func explain(_ found: UnverifiedGrant?, _ options: GrantOptions) -> ExitStatus {
+        let isExpected = found?.kind == options.kind.name
+        let checks =
+            found.flatMap { isExpected ? $0.checks(options.question) : nil }
+            ?? [GrantCheck(.format, false, "it has not the form of a grant of the kind \(options.kind.name)")]
+        let isFaultless = checks.allSatisfy { $0.isPassed != false }
         if options.has("json") {
-            Console.print(JSONLine.encode(GrantChecksObject(opens: checks.opens, checks: checks.map(CheckObject.init))))
+            Console.print(JSONLine.encode(GrantChecksObject(checks, found)))
+        } else {
+            let title = isFaultless ? "UNVERIFIED" : "UNVERIFIED, and opens nothing"
+            Console.print(
+                Style.strong(Style.bad(title)) + "  no key was given, so anybody may have made it", hanging: 2)
+            printChecks(checks, found, options)
+            if let found, isExpected { CheckList.printFields(found.fields, under: "Grant") }
+        }
+        return isFaultless ? .success : .rejected
+    }
+
+    /// Prints checks, and what the grant is if it is of another kind.
+    private static func printChecks(_ checks: [GrantCheck], _ found: UnverifiedGrant?, _ options: GrantOptions) {
+        for check in checks {
+            CheckList.printLine(check.isPassed, check.subject.rawValue, check.detail)
+        }
+        guard let found, found.kind != options.kind.name, checks.first?.isPassed == false else { return }
+        let isKind = GrantKind.named(found.kind) != nil
+        CheckList.printAdvice(
+            "it is a \(found.title)"
+                + (isKind ? ": ask with 'media-token grant check \(found.kind)'" : ", of which no kind of grant is"))
+    }
+
+    private static func show(
+        _ checks: [GrantCheck], _ unverified: UnverifiedGrant?, _ options: GrantOptions
+    ) -> ExitStatus {
+        if options.has("json") {
+            Console.print(JSONLine.encode(GrantChecksObject(checks, nil)))
         } else {
             let unasked = checks.filter { $0.isPassed == nil }.map(\.subject.rawValue).joined(separator: ", ")
             let opens = unasked.isEmpty ? "OPENS" : "OPENS, as far as it was checked (not checked: \(unasked))"
             Console.print(Style.strong(checks.opens ? Style.good(opens) : Style.bad("OPENS NOTHING")))
-            for check in checks {
-                CheckList.printLine(check.isPassed, check.subject.rawValue, check.detail)
-            }
+            printChecks(checks, unverified, options)
         }
         return checks.opens ? .success : .rejected
     }
@@ -104,6 +140,18 @@ private struct GrantObject: Encodable {
 private struct GrantChecksObject: Encodable {
     let opens: Bool
     let checks: [CheckObject]
+    /// The kind that the grant was recognised as, and its fields; `nil` if a key was given, which says more.
+    let kind: String?
+    let unverifiedFields: [FieldObject]?
+
+    struct FieldObject: Encodable {
+        let name, text: String
+    }
+
+    init(_ checks: [GrantCheck], _ unverified: UnverifiedGrant?) {
+        (opens, self.checks, kind) = (checks.opens, checks.map(CheckObject.init), unverified?.kind)
+        unverifiedFields = unverified?.fields.map { FieldObject(name: $0.name, text: $0.text) }
+    }
 }
 
 extension CheckObject {

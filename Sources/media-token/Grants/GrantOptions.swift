@@ -1,3 +1,4 @@
+internal import Glibc
 internal import MediaTokenGate
 internal import PlaybackGrants
 internal import TextEncodings
@@ -38,8 +39,12 @@ struct GrantOptions {
         }
         let single = try Self.single(given, kind, isCheck: isCheck)
         if isCheck { try Self.refuseTwoQuestions(given, kind) }
-        guard given.has("key-file") != given.has("key-env") else {
+        // A grant is shown without a key too.
+        guard given.has("key-file") != given.has("key-env") || isCheck && !given.has("key-file") else {
             throw UsageError("expected one of --key-file and --key-env")
+        }
+        if isCheck, let grant = operands.first, grant != "-", !grant.hasPrefix("@"), access(grant, F_OK) == 0 {
+            throw UsageError("'\(printable(grant))' is a file; expected @ before its name, or a grant")
         }
         guard isCheck || given.all("key-file").count < 2 else {
             throw UsageError("--key-file is given twice; expected the one key that makes the grant")
@@ -118,6 +123,8 @@ struct GrantOptions {
     var stream: String? { single["url"] ?? single["path"] }
 
     func has(_ option: String) -> Bool { given.has(option) }
+
+    var hasKey: Bool { has("key-file") || has("key-env") }
 
     func period() throws(GrantError) -> GrantPeriod {
         let begin = starts.map { $0.wholeSeconds }

@@ -14,7 +14,7 @@ enum CheckList {
                 report.outcome.isPassed, report.check.rawValue,
                 report.detail + (isNote ? "; give --at to check it" : ""))
             if report.check == .window { printDates(examination, isNote ? "now" : "checked") }
-            if let advice = report.advice { Console.print("    \(pad("", 9))  → \(advice)") }
+            if let advice = report.advice { printAdvice(advice) }
         }
         printNotMade(examination)
         if showsFields { printFields(examination) }
@@ -35,8 +35,8 @@ enum CheckList {
             }
             let issued = examination.issueTime.map { "issued \(shown($0.timestamp)), " } ?? ""
             Console.print(
-                "    \(pad("", 9))  \(place): \(issued)expires \(shown(expires.timestamp)), \(time) \(shown(examination.time))"
-            )
+                "    \(pad("", 9))  \(place): \(issued)expires \(shown(expires.timestamp)), \(time) \(shown(examination.time))",
+                hanging: 15)
         }
     }
 
@@ -51,29 +51,38 @@ enum CheckList {
         let (unasked, unread) = (names(.notAsked), names(.unread))
         if !unread.isEmpty {
             Console.print(
-                "  \(Style.faint("–")) not checked, as the token could not be read: \(unread.joined(separator: ", "))")
+                "  \(Style.faint("–")) not checked, as the token could not be read: \(unread.joined(separator: ", "))",
+                hanging: 4)
         }
         if !unasked.isEmpty {
             let options = unasked.map { $0 == Check.window.rawValue ? "--at" : "--\($0)" }
             Console.print(
-                "  \(Style.faint("–")) not asked for: \(unasked.joined(separator: ", ")) (give \(options.joined(separator: ", ")))"
-            )
+                "  \(Style.faint("–")) not asked for: \(unasked.joined(separator: ", ")) (give \(options.joined(separator: ", ")))",
+                hanging: 4)
         }
     }
 
     private static func printFields(_ examination: Examination) {
         guard let kind = examination.kind else { return }
-        Console.print("  \(kind.title):")
-        let width = examination.fields.map(\.name.count).max() ?? 0
-        for field in examination.fields {
-            Console.print("    \(pad(printable(field.name), width))  \(printable(field.text, limit: 2000))")
+        printFields(examination.fields.map { ($0.name, $0.text) }, under: kind.title)
+    }
+
+    static func printFields(_ fields: [(name: String, text: String)], under title: String) {
+        Console.print("  \(title):")
+        let width = fields.map(\.name.count).max() ?? 0
+        for field in fields {
+            let text = printable(field.text, limit: 2000)
+            Console.print("    \(pad(printable(field.name), width))  \(text)", hanging: width + 6)
         }
     }
+
+    /// Prints what to do about the check before.
+    static func printAdvice(_ advice: String) { Console.print("    \(pad("", 9))  → \(advice)", hanging: 17) }
 
     /// - Parameter isPassed: whether the check passed; `nil` if it was not run.
     static func printLine(_ isPassed: Bool?, _ name: String, _ detail: String) {
         let mark = isPassed.map { $0 ? Style.good("✓") : Style.bad("✗") } ?? Style.faint("–")
-        Console.print("  \(mark) \(pad(name, 9))  \(detail)")
+        Console.print("  \(mark) \(pad(name, 9))  \(detail)", hanging: 15)
     }
 
     private static func pad(_ text: String, _ width: Int) -> String {

@@ -1,12 +1,12 @@
 internal import TextEncodings
 
 /// A grant as it was captured: a query, a URL that ends in one, or lines of headers.
-enum CapturedGrant {
+package enum CapturedGrant {
     /// The fields of the grant as a query, or the value of its only field.
     ///
     /// - Parameter name: the name of the only field that a grant of its kind has; `nil` if such a grant has several
     ///   fields. Other fields in the text are ignored.
-    static func query(_ text: String, named name: String?) -> String {
+    package static func query(_ text: String, named name: String?) -> String {
         let lines = text.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).map { line in
             String(Substring(line.drop(while: \.isASCIIWhiteSpace)))
         }
