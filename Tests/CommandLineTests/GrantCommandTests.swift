@@ -86,11 +86,13 @@ struct GrantCommandTests {
             let told = try run(["check", "akamai", "-"] + option, input: made)
             #expect(told.status == 1 && told.output.contains("✗ format"), "\(told)")
             #expect(
-                told.output.contains("→ it is a Common Access Token (CTA-5007): ask with 'media-token grant check cat'")
+                told.output.contains(
+                    "→ recognised as Common Access Token (CTA-5007): ask with 'media-token grant check cat'")
             )
         }
         let jwt = try run(["check", "cat", "eyJhbGciOiJIUzI1NiJ9.e30.AAAA"])
-        #expect(jwt.status == 1 && jwt.output.contains("→ it is a JSON Web Token (JWT), of which no kind"), "\(jwt)")
+        #expect(
+            jwt.status == 1 && jwt.output.contains("→ recognised as JSON Web Token (JWT), of which no kind"), "\(jwt)")
         let json = try run(["check", "cat", "-", "--json"] + Self.at, input: made)
         #expect(json.status == 0 && json.output.contains("\"opens\":false") && json.output.contains("\"kind\":\"cat\""))
         #expect(json.output.contains("{\"name\":\"catu\",\"text\":\"{3: {1: /live/}}\"}"), "\(json)")

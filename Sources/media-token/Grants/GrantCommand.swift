@@ -1,4 +1,5 @@
 internal import Files
+internal import Glibc
 internal import MediaTokenGate
 internal import PlaybackGrants
 
@@ -54,6 +55,9 @@ enum GrantCommand {
     /// Reads the operand: `GRANT`, `@FILE`, or `-` for standard input.
     private static func read(_ operand: String) throws(CommandError) -> String {
         guard operand == "-" || operand.hasPrefix("@") else { return operand }
+        if operand == "-", let typed = TerminalInput.all(STDIN_FILENO, "grant") {
+            return String(decoding: typed, as: UTF8.self)
+        }
         let path = operand == "-" ? "/dev/stdin" : String(operand.dropFirst())
         do {
             let bytes = try FileBytes.read(path, limit: 65_536)
@@ -110,7 +114,7 @@ enum GrantCommand {
         guard let found, found.kind != options.kind.name, checks.first?.isPassed == false else { return }
         let isKind = GrantKind.named(found.kind) != nil
         CheckList.printAdvice(
-            "it is a \(found.title)"
+            "recognised as \(found.title)"
                 + (isKind ? ": ask with 'media-token grant check \(found.kind)'" : ", of which no kind of grant is"))
     }
 

@@ -40,8 +40,9 @@ struct TokenInput {
     ) throws(CommandError) {
         var splitter = TokenSplitter()
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        var terminal = TerminalInput(descriptor)
         while true {
-            let count = read(descriptor, &chunk, chunk.count)
+            let count = terminal?.read(into: &chunk) ?? read(descriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw CommandError("\(name): \(String(cString: strerror(errno)))") }
             let tokens = count > 0 ? splitter.append(chunk[..<count]) : splitter.finish()

@@ -66,16 +66,16 @@ private struct FoundToken {
         case .used(let since):
             let unknown = "not known: a store keeps the time only if the first caller may retry"
             Console.print("used        yes")
-            Console.print("first use   \(since.map { TokenDate($0).description } ?? unknown)")
+            Console.print("first use   \(since.map { TokenDate($0).description } ?? unknown)", hanging: 12)
             Console.print("kept until  \(TokenDate(finding.keptUntil))")
         case .predatesStore(let since):
             Console.print(
                 "used        not known, and rejected: the store has complete records only for tokens issued after "
-                    + since.text(offset: 0))
+                    + since.text(offset: 0), hanging: 12)
         case .forgotten:
             Console.print(
                 "used        no longer known: the token has expired, and the store kept its record until "
-                    + "\(TokenDate(finding.keptUntil)); look in the gate's log")
+                    + "\(TokenDate(finding.keptUntil)); look in the gate's log", hanging: 12)
         }
     }
 
