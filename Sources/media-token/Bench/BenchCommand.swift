@@ -13,7 +13,7 @@ enum BenchCommand {
             'media-token bench COMMAND --help' shows the details.
 
             Example:
-              media-token bench verify --threads 2 --seconds 10
+              media-token bench verify --count 1000 --threads 2 --seconds 2
             """,
         groups: [])
 }

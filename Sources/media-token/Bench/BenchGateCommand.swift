@@ -23,13 +23,14 @@ enum BenchGateCommand {
             Exit status: 0 every answer as expected, 1 some other answer or none, 2 could not measure, 64 usage.
 
             Examples:
-              media-token bench gate http://127.0.0.1:8080 --rate 2000 --seconds 30 \\
+              media-token keys generate --to dev
+              media-token serve --keys dev --replays memory --skew 0 \\
+                --listen 127.0.0.1:8080 --admin 127.0.0.1:8081 --route /live=MML:TNT &
+              media-token bench gate http://127.0.0.1:8080 --rate 200 --seconds 2 \\
                 --signing-key dev/development.key
               media-token bench gate http://127.0.0.1:8080/v1/authz/forward-auth \\
-                --stream /live/1.ts --by grant --requestor MML --resource TNT \\
+                --stream /live/1.ts --requestor MML --resource TNT --count 200 \\
                 --signing-key dev/development.key
-              media-token bench gate http://127.0.0.1:8080 --tokens used.txt \\
-                --expect TOKEN_ALREADY_USED
             """,
         groups: [
             GateQuestionOptions.group, CorpusOptions.group,

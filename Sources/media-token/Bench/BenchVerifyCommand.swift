@@ -20,8 +20,9 @@ enum BenchVerifyCommand {
             Exit status: 0 done, 1 a token came to another code than expected, 2 could not measure, 64 usage.
 
             Examples:
-              media-token bench verify --threads 2 --seconds 10 --report report.html
-              media-token bench verify --tokens captured.txt --keys Keys \\
+              media-token bench verify --count 1000 --seconds 2 --report report.html
+              media-token bench verify --seconds 1 --keys Keys --min-rsa-bits 1024 \\
+                --tokens Tests/Vectors/media-token-2016-temppass.txt \\
                 --at '2016-03-17 15:02:00 -0700'
             """,
         groups: [

@@ -34,7 +34,8 @@ enum ServeCommand {
             Exit status: 0 stopped, or checked and right; 2 cannot serve; 64 usage, or problems found by --check.
 
             Examples:
-              media-token serve --keys adobe.pem --listen 127.0.0.1:8080 --replays memory
+              media-token serve --keys Keys --min-rsa-bits 1024 --replays memory \\
+                --listen 127.0.0.1:8080 --admin 127.0.0.1:8081 --route /live=MML:TNT
               media-token serve --print=start > gate.json
             """,
         groups: [

@@ -27,9 +27,14 @@ enum GrantCommand {
             Exit status: 0 made, opens, or without a key no check failed; 1 does not open; 2 cannot be made or looked at; 64 usage.
 
             Examples:
-              media-token grant akamai --key-file edge.key --acl '/live/tnt/*' --validity 3600 --form cookie
-              media-token grant check akamai @captured --key-file edge.key --url /live/tnt/1.ts
-              media-token grant cat --key-file grant.key --issuer gate --path-prefix /live/tnt/ --form cookie
+              openssl rand -hex 32 > grant.key
+              media-token grant akamai --key-file grant.key --acl '/live/tnt/*' \\
+                > grant.txt
+              media-token grant check akamai @grant.txt --key-file grant.key \\
+                --url /live/tnt/1.ts
+              media-token grant check akamai @grant.txt
+              media-token grant cat --key-file grant.key --issuer gate \\
+                --path-prefix /live/tnt/ --form cookie
             """,
         groups: GrantOption.groups)
 

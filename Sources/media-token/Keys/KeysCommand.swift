@@ -15,7 +15,8 @@ enum KeysCommand {
             'media-token keys COMMAND --help' shows the details.
 
             Example:
-              media-token keys import media_token_keystore.jks --password-file pass --to Keys
+              media-token keys import Tests/Vectors/keystores/trust.jks \\
+                --password 123456 --to imported
             """,
         groups: [])
 }

@@ -16,13 +16,14 @@ enum KeysImportCommand {
             Exit status: 0 done, 2 the file cannot be read or written, 64 usage.
 
             Example:
-              media-token keys import media_token_keystore.jks --password-file pass --to Keys
+              media-token keys import Tests/Vectors/keystores/trust.jks \\
+                --password 123456 --to imported
             """,
         groups: [
             OptionGroup(
                 heading: "Options:",
                 options: [
-                    CommandOption("to", "DIR", "Directory to write to; must exist"),
+                    CommandOption("to", "DIR", "Directory to write to; made if its parent exists"),
                     CommandOption("password", "P", "Password of the file; others on this machine can see it"),
                     CommandOption("password-file", "F", "Read the password from the first line of a file"),
                 ])
@@ -58,6 +59,7 @@ enum KeysImportCommand {
         guard !file.entries.isEmpty else {
             throw CommandError("\(invocation.file): holds no public key or certificate")
         }
+        try NewFile.makeDirectory(invocation.directory)
         if file.holdsPrivateKey {
             Console.printError("warning: \(invocation.file) holds a private key, which was not imported")
         }

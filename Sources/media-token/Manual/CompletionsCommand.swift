@@ -7,7 +7,10 @@ enum CompletionsCommand {
             The Debian package installs them. Without it, put them where the shell looks.
 
             Examples:
-              media-token completions bash > /etc/bash_completion.d/media-token
+              mkdir -p ~/.local/share/bash-completion/completions
+              media-token completions bash > \\
+                ~/.local/share/bash-completion/completions/media-token
+              mkdir -p ~/.config/fish/completions
               media-token completions fish > ~/.config/fish/completions/media-token.fish
             """,
         groups: [])

@@ -11,7 +11,7 @@ enum ManualCommand {
 
             Examples:
               media-token manual serve | man -l -
-              media-token manual --to /usr/local/share/man/man1
+              media-token manual --to .
             """,
         groups: [
             OptionGroup(

@@ -17,7 +17,8 @@ enum InspectCommand {
             Exit status: 0 no check failed, 1 a check failed, 2 undecided, 64 usage.
 
             Example:
-              media-token inspect --keys Keys --min-rsa-bits 1024 @captured.txt
+              media-token inspect --keys Keys --min-rsa-bits 1024 \\
+                @Tests/Vectors/media-token-2016-temppass.txt
             """,
         groups: [
             KeyOptions.group, ExpectationOptions.group,

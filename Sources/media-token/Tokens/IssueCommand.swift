@@ -16,9 +16,10 @@ enum IssueCommand {
             Exit status: 0 done, 2 the key cannot be used, 64 usage.
 
             Example:
-              mkdir -p dev && media-token keys generate --bits 2048 --to dev
-              media-token issue --signing-key dev/development.key --requestor MML --resource TNT | \\
-                media-token verify --key dev/development.pem --requestor MML --resource TNT
+              media-token keys generate --to dev
+              media-token issue --signing-key dev/development.key --requestor MML \\
+                --resource TNT | \\
+                media-token verify --keys dev --requestor MML --resource TNT
             """,
         groups: [
             OptionGroup(

@@ -23,8 +23,11 @@ enum ReplaysCommand {
             1 used, or older than the store's records, 2 cannot tell.
 
             Examples:
-              media-token replays stat lmdb:/var/lib/media-token/replays
-              media-token replays lookup lmdb:/var/lib/media-token/replays @token.txt
+              media-token bench verify --count 100 --seconds 1 --replays lmdb:replays
+              media-token replays stat lmdb:replays
+              media-token replays lookup lmdb:replays \\
+                @Tests/Vectors/media-token-2016-temppass.txt
+                # exit status 1: it is older than the store
             """,
         groups: [
             OptionGroup(heading: "Output:", options: [CommandOption("json", nil, "Print one JSON object")])

@@ -22,11 +22,14 @@ enum VerifyCommand {
             Exit status: 0 all valid, 1 at least one rejected, 2 undecided (keys or store), 64 usage.
 
             Examples:
-              media-token verify --keys adobe.pem --requestor MML --resource TNT @token.txt
-              media-token verify --key pub.pem --requestor MML --resource TNT \\
-                --at '2016-03-17 15:02:00 -0700' --json - < tokens.txt
-              media-token verify --keys adobe.pem --requestor MML --resource TNT \\
-                --replays lmdb:/var/lib/media-token/replays --status @token.txt
+              media-token verify --keys Keys --min-rsa-bits 1024 --requestor MML \\
+                --resource TNT --at '2016-03-17 15:02:00 -0700' \\
+                @Tests/Vectors/media-token-2016-temppass.txt
+              media-token verify --keys Keys/adobe-pass-2015-2021.pem \\
+                --min-rsa-bits 1024 --requestor MML --resource TNT \\
+                --replays lmdb:replays --status - \\
+                < Tests/Vectors/media-token-2016-temppass.txt
+                # exit status 1: it has expired
             """,
         groups: [
             KeyOptions.group, ExpectationOptions.group, TimeOptions.group, ReplayOptions.group,

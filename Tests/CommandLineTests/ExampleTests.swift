@@ -1,0 +1,116 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Runs the examples of help texts and pages with a shell, in a folder with what they name of a checkout.
+private struct Examples {
+    /// The examples, without the blanks in front and with their further lines.
+    let examples: [String]
+
+    /// The examples of a command's help.
+    init(help: String) throws {
+        let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
+        let title = try #require(lines.lastIndex { ["Example:", "Examples:"].contains($0) }, "\(help)")
+        let shown = lines[(title + 1)...].filter { !$0.isEmpty }
+        // A line that is too long is broken where no shell would expect it.
+        #expect(shown.allSatisfy { $0.hasPrefix("  ") }, "\(shown)")
+        examples = Self.examples(in: shown.map { String($0.dropFirst(2)) })
+    }
+
+    /// The examples of a page: what stands in its blocks for a shell.
+    init(page: String) {
+        examples = page.matches(of: /```sh\n(.*?)\n```/.dotMatchesNewlines()).flatMap { block in
+            Self.examples(in: block.1.split(separator: "\n").map(String.init))
+        }
+    }
+
+    init(_ examples: [String]) { self.examples = examples }
+
+    private static func examples(in lines: [String]) -> [String] {
+        lines.reduce(into: []) { examples, line in
+            if let last = examples.last, last.hasSuffix("\\") || line.hasPrefix("  ") {
+                examples[examples.count - 1] = last + "\n" + line
+            } else {
+                examples.append(line)
+            }
+        }
+    }
+
+    /// Runs each example in turn, and expects the exit status that a comment in it names, or else 0.
+    func run() throws {
+        let directory = try TemporaryDirectory()
+        for name in ["Keys", "Tests"] {
+            try FileManager.default.createSymbolicLink(
+                atPath: directory.path + "/" + name, withDestinationPath: Fixtures.package.appending(path: name).path)
+        }
+        let programs = directory.path + "/bin"
+        try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(
+            atPath: programs + "/media-token", withDestinationPath: Program.mediaToken.executable)
+        let ports = try FreePort.take(2)
+        var script = "cd '\(directory.path)' || exit\ntrap 'kill $gates 2> /dev/null' EXIT\n"
+        for (number, example) in examples.enumerated() {
+            let command = example.replacing(":8080", with: ":\(ports[0])").replacing(":8081", with: ":\(ports[1])")
+            script += "\n" + (Self.isGate(example) ? Self.started(command, ports[1]) : command)
+            script += "\necho $? > status-\(number)\n"
+        }
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        let outcome = try Program("sh").run(
+            [try directory.write(script, to: "script")],
+            environment: ["PATH": "\(programs):\(path)", "HOME": directory.path, "MANPAGER": "cat"])
+        for (number, example) in examples.enumerated() {
+            let promised = example.firstMatch(of: /# exit status ([0-9]+)/).map { String($0.1) } ?? "0"
+            let status = try? String(contentsOfFile: "\(directory.path)/status-\(number)", encoding: .utf8)
+            #expect(
+                status == promised + "\n",
+                "\(example)\n\(outcome.output.suffix(2000))\n\(outcome.errors.suffix(2000))")
+        }
+    }
+
+    /// Whether an example runs until somebody stops it.
+    private static func isGate(_ example: String) -> Bool {
+        example.hasPrefix("media-token serve") && !example.contains("--print") && !example.contains("--check")
+    }
+
+    /// Starts a gate, and waits until it answers. One that a user would have in the foreground is then stopped, and its status is the
+    /// example's.
+    private static func started(_ command: String, _ port: Int) -> String {
+        let isBackground = command.hasSuffix("&")
+        return """
+            \(command)\(isBackground ? "" : " &")
+            gates="$gates $!"
+            for attempt in $(seq 300); do
+                curl --silent --output /dev/null --noproxy '*' http://127.0.0.1:\(port)/livez && break
+                sleep 0.1
+            done
+            curl --silent --output /dev/null --noproxy '*' http://127.0.0.1:\(port)/livez\(isBackground ? "" : " && kill $! && wait $!")
+            """
+    }
+}
+
+@Suite("examples run as they stand in a checkout")
+struct ExampleTests {
+    @Test("those of --help", arguments: Manual.commands)
+    func help(command: [String]) throws {
+        let examples = try Examples(help: try Program.mediaToken.succeed(command + ["--help"]))
+        #expect(!examples.examples.isEmpty)
+        try examples.run()
+    }
+
+    @Test("those of the page on the command line")
+    func page() throws {
+        let page = Fixtures.package.appending(path: "Sources/media-token/CommandLine.docc/CommandLine.md")
+        let examples = Examples(page: try String(contentsOf: page, encoding: .utf8))
+        #expect(examples.examples.count >= 5)
+        try examples.run()
+    }
+
+    /// The README's blocks for a shell install packages and run all tests, and CI runs them.
+    @Test("those in the README's text")
+    func readme() throws {
+        let text = try String(contentsOf: Fixtures.package.appending(path: "README.md"), encoding: .utf8)
+        let commands = text.matches(of: /`(media-token [^`]*@Tests[^`]*)`/).map { String($0.1) }
+        #expect(!commands.isEmpty)
+        try Examples(commands).run()
+    }
+}
