@@ -7,7 +7,7 @@ extension AkamaiToken {
     ///
     /// - Throws: ``GrantError`` if the question cannot be asked; never for a fault of the token.
     public func check(_ token: String, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck] {
-        guard let fields = Fields(token.withoutName(name)) else {
+        guard let fields = AkamaiFields(token.withoutName(name)) else {
             return [
                 GrantCheck(
                     .format, false,
@@ -33,23 +33,8 @@ extension AkamaiToken {
         ] + Self.checks(of: fields, question)
     }
 
-    package static let usualNames = ["hdnts", "hdnea", "__token__"]
-
-    package static func contents(of grant: String) -> GrantContents? {
-        guard let fields = Fields(grant), [32, 40, 64].contains(fields.code.utf8.count),
-            fields.code.utf8.allSatisfy({ Hexadecimal.value(of: $0) != nil })
-        else { return nil }
-        let shown = fields.all.map { name, text in
-            (name: name, text: ["st", "exp"].contains(name) ? text.plainNumber?.secondsWithDate ?? text : text)
-        }
-        let begin = fields["st"].flatMap(\.plainNumber)
-        return GrantContents("Akamai Edge Authorization token", shown, begin: begin, end: fields.end) { question in
-            checks(of: fields, question)
-        }
-    }
-
     /// The checks that need no key.
-    private static func checks(of fields: Fields, _ question: GrantQuestion) -> [GrantCheck] {
+    static func checks(of fields: AkamaiFields, _ question: GrantQuestion) -> [GrantCheck] {
         var checks: [GrantCheck] = []
         if let begin = fields["st"] {
             // A start that is not a number fails the check.
@@ -73,12 +58,10 @@ extension AkamaiToken {
 }
 
 /// A token's fields. Each occurs at most once, and the HMAC is the last.
-private struct Fields {
+struct AkamaiFields {
     private static let names: Set<String> = ["ip", "st", "exp", "acl", "id", "data"]
 
     private var values: [String: String] = [:]
-    /// All fields in their order, with the HMAC.
-    private(set) var all: [(name: String, text: String)] = []
     let signed: String
     let code: String
     let end: Int64
@@ -97,12 +80,10 @@ private struct Fields {
             guard name.utf8.count <= 4, Self.names.contains(name),
                 values.updateValue(String(Substring(part[equals...].dropFirst())), forKey: name) == nil
             else { return nil }
-            all.append((name: name, text: values[name] ?? ""))
         }
         guard let end = values["exp"].flatMap(\.plainNumber) else { return nil }
         self.end = end
         code = String(Substring(last.dropFirst(mark.utf8.count)))
-        all.append((name: "hmac", text: code))
         signed = String(token.utf8.dropLast(last.count + 1)) ?? ""
     }
 }
