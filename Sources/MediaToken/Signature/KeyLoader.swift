@@ -3,6 +3,20 @@ internal import FoundationEssentials
 internal import Timestamps
 internal import TokenCrypto
 
+/// The bytes of a key file that is not on this machine's disk, and their password.
+package struct KeyBytes: Sendable {
+    package let name: String
+    package let bytes: [UInt8]
+    package let password: String?
+
+    /// - Parameters:
+    ///   - name: the name of the file, which the key gets if it has no better one.
+    ///   - password: the password of a PKCS#12 or JKS file; `nil` for the password of the other files.
+    package init(name: String, bytes: [UInt8], password: String?) {
+        (self.name, self.bytes, self.password) = (name, bytes, password)
+    }
+}
+
 /// Reads key files and sorts their keys into accepted and refused.
 struct KeyLoader {
     let password: String?
@@ -37,25 +51,36 @@ struct KeyLoader {
         accepted.append(VerificationKey(own, file: "own key"))
     }
 
+    /// Loads the bytes of a key file, all of whose keys must be acceptable.
+    mutating func load(_ bytes: KeyBytes) throws(KeyRingError) {
+        let file = Result { try KeyFile(reading: bytes.bytes, password: bytes.password ?? password) }
+        let problems = accept(file, named: bytes.name)
+        guard problems.isEmpty else { throw .refused(problems) }
+    }
+
     /// Accepts the acceptable keys of a file, and returns the others.
     ///
     /// - Parameter onlyRegular: Whether pipes and devices are refused, of which somebody may put one into a folder.
     private mutating func loadFile(_ path: String, onlyRegular: Bool) -> [RefusedKey] {
-        let file: KeyFile
-        do {
-            file = try KeyFile(
+        let file = Result {
+            try KeyFile(
                 reading: FileBytes.read(path, limit: KeyFile.sizeLimit, onlyRegular: onlyRegular), password: password)
-        } catch {
-            return [RefusedKey(file: path, reason: .unreadable("\(error)"))]
         }
-        guard !file.holdsPrivateKey else { return [RefusedKey(file: path, reason: .holdsPrivateKey)] }
+        return accept(file, named: path)
+    }
+
+    /// Accepts the acceptable keys of a file that was read, and returns the others.
+    private mutating func accept(_ read: Result<KeyFile, any Error>, named name: String) -> [RefusedKey] {
+        let file: KeyFile
+        do { file = try read.get() } catch { return [RefusedKey(file: name, reason: .unreadable("\(error)"))] }
+        guard !file.holdsPrivateKey else { return [RefusedKey(file: name, reason: .holdsPrivateKey)] }
         return file.entries.compactMap { entry in
             switch entry {
-            case .key(let key): accept(VerificationKey(key, file: path))
+            case .key(let key): accept(VerificationKey(key, file: name))
             case .certificate(let certificate):
                 accept(
-                    VerificationKey(certificate, file: path, ignoresDates: requirements.ignoresCertificateDates))
-            case .unusable(let error): RefusedKey(file: path, reason: .unreadable("\(error)"))
+                    VerificationKey(certificate, file: name, ignoresDates: requirements.ignoresCertificateDates))
+            case .unusable(let error): RefusedKey(file: name, reason: .unreadable("\(error)"))
             }
         }
     }

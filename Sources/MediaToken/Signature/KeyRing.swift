@@ -46,15 +46,15 @@ public struct KeyRing: Sendable {
         try self.init(loading: paths, unsafelyTrusting: nil, password: password, requirements: requirements, at: now)
     }
 
-    /// Loads keys as the public initializer does, and adds `own` without checking any requirement: a load test signs
-    /// its own tokens.
+    /// Loads keys as the public initializer does, and those of `files`; adds `own` without checking any requirement: a
+    /// load test signs its own tokens.
     package init(
-        loading paths: [String], unsafelyTrusting own: RSAPublicKey?, password: String? = nil,
-        requirements: KeyRequirements,
-        at now: Timestamp = .now
+        loading paths: [String], and files: [KeyBytes] = [], unsafelyTrusting own: RSAPublicKey?,
+        password: String? = nil, requirements: KeyRequirements, at now: Timestamp = .now
     ) throws(KeyRingError) {
         var loader = KeyLoader(password: password, requirements: requirements, now: now)
         if let own { loader.unsafelyTrust(own) }
+        for file in files { try loader.load(file) }
         for path in paths { try loader.load(path) }
         guard !loader.accepted.isEmpty else { throw .noKeys(places: paths, refused: loader.refused) }
         (keys, refused, self.requirements) = (loader.accepted, loader.refused, requirements)
