@@ -30,15 +30,20 @@ package struct ExaminationDocument: Encodable {
     private let token: String?
     private let fields: [String: String]
     private let checks: [CheckObject]
+    /// The token's clear text, if it was asked for.
+    private let clear: String?
 
     /// - Parameters:
     ///   - verdict: the code of the verdict; `nil` if the token was only examined.
     ///   - status: the HTTP status of the answer; `nil` on the command line.
-    package init(_ examination: Examination, verdict: VerdictCode? = nil, status: Int? = nil) {
+    ///   - clear: the token's clear text, if it is to be shown.
+    package init(
+        _ examination: Examination, verdict: VerdictCode? = nil, status: Int? = nil, clear: String? = nil
+    ) {
         let failure = examination.firstFailure
         code = verdict?.rawValue ?? examination.code
         number = (verdict ?? failure?.code)?.number
-        self.status = status
+        (self.status, self.clear) = (status, clear)
         (detail, check, advice) = (failure?.detail, failure?.check.rawValue, failure?.advice)
         (kind, key) = (examination.kind?.rawValue, examination.key)
         // To a backend, unsigned times are nothing but two of the fields.
