@@ -100,9 +100,10 @@ let package = Package(
             name: "media-token",
             dependencies: [
                 "CArgp", "EventLoops", "Files", "HTTPCalling", "HTTPMessages", "HTTPServing", "LoadTest", "MediaToken",
-                "MediaTokenGate", "PlaybackGrants", "ReplayStores", "TextEncodings", "Timestamps", "TokenCrypto",
+                "MediaTokenGate", "PlaybackGrants", "ReplayStores", "TextEncodings", "Threading", "Timestamps",
+                "TokenCrypto",
                 "TokenIssuer",
-            ]),
+            ], resources: [.embedInCode("Web/page.html")]),
 
         .target(
             name: "TestSupport",

@@ -53,8 +53,11 @@ enum DemoCommand {
                     ? "One token, one play. \(Style.good("Every answer was the right one."))"
                     : Style.bad("At least one answer was not the right one."))
             if !invocation.endsAfterTour {
-                try invite(to: gate, at: address, with: folder)
+                let web = try WebSession(
+                    port: 0, InspectCommand.engine(Arguments(values: ["key": [folder.publicKey]], operands: [])))
+                try invite(to: gate, at: address, with: folder, page: web.url)
                 while process.nextSignal(withinSeconds: 3600) == nil {}
+                web.stop()
             }
             try gate.stop()
             return isRight ? .success : .rejected
@@ -157,7 +160,9 @@ enum DemoCommand {
         }
     }
 
-    private static func invite(to gate: RunningGate, at address: String, with folder: DemoFolder) throws(CommandError) {
+    private static func invite(
+        to gate: RunningGate, at address: String, with folder: DemoFolder, page: String
+    ) throws(CommandError) {
         let unused = try folder.token("unused", issued: Timestamp.now)
         let stop = DemoStop.path("", "/live/index.m3u8", token: unused, expecting: 200, "VALID_TOKEN")
         Console.print(
@@ -169,6 +174,7 @@ enum DemoCommand {
                \(program) issue --signing-key \(folder.signingKey) --requestor \(DemoFolder.requestor) \
             --resource \(DemoFolder.resource) --format base64
             """)
+        Console.print("Inspect tokens in a browser of this machine:\n   \(page)")
         for listener in gate.adminListeners {
             Console.print("What it has counted:\n   curl http://\(listener)/metrics")
         }

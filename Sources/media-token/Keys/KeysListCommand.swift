@@ -62,7 +62,7 @@ enum KeysListCommand {
         let refused: String
     }
 
-    private struct KeyObject: Encodable {
+    struct KeyObject: Encodable {
         let name: String
         let file: String
         let bits: Int

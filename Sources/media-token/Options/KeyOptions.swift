@@ -59,6 +59,16 @@ struct KeyOptions {
         }
     }
 
+    /// Loads the keys, and those of `files`, without a word to the user.
+    func ring(with files: [KeyBytes]) throws(CommandError) -> KeyRing? {
+        guard !paths.isEmpty || !files.isEmpty else { return nil }
+        do {
+            return try KeyRing(
+                loading: paths, and: files, unsafelyTrusting: nil, password: try readPassword(),
+                requirements: requirements)
+        } catch { throw CommandError("\(error)") }
+    }
+
     /// Loads the verification keys of a gate.
     static func load(_ settings: GateSettings) throws(CommandError) -> KeyRing {
         try KeyOptions(settings).load()

@@ -35,10 +35,13 @@ struct OutputOptions {
     /// - Parameters:
     ///   - verdict: the code of the verdict; `nil` if the token was only inspected.
     ///   - showsFields: whether the list for people contains the token's fields. JSON always contains them.
-    func show(_ examination: Examination, verdict: VerdictCode? = nil, showsFields: Bool = false) {
+    ///   - clear: the token's clear text, if JSON is to contain it.
+    func show(
+        _ examination: Examination, verdict: VerdictCode? = nil, showsFields: Bool = false, clear: String? = nil
+    ) {
         guard showsChecks else { return }
         if isJSON {
-            Console.print(JSONLine.encode(ExaminationDocument(examination, verdict: verdict)))
+            Console.print(JSONLine.encode(ExaminationDocument(examination, verdict: verdict, clear: clear)))
         } else {
             CheckList.print(examination, code: verdict?.rawValue ?? examination.code, showsFields: showsFields)
         }

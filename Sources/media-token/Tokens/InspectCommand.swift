@@ -1,4 +1,5 @@
 internal import MediaToken
+internal import MediaTokenGate
 
 /// `media-token inspect`: shows the contents of a token of any kind, and runs the checks that the options ask for.
 enum InspectCommand {
@@ -12,7 +13,8 @@ enum InspectCommand {
             signature is checked. Everything else is checked only where an option asks for it; without --at, the output says \
             how long ago the token expired, and that is no failure.
 
-            The output holds personal data (sessionGUID). No token is consumed.
+            The output holds personal data (sessionGUID). No token is consumed. --web shows the same in a browser of this \
+            machine, at an address with a random path that is printed, until Ctrl-C; nothing leaves the machine.
 
             Exit status: 0 no check failed, 1 a check failed, 2 undecided, 64 usage.
 
@@ -27,7 +29,20 @@ enum InspectCommand {
                 options: [
                     CommandOption("device", "FINGERPRINT", "Device that an AuthN or AuthZ token must be bound to")
                 ]),
-            TimeOptions.group, OutputOptions.group,
+            TimeOptions.group, outputGroup, webGroup,
+        ])
+
+    private static let outputGroup = OptionGroup(
+        heading: OutputOptions.group.heading,
+        options: OutputOptions.group.options + [
+            CommandOption("clear", nil, "Add the token's clear text, which is personal data, to the JSON")
+        ])
+
+    private static let webGroup = OptionGroup(
+        heading: "In a browser:",
+        options: [
+            CommandOption("web", nil, "Serve a page for tokens that are pasted or dropped, on the loopback"),
+            CommandOption("port", "N", "Port of the page (default: any that is free)"),
         ])
 
     private struct Invocation {
@@ -37,6 +52,10 @@ enum InspectCommand {
         let output: OutputOptions
         let device: String?
         let input: TokenInput
+        let showsClear: Bool
+        /// The port of the page; `nil` without one.
+        let webPort: UInt16?
+        let given: Arguments
 
         init(_ given: Arguments) throws(UsageError) {
             keys = try KeyOptions(given)
@@ -45,7 +64,16 @@ enum InspectCommand {
             output = try OutputOptions(given)
             device = try given.one("device")
             input = try TokenInput(given.operands)
+            showsClear = given.has("clear")
+            let port = try given.number("port", in: 1...65_535)
+            webPort = given.has("web") ? UInt16(port ?? 0) : nil
+            self.given = given
             guard expectation.requestors.count <= 1 else { throw UsageError("--requestor is given more than once") }
+            guard !showsClear || given.has("json") else { throw UsageError("--clear is given without --json") }
+            guard webPort != nil || port == nil else { throw UsageError("--port is given without --web") }
+            guard webPort == nil || given.operands.isEmpty && !given.has("json") && !given.has("quiet") else {
+                throw UsageError("--web is given together with a token or an output option; paste the token there")
+            }
         }
 
         func questions() throws(CommandError) -> TokenInspector.Questions {
@@ -62,7 +90,10 @@ enum InspectCommand {
 
     @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
         let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
-        return CommandError.report { () throws(CommandError) in try inspect(invocation) }
+        return CommandError.report { () throws(CommandError) in
+            guard let port = invocation.webPort else { return try inspect(invocation) }
+            return try serve(invocation, port: port)
+        }
     }
 
     private static func inspect(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
@@ -77,10 +108,66 @@ enum InspectCommand {
                 if let failure = examination.firstFailure {
                     status = max(status, failure.code == .errorUnknown ? .undecided : .rejected)
                 }
-                invocation.output.show(examination, showsFields: true)
+                let clear = invocation.showsClear ? questions.clearText(of: token) : nil
+                invocation.output.show(examination, showsFields: true, clear: clear)
             }
             Console.flush()
         }
         return status
+    }
+}
+
+extension InspectCommand {
+    /// Serves the page until Ctrl-C.
+    private static func serve(_ invocation: Invocation, port: UInt16) throws(CommandError) -> ExitStatus {
+        // The signals are blocked before the server's thread starts.
+        let process = ServiceProcess()
+        if !invocation.keys.paths.isEmpty { _ = try invocation.keys.load() }
+        let session = try WebSession(port: port, engine(invocation.given))
+        Console.print(session.url)
+        Console.flush()
+        while process.nextSignal(withinSeconds: 3600) == nil {}
+        session.stop()
+        return .success
+    }
+
+    /// Answers the page's questions as this command, and `keys list`, would with `given` and the page's own options.
+    static func engine(_ given: Arguments) -> WebEngine {
+        WebEngine(
+            given: given,
+            inspect: { question in
+                answer(question) { (invocation) throws(CommandError) in
+                    let inspector = TokenInspector(keys: try invocation.keys.ring(with: question.keys))
+                    let questions = try invocation.questions()
+                    var splitter = TokenSplitter()
+                    let tokens = splitter.append(question.input[...]) + splitter.finish()
+                    return (tokens.isEmpty ? [RawToken("")] : tokens).map { token in
+                        JSONLine.encode(
+                            ExaminationDocument(
+                                inspector.inspect(token, asking: questions), clear: questions.clearText(of: token)))
+                    }
+                }
+            },
+            keys: { question in
+                answer(question) { (invocation) throws(CommandError) in
+                    let keys = try invocation.keys.ring(with: question.keys)?.keys ?? []
+                    return keys.map { JSONLine.encode(KeysListCommand.KeyObject($0)) }
+                }
+            })
+    }
+
+    private static func answer(
+        _ question: WebQuestion, _ answer: (Invocation) throws(CommandError) -> [String]
+    ) -> Result<[String], WebRefusal> {
+        let invocation: Invocation
+        do { invocation = try Invocation(question.arguments) } catch { return .failure(WebRefusal(error.message)) }
+        do { return .success(try answer(invocation)) } catch { return .failure(WebRefusal(error.message)) }
+    }
+}
+
+extension TokenInspector.Questions {
+    /// The clear text of the token that these questions are about; `nil` if it cannot be unwrapped.
+    fileprivate func clearText(of token: RawToken) -> String? {
+        token.clearText { resource?.names($0) ?? false }
     }
 }
