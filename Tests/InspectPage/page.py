@@ -1,0 +1,296 @@
+#!/usr/bin/env python3
+"""Drives the page of `media-token inspect --web` in Chromium: page.py PROGRAM FOLDER
+
+PROGRAM is the executable; screenshots are put into FOLDER. Prints each check that holds, and fails for the first that does not.
+"""
+import base64, contextlib, json, os, pathlib, re, signal, socket, subprocess, sys, tempfile, time, urllib.parse
+
+from axe_core_python.selenium import Axe
+from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+program, folder = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
+root = pathlib.Path(__file__).resolve().parents[2]
+clear = (root / "Tests/Vectors/media-token-2016-temppass.txt").read_text().strip()
+encoded = base64.b64encode(clear.encode()).decode()
+key = root / "Keys/adobe-pass-2015-2021.pem"
+guid = "613e99bf2db476308f802091f8462819"
+
+# The texts that people paste, each with what the page says of it at the token's own time without a key.
+forms = {
+    "clear text": (clear, "UNVERIFIED"),
+    "clear text between blanks": (f"  {clear}\r\n\n", "UNVERIFIED"),
+    "Base64": (encoded, "UNVERIFIED"),
+    "percent-encoded": (urllib.parse.quote(clear, safe=""), "UNVERIFIED"),
+    "an answer in JSON": (json.dumps({"serializedToken": encoded, "resource": "TNT"}), "UNVERIFIED"),
+    "something else": ("https://example.com/", "INVALID_TOKEN_FORMAT"),
+}
+
+
+def check(holds, what):
+    if not holds:
+        raise SystemExit(f"page.py: does not hold: {what}")
+    print(f"holds: {what}", flush=True)
+
+
+@contextlib.contextmanager
+def served(*options):
+    """Serves the page with these options, and yields its address."""
+    process = subprocess.Popen([program, "inspect", "--web", *options], stdout=subprocess.PIPE, text=True)
+    try:
+        yield process.stdout.readline().strip()
+    finally:
+        process.send_signal(signal.SIGINT)
+        check(process.wait(20) == 0, "Ctrl-C ends it with 0")
+
+
+@contextlib.contextmanager
+def browser():
+    options = webdriver.ChromeOptions()
+    options.binary_location = "/usr/bin/chromium"
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        for argument in ["--headless=new", "--no-sandbox", f"--user-data-dir={profile}", "--disable-background-networking",
+                         "--disable-component-update", "--disable-sync", "--no-first-run", "--disable-dev-shm-usage",
+                         "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost"]:
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
+        driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
+        try:
+            yield driver
+        finally:
+            driver.quit()
+
+
+class Page:
+    def __init__(self, driver, url):
+        self.driver, self.url = driver, url
+        self.violations = driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source":
+            "window.violations = []; document.addEventListener('securitypolicyviolation', event => "
+            "violations.push(event.violatedDirective + ' ' + event.blockedURI));"})
+        self.open()
+
+    def open(self):
+        self.driver.get(self.url)
+
+    def find(self, identifier):
+        return self.driver.find_element(By.ID, identifier)
+
+    def run(self, script, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    def paste(self, text):
+        self.run("""const data = new DataTransfer(); data.setData('text/plain', arguments[0]); const box = document.getElementById('box');
+            box.value = ''; box.dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true}));""", text)
+
+    def drop(self, name, content):
+        self.run("""const bytes = Uint8Array.from(atob(arguments[1]), letter => letter.charCodeAt(0)), data = new DataTransfer();
+            data.items.add(new File([bytes], arguments[0]));
+            document.body.dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}));""",
+            name, base64.b64encode(content).decode())
+
+    def wait(self, what, condition):
+        end = time.time() + 20
+        while time.time() < end:
+            if condition():
+                return check(True, what)
+            time.sleep(0.05)
+        check(False, f"{what}; the page says {self.verdict!r}, {self.find('problem').text!r}")
+
+    def wait_verdict(self, code, what):
+        self.wait(f"{what}: {code}", lambda: code in self.verdict)
+
+    @property
+    def verdict(self):
+        return self.words("verdict")
+
+    @property
+    def text(self):
+        """All that a reader sees, in fields too."""
+        return self.run("""return document.body.innerText
+            + [...document.querySelectorAll('input, textarea')].map(field => `${field.value} ${field.placeholder}`).join(' ')""")
+
+    def words(self, identifier):
+        return self.run("return document.getElementById(arguments[0]).innerText", identifier)
+
+    def click(self, selector):
+        """Clicks an element that the page may replace at any time."""
+        for _ in range(50):
+            with contextlib.suppress(StaleElementReferenceException):
+                return self.driver.find_element(By.CSS_SELECTOR, selector).click()
+
+    def fill(self, identifier, text):
+        field = self.find(identifier)
+        field.clear()
+        field.send_keys(text)
+
+
+def pasted_forms(page):
+    for name, (text, code) in forms.items():
+        page.open()
+        page.paste(text)
+        page.wait_verdict("TOKEN_EXPIRED" if code == "UNVERIFIED" else code, f"{name}, pasted, now")
+        if code == "UNVERIFIED":
+            page.find("own-time").click()
+            page.wait_verdict(code, f"{name}, at its own time")
+            check(page.find("unverified").is_displayed(), f"{name}: the fields are called UNVERIFIED")
+
+
+def several_tokens(page):
+    page.open()
+    page.paste(f"{clear}\n{encoded}\n")
+    page.wait("two tokens are two tabs", lambda: len(page.driver.find_elements(By.CSS_SELECTOR, "[role=tab]")) == 2)
+    page.find("tab-0").send_keys(Keys.ARROW_RIGHT)
+    check(page.find("tab-1").get_attribute("aria-selected") == "true", "an arrow key chooses the other tab")
+
+
+def personal_data(page):
+    page.open()
+    page.paste(clear)
+    page.wait_verdict("TOKEN_EXPIRED", "pasted")
+    check(guid not in page.text, "the session GUID is not shown")
+    page.click("#fields .reveal")
+    page.wait("a click shows the session GUID", lambda: guid in page.words("fields"))
+
+
+def dropped_key(page):
+    page.open()
+    page.paste(clear)
+    page.wait_verdict("TOKEN_EXPIRED", "pasted")
+    page.find("own-time").click()
+    page.wait_verdict("UNVERIFIED", "without a key")
+    page.drop("adobe.pem", key.read_bytes())
+    page.wait("a short key is refused, with the option that allows it", lambda: "--min-rsa-bits 1024" in page.words("keys"))
+    page.fill("bits", "1024" + Keys.TAB)
+    page.wait("the page says which key verified the token", lambda: "verified this token" in page.words("keys"))
+    page.wait_verdict("✓ VERIFIED", "with a key")
+    check("signature" in page.words("checks") and not page.find("unverified").is_displayed(), "the fields are verified")
+
+
+def expectations(page):
+    check("as the token says" in page.words("mark-requestor"), "an untouched field is no expectation")
+    check("not asked for" in page.words("checks"), "the requestor is not compared")
+    page.fill("expected-resource", "HBO")
+    page.wait_verdict("INVALID_RESOURCE_ID", "another resource is expected")
+    check(page.words("beside-expected") == "HBO" and page.words("beside-signed") == "TNT", "both resources are shown")
+    page.fill("expected-resource", "TNT")
+    page.fill("expected-requestor", "MML")
+    page.wait("the edited resource matches", lambda: "✓ VERIFIED" in page.verdict and "resource" in page.verdict)
+
+
+def taken_along(page):
+    page.driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
+    copied = {}
+    for name in ["command", "json", "ticket"]:
+        page.run("document.getElementById('copied').textContent = ''")
+        page.find(f"copy-{name}").click()
+        page.wait(f"copied: {name}", lambda: "Copied" in page.words("copied"))
+        copied[name] = page.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+    check(guid in copied["json"] and guid not in copied["ticket"] and "resourceID" in copied["ticket"], "the ticket has no session GUID")
+    with tempfile.TemporaryDirectory() as place:
+        (pathlib.Path(place) / "token.txt").write_text(clear)
+        (pathlib.Path(place) / "adobe.pem").write_bytes(key.read_bytes())
+        words = copied["command"].replace("media-token ", f"'{program}' ", 1)
+        outcome = subprocess.run(["bash", "-c", words], cwd=place, capture_output=True, text=True)
+        check("verify" in words and outcome.stdout.startswith("VALID_TOKEN"), f"the command gives the same verdict: {copied['command']}")
+
+
+def time_line(page):
+    page.find("own-time").click()
+    page.wait_verdict("VERIFIED", "at its own time")
+    slider = page.find("at")
+    slider.send_keys(Keys.END)
+    page.wait_verdict("TOKEN_EXPIRED", "End on the time line")
+    slider.send_keys(Keys.HOME)
+    page.wait_verdict("TOKEN_NOT_YET_VALID", "Home on the time line")
+    for key_name, code in [(Keys.PAGE_UP, "VERIFIED")]:
+        for _ in range(5):
+            slider.send_keys(key_name)
+        page.wait_verdict(code, "Page Up on the time line")
+    width = slider.size["width"]
+    # The middle of the element is the origin of offsets.
+    for begin, end, code in [(0, 0.48, "TOKEN_EXPIRED"), (0.48, 0, "VERIFIED"), (0, -0.48, "TOKEN_NOT_YET_VALID")]:
+        (ActionChains(page.driver).move_to_element_with_offset(slider, int(begin * width), 0).click_and_hold()
+            .move_to_element_with_offset(slider, int((begin + end) / 2 * width), 0)
+            .move_to_element_with_offset(slider, int(end * width), 0).release().perform())
+        page.wait_verdict(code, f"the pointer drags the time line to {end:+}")
+    page.find("now").click()
+    page.wait_verdict("TOKEN_EXPIRED", "now")
+    check("years" in page.words("at-text"), "the page says how long ago the token expired")
+
+
+def accessibility(page):
+    page.find("own-time").click()
+    page.wait_verdict("VERIFIED", "at its own time")
+    for scheme in ["light", "dark"]:
+        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+        for width in [360, 800, 1280]:
+            page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                        {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False})
+            findings = Axe().run(page.driver)["violations"]
+            details = [(finding["id"], [node["html"][:120] for node in finding["nodes"]][:3]) for finding in findings]
+            check(not findings, f"axe finds nothing, {scheme}, {width} px {details or ''}")
+            check(page.run("return document.documentElement.scrollWidth <= document.documentElement.clientWidth"), f"nothing is wider than {width} px")
+            shot = page.driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True})
+            (folder / f"page-{scheme}-{width}.png").write_bytes(base64.b64decode(shot["data"]))
+    page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def nothing_left(page):
+    kept = page.run("return [localStorage.length, sessionStorage.length, document.cookie, location.href, violations]")
+    check(kept == [0, 0, "", page.url, []], f"nothing is stored, and the policy is not violated: {kept}")
+    hosts = set()
+    for entry in page.driver.get_log("performance"):
+        message = json.loads(entry["message"])["message"]
+        if message["method"] == "Network.requestWillBeSent":
+            address = urllib.parse.urlsplit(message["params"]["request"]["url"])
+            # The first page of a new profile is Chromium's own.
+            if address.scheme not in ["chrome", "data", "chrome-untrusted"]:
+                hosts.add(address.hostname)
+    check(hosts == {"127.0.0.1"}, f"every request goes to the loopback: {hosts}")
+    # Chromium asks each server for an icon.
+    messages = [entry["message"] for entry in page.driver.get_log("browser") if "favicon" not in entry["message"]]
+    messages = [message for message in messages if "400 (Bad Request)" not in message]
+    check(not messages, f"the console is empty: {messages}")
+
+
+def foreign_requests(url):
+    place = urllib.parse.urlsplit(url)
+    own = f"{place.hostname}:{place.port}"
+    question = json.dumps({"input": clear})
+
+    def status(method="POST", path=None, host=own, **fields):
+        fields = {"Content-Type": "application/json", "Origin": f"http://{own}", "Sec-Fetch-Site": "same-origin",
+                  **{name.replace("_", "-"): value for name, value in fields.items()}}
+        lines = [f"{method} {place.path + 'inspect' if path is None else path} HTTP/1.1", f"Host: {host}", "Connection: close"]
+        lines += [f"{name}: {value}" for name, value in fields.items() if value is not None]
+        body = question if method == "POST" else ""
+        with socket.create_connection((place.hostname, place.port)) as connection:
+            connection.sendall("\r\n".join(lines + [f"Content-Length: {len(body)}", "", body]).encode())
+            answer = b"".join(iter(lambda: connection.recv(65536), b""))
+        return int(answer.split()[1])
+
+    check(len(re.sub(r"\W", "", place.path)) >= 32, "the path has 128 bits")
+    check(status() == 200 and status("GET", place.path) == 200, "the page's own questions are answered")
+    check(status(host=f"localhost:{place.port}", Origin=f"http://localhost:{place.port}") == 200, "so they are at localhost")
+    for host in ["example.com", f"example.com:{place.port}", place.hostname, f"127.0.0.1:{place.port + 1}", f"{own}.example.com"]:
+        check(status(host=host) == 404 and status("GET", place.path, host=host) == 404, f"Host {host} is refused")
+    for origin in ["null", "https://example.com", f"https://{own}", f"http://localhost:{place.port}", None]:
+        check(status(Origin=origin) == 403, f"Origin {origin} is refused")
+    for site in ["cross-site", "same-site", "none"]:
+        check(status(Sec_Fetch_Site=site) == 403, f"Sec-Fetch-Site {site} is refused")
+    check(status(Content_Type="text/plain") == 403, "a form cannot ask")
+    for path in ["/", "/inspect", place.path[:-2] + "/", place.path + "x", place.path + "?token=x", "/favicon.ico"]:
+        check(status("GET", path) == 404 and status(path=path) == 404, f"{path[:12]} is not found")
+    question = json.dumps({"input": clear, "options": {"resource-file": ["/etc/passwd"], "key": ["/etc/passwd"]}})
+    check(status() == 200, "options that name files have no effect")
+    check(status("DELETE", place.path) == 404, "other methods are not found")
+
+
+with served() as url, browser() as driver:
+    page = Page(driver, url)
+    for part in [pasted_forms, several_tokens, personal_data, dropped_key, expectations, taken_along, time_line, accessibility, nothing_left]:
+        part(page)
+    foreign_requests(url)
