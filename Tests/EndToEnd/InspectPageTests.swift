@@ -24,7 +24,10 @@ extension EndToEnd {
             #expect(
                 try Program.mediaToken.run(["inspect", "--json", "--clear", token]).output.contains(#""clear":"<sig"#))
             #expect(try !Program.mediaToken.run(["inspect", "--json", token]).output.contains(#""clear""#))
-            for wrong in [["--clear", token], ["--port", "1", token], ["--web", token], ["--web", "--json"]] {
+            for wrong in [
+                ["--clear", token], ["--port", "1", token], ["--web", token], ["--web", "--json"],
+                ["--web", "--requestor", "MML"],
+            ] {
                 #expect(try Program.mediaToken.run(["inspect"] + wrong).status == 64, "\(wrong)")
             }
             #expect(try Program.mediaToken.run(["inspect", "--web", "--keys", directory.path]).status == 2)

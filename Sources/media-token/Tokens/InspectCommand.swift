@@ -71,8 +71,9 @@ enum InspectCommand {
             guard expectation.requestors.count <= 1 else { throw UsageError("--requestor is given more than once") }
             guard !showsClear || given.has("json") else { throw UsageError("--clear is given without --json") }
             guard webPort != nil || port == nil else { throw UsageError("--port is given without --web") }
-            guard webPort == nil || given.operands.isEmpty && !given.has("json") && !given.has("quiet") else {
-                throw UsageError("--web is given together with a token or an output option; paste the token there")
+            let forWeb = Set((KeyOptions.group.options + webGroup.options).map(\.name))
+            guard webPort == nil || given.operands.isEmpty && forWeb.isSuperset(of: given.values.keys) else {
+                throw UsageError("--web goes with options for keys only; the page takes the token and all else")
             }
         }
 
@@ -123,7 +124,8 @@ extension InspectCommand {
         // The signals are blocked before the server's thread starts.
         let process = ServiceProcess()
         if !invocation.keys.paths.isEmpty { _ = try invocation.keys.load() }
-        let session = try WebSession(port: port, engine(invocation.given))
+        let keys = invocation.given.values.filter { !webGroup.options.map(\.name).contains($0.key) }
+        let session = try WebSession(port: port, engine(Arguments(values: keys, operands: [])))
         Console.print(session.url)
         Console.flush()
         while process.nextSignal(withinSeconds: 3600) == nil {}

@@ -66,7 +66,7 @@ struct WebRefusal: Error {
 
 /// What answers the questions of the page, each with lines of JSON.
 struct WebEngine: Sendable {
-    /// The options of the command line.
+    /// The options for keys on the command line.
     let given: Arguments
     /// Answers with the lines that `media-token inspect --json` prints.
     let inspect: @Sendable (WebQuestion) -> Result<[String], WebRefusal>
