@@ -170,6 +170,21 @@ def dropped_key(page):
     check("signature" in page.words("checks") and not page.find("unverified").is_displayed(), "the fields are verified")
 
 
+def other_kinds(page):
+    with tempfile.TemporaryDirectory() as place:
+        subprocess.run([program, "keys", "generate", "--bits", "2048", "--to", place], check=True, stdout=subprocess.DEVNULL)
+        token = subprocess.run([program, "issue", "--signing-key", f"{place}/development.key", "--kind", "authn", "--requestor", "MML",
+                                "--resource", "TNT", "--device", "device-of-a-viewer"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    page.open()
+    page.paste(token)
+    page.wait_verdict("UNVERIFIED", "an AuthN token, pasted")
+    personal = re.findall("<(?:simpleTokenAuthenticationGuid|simpleSaml\\w+|simpleTokenFingerprint)>([^<]+)", token)
+    check(len(personal) == 4 and not any(value in page.text for value in personal), "GUID, SAML index, name and device are not shown")
+    page.fill("expected-device", "another")
+    page.wait_verdict("NOT_AS_ASKED", "another device is expected")
+    check("device-of-a-viewer" not in page.text, "nor is the device in the reason")
+
+
 def keystore(page):
     page.drop("trust.jks", (root / "Tests/Vectors/keystores/trust.jks").read_bytes())
     page.wait("a keystore asks for its password", lambda: page.run("return document.querySelector('#keys input') !== null"))
@@ -230,6 +245,11 @@ def time_line(page):
 
 
 def accessibility(page):
+    page.open()
+    page.paste(clear)
+    page.drop("adobe.pem", key.read_bytes())
+    page.fill("bits", "1024" + Keys.TAB)
+    page.wait("the key is there", lambda: "verified this token" in page.words("keys"))
     page.find("own-time").click()
     page.wait_verdict("VERIFIED", "at its own time")
     page.driver.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
@@ -313,6 +333,6 @@ def foreign_requests(url):
 
 with served() as url, browser() as driver:
     page = Page(driver, url)
-    for part in [pasted_forms, several_tokens, personal_data, dropped_key, keystore, expectations, taken_along, time_line, accessibility, nothing_left]:
+    for part in [pasted_forms, several_tokens, personal_data, dropped_key, keystore, expectations, taken_along, time_line, other_kinds, accessibility, nothing_left]:
         part(page)
     foreign_requests(url)

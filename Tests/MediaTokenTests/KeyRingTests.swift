@@ -94,6 +94,25 @@ struct KeyRingTests {
             ["genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-pkeyopt", "rsa_keygen_pubexp:3"])
     }
 
+    @Test("bytes are loaded as their file would be, each with its own password, and refused under their name")
+    func bytes() throws {
+        let store = [UInt8](try Data(contentsOf: Self.keystores.appending(path: "trust.jks")))
+        let pem = Array(try publicPEM(TestKeys.stranger).utf8)
+        func ring(_ files: [KeyBytes]) throws -> KeyRing {
+            try KeyRing(loading: [], and: files, unsafelyTrusting: nil, requirements: KeyRequirements())
+        }
+        let keys = try ring([
+            KeyBytes(name: "a.jks", bytes: store, password: "123456"),
+            KeyBytes(name: "b.pem", bytes: pem, password: nil),
+        ]).keys
+        #expect(keys.contains { $0.name == "b.pem" } && keys.contains { $0.file == "a.jks" })
+        let secret = Array(try TestKeys.standard.pemText().utf8)
+        for (bytes, text) in [(store, "--password"), (secret, "private key"), (Array("junk".utf8), "c.pem")] {
+            let message = message { try ring([KeyBytes(name: "c.pem", bytes: bytes, password: nil)]) }
+            #expect(message.hasPrefix("c.pem: ") && message.contains(text), "\(message)")
+        }
+    }
+
     @Test("an unreadable file and an empty directory are errors at once")
     func nothingToLoad() throws {
         #expect(message { try KeyRing(loading: directory.path) }.contains("no usable verification key"))
