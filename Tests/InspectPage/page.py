@@ -122,9 +122,8 @@ class Page:
                 return action(self.driver.find_element(By.CSS_SELECTOR, selector))
 
     def fill(self, identifier, text):
-        field = self.find(identifier)
-        field.clear()
-        field.send_keys(text)
+        # Typed over as by a person: WebDriver's clear() tells the page of no input.
+        self.find(identifier).send_keys(Keys.CONTROL + "a" + Keys.NULL, text)
 
 
 def pasted_forms(page):
