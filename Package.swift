@@ -90,6 +90,7 @@ let package = Package(
                 "TextEncodings", "Threading", "Timestamps", "TokenXML",
             ]),
         .target(name: "TokenIssuer", dependencies: ["MediaToken", "TextEncodings", "TokenCrypto"]),
+        .target(name: "Captures", dependencies: ["TextEncodings"]),
         .target(
             name: "LoadTest",
             dependencies: [
@@ -99,9 +100,9 @@ let package = Package(
         .executableTarget(
             name: "media-token",
             dependencies: [
-                "CArgp", "EventLoops", "Files", "HTTPCalling", "HTTPMessages", "HTTPServing", "LoadTest", "MediaToken",
-                "MediaTokenGate", "PlaybackGrants", "ReplayStores", "TextEncodings", "Threading", "Timestamps",
-                "TokenCrypto",
+                "CArgp", "Captures", "EventLoops", "Files", "HTTPCalling", "HTTPMessages", "HTTPServing", "LoadTest",
+                "MediaToken", "MediaTokenGate", "PlaybackGrants", "ReplayStores", "TextEncodings", "Threading",
+                "Timestamps", "TokenCrypto",
                 "TokenIssuer",
             ], resources: [.embedInCode("Web/page.html")]),
 
@@ -112,7 +113,7 @@ let package = Package(
         .target(
             name: "FuzzProperties",
             dependencies: [
-                "Files", "HTTPMessages", "MediaToken", "MediaTokenGate", "PlaybackGrants",
+                "Captures", "Files", "HTTPMessages", "MediaToken", "MediaTokenGate", "PlaybackGrants",
                 "StreamPaths", "TestSupport", "TextEncodings", "Timestamps", "TokenCrypto", "TokenIssuer", "TokenXML",
             ],
             path: "Tests/Fuzzing/Properties"),
@@ -129,6 +130,7 @@ let package = Package(
         .testTarget(
             name: "HTTPTests",
             dependencies: ["EventLoops", "HTTPMessages", "HTTPServing", "TestSupport", "TextEncodings"]),
+        .testTarget(name: "CapturesTests", dependencies: ["Captures", "TestSupport", "TextEncodings"]),
         .testTarget(name: "StreamPathsTests", dependencies: ["StreamPaths"]),
         .testTarget(name: "TokenCryptoTests", dependencies: ["TestSupport", "TextEncodings", "TokenCrypto"]),
         .testTarget(name: "FilesTests", dependencies: ["Files", "TestSupport"]),

@@ -8,13 +8,6 @@ package enum WrappingLayer: String, Sendable {
 }
 
 extension RawToken {
-    /// The clear text for people who examine the token; `nil` if the layers cannot be taken off.
-    ///
-    /// - Parameter isWanted: whether to take the decision for this resource from a REST v2 answer that has several.
-    package func clearText(choosing isWanted: (String) -> Bool) -> String? {
-        (try? unwrapped(choosing: isWanted)).map { String(decoding: $0, as: UTF8.self) }
-    }
-
     /// The clear text, `<signatureInfo>…`, with every layer taken off.
     ///
     /// Each step recognises the layer by its first bytes; decoders are not tried one after the other. Each kind of

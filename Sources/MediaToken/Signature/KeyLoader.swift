@@ -42,8 +42,7 @@ struct KeyLoader {
             for file in try KeyRing.keyFiles(in: path) { refused += loadFile(file, onlyRegular: true) }
             return
         }
-        let problems = loadFile(path, onlyRegular: false)
-        guard problems.isEmpty else { throw .refused(problems) }
+        try Self.requireNone(loadFile(path, onlyRegular: false))
     }
 
     /// Accepts a key of this process without checking any requirement.
@@ -54,7 +53,11 @@ struct KeyLoader {
     /// Loads the bytes of a key file, all of whose keys must be acceptable.
     mutating func load(_ bytes: KeyBytes) throws(KeyRingError) {
         let file = Result { try KeyFile(reading: bytes.bytes, password: bytes.password ?? password) }
-        let problems = accept(file, named: bytes.name)
+        try Self.requireNone(accept(file, named: bytes.name))
+    }
+
+    /// Refuses a file of which a key was refused.
+    private static func requireNone(_ problems: [RefusedKey]) throws(KeyRingError) {
         guard problems.isEmpty else { throw .refused(problems) }
     }
 

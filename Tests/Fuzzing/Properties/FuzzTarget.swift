@@ -21,6 +21,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case gate
     /// The bytes of a connection.
     case http
+    /// A capture of any form, in which tokens are found.
+    case capture
 
     package func property() throws -> any FuzzProperty {
         switch self {
@@ -35,6 +37,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .grant: try GrantProperty()
         case .gate: try GateProperty()
         case .http: HTTPProperty()
+        case .capture: CaptureProperty()
         }
     }
 }

@@ -1,0 +1,231 @@
+internal import TextEncodings
+
+/// Searches a text for tokens, takes off what they are wrapped in, and searches what that gives, layer by layer.
+///
+/// The search is for people who debug. It accepts nothing: the strict reader decides what a token says.
+final class CaptureSearch {
+    /// The position of a text in the capture.
+    struct Place {
+        /// The layers around the text.
+        var way: [String]
+        var line: Int
+        /// Whether the text is the capture itself, so that its lines are those of the capture.
+        var isOutermost = false
+
+        func inside(_ steps: String...) -> Place { Place(way: way + steps, line: line) }
+    }
+
+    private var findings: [Finding] = []
+    private var facts = Facts()
+
+    /// The number of layers within layers. A real capture has up to six.
+    private static let depthLimit = 10
+    /// The largest text of which everything is unescaped, if nothing was found in it as it is.
+    private static let secondLookLimit = 1 << 20
+    private var depth: Int
+    /// The object whose value is searched; `nil` outside of documents.
+    private var object: Facts.Object?
+
+    init(depth: Int = 0) { self.depth = depth }
+
+    /// Searches a text of any form.
+    func search(_ text: ArraySlice<UInt8>, at place: Place) {
+        guard depth < Self.depthLimit else { return }
+        depth += 1
+        defer { depth -= 1 }
+        let first = text.first { !$0.isASCIIWhiteSpace }
+        if first == UInt8(ascii: "{") || first == UInt8(ascii: "["), walk(text, at: place) { return }
+        searchText(text, from: text.startIndex, until: text.endIndex, at: place)
+    }
+
+    /// Searches a document whose values are texts of any form.
+    ///
+    /// - Returns: Whether the text is a document to its end, and so need not be searched as any other text.
+    private func walk(_ text: ArraySlice<UInt8>, at place: Place) -> Bool {
+        let (document, left) = document(text, at: place)
+        guard left == 0 else { return false }
+        add(document)
+        return true
+    }
+
+    /// Searches the document that `text` begins with.
+    ///
+    /// - Returns: What it holds, and the number of bytes behind it and white space; `nil` if it is not JSON to its end.
+    private func document(_ text: ArraySlice<UInt8>, at place: Place) -> (CaptureSearch, Int?) {
+        let search = CaptureSearch(depth: depth)
+        var unread = [Array(text)]
+        let reader = CaptureReader { unread.popLast() ?? [] }
+        var walker = JSONWalker(reader, limit: .max) { path, value, _ in
+            search.take(value, at: path[...], in: place)
+        }
+        guard walker.walk() else { return (search, nil) }
+        while reader.peek?.isASCIIWhiteSpace == true { reader.skip() }
+        return (search, reader.left)
+    }
+
+    private func add(_ document: CaptureSearch) {
+        let (inner, innerFacts) = document.takeAll()
+        findings += inner
+        facts.add(innerFacts)
+    }
+
+    /// Searches an answer of Adobe Pass that stands in another text, such as behind the headers of HTTP.
+    ///
+    /// - Returns: Where it ends; `nil` if it is not JSON.
+    private func walkAnswer(_ text: ArraySlice<UInt8>, at place: Place) -> Int? {
+        var place = place
+        place.isOutermost = false
+        let (document, left) = document(text, at: place)
+        guard let left else { return nil }
+        add(document)
+        return text.endIndex - left
+    }
+
+    /// The number of bytes from an answer's brace to the members that show what it is.
+    private static let answerHead = 64
+    private static let answerLimit = 1 << 18
+
+    /// Takes one value of a document, and searches it.
+    func take(_ value: [UInt8], at steps: ArraySlice<JSONWalker.Step>, in place: Place) {
+        let path = steps.path
+        let (parent, name) = path.splittingLastName
+        let outer = object
+        let object = Facts.Object(way: place.way, path: parent)
+        facts.add(value, name, in: object, line: place.line)
+        let isDocument = value.first == UInt8(ascii: "{") || value.first == UInt8(ascii: "[")
+        guard isDocument || value.count >= Self.shortestToken else { return }
+        self.object = object
+        search(value[...], at: place.inside(path))
+        self.object = outer
+    }
+
+    private static let shortestToken = 24
+
+    /// Searches text that is no document for what may begin a token, and peels each of them.
+    ///
+    /// - Parameters:
+    ///   - begin: the position in the text from which on tokens are looked for; what is before tells how one is escaped.
+    ///   - end: the position up to which a token may begin.
+    /// - Returns: The position up to which the text was searched.
+    @discardableResult
+    func searchText(_ text: ArraySlice<UInt8>, from begin: Int, until end: Int, at place: Place) -> Int {
+        var (position, counted, place) = (begin, begin, place)
+        while let run = DigitRun.next(in: text, from: position, until: end) {
+            if place.isOutermost {
+                place.line += text[counted..<run.start].count { $0 == UInt8(ascii: "\n") }
+                counted = run.start
+            }
+            position = max(run.end, peel(run, in: text, at: place))
+        }
+        return max(position, end)
+    }
+
+    /// Takes off what is around a token that may begin with `run`.
+    ///
+    /// - Returns: The position up to which the text was used.
+    private func peel(_ run: DigitRun, in text: ArraySlice<UInt8>, at place: Place) -> Int {
+        switch run.kind(in: text) {
+        case .marker(let marker):
+            guard let bracket = OpeningBracket(before: marker, until: run.end, in: text) else { return run.end }
+            let named = place.named(by: text, before: bracket.start)
+            guard let layer = bracket.layer else {
+                guard let clear = ClearText(in: text[bracket.start...]) else { return run.end }
+                add(.token(clear.readings), at: named)
+                return clear.end
+            }
+            let region = layer.region(in: text[bracket.start...])
+            search(layer.decode(region)[...], at: named.inside(layer.rawValue))
+            return region.endIndex
+        case .grant:
+            let grant = GrantText(around: run, in: text)
+            let named = place.named(by: text, before: grant.range.lowerBound)
+            add(.grant(String(decoding: text[grant.range], as: UTF8.self)), at: named)
+            return grant.range.upperBound
+        case .error:
+            if let error = ErrorDocument.error(in: text[run.start...]) { add(.error(error), at: place) }
+            return run.end
+        case .answer:
+            let before = text[..<run.start].suffix(Self.answerHead)
+            guard let brace = before.lastIndex(of: UInt8(ascii: "{")) else { return run.end }
+            return walkAnswer(text[brace...].prefix(Self.answerLimit), at: place) ?? run.end
+        case .digits:
+            guard let encoded = EncodedText(in: text[run.start...]) else { return run.end }
+            search(encoded.decoded[...], at: place.named(by: text, before: run.start).inside(encoded.encoding.rawValue))
+            return encoded.end
+        case nil:
+            return run.end
+        }
+    }
+
+    private func add(_ content: Finding.Content, at place: Place) {
+        findings.append(Finding(content, way: place.way, line: place.line, object: object))
+    }
+
+    /// Unescapes all of a text in which nothing was found, one way after the other, until something is found.
+    func lookAgain(at text: ArraySlice<UInt8>, in place: Place) {
+        guard findings.isEmpty, text.count <= Self.secondLookLimit else { return }
+        for layer in Layer.allCases {
+            let decoded = layer.decode(text)
+            guard decoded.count != text.count, decoded.count >= Self.shortestToken else { continue }
+            search(decoded[...], at: place.inside(layer.rawValue))
+            if !findings.isEmpty { return }
+        }
+    }
+
+    /// Hands over what was found since the last call, with what the documents say of the tokens in them, and with their errors.
+    func takeAll() -> (findings: [Finding], facts: Facts) {
+        defer { (findings, facts) = ([], Facts()) }
+        let tokens = findings.map { finding in
+            var finding = finding
+            if finding.stated == .nothing, let object = finding.object, case .token = finding.content {
+                finding.stated = Stated(named: { facts[object][$0] ?? facts[object.parent][$0] })
+            }
+            return finding
+        }
+        return (tokens + errors, facts)
+    }
+
+    /// The errors of the document: objects with a code, and with an action or a status.
+    private var errors: [Finding] {
+        facts.own.compactMap { object, line in
+            let members = facts[object]
+            guard let code = members["code"], members["action"] ?? members["status"] != nil else { return nil }
+            let error = ServiceError(
+                code: code, action: members["action"], message: members["details"] ?? members["message"],
+                resource: facts[object.parent]["resource"])
+            return Finding(.error(error), way: object.way + [object.path].filter { !$0.isEmpty }, line: line)
+        }
+    }
+}
+
+extension ArraySlice<JSONWalker.Step> {
+    /// The path as one writes it: `decisions[0].token.serializedToken`.
+    fileprivate var path: String {
+        reduce(into: "") { text, step in
+            switch step {
+            case .index(let index): text += "[\(index)]"
+            case .name(let name): text += text.isEmpty ? printable(name, limit: 40) : "." + printable(name, limit: 40)
+            }
+        }
+    }
+}
+
+extension CaptureSearch.Place {
+    /// The place below the name that a text gives to what begins at `start`: a header's, a parameter's, an element's.
+    fileprivate func named(by text: ArraySlice<UInt8>, before start: Int) -> Self {
+        let before = text[..<start].suffix(80)
+        let separators = before.reversed().prefix { "\"'\\ :=>\t\r\n".utf8.contains($0) }
+        guard separators.contains(where: { ":=>".utf8.contains($0) }) else {
+            // A scheme stands between the name of a header and a token: `Authorization: Bearer TOKEN`.
+            guard before.reversed().starts(with: " reraeB".utf8) else { return self }
+            return named(by: text, before: start - 7)
+        }
+        let name = before.dropLast(separators.count).reversed()
+            .prefix { $0.isLetterOrDigit || "-_.".utf8.contains($0) }
+        let isClosingTag =
+            separators.contains(UInt8(ascii: ">"))
+            && before.dropLast(separators.count + name.count).last == UInt8(ascii: "/")
+        guard !name.isEmpty, name.count <= 40, !isClosingTag else { return self }
+        return inside(String(decoding: name.reversed(), as: UTF8.self))
+    }
+}

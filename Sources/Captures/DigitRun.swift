@@ -1,0 +1,114 @@
+internal import TextEncodings
+
+/// A run of letters, digits and `+ / - _`: a word, or a token or a part of one in Base64 or hexadecimal digits.
+struct DigitRun {
+    enum Kind {
+        /// The name of a token's outermost element, at this position.
+        case marker(Int)
+        /// A word that belongs to a playback grant.
+        case grant
+        /// The name of an error's element.
+        case error
+        /// The name of a member that is among the first of an answer of Adobe Pass.
+        case answer
+        /// Enough digits for a token.
+        case digits
+    }
+
+    let start: Int
+    let end: Int
+
+    private static let isDigit: [Bool] = (0...255).map { byte in
+        UInt8(byte).isLetterOrDigit || "+/-_".utf8.contains(UInt8(byte))
+    }
+
+    /// The next run of at least three bytes that begins at `position` or later, and before `limit`; `nil` if there is none.
+    static func next(in text: ArraySlice<UInt8>, from position: Int, until limit: Int) -> DigitRun? {
+        let base = text.startIndex
+        let found: (Int, Int)? = text.withUnsafeBufferPointer { bytes in
+            isDigit.withUnsafeBufferPointer { isDigit in
+                var start = position - base
+                while start < limit - base {
+                    guard isDigit[Int(bytes[start])] else {
+                        start += 1
+                        continue
+                    }
+                    var end = start
+                    while end < bytes.count, isDigit[Int(bytes[end])] { end += 1 }
+                    if end - start >= shortest { return (start, end) }
+                    start = end
+                }
+                return nil
+            }
+        }
+        return found.map { DigitRun(start: base + $0.0, end: base + $0.1) }
+    }
+
+    private static let shortest = 3
+    private static let marker: StaticString = "signatureInfo"
+    private static let shortestEncoded = 32
+    private static let grantWords: [String] = ["hmac", "Key-Pair-Id", "CloudFront-Key-Pair-Id", "md5"]
+
+    func kind(in text: ArraySlice<UInt8>) -> Kind? {
+        let run = text[start..<end]
+        let length = Self.marker.utf8CodeUnitCount
+        if run.count >= length, run.suffix(length).isSame(as: Self.marker) { return .marker(end - length) }
+        let next = end < text.endIndex ? text[end] : nil
+        switch next {
+        case UInt8(ascii: "=") where Self.grantWords.contains(where: run.isSame): return .grant
+        case UInt8(ascii: ".") where run.begins(with: "eyJ"): return .grant
+        case _ where run.begins(with: "0YRD") || run.begins(with: "2D3RhE"): return .grant
+        case UInt8(ascii: ">") where run.isSame(as: "error"): return .error
+        case UInt8(ascii: "\"") where run.isSame(as: "decisions") || run.isSame(as: "action"): return .answer
+        default: return run.count >= Self.shortestEncoded || run.begins(with: EncodedText.marker) ? .digits : nil
+        }
+    }
+}
+
+/// The text of a playback grant around a word of it.
+struct GrantText {
+    let range: Range<Int>
+    private static let limit = 8192
+
+    init(around run: DigitRun, in text: ArraySlice<UInt8>) {
+        let word = text[run.start..<run.end]
+        let isQuery = word.isSame(as: "Key-Pair-Id") || word.isSame(as: "md5")
+        // CloudFront's cookies are three of one header; an Akamai grant is one parameter, and a query several.
+        let isCookies = word.begins(with: "CloudFront-")
+        let isParameter = word.isSame(as: "hmac")
+        func isPart(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: " "): isCookies
+            case UInt8(ascii: "&"), UInt8(ascii: ";"): isQuery || isCookies
+            case UInt8(ascii: "?"), UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "<"), UInt8(ascii: ">"): false
+            default: byte > 0x20
+            }
+        }
+        let isBegun = !isQuery && !isCookies && !isParameter
+        let before = isBegun ? 0 : text[..<run.start].suffix(Self.limit).reversed().prefix(while: isPart).count
+        range = (run.start - before)..<text[run.start...].prefix(Self.limit).prefix(while: isPart).endIndex
+    }
+}
+
+/// An error of Adobe's older services: `<error><status>403</status><message>…</message><details>…</details></error>`.
+enum ErrorDocument {
+    private static let limit = 4096
+
+    /// Reads the error; `nil` if it says nothing.
+    ///
+    /// - Parameter text: begins with the name of the error's element.
+    static func error(in text: ArraySlice<UInt8>) -> ServiceError? {
+        let text = String(decoding: text.prefix(Self.limit), as: UTF8.self)
+        func element(_ name: String) -> String? {
+            guard let begin = text.firstRange(of: "<\(name)>")?.upperBound,
+                let end = text[begin...].firstRange(of: "</\(name)>")?.lowerBound
+            else { return nil }
+            return String(text[begin..<end])
+        }
+        guard text.contains("</error>"), let code = element("code") ?? element("message") ?? element("details") else {
+            return nil
+        }
+        return ServiceError(
+            code: code, action: element("action"), message: element("details") ?? element("message"), resource: nil)
+    }
+}

@@ -1,0 +1,92 @@
+/// Something that a capture holds: a token, a text that may be a playback grant, or an error of Adobe Pass.
+package struct Finding: Sendable {
+    package enum Content: Sendable {
+        /// A token of any kind. There are several readings if it is not certain what was put around or into it; the first that
+        /// can be read, or the first of all, is the token.
+        case token([Reading])
+        /// A text that looks like a playback grant or a JWT.
+        case grant(String)
+        /// An answer of Adobe Pass without a token.
+        case error(ServiceError)
+    }
+
+    /// One reading of a token.
+    package struct Reading: Sendable {
+        /// What was taken off at last, which is a part of the way to this reading only.
+        package let layers: [String]
+        /// The token's clear text, `<signatureInfo>…`.
+        package let clearText: [UInt8]
+    }
+
+    package let content: Content
+    /// The way to it, from the outside in: `HAR`, `entry 12`, `response.content.text`, `decisions[0].token.serializedToken`, `Base64`.
+    package let way: [String]
+    /// The line of the capture on which it begins, from 1.
+    package let line: Int
+    /// What the document around a token says of it.
+    package internal(set) var stated = Stated.nothing
+
+    /// The object of a document in which it was found; `nil` in any other text.
+    let object: Facts.Object?
+
+    /// Creates a finding of a capture in which nothing was found, to say why it is no token.
+    package init(unread capture: [UInt8]) {
+        self.init(.token([Reading(layers: [], clearText: capture)]), way: [], line: 1)
+    }
+
+    init(_ content: Content, way: [String], line: Int, object: Facts.Object? = nil) {
+        (self.content, self.way, self.line, self.object) = (content, way, line, object)
+    }
+
+    /// Whether it is in what the client sent, and not in an answer; `nil` if that is not known.
+    package var isSent: Bool? {
+        guard way.first == Self.archive, way.count > 2 else { return nil }
+        return way[2].hasPrefix("request")
+    }
+
+    static let archive = "HAR"
+}
+
+/// What a token, or a request for one, is about.
+package enum Subject: String, CaseIterable, Sendable {
+    case requestor
+    case resource
+    case mvpd = "MVPD"
+    case device
+
+    /// The names that Adobe's services and programmers' back ends have for it.
+    var names: [String] {
+        switch self {
+        case .requestor: ["requestor", "requestorId", "requestor_id", "serviceProvider", "adobe_requestor_id"]
+        case .resource: ["resource", "resourceId", "resource_id", "resourceID", "resources[0]"]
+        case .mvpd: ["mvpd", "mvpdId", "mvpd_id", "mso_id", "msoId"]
+        case .device: ["deviceId", "device_id", "ap-device-identifier"]
+        }
+    }
+}
+
+/// What a request, a token, or the document around a token says of each subject.
+package struct Stated: Sendable, Equatable {
+    private var values: [Subject: String] = [:]
+
+    /// - Parameter value: returns what is said of a subject; `nil` if nothing is.
+    package init(_ value: (Subject) -> String?) {
+        for subject in Subject.allCases { values[subject] = value(subject) }
+    }
+
+    /// What says nothing.
+    static let nothing = Stated { (_: Subject) in nil }
+
+    package subscript(subject: Subject) -> String? { values[subject] }
+}
+
+/// An error that Adobe Pass answered with, at the top of an answer or within a decision.
+package struct ServiceError: Sendable, Equatable {
+    /// The code of an enhanced error, such as `authorization_denied_by_mvpd`, or the message of an older one.
+    package let code: String
+    /// What the client is to do: `authentication`, `retry`, `none`.
+    package let action: String?
+    package let message: String?
+    /// The resource whose decision it is.
+    package let resource: String?
+}

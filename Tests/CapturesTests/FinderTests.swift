@@ -1,0 +1,79 @@
+import Captures
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct FinderTests {
+    @Test("A token is found in each form that people have", arguments: Form.all)
+    func forms(_ form: Form) throws {
+        for pieceSize in [8 << 20, 64 << 10] {
+            let finding = try #require(tokens(in: form.capture, pieceSize: pieceSize).first)
+            guard case .token(let readings) = finding.content else { continue }
+            let plain = Form.token.replacing(
+                "<authToken>", with: form.name == "CSV" ? "<authToken a=\"1\">" : "<authToken>")
+            let reading = try #require(readings.first { $0.clearText == Array(plain.utf8) }, "\(finding.way)")
+            let way = finding.way + reading.layers
+            for layer in form.layers { #expect(way.contains(layer), "\(way)") }
+            #expect(tokens(in: form.capture, pieceSize: pieceSize).count == 1)
+        }
+    }
+
+    @Test("A token is found under each three layers, in any order", arguments: Form.wrappers, Form.wrappers)
+    func layers(_ inner: Form.Wrapper, _ middle: Form.Wrapper) {
+        for outer in Form.wrappers {
+            let text = outer.wrap(middle.wrap(inner.wrap(Form.token)))
+            for capture in [text, "before it=\(text) and=after"] {
+                let readings = tokens(in: Array(capture.utf8)).flatMap { (finding) -> [[UInt8]] in
+                    if case .token(let readings) = finding.content { return readings.map(\.clearText) }
+                    return []
+                }
+                let isFound = readings.contains(Array(Form.token.utf8))
+                #expect(isFound, "\(inner.name), \(middle.name), \(outer.name): \(capture.prefix(120))")
+            }
+        }
+    }
+
+    @Test("A capture without a token gives none")
+    func none() {
+        for text in [
+            "", "{}", "[]", "{", "signatureInfo", "\u{0}\u{0}\u{0}\u{0}", String(repeating: "A", count: 100_000),
+        ] {
+            #expect(tokens(in: Array(text.utf8)).isEmpty, "\(text.prefix(20))")
+        }
+    }
+
+    @Test(
+        "An answer without a token gives the error of Adobe Pass, wherever it stands",
+        arguments: [
+            ("", ""), ("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", "\n"), ("curl -s x\n", ""),
+            (Form.token + "\n", "\n" + Form.token),
+        ])
+    func denials(_ before: String, _ after: String) {
+        let denial = #"{"decisions":[{"resource":"TNT","authorized":false,"error":{"action":"none","code":"denied"}}]}"#
+        for answer in [denial, #"{"action":"none","status":403,"code":"denied"}"#] {
+            let errors = findings(in: Array((before + answer + after).utf8)).compactMap { finding in
+                if case .error(let error) = finding.content { error } else { nil }
+            }
+            #expect(errors.map(\.code) == ["denied"])
+            #expect(errors.first?.action == "none")
+        }
+        let tokens = tokens(in: Array((before + denial + after).utf8)).count
+        #expect(tokens == (before + after).components(separatedBy: "</authToken>").count - 1)
+    }
+
+    private func tokens(in capture: [UInt8], pieceSize: Int = 8 << 20) -> [Finding] {
+        findings(in: capture, pieceSize: pieceSize).filter { if case .token = $0.content { true } else { false } }
+    }
+}
+
+/// Everything that a capture holds, also in the entries of an archive.
+func findings(in capture: [UInt8], pieceSize: Int = 8 << 20, chunk: Int = 1000) -> [Finding] {
+    var (rest, found) = (capture[...], [Finding]())
+    TokenFinder(pieceSize: pieceSize).search {
+        defer { rest = rest.dropFirst(chunk) }
+        return Array(rest.prefix(chunk))
+    } _: { part in
+        found += part.findings
+    }
+    return found
+}

@@ -1,0 +1,37 @@
+internal import Captures
+
+/// What is found in a capture has a way and a line, and begins as a token does; a capture that is searched in small pieces
+/// gives nothing else than the capture as a whole.
+struct CaptureProperty: FuzzProperty {
+    func check(_ input: [UInt8]) throws {
+        var count = 0
+        for pieceSize in [8 << 20, 4096] {
+            var problem: Violation?
+            TokenFinder(pieceSize: pieceSize).search(input) { part in
+                count += part.findings.count
+                for finding in part.findings {
+                    do { try check(finding, in: input) } catch { problem = error as? Violation }
+                }
+            }
+            if let problem { throw problem }
+        }
+        try demand(count <= 2 * input.count, "\(count) findings in \(input.count) bytes")
+    }
+
+    private func check(_ finding: Finding, in input: [UInt8]) throws {
+        let lines = input.count { $0 == UInt8(ascii: "\n") } + 1
+        try demand((1...lines).contains(finding.line), "line \(finding.line) of \(lines)")
+        try demand(finding.way.count <= 40, "a way of \(finding.way.count) steps")
+        for step in finding.way { try demandOneLine(step) }
+        switch finding.content {
+        case .token(let readings):
+            try demand((1...15).contains(readings.count), "\(readings.count) readings")
+            for reading in readings {
+                try demand(reading.clearText.first == UInt8(ascii: "<"), "a token that begins with no tag")
+                try demand(reading.clearText.count <= 2 * input.count, "a token of \(reading.clearText.count) bytes")
+            }
+        case .grant(let text): try demand(!text.isEmpty, "a grant without a text")
+        case .error(let error): try demand(!error.code.isEmpty || input.count > 8, "an error without a code")
+        }
+    }
+}
