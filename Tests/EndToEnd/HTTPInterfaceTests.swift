@@ -95,7 +95,8 @@ extension EndToEnd {
             let token = try place.tokens(1)[0]
             for (arguments, codes) in [
                 (["verify"] + key + names, ["VALID_TOKEN", "TOKEN_ALREADY_USED", "INVALID_TOKEN_FORMAT"]),
-                (["inspect"] + key, ["VERIFIED", "VERIFIED", "INVALID_TOKEN_FORMAT"]),
+                (["inspect"] + key, ["VERIFIED", "VERIFIED"]),
+                (["verify", "--find"] + key + names, ["VALID_TOKEN", "TOKEN_ALREADY_USED"]),
             ] {
                 let printed = try Program.mediaToken.run(arguments, input: Data("\(token)\n\(token)\njunk\n".utf8))
                 let read = try printed.output.split(separator: "\n").map { try GateAnswer.read(Data($0.utf8)).code }

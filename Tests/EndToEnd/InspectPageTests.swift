@@ -23,7 +23,7 @@ extension EndToEnd {
             let token = "@Tests/Vectors/media-token-2016-temppass.txt"
             #expect(
                 try Program.mediaToken.run(["inspect", "--json", "--clear", token]).output.contains(#""clear":"<sig"#))
-            #expect(try !Program.mediaToken.run(["inspect", "--json", token]).output.contains(#""clear""#))
+            #expect(try !Program.mediaToken.run(["inspect", "--json", token]).output.contains(#""clear":"#))
             for wrong in [
                 ["--clear", token], ["--port", "1", token], ["--web", token], ["--web", "--json"],
                 ["--web", "--requestor", "MML"],

@@ -21,6 +21,11 @@ class Answer:
     expires: typing.Optional[int] = None
     secondsLeft: typing.Optional[int] = None
     token: typing.Optional[str] = None
+    found: typing.Optional[int] = None
+    line: typing.Optional[int] = None
+    way: typing.Optional[list] = None
+    entry: typing.Optional[int] = None
+    action: typing.Optional[str] = None
     url: typing.Optional[str] = None
     kind: typing.Optional[str] = None
     fields: typing.Optional[dict] = None

@@ -1,3 +1,4 @@
+internal import Captures
 internal import MediaToken
 internal import Glibc
 internal import TextEncodings
@@ -26,30 +27,80 @@ struct TokenInput {
     ///
     /// An input without any token counts as one empty token.
     func forEachGroup(_ body: ([RawToken]) -> Void) throws(CommandError) {
-        guard let operand else { return try forEachGroup(of: STDIN_FILENO, "standard input", body) }
-        guard operand.hasPrefix("@") else { return body([RawToken(operand)]) }
+        if let operand, !operand.hasPrefix("@") { return body([RawToken(operand)]) }
+        try withReader { (reader) throws(CommandError) in
+            var splitter = TokenSplitter()
+            while true {
+                let chunk = try reader.next()
+                let tokens = chunk.isEmpty ? splitter.finish() : splitter.append(chunk[...])
+                if !tokens.isEmpty { body(tokens) }
+                guard !chunk.isEmpty else { break }
+            }
+            if splitter.count == 0 { body([RawToken("")]) }
+        }
+    }
+
+    /// Finds all that the input holds, in whatever form, and calls `body` with each part.
+    ///
+    /// - Returns: The first bytes of the input, up to the length of a token.
+    func find(_ body: (TokenFinder.Part) -> Void) throws(CommandError) -> [UInt8] {
+        if let operand, !operand.hasPrefix("@") {
+            TokenFinder().search(Array(operand.utf8), body)
+            return Array(operand.utf8)
+        }
+        return try withReader { (reader) throws(CommandError) in
+            var (head, failure) = ([UInt8](), CommandError?.none)
+            func next() -> [UInt8] {
+                do throws(CommandError) {
+                    let chunk = try reader.next()
+                    head += chunk.prefix(RawToken.sizeLimit + 1 - head.count)
+                    return chunk
+                } catch {
+                    failure = error
+                    return []
+                }
+            }
+            withoutActuallyEscaping(next) { TokenFinder().search($0, body) }
+            if let failure { throw failure }
+            return head
+        }
+    }
+
+    private func withReader<Value>(
+        _ use: (inout ChunkReader) throws(CommandError) -> Value
+    ) throws(CommandError) -> Value {
+        guard let operand else {
+            var reader = ChunkReader(STDIN_FILENO, "standard input")
+            return try use(&reader)
+        }
         let path = String(operand.dropFirst())
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw CommandError("\(path): \(String(cString: strerror(errno)))") }
         defer { close(descriptor) }
-        try forEachGroup(of: descriptor, path, body)
+        var reader = ChunkReader(descriptor, path)
+        return try use(&reader)
+    }
+}
+
+/// Reads a file, a pipe or a terminal chunk by chunk.
+private struct ChunkReader {
+    private let descriptor: Int32
+    private let name: String
+    private var terminal: TerminalInput?
+
+    init(_ descriptor: Int32, _ name: String) {
+        (self.descriptor, self.name, terminal) = (descriptor, name, TerminalInput(descriptor))
     }
 
-    private func forEachGroup(
-        of descriptor: Int32, _ name: String, _ body: ([RawToken]) -> Void
-    ) throws(CommandError) {
-        var splitter = TokenSplitter()
+    /// The next bytes; none at the end.
+    mutating func next() throws(CommandError) -> [UInt8] {
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
-        var terminal = TerminalInput(descriptor)
         while true {
             let count = terminal?.read(into: &chunk) ?? read(descriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw CommandError("\(name): \(String(cString: strerror(errno)))") }
-            let tokens = count > 0 ? splitter.append(chunk[..<count]) : splitter.finish()
-            if !tokens.isEmpty { body(tokens) }
-            guard count > 0 else { break }
+            return Array(chunk[..<count])
         }
-        if splitter.count == 0 { body([RawToken("")]) }
     }
 }
 

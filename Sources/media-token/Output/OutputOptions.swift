@@ -18,9 +18,14 @@ struct OutputOptions {
     /// Whether only the codes are shown.
     let isStatus: Bool
     private let isQuiet: Bool
-    private let isJSON: Bool
+    let isJSON: Bool
     /// Whether the checks of a token are shown.
     var showsChecks: Bool { !isQuiet && !isStatus }
+
+    /// JSON, whatever was asked for.
+    static let json = OutputOptions()
+
+    private init() { (isStatus, isQuiet, isJSON) = (false, false, true) }
 
     init(_ given: Arguments) throws(UsageError) {
         isStatus = given.has("status")
@@ -35,13 +40,10 @@ struct OutputOptions {
     /// - Parameters:
     ///   - verdict: the code of the verdict; `nil` if the token was only inspected.
     ///   - showsFields: whether the list for people contains the token's fields. JSON always contains them.
-    ///   - clear: the token's clear text, if JSON is to contain it.
-    func show(
-        _ examination: Examination, verdict: VerdictCode? = nil, showsFields: Bool = false, clear: String? = nil
-    ) {
+    func show(_ examination: Examination, verdict: VerdictCode? = nil, showsFields: Bool = false) {
         guard showsChecks else { return }
         if isJSON {
-            Console.print(JSONLine.encode(ExaminationDocument(examination, verdict: verdict, clear: clear)))
+            Console.print(JSONLine.encode(ExaminationDocument(examination, verdict: verdict)))
         } else {
             CheckList.print(examination, code: verdict?.rawValue ?? examination.code, showsFields: showsFields)
         }

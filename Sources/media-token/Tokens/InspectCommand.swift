@@ -1,3 +1,4 @@
+internal import Captures
 internal import MediaToken
 internal import MediaTokenGate
 
@@ -9,6 +10,10 @@ enum InspectCommand {
         name: "media-token inspect", operands: "[TOKEN | @FILE | -]",
         summary: "Show what a media, AuthN or AuthZ token holds, and check what is asked.",
         details: """
+            The input may be any text or file that holds tokens: a log, a curl line, a URL, JSON, a hexdump. Tokens, \
+            playback grants and errors of Adobe Pass are found and numbered, with the way to each. A HAR file is shown as \
+            a table of its calls, with what changed between them.
+
             Without a key the fields are shown under UNVERIFIED: nothing about them is to be believed. With keys the \
             signature is checked. Everything else is checked only where an option asks for it; without --at, the output says \
             how long ago the token expired, and that is no failure.
@@ -18,9 +23,10 @@ enum InspectCommand {
 
             Exit status: 0 no check failed, 1 a check failed, 2 undecided, 64 usage.
 
-            Example:
+            Examples:
               media-token inspect --keys Keys --min-rsa-bits 1024 \\
                 @Tests/Vectors/media-token-2016-temppass.txt
+              base64 Tests/Vectors/media-token-2016-temppass.txt | media-token inspect -
             """,
         groups: [
             KeyOptions.group, ExpectationOptions.group,
@@ -29,8 +35,11 @@ enum InspectCommand {
                 options: [
                     CommandOption("device", "FINGERPRINT", "Device that an AuthN or AuthZ token must be bound to")
                 ]),
-            TimeOptions.group, outputGroup, webGroup,
+            TimeOptions.group, captureGroup, outputGroup, webGroup,
         ])
+
+    private static let captureGroup = OptionGroup(
+        heading: "Capture:", options: [CommandOption("only", "N", "Show entry N of a HAR file in full")])
 
     private static let outputGroup = OptionGroup(
         heading: OutputOptions.group.heading,
@@ -56,6 +65,8 @@ enum InspectCommand {
         /// The port of the page; `nil` without one.
         let webPort: UInt16?
         let given: Arguments
+        /// The entry of a HAR file that is shown in full; `nil` for all, in a table.
+        let entry: Int?
 
         init(_ given: Arguments) throws(UsageError) {
             keys = try KeyOptions(given)
@@ -68,6 +79,7 @@ enum InspectCommand {
             let port = try given.number("port", in: 1...65_535)
             webPort = given.has("web") ? UInt16(port ?? 0) : nil
             self.given = given
+            entry = try given.number("only", in: 1...Int64(Int32.max)).map(Int.init)
             guard expectation.requestors.count <= 1 else { throw UsageError("--requestor is given more than once") }
             guard !showsClear || given.has("json") else { throw UsageError("--clear is given without --json") }
             guard webPort != nil || port == nil else { throw UsageError("--port is given without --web") }
@@ -99,22 +111,13 @@ enum InspectCommand {
 
     private static func inspect(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
         let keys = invocation.keys.paths.isEmpty ? nil : try invocation.keys.load()
-        let inspector = TokenInspector(keys: keys)
-        var questions = try invocation.questions()
-        var status = ExitStatus.success
-        try invocation.input.forEachGroup { tokens in
-            questions.now = .now
-            for token in tokens {
-                let examination = inspector.inspect(token, asking: questions)
-                if let failure = examination.firstFailure {
-                    status = max(status, failure.code == .errorUnknown ? .undecided : .rejected)
-                }
-                let clear = invocation.showsClear ? questions.clearText(of: token) : nil
-                invocation.output.show(examination, showsFields: true, clear: clear)
-            }
+        let output = FindingsOutput(invocation.output, only: invocation.entry, showsClear: invocation.showsClear)
+        var inspection = CaptureInspection(keys: keys, asking: try invocation.questions(), output)
+        let head = try invocation.input.find { part in
+            inspection.take(part)
             Console.flush()
         }
-        return status
+        return inspection.finish(of: head)
     }
 }
 
@@ -139,15 +142,13 @@ extension InspectCommand {
             given: given,
             inspect: { question in
                 answer(question) { (invocation) throws(CommandError) in
-                    let inspector = TokenInspector(keys: try invocation.keys.ring(with: question.keys))
-                    let questions = try invocation.questions()
-                    var splitter = TokenSplitter()
-                    let tokens = splitter.append(question.input[...]) + splitter.finish()
-                    return (tokens.isEmpty ? [RawToken("")] : tokens).map { token in
-                        JSONLine.encode(
-                            ExaminationDocument(
-                                inspector.inspect(token, asking: questions), clear: questions.clearText(of: token)))
-                    }
+                    var lines: [String] = []
+                    let output = FindingsOutput(.json, only: nil, showsClear: true) { lines.append($0) }
+                    let keys = try invocation.keys.ring(with: question.keys)
+                    var inspection = CaptureInspection(keys: keys, asking: try invocation.questions(), output)
+                    TokenFinder().search(question.input) { inspection.take($0) }
+                    _ = inspection.finish(of: Array(question.input.prefix(RawToken.sizeLimit + 1)))
+                    return lines
                 }
             },
             keys: { question in
@@ -164,12 +165,5 @@ extension InspectCommand {
         let invocation: Invocation
         do { invocation = try Invocation(question.arguments) } catch { return .failure(WebRefusal(error.message)) }
         do { return .success(try answer(invocation)) } catch { return .failure(WebRefusal(error.message)) }
-    }
-}
-
-extension TokenInspector.Questions {
-    /// The clear text of the token that these questions are about; `nil` if it cannot be unwrapped.
-    fileprivate func clearText(of token: RawToken) -> String? {
-        token.clearText { resource?.names($0) ?? false }
     }
 }

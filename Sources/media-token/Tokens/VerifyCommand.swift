@@ -1,3 +1,4 @@
+internal import Captures
 internal import MediaToken
 internal import ReplayStores
 
@@ -10,7 +11,8 @@ enum VerifyCommand {
         summary: "Decide whether media tokens open a resource, and say exactly why not.",
         details: """
             A token is read from the argument, from a file behind '@', or from standard input: one a line, or one \
-            document. Clear text, percent-encoding, Base64, a REST v1 <play> and REST v1 or v2 JSON are understood.
+            document. Clear text, percent-encoding, Base64, a REST v1 <play> and REST v1 or v2 JSON are understood. \
+            With --find, tokens are found in any text, also in a HAR file, and errors of Adobe Pass are rejected.
 
             Each token is accepted once: within this run or, with --replays, for as long as it lives, whoever asks. A \
             store that is new cannot know the past, and rejects tokens issued before it (TOKEN_PREDATES_STORE).
@@ -33,6 +35,9 @@ enum VerifyCommand {
             """,
         groups: [
             KeyOptions.group, ExpectationOptions.group, TimeOptions.group, ReplayOptions.group,
+            OptionGroup(
+                heading: "Capture:",
+                options: [CommandOption("find", nil, "Find the tokens in a HAR, log, curl line or text of any form")]),
             OutputOptions.verdictGroup,
         ])
 
@@ -43,6 +48,7 @@ enum VerifyCommand {
         let replays: ReplayOptions
         let output: OutputOptions
         let input: TokenInput
+        let finds: Bool
 
         init(_ given: Arguments) throws(UsageError) {
             keys = try KeyOptions(given)
@@ -51,6 +57,7 @@ enum VerifyCommand {
             replays = try ReplayOptions(given, time: time)
             output = try OutputOptions(given)
             input = try TokenInput(given.operands)
+            finds = given.has("find")
             guard !output.isStatus || given.has("replays") else {
                 throw UsageError(
                     "--status is given without --replays; expected a store that remembers used tokens, or memory to accept "
@@ -89,7 +96,9 @@ enum VerifyCommand {
             replays: store)
         let expectation = Expectation(requestors: invocation.expectation.requestors, resource: resource)
         let (status, codes) = try store.closed { () throws(CommandError) in
-            try verify(invocation, by: verifier, for: expectation)
+            invocation.finds
+                ? try verifyFound(invocation, keys, by: verifier, for: expectation)
+                : try verify(invocation, by: verifier, for: expectation)
         }
         // Codes are printed when the store is closed, so that no program reads VALID_TOKEN of a run that fails.
         for code in codes { Console.print(code.rawValue) }
@@ -120,6 +129,48 @@ enum VerifyCommand {
             }
             Console.flush()
         }
+        return (status, codes)
+    }
+
+    /// Verifies all tokens that are found in the input, each of an archive once, and rejects what Adobe Pass answered in their place.
+    private static func verifyFound(
+        _ invocation: Invocation, _ keys: KeyRing, by verifier: MediaTokenVerifier, for expectation: Expectation
+    ) throws(CommandError) -> (ExitStatus, [VerdictCode]) {
+        var (status, codes, archived) = (ExitStatus.success, [VerdictCode](), Set<[UInt8]>())
+        var inspector = FindingInspector(keys: keys)
+        var shown = FindingsOutput(invocation.output, only: nil)
+        func verify(_ found: ExaminedFinding) {
+            var found = found
+            if case .token(_, let clearText) = found.result {
+                let (tokens, now) = invocation.time.groups(of: [RawToken(clearText)], for: expectation.resource)[0]
+                let requests = tokens.map { VerificationRequest(token: $0, expectation: expectation) }
+                let (outcome, examination) = verifier.verifyAndExamine(requests, at: now)[0]
+                (found.result, found.verdict) = (.token(examination, clearText: clearText), outcome.code)
+                status = max(status, outcome.exitStatus)
+                if invocation.output.isStatus, let reason = outcome.reason { Console.printError(reason) }
+            } else if case .error(let error) = found.result {
+                found.verdict = .invalidTokenFormat
+                status = max(status, .rejected)
+                if invocation.output.isStatus {
+                    Console.printError("\(VerdictCode.invalidTokenFormat.rawValue): \(error.code)")
+                }
+            } else {
+                return
+            }
+            if invocation.output.isStatus, let code = found.verdict { codes.append(code) }
+            shown.show(found)
+        }
+        let head = try invocation.input.find { part in
+            for finding in part.findings {
+                guard let found = inspector.examine(finding, asking: TokenInspector.Questions()) else { continue }
+                if case .token(_, let clearText) = found.result, finding.isSent != nil {
+                    guard archived.insert(clearText).inserted else { continue }
+                }
+                verify(found)
+            }
+        }
+        if inspector.count == 0 { verify(inspector.examine(unrecognized: head, asking: TokenInspector.Questions())) }
+        shown.finish()
         return (status, codes)
     }
 }

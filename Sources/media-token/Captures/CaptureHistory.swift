@@ -1,0 +1,144 @@
+internal import Captures
+internal import MediaToken
+internal import TextEncodings
+internal import Timestamps
+
+/// What changed from call to call of a capture: who is asked for what, and what became of its tokens.
+///
+/// Each call is compared with those before it. Its time is that of the server, if the answer tells it.
+struct CaptureHistory {
+    /// One thing that a person who looks for the fault should see.
+    struct Note: Equatable {
+        enum Kind: Equatable {
+            /// The call before was about another one.
+            case changed(Subject)
+            /// The token is about another one than what is around it.
+            case differs(Subject)
+            case usedTwice, expired, clocks
+        }
+        let kind: Kind
+        let detail: String
+
+        var title: String {
+            switch kind {
+            case .changed(let subject): "\(subject.rawValue) changed"
+            case .differs(let subject): "other \(subject.rawValue)"
+            case .usedTwice: "used twice"
+            case .expired: "expired in between"
+            case .clocks: "clocks apart"
+            }
+        }
+    }
+
+    /// A token as a call has it.
+    struct Token {
+        let id: TokenID
+        let kind: TokenKind
+        let isSent: Bool
+        let issued: Timestamp?
+        let expires: Timestamp?
+        /// What its fields say.
+        let claims: Stated
+        /// What the document around it says.
+        let stated: Stated
+    }
+
+    /// What a comparison needs of a call.
+    struct Call {
+        let number: Int
+        /// The time by the client's clock.
+        let started: Timestamp?
+        /// The time by the server's clock.
+        let answered: Timestamp?
+        let stated: Stated
+        let tokens: [Token]
+
+        var time: Timestamp? { answered ?? started }
+        /// What the call is about: what its request says, else what its tokens say.
+        var about: Stated {
+            let claims = tokens.map(\.claims)
+            return Stated { subject in stated[subject] ?? claims.lazy.compactMap { $0[subject] }.first }
+        }
+    }
+
+    private typealias Seen = (value: String, call: Int)
+
+    private let skew: Duration
+    private var last: [Subject: Seen] = [:]
+    private var received: [TokenID: (call: Int, time: Timestamp?)] = [:]
+    private var sent: [TokenID: Int] = [:]
+    private var knownDistance: Int64?
+
+    /// - Parameter skew: how far two clocks may be apart before it is said.
+    init(skew: Duration) { self.skew = skew }
+
+    /// Compares a call with those before it.
+    mutating func add(_ call: Call) -> [Note] {
+        var notes = clockNotes(call)
+        let about = call.about
+        for subject in Subject.allCases {
+            guard let value = about[subject] else { continue }
+            if let before = last[subject], !before.value.hasSameBytes(as: value) {
+                let detail = "\(shown(value)) here, \(shown(before.value)) in entry \(before.call)"
+                notes.append(Note(kind: .changed(subject), detail: detail))
+            }
+            last[subject] = (value, call.number)
+        }
+        for token in call.tokens {
+            notes += differences(of: token, in: call) + (token.isSent ? useNotes(token, in: call) : [])
+            if !token.isSent, received[token.id] == nil { received[token.id] = (call.number, call.time) }
+        }
+        return notes
+    }
+
+    /// Where a token is for something else than the call that holds it says.
+    private func differences(of token: Token, in call: Call) -> [Note] {
+        Subject.allCases.flatMap { subject -> [Note] in
+            guard let signed = token.claims[subject] else { return [] }
+            let others = [(token.stated[subject], "the document around it"), (call.stated[subject], "the request")]
+            return others.compactMap { value, place in
+                guard let value, !value.hasSameBytes(as: signed) else { return nil }
+                return Note(kind: .differs(subject), detail: "the token has \(shown(signed)), \(place) \(shown(value))")
+            }
+        }
+    }
+
+    private mutating func useNotes(_ token: Token, in call: Call) -> [Note] {
+        var notes: [Note] = []
+        if token.kind == .media {
+            if let before = sent[token.id] {
+                notes.append(Note(kind: .usedTwice, detail: "token \(token.id) was sent in entry \(before) before"))
+            }
+            sent[token.id] = sent[token.id] ?? call.number
+        }
+        if let expires = token.expires, let time = call.time, let before = received[token.id],
+            let receipt = before.time, receipt <= expires, expires < time
+        {
+            let late = Span(between: expires, and: time)
+            notes.append(
+                Note(kind: .expired, detail: "the token of entry \(before.call) expired \(late) before it was sent"))
+        }
+        return notes
+    }
+
+    /// Says that the client's clock is not that of the servers, once for each distance.
+    private mutating func clockNotes(_ call: Call) -> [Note] {
+        guard let started = call.started else { return [] }
+        let issued = call.tokens.first { !$0.isSent && $0.kind == .media }?.issued
+        let servers: [(Timestamp?, String)] = [(call.answered, "the server's"), (issued, "that of Adobe Pass")]
+        guard let (server, whose) = servers.first(where: { $0.0 != nil }), let server else { return [] }
+        let distance = started.milliseconds(since: server)
+        let tolerance = skew.clampedMilliseconds
+        guard distance.magnitude > tolerance else {
+            knownDistance = distance
+            return []
+        }
+        if let known = knownDistance, (distance - known).magnitude <= tolerance { return [] }
+        knownDistance = distance
+        let words = Span(between: started, and: server)
+        let detail = "the client's clock is \(words) \(distance > 0 ? "ahead of" : "behind") \(whose)"
+        return [Note(kind: .clocks, detail: detail)]
+    }
+
+    private func shown(_ value: String) -> String { "'\(printable(value, limit: 60))'" }
+}

@@ -1,0 +1,50 @@
+internal import Captures
+internal import MediaToken
+
+/// Examines all that a capture holds, and shows it as it comes.
+struct CaptureInspection {
+    private let questions: TokenInspector.Questions
+    private var inspector: FindingInspector
+    private var history: CaptureHistory
+    private var output: FindingsOutput
+    private var status = ExitStatus.success
+
+    init(keys: KeyRing?, asking questions: TokenInspector.Questions, _ output: FindingsOutput) {
+        (self.questions, self.output) = (questions, output)
+        inspector = FindingInspector(keys: keys)
+        history = CaptureHistory(skew: questions.policy.clockSkew)
+    }
+
+    mutating func take(_ part: TokenFinder.Part) {
+        switch part {
+        case .findings(let findings):
+            for finding in findings { if let examined = examine(finding, at: nil) { output.show(examined) } }
+        case .call(let call):
+            let findings = call.findings.compactMap { examine($0, at: call.time) }
+            guard call.isEntitlement else { return }
+            output.show(call, findings, history.add(CaptureHistory.Call(call, findings)))
+        }
+    }
+
+    /// Shows what is left. A capture in which nothing was found is examined as if it were a token, which says why it is none.
+    ///
+    /// - Parameter head: the first bytes of the capture.
+    mutating func finish(of head: [UInt8]) -> ExitStatus {
+        if inspector.count == 0, !output.hasCalls {
+            let examined = inspector.examine(unrecognized: head, asking: questions)
+            status = examined.exitStatus
+            output.show(examined)
+        }
+        output.finish()
+        return status
+    }
+
+    /// - Parameter time: the time at which a token is checked, unless another one was asked for.
+    private mutating func examine(_ finding: Finding, at time: Timestamp?) -> ExaminedFinding? {
+        var questions = questions
+        questions.time = questions.time ?? time.map { .at($0) }
+        guard let examined = inspector.examine(finding, asking: questions) else { return nil }
+        status = max(status, examined.exitStatus)
+        return examined
+    }
+}

@@ -1,0 +1,158 @@
+internal import Captures
+internal import MediaToken
+internal import PlaybackGrants
+internal import Timestamps
+
+/// A finding of a capture, with what an inspection makes of it.
+struct ExaminedFinding {
+    enum Result {
+        case token(Examination, clearText: [UInt8])
+        case grant(UnverifiedGrant)
+        case error(ServiceError)
+    }
+
+    /// The number of the finding in the capture, from 1.
+    let number: Int
+    let finding: Finding
+    let way: [String]
+    var result: Result
+    /// The code of the verdict on a token; `nil` if it was only inspected.
+    var verdict: VerdictCode?
+
+    /// Whether the finding explains a play that failed: a token that fails a check, or an error.
+    var isFailure: Bool {
+        switch result {
+        case .token(let examination, _): verdict.map { $0 != .validToken } ?? (examination.firstFailure != nil)
+        case .grant: false
+        case .error: true
+        }
+    }
+
+    /// The exit status of a command that shows the finding.
+    var exitStatus: ExitStatus {
+        if let failure = examination?.firstFailure { return failure.code == .errorUnknown ? .undecided : .rejected }
+        return isFailure ? .rejected : .success
+    }
+
+    /// The examination of a token; `nil` for any other finding.
+    var examination: Examination? {
+        if case .token(let examination, _) = result { examination } else { nil }
+    }
+}
+
+/// Examines findings, and numbers them.
+struct FindingInspector {
+    private let inspector: TokenInspector
+    private(set) var count = 0
+
+    init(keys: KeyRing?) {
+        inspector = TokenInspector(keys: keys)
+    }
+
+    /// Examines a finding; `nil` for a text that looks like a grant and is none.
+    mutating func examine(_ finding: Finding, asking questions: TokenInspector.Questions) -> ExaminedFinding? {
+        let (result, way): (ExaminedFinding.Result, [String])
+        switch finding.content {
+        case .token(let readings):
+            let (reading, examination) = read(readings, asking: questions)
+            result = .token(examination, clearText: reading.clearText)
+            way = finding.way + reading.layers + ["clear"]
+        case .grant(let text):
+            guard let grant = UnverifiedGrant(recognizing: text) else { return nil }
+            (result, way) = (.grant(grant), finding.way)
+        case .error(let error):
+            (result, way) = (.error(error), finding.way)
+        }
+        count += 1
+        return ExaminedFinding(number: count, finding: finding, way: way, result: result)
+    }
+
+    /// Examines what could not be found to be anything, as if it were a token, which says what is wrong with it.
+    mutating func examine(unrecognized bytes: [UInt8], asking questions: TokenInspector.Questions) -> ExaminedFinding {
+        count += 1
+        let examination = inspector.inspect(RawToken(bytes), asking: questions)
+        return ExaminedFinding(
+            number: count, finding: Finding(unread: bytes), way: [], result: .token(examination, clearText: bytes))
+    }
+
+    /// The reading that is a token, so that its signature or, without keys, its form fits; else the first.
+    private func read(
+        _ readings: [Finding.Reading], asking questions: TokenInspector.Questions
+    ) -> (Finding.Reading, Examination) {
+        let all = readings.map { ($0, inspector.inspect(RawToken($0.clearText), asking: questions)) }
+        return all.first { _, examination in
+            examination.reports.allSatisfy { report in
+                report.outcome != .failed || report.check != .signature && report.check != .format
+            }
+        } ?? all[0]
+    }
+}
+
+extension CaptureHistory.Call {
+    init(_ call: CapturedCall, _ findings: [ExaminedFinding]) {
+        (number, stated) = (call.number, call.stated)
+        started = call.started.flatMap(Timestamp.init(archived:))
+        answered = call.answered.flatMap(Timestamp.init(httpDate:))
+        tokens = findings.compactMap(CaptureHistory.Token.init)
+    }
+}
+
+extension CapturedCall {
+    /// When the call was made: by the server's clock if its answer tells it, else by the client's.
+    var time: Timestamp? {
+        answered.flatMap(Timestamp.init(httpDate:)) ?? started.flatMap(Timestamp.init(archived:))
+    }
+}
+
+extension CaptureHistory.Token {
+    init?(_ finding: ExaminedFinding) {
+        guard let examination = finding.examination, let id = examination.id, let kind = examination.kind else {
+            return nil
+        }
+        (self.id, self.kind, stated) = (id, kind, finding.finding.stated)
+        isSent = finding.finding.isSent ?? false
+        (issued, expires) = (examination.issueTime?.timestamp, examination.expires?.timestamp)
+        claims = Stated { subject in
+            examination.fields.first { subject.fields.contains($0.name) && !$0.text.isEmpty }?.text
+        }
+    }
+}
+
+extension Subject {
+    /// The names of the fields of tokens that say it.
+    fileprivate var fields: [String] {
+        switch self {
+        case .requestor: ["requestorID", "simpleTokenRequestorID"]
+        case .resource: ["resourceID", "simpleTokenResourceID"]
+        case .mvpd: ["mvpdId", "simpleTokenMsoID"]
+        case .device: ["simpleTokenDeviceID/simpleTokenFingerprint"]
+        }
+    }
+}
+
+extension Timestamp {
+    /// Reads the time of an entry of a HAR file, whose fraction of a second may have any number of digits.
+    init?(archived text: String) {
+        let begin = text.prefix { $0 != "." }
+        let fraction = text[begin.endIndex...].dropFirst().prefix(while: \.isNumber)
+        guard !fraction.isEmpty else {
+            self.init(reading: text)
+            return
+        }
+        let rest = text[fraction.endIndex...]
+        self.init(
+            reading: begin + "." + fraction.prefix(3) + String(repeating: "0", count: max(0, 3 - fraction.count)) + rest
+        )
+    }
+
+    /// Reads the date of an HTTP header (RFC 9110, 5.6.7): `Thu, 17 Mar 2016 22:01:32 GMT`.
+    init?(httpDate text: String) {
+        let parts = text.split(separator: " ")
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        guard parts.count == 6, parts[5] == "GMT", let month = months.firstIndex(of: String(parts[2])) else {
+            return nil
+        }
+        let day = parts[1].count == 1 ? "0" + parts[1] : parts[1]
+        self.init(reading: "\(parts[3])-\(month < 9 ? "0" : "")\(month + 1)-\(day)T\(parts[4])Z")
+    }
+}

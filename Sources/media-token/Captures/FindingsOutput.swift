@@ -1,0 +1,242 @@
+internal import Captures
+internal import MediaToken
+internal import MediaTokenGate
+internal import PlaybackGrants
+internal import TextEncodings
+internal import Timestamps
+
+/// Shows the findings of a capture, for people or as JSON, as they come.
+struct FindingsOutput {
+    private let output: OutputOptions
+    /// The only call whose findings are shown in full; `nil` to show those outside of archives.
+    private let only: Int?
+    private let showsClear: Bool
+    private let write: (String) -> Void
+    private var counts: [(title: String, count: Int)] = []
+    private var failures = 0
+    /// The finding before, which is shown once it is known whether there are others.
+    private var waiting: ExaminedFinding?
+    private var isTableBegun = false
+    /// Whether a call of an archive was shown.
+    private(set) var hasCalls = false
+
+    /// - Parameters:
+    ///   - showsClear: whether JSON has the clear text of tokens.
+    ///   - write: takes each line that is not the list of a token's checks.
+    init(
+        _ output: OutputOptions, only: Int?, showsClear: Bool = false,
+        _ write: @escaping (String) -> Void = { Console.print($0) }
+    ) {
+        (self.output, self.only, self.showsClear, self.write) = (output, only, showsClear, write)
+    }
+
+    /// Shows a finding outside of an archive.
+    mutating func show(_ finding: ExaminedFinding) {
+        count(finding)
+        guard !output.isJSON else { return printJSON(finding) }
+        if let waiting { printText(waiting, isOneOfSeveral: true) }
+        waiting = finding
+    }
+
+    /// Shows a call of an archive: a row, with the notes below it; the findings in full if it is the one that was asked for.
+    mutating func show(_ call: CapturedCall, _ findings: [ExaminedFinding], _ notes: [CaptureHistory.Note]) {
+        hasCalls = true
+        for finding in findings { count(finding) }
+        guard only.map({ $0 == call.number }) ?? true else { return }
+        if output.isJSON {
+            print(JSONLine.encode(CallDocument(call, notes)))
+            for finding in findings { printJSON(finding, entry: call.number) }
+            return
+        }
+        if !isTableBegun { print(Style.strong(CallRow.heading)) }
+        isTableBegun = true
+        let row = CallRow(call, findings)
+        print(row.text)
+        for note in notes { print("      \(Style.bad(note.title)): \(note.detail)") }
+        for error in row.errors { print("      \(Style.bad(error))") }
+        if only != nil { for finding in findings { printText(finding, isOneOfSeveral: true) } }
+    }
+
+    /// Shows what is left, and the sum of several findings.
+    mutating func finish() {
+        guard !output.isJSON else { return }
+        let isOne = counts.reduce(0) { $0 + $1.count } == 1
+        if let waiting { printText(waiting, isOneOfSeveral: !isOne) }
+        waiting = nil
+        guard !isOne, !counts.isEmpty else { return }
+        let all = counts.map { "\($0.count) \($0.title)\($0.count == 1 ? "" : "s")" }.joined(separator: ", ")
+        let seen = isTableBegun && only == nil ? "; --only N shows all of entry N" : ""
+        print("\nfound \(all); \(failures) failed\(seen)")
+    }
+
+    private mutating func count(_ finding: ExaminedFinding) {
+        failures += finding.isFailure ? 1 : 0
+        let title = finding.title
+        if let known = counts.firstIndex(where: { $0.title == title }) {
+            counts[known].count += 1
+        } else {
+            counts.append((title, 1))
+        }
+    }
+
+    private func print(_ line: String) {
+        if output.showsChecks { write(line) }
+    }
+
+    private func printJSON(_ finding: ExaminedFinding, entry: Int? = nil) {
+        print(JSONLine.encode(FoundDocument(finding, entry: entry, showsClear: showsClear)))
+    }
+
+    private func printGrant(_ grant: UnverifiedGrant) {
+        guard output.showsChecks else { return }
+        let expiry = grant.expires.map { "; \($0.expiryInWords(at: .now))" } ?? ""
+        print(Style.strong("UNVERIFIED") + expiry)
+        CheckList.printFields(grant.fields, under: "\(grant.title), of which nothing is verified")
+    }
+
+    private func printText(_ finding: ExaminedFinding, isOneOfSeveral: Bool) {
+        if isOneOfSeveral || finding.way != ["clear"] && !finding.way.isEmpty {
+            let number = isOneOfSeveral ? "\(finding.number)  " : ""
+            let line = finding.finding.isSent == nil ? ["line \(finding.finding.line)"] : []
+            if isOneOfSeveral, finding.number > 1 || isTableBegun { print("") }
+            print(Style.faint("\(number)found   \((line + finding.way).joined(separator: " › "))"))
+        }
+        switch finding.result {
+        case .token(let examination, _):
+            output.show(examination, verdict: finding.verdict, showsFields: finding.verdict == nil)
+        case .grant(let grant): printGrant(grant)
+        case .error(let error):
+            print(Style.strong(Style.bad(printable(error.code))))
+            if let message = error.message { print("    message    \(printable(message, limit: 300))") }
+            if let resource = error.resource { print("    resource   \(printable(resource))") }
+            if let action = error.action { print("    action     \(printable(action))") }
+        }
+    }
+}
+
+extension ExaminedFinding {
+    /// The kind of the finding, for a sum.
+    fileprivate var title: String {
+        switch result {
+        case .token(let examination, _):
+            switch examination.kind {
+            case .media: "media token"
+            case .authentication: "AuthN token"
+            case .authorization: "AuthZ token"
+            case nil: "unreadable token"
+            }
+        case .grant(let grant): grant.title
+        case .error: "error"
+        }
+    }
+}
+
+/// A call as one row of the table.
+private struct CallRow {
+    static let heading = row(["#", "time (UTC)", "call", "status", "requestor", "resource", "MVPD", "holds"])
+
+    let text: String
+    let errors: [String]
+
+    private static let widths = [4, 19, 16, 6, 12, 20, 14]
+
+    init(_ call: CapturedCall, _ findings: [ExaminedFinding]) {
+        let history = CaptureHistory.Call(call, findings)
+        let about = history.about
+        let time = history.time.map { String(TokenDate($0, offset: 0).description.prefix(19)) }
+        let holds = findings.compactMap { finding in
+            finding.examination.map { "\($0.kind?.rawValue ?? "unreadable") \($0.code)" }
+        }
+        errors = findings.compactMap { finding in
+            guard case .error(let error) = finding.result else { return nil }
+            let details = [error.resource, error.action.map { "action \($0)" }, error.message].compactMap(\.self)
+            return ([error.code] + details).map { printable($0, limit: 160) }.joined(separator: "; ")
+        }
+        text = Self.row([
+            "\(call.number)", time ?? "", call.name, call.status.map(String.init) ?? "", about[.requestor] ?? "",
+            about[.resource] ?? "", about[.mvpd] ?? "", holds.joined(separator: ", "),
+        ])
+    }
+
+    private static func row(_ cells: [String]) -> String {
+        zip(cells, widths + [200]).map { cell, width in
+            let shown = printable(cell, limit: width - (cell.count > width ? 1 : 0))
+            return shown + String(repeating: " ", count: width == 200 ? 0 : max(0, width - shown.count))
+        }.joined(separator: "  ")
+    }
+}
+
+extension CapturedCall {
+    /// What the call is called at Adobe Pass; the last part of its path if it is none of its calls.
+    var name: String {
+        let parts = (target ?? "").split(separator: "/").map(String.init)
+        let known = ["preauthorize", "shortAuthorize", "authorize", "profiles", "sessions", "logout", "mediatoken"]
+        return parts.last { known.contains($0) } ?? parts.dropFirst().last ?? target ?? ""
+    }
+}
+
+/// A finding as a line of JSON: the way to it, beside what an examination, a grant or an error has.
+struct FoundDocument: Encodable {
+    private let finding: ExaminedFinding
+    private let entry: Int?
+    private let showsClear: Bool
+
+    init(_ finding: ExaminedFinding, entry: Int?, showsClear: Bool) {
+        (self.finding, self.entry, self.showsClear) = (finding, entry, showsClear)
+    }
+
+    private enum Name: String, CodingKey {
+        case number, line, way, entry, kind, code, action, detail, resource, fields, expires, found
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        if case .token(let examination, let clearText) = finding.result {
+            let clear = showsClear && examination.id != nil ? String(decoding: clearText, as: UTF8.self) : nil
+            try ExaminationDocument(examination, verdict: finding.verdict, clear: clear).encode(to: encoder)
+        }
+        var members = encoder.container(keyedBy: Name.self)
+        try members.encode(finding.number, forKey: .found)
+        try members.encode(finding.finding.line, forKey: .line)
+        try members.encode(finding.way, forKey: .way)
+        try members.encodeIfPresent(entry, forKey: .entry)
+        switch finding.result {
+        case .token: break
+        case .grant(let grant):
+            try members.encode("UNVERIFIED", forKey: .code)
+            try members.encode(grant.kind, forKey: .kind)
+            try members.encode(Dictionary(grant.fields.map { ($0.name, $0.text) }) { $1 }, forKey: .fields)
+            try members.encodeIfPresent(grant.expires?.wholeSeconds, forKey: .expires)
+        case .error(let error):
+            try members.encode(error.code, forKey: .code)
+            try members.encode("error", forKey: .kind)
+            try members.encodeIfPresent(error.action, forKey: .action)
+            try members.encodeIfPresent(error.message, forKey: .detail)
+            try members.encodeIfPresent(error.resource, forKey: .resource)
+        }
+    }
+}
+
+/// A call of an archive as a line of JSON. The lines behind it are those of its findings.
+private struct CallDocument: Encodable {
+    private struct NoteObject: Encodable {
+        let kind: String
+        let detail: String
+    }
+
+    private let code = "CALL"
+    private let kind = "call"
+    private let entry: Int
+    private let line: Int
+    private let call: String
+    private let method: String?
+    private let target: String?
+    private let status: Int?
+    private let started: String?
+    private let notes: [NoteObject]
+
+    init(_ call: CapturedCall, _ notes: [CaptureHistory.Note]) {
+        (entry, line, self.call, method) = (call.number, call.line, call.name, call.method)
+        (target, status, started) = (call.target, call.status, call.started)
+        self.notes = notes.map { NoteObject(kind: $0.title, detail: $0.detail) }
+    }
+}

@@ -1,0 +1,197 @@
+import Foundation
+import MediaToken
+import TestSupport
+import Testing
+import Timestamps
+import TokenCrypto
+import TokenIssuer
+
+@Suite("media-token inspect and verify of captures")
+struct CaptureTests {
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private func notes(_ scenario: Scenario) throws -> Set<String> {
+        let har = try directory.write(try scenario.har(), to: "capture.har")
+        let key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
+        let outcome = try Program.mediaToken.run(["inspect", "--json", "--key", key, "@" + har])
+        struct Line: Decodable {
+            struct Note: Decodable { let kind: String }
+            let notes: [Note]?
+        }
+        let lines = try outcome.output.split(separator: "\n").map {
+            try JSONDecoder().decode(Line.self, from: Data($0.utf8))
+        }
+        return Set(lines.flatMap { $0.notes ?? [] }.map(\.kind))
+    }
+
+    @Test("A capture without a fault has no note")
+    func sound() throws {
+        #expect(try notes(Scenario(faults: [])) == [])
+    }
+
+    @Test("Each fault of a capture is named, alone and with another one", arguments: Fault.allCases, Fault.allCases)
+    func faults(_ one: Fault, _ other: Fault) throws {
+        #expect(try notes(Scenario(faults: [one, other])) == one.notes.union(other.notes))
+    }
+
+    @Test("The table has a row for each call, the verdict at its time, and the error in place of a token")
+    func table() throws {
+        var scenario = Scenario(faults: [.expired])
+        scenario.denial = "authorization_denied_by_mvpd"
+        let har = try directory.write(try scenario.har(), to: "capture.har")
+        let key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
+        let outcome = try Program.mediaToken.run(["inspect", "--key", key, "@" + har])
+        #expect(outcome.status == 1)
+        let rows = outcome.output.split(separator: "\n").filter { $0.first?.isNumber == true }
+        #expect(
+            rows.map { $0.split(separator: " ").last ?? "" } == [
+                "VERIFIED", "VERIFIED", "VERIFIED", "TOKEN_EXPIRED", "D",
+            ])
+        #expect(
+            outcome.output.contains("authorization_denied_by_mvpd; TNT; action none; not in your package"),
+            "\(outcome.output)")
+        #expect(outcome.output.contains("found 4 media tokens, 1 error; 2 failed"), "\(outcome.output)")
+
+        let only = try Program.mediaToken.run(["inspect", "--key", key, "--only", "2", "@" + har])
+        #expect(
+            only.output.contains("found   HAR › entry 2 › request.postData.text › mediaToken › clear"), "\(only.output)"
+        )
+    }
+
+    @Test("verify --find accepts each token once, and rejects a denial")
+    func find() throws {
+        let key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
+        let token = try Mint.token()
+        let names = ["--requestor", "MML", "--resource", "TNT", "--at", "1700000010"]
+        func verify(_ text: String, _ more: String...) throws -> Program.Outcome {
+            try Program.mediaToken.run(["verify", "--find", "--key", key] + names + more, input: Data(text.utf8))
+        }
+        let log = "GET /?token=\(Fixtures.percentEncoded(token)) 1\nX-Media-Token: \(Fixtures.base64(token))\n"
+        let outcome = try verify(log, "--replays", "memory", "--status")
+        #expect(outcome.output == "VALID_TOKEN\nTOKEN_ALREADY_USED\n" && outcome.status == 1, "\(outcome.errors)")
+        let shown = try verify(log)
+        #expect(
+            shown.output.contains("1  found   line 1 › token › percent-encoding › clear\nVALID_TOKEN\n"),
+            "\(shown.output)")
+        #expect(shown.output.contains("2  found   line 2 › X-Media-Token › Base64 › clear\nTOKEN_ALREADY_USED\n"))
+        let denial = #"{"decisions":[{"authorized":false,"error":{"code":"denied","action":"none"}}]}"#
+        let denied = try verify("HTTP/1.1 200 OK\n\n" + denial, "--replays", "memory", "--status")
+        #expect(denied.output == "INVALID_TOKEN_FORMAT\n" && denied.errors.contains("denied"), "\(denied.errors)")
+        let forged = try verify(token.replacing("TNT", with: "TBS"), "--replays", "memory", "--status")
+        #expect(forged.output == "INVALID_SIGNATURE\n")
+        #expect(try verify("nothing", "--replays", "memory", "--status").output == "INVALID_TOKEN_FORMAT\n")
+        let file = try directory.write(try Scenario(faults: []).har(), to: "capture.har")
+        let har = try Program.mediaToken.run(
+            ["verify", "--find", "--key", key, "--replays", "memory", "--status", "@" + file] + names.dropLast() + [
+                "1700000061"
+            ])
+        #expect(har.output == "VALID_TOKEN\nVALID_TOKEN\n", "a token that was received and sent counts once")
+    }
+
+    @Test("The gate's strict reading is not changed by what a finder can read")
+    func strict() throws {
+        let key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
+        let token = try Mint.token()
+        for text in ["\"\(token)\"", "token=\(token)", Fixtures.base64(Fixtures.base64(token))] {
+            let outcome = try Program.mediaToken.run(
+                ["verify", "--key", key, "--any-resource", "--requestor", "MML", "--at", "1700000010"],
+                input: Data(text.utf8))
+            #expect(outcome.status == 1 && outcome.output.hasPrefix("INVALID_TOKEN_FORMAT"), "\(outcome.output)")
+        }
+    }
+}
+
+/// A fault of a capture, which a person would look for.
+enum Fault: CaseIterable {
+    case mvpd, device, requestor, expired, usedTwice, clocks, resource
+
+    /// The kinds of the notes that name it.
+    var notes: Set<String> {
+        switch self {
+        case .mvpd: ["MVPD changed"]
+        case .device: ["device changed"]
+        case .requestor: ["requestor changed"]
+        case .expired: ["expired in between"]
+        case .usedTwice: ["used twice"]
+        case .clocks: ["clocks apart"]
+        case .resource: ["resource changed", "other resource"]
+        }
+    }
+}
+
+/// Two authorizations, each with a play of its token, as a browser writes them down; the second pair has the faults.
+struct Scenario {
+    let faults: Set<Fault>
+    /// The code of the error that a third authorization gets; `nil` if there is none.
+    var denial: String?
+
+    private static let begin = Int64(1_700_000_000)
+
+    init(faults: Set<Fault>) { self.faults = faults }
+
+    func har() throws -> String {
+        let first = try Mint.token()
+        let requestor = faults.contains(.requestor) ? "NBC" : "MML"
+        let mvpd = faults.contains(.mvpd) ? "Cox" : "TempPass"
+        let device = faults.contains(.device) ? "D2" : "D1"
+        let second = try Mint.token { recipe in
+            recipe.issued = TokenDate(Timestamp(milliseconds: (Self.begin + 60) * 1000), offset: 0)
+            recipe.requestor = requestor
+            recipe.mvpd = mvpd
+        }
+        let late = Self.begin + (faults.contains(.expired) ? 600 : 62)
+        let resource = faults.contains(.resource) ? "TBS" : "TNT"
+        // A token that is used twice is the one of the second authorization, which is played two times.
+        var calls = [
+            authorize(first, "MML", "TempPass", "D1", at: Self.begin + 1),
+            play(first, "MML", "TNT", at: Self.begin + 2),
+            authorize(second, requestor, mvpd, device, at: Self.begin + 61),
+            play(second, requestor, resource, at: late),
+        ]
+        if faults.contains(.usedTwice) { calls.append(play(second, requestor, resource, at: late + 1)) }
+        if let denial {
+            let error =
+                #"{"decisions":[{"resource":"TNT","authorized":false,"error":{"code":"\#(denial)","action":"none","message":"not in your package"}}]}"#
+            calls.append(call("https://api.example/api/v2/MML/decisions/authorize/D", "", error, "D1", at: late + 2))
+        }
+        return #"{"log":{"version":"1.2","entries":["# + calls.joined(separator: ",\n") + "]}}"
+    }
+
+    private func authorize(
+        _ token: String, _ requestor: String, _ mvpd: String, _ device: String, at time: Int64
+    ) -> String {
+        let answer =
+            #"{"decisions":[{"resource":"TNT","serviceProvider":"\#(requestor)","mvpd":"\#(mvpd)","authorized":true,"#
+            + #""token":{"serializedToken":"\#(Fixtures.base64(token))"}}]}"#
+        let url = "https://api.example/api/v2/\(requestor)/decisions/authorize/\(mvpd)"
+        return call(url, #"{"resources":["TNT"]}"#, answer, device, at: time)
+    }
+
+    private func play(_ token: String, _ requestor: String, _ resource: String, at time: Int64) -> String {
+        let body = #"{"mediaToken":"\#(token)"}"#
+        return call("https://tv.example/v1/play?requestor=\(requestor)&resource=\(resource)", body, "{}", nil, at: time)
+    }
+
+    private func call(_ url: String, _ body: String, _ answer: String, _ device: String?, at time: Int64) -> String {
+        let client = time - (faults.contains(.clocks) ? 300 : 0)
+        let headers = device.map { #"{"name":"AP-Device-Identifier","value":"fingerprint \#($0)"}"# } ?? ""
+        func quoted(_ text: String) -> String {
+            "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+        }
+        return #"{"startedDateTime":"\#(Date(timeIntervalSince1970: Double(client)).ISO8601Format())","#
+            + #""request":{"method":"POST","url":"\#(url)","headers":[\#(headers)],"postData":{"text":\#(quoted(body))}},"#
+            + #""response":{"status":200,"headers":[{"name":"Date","value":"\#(httpDate(time))"}],"content":{"text":\#(quoted(answer))}}}"#
+    }
+
+    private func httpDate(_ time: Int64) -> String {
+        let format = DateFormatter()
+        format.locale = Locale(identifier: "en_US_POSIX")
+        format.timeZone = TimeZone(identifier: "GMT")
+        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return format.string(from: Date(timeIntervalSince1970: Double(time)))
+    }
+}
