@@ -97,7 +97,7 @@ struct OpeningBracket {
     private static func percent(of byte: String, in text: ArraySlice<UInt8>) -> Int? {
         guard let percent = text.lastIndex(of: UInt8(ascii: "%")) else { return nil }
         let before = text[..<percent].suffix(12)
-        // Of several escapes in a row, as of a reference's ampersand and semicolon, the first begins the token.
+        // A reference has an escape for its ampersand and one for its semicolon; the first of them begins the token.
         if let first = Self.percent(of: byte, in: before) { return first }
         var digits = text[percent...].dropFirst()
         while digits.begins(with: "25") { digits = digits.dropFirst(2) }
