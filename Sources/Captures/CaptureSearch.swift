@@ -191,7 +191,8 @@ final class CaptureSearch {
             let members = facts[object]
             guard let code = members["code"], members["action"] ?? members["status"] != nil else { return nil }
             let error = ServiceError(
-                code: code, action: members["action"], message: members["details"] ?? members["message"],
+                code: code, action: members["action"],
+                message: members["details"] ?? members["message"] ?? members["detail"],
                 resource: facts[object.parent]["resource"])
             return Finding(.error(error), way: object.way + [object.path].filter { !$0.isEmpty }, line: line)
         }

@@ -3,7 +3,7 @@
 
 PROGRAM is the executable; screenshots are put into FOLDER. Prints each check that holds, and fails for the first that does not.
 """
-import base64, contextlib, json, os, pathlib, re, signal, socket, subprocess, sys, tempfile, time, urllib.parse
+import base64, contextlib, html, json, os, pathlib, re, signal, socket, subprocess, sys, tempfile, time, urllib.parse
 
 from axe_core_python.selenium import Axe
 from selenium import webdriver
@@ -27,7 +27,27 @@ forms = {
     "percent-encoded": (urllib.parse.quote(clear, safe=""), "UNVERIFIED"),
     "an answer in JSON": (json.dumps({"serializedToken": encoded, "resource": "TNT"}), "UNVERIFIED"),
     "something else": ("https://example.com/", "INVALID_TOKEN_FORMAT"),
+    "quoted": (f'"{clear}"', "UNVERIFIED"),
+    "Base64, wrapped": ("\n".join(re.findall(".{1,76}", encoded)), "UNVERIFIED"),
+    "clear text, wrapped": ("\n".join(re.findall(".{1,80}", clear)), "UNVERIFIED"),
+    "HTML escapes": (html.escape(clear), "UNVERIFIED"),
+    "percent-encoded twice": (urllib.parse.quote(urllib.parse.quote(clear, safe=""), safe=""), "UNVERIFIED"),
+    "a URL": (f"https://tv.example/m.m3u8?token={urllib.parse.quote(clear, safe='')}&a=b", "UNVERIFIED"),
+    "a header": (f"X-Media-Token: {encoded}", "UNVERIFIED"),
+    "a curl line": (f"curl 'https://tv.example/' -H 'Authorization: Bearer {encoded}'", "UNVERIFIED"),
+    "a JSON log": (json.dumps({"level": "info", "token": clear}), "UNVERIFIED"),
+    "hex": (clear.encode().hex(), "UNVERIFIED"),
+    "a denial": (json.dumps({"decisions": [{"authorized": False, "error": {"code": "denied", "action": "none"}}]}), "denied"),
 }
+
+
+def har(*calls):
+    """A HAR file of calls, each a URL, the text that was sent, the text that came, and the second of 2016-03-17T22:01."""
+    return json.dumps({"log": {"version": "1.2", "entries": [
+        {"startedDateTime": f"2016-03-17T22:01:{second}.000Z", "request": {"method": "POST", "url": url, "headers": [],
+            "postData": {"mimeType": "application/json", "text": sent}},
+         "response": {"status": 200, "headers": [], "content": {"mimeType": "application/json", "text": came}}}
+        for url, sent, came, second in calls]}})
 
 
 def check(holds, what):
@@ -144,6 +164,19 @@ def several_tokens(page):
     page.use("#tab-0", lambda tab: tab.send_keys(Keys.ARROW_RIGHT))
     page.wait("an arrow key chooses the other tab, and leaves the focus there", lambda: page.run(
         "return document.activeElement.id === 'tab-1' && document.activeElement.getAttribute('aria-selected') === 'true'"))
+
+
+def capture(page):
+    page.open()
+    play = ("https://tv.example/v1/play?requestor=MML&resource=TNT", json.dumps({"mediaToken": clear}), "{}")
+    page.paste(har((*play, 40), (*play, 50), ("https://tv.example/v1/play", "{}", "{}", 55)))
+    page.wait("a HAR file gives a tab for each token", lambda: len(page.driver.find_elements(By.CSS_SELECTOR, "[role=tab]")) == 2)
+    check("entry 1" in page.words("way") and not page.words("notes"), "the first play has no note")
+    page.use("#tab-1", lambda tab: tab.click())
+    page.wait("the second one says that the token was used twice", lambda: "used twice" in page.words("notes"))
+    page.open()
+    page.paste(har(("https://tv.example/v1/play", "{}", "{}", 40)))
+    page.wait("a capture without a token says so", lambda: "no token" in page.words("problem"))
 
 
 def personal_data(page):
@@ -330,6 +363,6 @@ def foreign_requests(url):
 
 with served() as url, browser() as driver:
     page = Page(driver, url)
-    for part in [pasted_forms, several_tokens, personal_data, dropped_key, keystore, expectations, taken_along, time_line, other_kinds, accessibility, nothing_left]:
+    for part in [pasted_forms, several_tokens, capture, personal_data, dropped_key, keystore, expectations, taken_along, time_line, other_kinds, accessibility, nothing_left]:
         part(page)
     foreign_requests(url)
