@@ -1,17 +1,15 @@
-internal import TextEncodings
-
 /// Reads a capture from front to back in UTF-8, and counts its lines. A byte order mark is dropped, and UTF-16 is
 /// recoded. It holds one chunk at a time, so a capture may be larger than memory.
 final class CaptureReader {
     private let read: () -> [UInt8]
     private var recoder: UTF16Recoder?
-    private var chunk: [UInt8] = []
+    private var chunk: ArraySlice<UInt8> = []
     private var next = 0
     private var isAtEnd = false
     /// The number of the line that the next byte belongs to, from 1.
     private(set) var line = 1
     /// The number of bytes of the chunk that are left.
-    var left: Int { chunk.count - next }
+    var left: Int { chunk.endIndex - next }
     /// Whether the capture was in UTF-16.
     var isRecoded: Bool { recoder != nil }
 
@@ -21,24 +19,29 @@ final class CaptureReader {
         has(4)
         if let recoder = UTF16Recoder(beginning: chunk.prefix(4)) {
             self.recoder = recoder
-            chunk = self.recoder?.recode(chunk) ?? []
+            chunk = self.recoder?.recode(Array(chunk))[...] ?? []
         }
         if has(3), chunk.prefix(3) == [0xEF, 0xBB, 0xBF] { next = 3 }
     }
 
+    /// Reads a text that is in memory, and in UTF-8.
+    init(_ text: ArraySlice<UInt8>) {
+        (read, chunk, next, isAtEnd) = ({ [] }, text, text.startIndex, true)
+    }
+
     /// The next byte; `nil` at the end.
-    var peek: UInt8? { next < chunk.count || has(1) ? chunk[next] : nil }
+    var peek: UInt8? { next < chunk.endIndex || has(1) ? chunk[next] : nil }
 
     /// Whether at least `count` bytes are left, which must be few. It reads on if the chunk has fewer.
     @discardableResult
     func has(_ count: Int) -> Bool {
-        while chunk.count - next < count, !isAtEnd {
+        while left < count, !isAtEnd {
             let more = read()
             isAtEnd = more.isEmpty
-            chunk = Array(chunk[next...]) + (recoder?.recode(more) ?? more)
-            next = 0
+            chunk = (chunk[next...] + (recoder?.recode(more) ?? more))[...]
+            next = chunk.startIndex
         }
-        return chunk.count - next >= count
+        return left >= count
     }
 
     /// The next `count` bytes; fewer at the end.
@@ -49,7 +52,7 @@ final class CaptureReader {
 
     func skip(_ count: Int = 1) {
         for byte in chunk[next...].prefix(count) where byte == UInt8(ascii: "\n") { line += 1 }
-        next = min(next + count, chunk.count)
+        next += min(count, left)
     }
 
     /// Takes what the chunk holds up to the first byte for which `isEnd` holds, and at most `limit` bytes.
@@ -58,12 +61,13 @@ final class CaptureReader {
     func take(_ limit: Int, until isEnd: (UInt8) -> Bool = { _ in false }) -> ArraySlice<UInt8> {
         guard has(1) else { return [] }
         let begin = next
-        let end = chunk.withUnsafeBufferPointer { bytes in
-            var end = begin
-            let last = begin + min(bytes.count - begin, limit)
-            while end < last, !isEnd(bytes[end]) { end += 1 }
-            return end
-        }
+        let end =
+            begin
+            + chunk[begin...].prefix(limit).withUnsafeBufferPointer { bytes in
+                var count = 0
+                while count < bytes.count, !isEnd(bytes[count]) { count += 1 }
+                return count
+            }
         skip(end - begin)
         return chunk[begin..<end]
     }

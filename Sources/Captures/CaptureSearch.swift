@@ -34,51 +34,30 @@ final class CaptureSearch {
         depth += 1
         defer { depth -= 1 }
         let first = text.first { !$0.isASCIIWhiteSpace }
-        if first == UInt8(ascii: "{") || first == UInt8(ascii: "["), walk(text, at: place) { return }
-        searchText(text, from: text.startIndex, until: text.endIndex, at: place)
+        let isDocument = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+        let begin = isDocument ? walk(text, at: place) : text.startIndex
+        searchText(text, from: begin, until: text.endIndex, at: place)
     }
 
-    /// Searches a document whose values are texts of any form.
+    /// Searches the document that `text` begins with, as far as it is one. What is behind it is searched as text, and nothing
+    /// twice, so that the time stays in proportion to the length.
     ///
-    /// - Returns: Whether the text is a document to its end, and so need not be searched as any other text.
-    private func walk(_ text: ArraySlice<UInt8>, at place: Place) -> Bool {
-        let (document, left) = document(text, at: place)
-        guard left == 0 else { return false }
-        add(document)
-        return true
-    }
-
-    /// Searches the document that `text` begins with.
-    ///
-    /// - Returns: What it holds, and the number of bytes behind it and white space; `nil` if it is not JSON to its end.
-    private func document(_ text: ArraySlice<UInt8>, at place: Place) -> (CaptureSearch, Int?) {
+    /// - Returns: The position up to which the text was searched.
+    private func walk(_ text: ArraySlice<UInt8>, at place: Place) -> Int {
         let search = CaptureSearch(depth: depth)
-        var unread = [Array(text)]
-        let reader = CaptureReader { unread.popLast() ?? [] }
+        let reader = CaptureReader(text)
         var walker = JSONWalker(reader, limit: .max) { path, value, _ in
             search.take(value, at: path[...], in: place)
         }
-        guard walker.walk() else { return (search, nil) }
-        while reader.peek?.isASCIIWhiteSpace == true { reader.skip() }
-        return (search, reader.left)
+        _ = walker.walk()
+        add(search)
+        return text.endIndex - reader.left
     }
 
     private func add(_ document: CaptureSearch) {
         let (inner, innerFacts) = document.takeAll()
         findings += inner
         facts.add(innerFacts)
-    }
-
-    /// Searches an answer of Adobe Pass that stands in another text, such as behind the headers of HTTP.
-    ///
-    /// - Returns: Where it ends; `nil` if it is not JSON.
-    private func walkAnswer(_ text: ArraySlice<UInt8>, at place: Place) -> Int? {
-        var place = place
-        place.isOutermost = false
-        let (document, left) = document(text, at: place)
-        guard let left else { return nil }
-        add(document)
-        return text.endIndex - left
     }
 
     /// The number of bytes from an answer's brace to the members that show what it is.
@@ -142,15 +121,15 @@ final class CaptureSearch {
             add(.grant(String(decoding: text[grant.range], as: UTF8.self)), at: named)
             return grant.range.upperBound
         case .error:
-            if let error = ErrorDocument.error(in: text[run.start...]) { add(.error(error), at: place) }
+            if let error = ErrorDocument.error(in: text, at: run.start) { add(.error(error), at: place) }
             return run.end
         case .answer:
             let before = text[..<run.start].suffix(Self.answerHead)
             guard let brace = before.lastIndex(of: UInt8(ascii: "{")) else { return run.end }
-            return walkAnswer(text[brace...].prefix(Self.answerLimit), at: place) ?? run.end
-        case .digits:
-            guard let encoded = EncodedText(in: text[run.start...]) else { return run.end }
-            search(encoded.decoded[...], at: place.named(by: text, before: run.start).inside(encoded.encoding.rawValue))
+            return walk(text[brace...].prefix(Self.answerLimit), at: place)
+        case .digits(let start):
+            guard let encoded = EncodedText(in: text[start...]) else { return run.end }
+            search(encoded.decoded[...], at: place.named(by: text, before: start).inside(encoded.encoding.rawValue))
             return encoded.end
         case nil:
             return run.end
@@ -189,7 +168,11 @@ final class CaptureSearch {
     private var errors: [Finding] {
         facts.own.compactMap { object, line in
             let members = facts[object]
-            guard let code = members["code"], members["action"] ?? members["status"] != nil else { return nil }
+            // Many services have a code and a status; an error of this one has an action, or a status of HTTP and a word.
+            let isFailure = members["status"].flatMap { Int($0) }.map { (400..<600).contains($0) } ?? false
+            guard let code = members["code"], members["action"] != nil || isFailure && Int(code) == nil else {
+                return nil
+            }
             let error = ServiceError(
                 code: code, action: members["action"],
                 message: members["details"] ?? members["message"] ?? members["detail"],
@@ -213,13 +196,13 @@ extension ArraySlice<JSONWalker.Step> {
 
 extension CaptureSearch.Place {
     /// The place below the name that a text gives to what begins at `start`: a header's, a parameter's, an element's.
-    fileprivate func named(by text: ArraySlice<UInt8>, before start: Int) -> Self {
+    fileprivate func named(by text: ArraySlice<UInt8>, before start: Int, mayHaveScheme: Bool = true) -> Self {
         let before = text[..<start].suffix(80)
         let separators = before.reversed().prefix { "\"'\\ :=>\t\r\n".utf8.contains($0) }
         guard separators.contains(where: { ":=>".utf8.contains($0) }) else {
             // A scheme stands between the name of a header and a token: `Authorization: Bearer TOKEN`.
-            guard before.reversed().starts(with: " reraeB".utf8) else { return self }
-            return named(by: text, before: start - 7)
+            guard mayHaveScheme, before.reversed().starts(with: " reraeB".utf8) else { return self }
+            return named(by: text, before: start - 7, mayHaveScheme: false)
         }
         let name = before.dropLast(separators.count).reversed()
             .prefix { $0.isLetterOrDigit || "-_.".utf8.contains($0) }

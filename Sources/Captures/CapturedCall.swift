@@ -34,9 +34,9 @@ package struct CapturedCall: Sendable {
         })
     }
 
-    /// Whether the call belongs to the entitlement, and not to the page, the player or the stream.
+    /// Whether the call goes to Adobe Pass or to a playback backend, by its path, and is no question of a browser for permission.
     package var isEntitlement: Bool {
-        !findings.isEmpty || target.map { CapturedURL.isService($0) } ?? false
+        method != "OPTIONS" && target.map { CapturedURL.isService($0) } ?? false
     }
 
     /// A device's identifier without the word before it: `AP-Device-Identifier: fingerprint ID`.

@@ -1,11 +1,11 @@
-internal import TextEncodings
-
-/// One JSON document of a capture, which is reported whole or, if it is a HAR file, entry by entry.
+/// One JSON document of a capture, which is reported whole, or item by item if it is an array or a HAR file.
 final class CapturedDocument {
     private let place: CaptureSearch.Place
     private let use: (TokenFinder.Part) -> Void
     private let search = CaptureSearch()
     private var entry: (number: Int, line: Int)?
+    /// The item of the array that the document is; `nil` if it is none.
+    private var item: JSONWalker.Step?
 
     init(at place: CaptureSearch.Place, _ use: @escaping (TokenFinder.Part) -> Void) {
         (self.place, self.use) = (place, use)
@@ -19,6 +19,9 @@ final class CapturedDocument {
             entry = entry ?? (index + 1, line)
             place.way += Self.way(toEntry: index + 1)
             path = path.dropFirst(3)
+        } else if case .index? = path.first, path.first != item {
+            finish()
+            item = path.first
         }
         search.take(value, at: path, in: place)
     }

@@ -11,8 +11,8 @@ struct DigitRun {
         case error
         /// The name of a member that is among the first of an answer of Adobe Pass.
         case answer
-        /// Enough digits for a token.
-        case digits
+        /// Enough digits for a token, which begins at this position.
+        case digits(Int)
     }
 
     let start: Int
@@ -60,55 +60,10 @@ struct DigitRun {
         case _ where run.begins(with: "0YRD") || run.begins(with: "2D3RhE"): return .grant
         case UInt8(ascii: ">") where run.isSame(as: "error"): return .error
         case UInt8(ascii: "\"") where run.isSame(as: "decisions") || run.isSame(as: "action"): return .answer
-        default: return run.count >= Self.shortestEncoded || run.begins(with: EncodedText.marker) ? .digits : nil
+        default:
+            // What is before a token's own digits, as a part of a URL's path, may consist of digits too.
+            if let marker = EncodedText.marker(in: run) { return .digits(marker) }
+            return run.count >= Self.shortestEncoded ? .digits(start) : nil
         }
-    }
-}
-
-/// The text of a playback grant around a word of it.
-struct GrantText {
-    let range: Range<Int>
-    private static let limit = 8192
-
-    init(around run: DigitRun, in text: ArraySlice<UInt8>) {
-        let word = text[run.start..<run.end]
-        let isQuery = word.isSame(as: "Key-Pair-Id") || word.isSame(as: "md5")
-        // CloudFront's cookies are three of one header; an Akamai grant is one parameter, and a query several.
-        let isCookies = word.begins(with: "CloudFront-")
-        let isParameter = word.isSame(as: "hmac")
-        func isPart(_ byte: UInt8) -> Bool {
-            switch byte {
-            case UInt8(ascii: " "): isCookies
-            case UInt8(ascii: "&"), UInt8(ascii: ";"): isQuery || isCookies
-            case UInt8(ascii: "?"), UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "<"), UInt8(ascii: ">"): false
-            default: byte > 0x20
-            }
-        }
-        let isBegun = !isQuery && !isCookies && !isParameter
-        let before = isBegun ? 0 : text[..<run.start].suffix(Self.limit).reversed().prefix(while: isPart).count
-        range = (run.start - before)..<text[run.start...].prefix(Self.limit).prefix(while: isPart).endIndex
-    }
-}
-
-/// An error of Adobe's older services: `<error><status>403</status><message>…</message><details>…</details></error>`.
-enum ErrorDocument {
-    private static let limit = 4096
-
-    /// Reads the error; `nil` if it says nothing.
-    ///
-    /// - Parameter text: begins with the name of the error's element.
-    static func error(in text: ArraySlice<UInt8>) -> ServiceError? {
-        let text = String(decoding: text.prefix(Self.limit), as: UTF8.self)
-        func element(_ name: String) -> String? {
-            guard let begin = text.firstRange(of: "<\(name)>")?.upperBound,
-                let end = text[begin...].firstRange(of: "</\(name)>")?.lowerBound
-            else { return nil }
-            return String(text[begin..<end])
-        }
-        guard text.contains("</error>"), let code = element("code") ?? element("message") ?? element("details") else {
-            return nil
-        }
-        return ServiceError(
-            code: code, action: element("action"), message: element("details") ?? element("message"), resource: nil)
     }
 }

@@ -15,6 +15,17 @@ struct EncodedText {
     /// The digits that a token in Base64 begins with: those of `<signatureInfo`.
     static let marker: StaticString = "PHNpZ25hdHVyZUluZm8"
 
+    /// The position of a token's first digits in a run of digits; `nil` if there are none.
+    static func marker(in run: ArraySlice<UInt8>) -> Int? {
+        var rest = run
+        while let letter = rest.position(of: marker.utf8Start[0]) {
+            rest = rest[letter...]
+            if rest.begins(with: marker) { return letter }
+            rest = rest.dropFirst()
+        }
+        return nil
+    }
+
     /// The number of digits that show whether there is text in them.
     private static let sample = 64
     private static let shortestHexadecimal = 48
@@ -72,11 +83,11 @@ private struct Base64Digits {
     @discardableResult
     mutating func take(_ limit: Int) -> Bool {
         while digits.count < limit, !isAtEnd {
-            let run = rest.prefix { $0.isLetterOrDigit }
+            let run = rest.prefix(limit - digits.count).prefix { $0.isLetterOrDigit }
             digits += run
             onLine += run.count
             rest = rest[run.endIndex...]
-            isAtEnd = !takeSpecial()
+            if digits.count < limit { isAtEnd = !takeSpecial() }
         }
         return digits.count >= limit || isAtEnd
     }

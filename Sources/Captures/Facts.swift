@@ -1,5 +1,3 @@
-internal import TextEncodings
-
 /// The short values of a capture's documents, by the object that they are in: what is said there of a token, and errors.
 struct Facts {
     /// An object in a document.

@@ -8,7 +8,7 @@ import Testing
     func forms(_ form: Form) throws {
         for pieceSize in [8 << 20, 64 << 10] {
             let finding = try #require(tokens(in: form.capture, pieceSize: pieceSize).first)
-            guard case .token(let readings) = finding.content else { continue }
+            let readings = finding.readings
             let plain = Form.token.replacing(
                 "<authToken>", with: form.name == "CSV" ? "<authToken a=\"1\">" : "<authToken>")
             let reading = try #require(readings.first { $0.clearText == Array(plain.utf8) }, "\(finding.way)")
@@ -23,10 +23,7 @@ import Testing
         for outer in Form.wrappers {
             let text = outer.wrap(middle.wrap(inner.wrap(Form.token)))
             for capture in [text, "before it=\(text) and=after"] {
-                let readings = tokens(in: Array(capture.utf8)).flatMap { (finding) -> [[UInt8]] in
-                    if case .token(let readings) = finding.content { return readings.map(\.clearText) }
-                    return []
-                }
+                let readings = tokens(in: Array(capture.utf8)).flatMap { $0.readings.map(\.clearText) }
                 let isFound = readings.contains(Array(Form.token.utf8))
                 #expect(isFound, "\(inner.name), \(middle.name), \(outer.name): \(capture.prefix(120))")
             }
@@ -61,8 +58,46 @@ import Testing
         #expect(tokens == (before + after).components(separatedBy: "</authToken>").count - 1)
     }
 
+    @Test("A token is found wherever a piece of the capture ends, once, and on its line")
+    func pieces() throws {
+        for length in stride(from: 5600, through: 8400, by: 67) {
+            let lines =
+                String(repeating: "a line of 16 b \n", count: length / 16) + String(repeating: "x", count: length % 16)
+            for token in [Form.token, Form.base64, Fixtures.percentEncoded(Form.token)] {
+                let found = tokens(in: Array((lines + " " + token + "\nand more\n").utf8), pieceSize: 8192)
+                #expect(found.map(\.line) == [length / 16 + 1], "\(length)")
+                #expect(found.first?.readings.contains { $0.clearText == Array(Form.token.utf8) } == true, "\(length)")
+            }
+        }
+    }
+
+    @Test("Documents within documents take time in proportion to their length")
+    func nesting() {
+        var text = String(repeating: "A", count: 1000)
+        for _ in 0..<8 {
+            let open = String(repeating: #"{"action":"#, count: 60)
+            text = Data("\(open)\"\(text)\"".utf8).base64EncodedString()
+        }
+        #expect(tokens(in: Array(text.utf8)).isEmpty)
+        #expect(tokens(in: Array((String(repeating: "Bearer ", count: 300_000) + Form.base64).utf8)).count == 1)
+    }
+
+    @Test("A service's own code and status are no error of Adobe Pass")
+    func otherServices() {
+        for text in [#"{"code":200,"status":"ok"}"#, #"{"code":"404","status":404}"#, #"{"code":"x","status":200}"#] {
+            #expect(findings(in: Array(text.utf8)).isEmpty, "\(text)")
+        }
+    }
+
     private func tokens(in capture: [UInt8], pieceSize: Int = 8 << 20) -> [Finding] {
         findings(in: capture, pieceSize: pieceSize).filter { if case .token = $0.content { true } else { false } }
+    }
+}
+
+extension Finding {
+    /// The readings of a token; none for anything else.
+    var readings: [Reading] {
+        if case .token(let readings) = content { readings } else { [] }
     }
 }
 

@@ -148,6 +148,10 @@ struct Form: CustomTestStringConvertible {
         Form("xxd", "hexdump", capture: xxd),
         Form("od -tx1, behind a command", "hexdump", capture: "$ od -tx1 token\n" + od),
         Form("a URL", "token", "percent-encoding", capture: "https://play.example/x?a=b&token=\(percent)&z=1"),
+        Form("a segment of a path", "Base64", capture: "GET https://h.example/play/\(base64)/master.m3u8"),
+        Form(
+            "a segment of a path, without padding", "Base64",
+            capture: "https://h.example/a_b-c/\(base64.replacing("=", with: ""))"),
         Form("a query", "media_token", "percent-encoding", capture: "?media_token=\(percent)"),
         Form("a header", "X-Media-Token", "Base64", capture: "GET / HTTP/1.1\r\nX-Media-Token: \(base64)\r\n\r\n"),
         Form("a bearer", "Authorization", "Base64", capture: "Authorization: Bearer \(base64)"),

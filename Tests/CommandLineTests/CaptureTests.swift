@@ -83,6 +83,11 @@ struct CaptureTests {
         #expect(denied.output == "INVALID_TOKEN_FORMAT\n" && denied.errors.contains("denied"), "\(denied.errors)")
         let forged = try verify(token.replacing("TNT", with: "TBS"), "--replays", "memory", "--status")
         #expect(forged.output == "INVALID_SIGNATURE\n")
+        let jwt = "Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjF9.AAAA"
+        for text in [jwt, "hdnts=exp=1795353906~acl=/*~hmac=0123456789abcdef"] {
+            let other = try verify(text, "--replays", "memory", "--status")
+            #expect(other.output == "INVALID_TOKEN_FORMAT\n" && other.status == 1, "\(text) is no token")
+        }
         #expect(try verify("nothing", "--replays", "memory", "--status").output == "INVALID_TOKEN_FORMAT\n")
         let file = try directory.write(try Scenario(faults: []).har(), to: "capture.har")
         let har = try Program.mediaToken.run(

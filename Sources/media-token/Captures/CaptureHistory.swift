@@ -106,7 +106,7 @@ struct CaptureHistory {
     private mutating func useNotes(_ token: Token, in call: Call) -> [Note] {
         var notes: [Note] = []
         if token.kind == .media {
-            if let before = sent[token.id] {
+            if let before = sent[token.id], before != call.number {
                 notes.append(Note(kind: .usedTwice, detail: "token \(token.id) was sent in entry \(before) before"))
             }
             sent[token.id] = sent[token.id] ?? call.number

@@ -21,7 +21,7 @@ struct CaptureInspection {
             for finding in findings { if let examined = examine(finding, at: nil) { output.show(examined) } }
         case .call(let call):
             let findings = call.findings.compactMap { examine($0, at: call.time) }
-            guard call.isEntitlement else { return }
+            guard call.isEntitlement || !findings.isEmpty && call.method != "OPTIONS" else { return }
             output.show(call, findings, history.add(CaptureHistory.Call(call, findings)))
         }
     }

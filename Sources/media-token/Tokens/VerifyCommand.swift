@@ -139,6 +139,7 @@ enum VerifyCommand {
         var (status, codes, archived) = (ExitStatus.success, [VerdictCode](), Set<[UInt8]>())
         var inspector = FindingInspector(keys: keys)
         var shown = FindingsOutput(invocation.output, only: nil)
+        var decided = 0
         func verify(_ found: ExaminedFinding) {
             var found = found
             if case .token(_, let clearText) = found.result {
@@ -157,6 +158,7 @@ enum VerifyCommand {
             } else {
                 return
             }
+            decided += 1
             if invocation.output.isStatus, let code = found.verdict { codes.append(code) }
             shown.show(found)
         }
@@ -169,7 +171,8 @@ enum VerifyCommand {
                 verify(found)
             }
         }
-        if inspector.count == 0 { verify(inspector.examine(unrecognized: head, asking: TokenInspector.Questions())) }
+        // A grant alone is no token, and nothing is decided about it.
+        if decided == 0 { verify(inspector.examine(unrecognized: head, asking: TokenInspector.Questions())) }
         shown.finish()
         return (status, codes)
     }

@@ -1,0 +1,71 @@
+internal import Captures
+internal import MediaToken
+internal import MediaTokenGate
+internal import PlaybackGrants
+internal import Timestamps
+
+/// A finding as a line of JSON: the way to it, beside what an examination, a grant or an error has.
+struct FoundDocument: Encodable {
+    private let finding: ExaminedFinding
+    private let entry: Int?
+    private let showsClear: Bool
+
+    init(_ finding: ExaminedFinding, entry: Int?, showsClear: Bool) {
+        (self.finding, self.entry, self.showsClear) = (finding, entry, showsClear)
+    }
+
+    private enum Name: String, CodingKey {
+        case number, line, way, entry, kind, code, action, detail, resource, fields, expires, found
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        if case .token(let examination, let clearText) = finding.result {
+            let clear = showsClear && examination.id != nil ? String(decoding: clearText, as: UTF8.self) : nil
+            try ExaminationDocument(examination, verdict: finding.verdict, clear: clear).encode(to: encoder)
+        }
+        var members = encoder.container(keyedBy: Name.self)
+        try members.encode(finding.number, forKey: .found)
+        try members.encode(finding.finding.line, forKey: .line)
+        try members.encode(finding.way, forKey: .way)
+        try members.encodeIfPresent(entry, forKey: .entry)
+        switch finding.result {
+        case .token: break
+        case .grant(let grant):
+            try members.encode("UNVERIFIED", forKey: .code)
+            try members.encode(grant.kind, forKey: .kind)
+            try members.encode(Dictionary(grant.fields.map { ($0.name, $0.text) }) { $1 }, forKey: .fields)
+            try members.encodeIfPresent(grant.expires?.wholeSeconds, forKey: .expires)
+        case .error(let error):
+            try members.encode(error.code, forKey: .code)
+            try members.encode("error", forKey: .kind)
+            try members.encodeIfPresent(error.action, forKey: .action)
+            try members.encodeIfPresent(error.message, forKey: .detail)
+            try members.encodeIfPresent(error.resource, forKey: .resource)
+        }
+    }
+}
+
+/// A call of an archive as a line of JSON. The lines behind it are those of its findings.
+struct CallDocument: Encodable {
+    private struct NoteObject: Encodable {
+        let kind: String
+        let detail: String
+    }
+
+    private let code = "CALL"
+    private let kind = "call"
+    private let entry: Int
+    private let line: Int
+    private let call: String
+    private let method: String?
+    private let target: String?
+    private let status: Int?
+    private let started: String?
+    private let notes: [NoteObject]
+
+    init(_ call: CapturedCall, _ notes: [CaptureHistory.Note]) {
+        (entry, line, self.call, method) = (call.number, call.line, call.name, call.method)
+        (target, status, started) = (call.target, call.status, call.started)
+        self.notes = notes.map { NoteObject(kind: $0.title, detail: $0.detail) }
+    }
+}
