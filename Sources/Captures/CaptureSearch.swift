@@ -109,7 +109,7 @@ final class CaptureSearch {
             let named = place.named(by: text, before: bracket.start)
             guard let layer = bracket.layer else {
                 guard let clear = ClearText(in: text[bracket.start...]) else { return run.end }
-                add(.token(clear.readings), at: named)
+                add(.token(clear.readings), at: named, isWhole: clear.isWhole)
                 return clear.end
             }
             let region = layer.region(in: text[bracket.start...])
@@ -121,8 +121,9 @@ final class CaptureSearch {
             add(.grant(String(decoding: text[grant.range], as: UTF8.self)), at: named)
             return grant.range.upperBound
         case .error:
-            if let error = ErrorDocument.error(in: text, at: run.start) { add(.error(error), at: place) }
-            return run.end
+            guard let document = ErrorDocument(in: text, at: run.start) else { return run.end }
+            add(.error(document.error), at: place)
+            return document.end
         case .answer:
             let before = text[..<run.start].suffix(Self.answerHead)
             guard let brace = before.lastIndex(of: UInt8(ascii: "{")) else { return run.end }
@@ -136,19 +137,22 @@ final class CaptureSearch {
         }
     }
 
-    private func add(_ content: Finding.Content, at place: Place) {
-        findings.append(Finding(content, way: place.way, line: place.line, object: object))
+    private func add(_ content: Finding.Content, at place: Place, isWhole: Bool = true) {
+        findings.append(Finding(content, way: place.way, line: place.line, object: object, isWhole: isWhole))
     }
 
-    /// Unescapes all of a text in which nothing was found, one way after the other, until something is found.
+    /// Unescapes all of a text in which no whole token was found, one way after the other, until one is found.
     func lookAgain(at text: ArraySlice<UInt8>, in place: Place) {
-        guard findings.isEmpty, text.count <= Self.secondLookLimit else { return }
+        guard !findings.contains(where: \.isWhole), text.count <= Self.secondLookLimit else { return }
+        let seen = findings
         for layer in Layer.allCases {
             let decoded = layer.decode(text)
             guard decoded.count != text.count, decoded.count >= Self.shortestToken else { continue }
+            findings = []
             search(decoded[...], at: place.inside(layer.rawValue))
-            if !findings.isEmpty { return }
+            if findings.contains(where: \.isWhole) { return }
         }
+        findings = seen
     }
 
     /// Hands over what was found since the last call, with what the documents say of the tokens in them, and with their errors.
@@ -164,15 +168,25 @@ final class CaptureSearch {
         return (tokens + errors, facts)
     }
 
-    /// The errors of the document: objects with a code, and with an action or a status.
+    /// What an enhanced error tells the client to do (Adobe Pass, Enhanced Error Codes).
+    private static let actions: Set<String> = [
+        "none", "configuration", "application-registration", "authentication", "authorization", "degradation", "retry",
+        "retry-after",
+    ]
+
+    /// Whether an object with a code is an error of Adobe Pass or of a gate: other services have codes too, also secret ones.
+    private func isError(_ members: [String: String], _ code: String, in object: Facts.Object) -> Bool {
+        let isWord = code.utf8.allSatisfy { $0.isLetterOrDigit && !$0.isDigit || $0 == UInt8(ascii: "_") }
+        let isFailure = members["status"].flatMap { Int($0) }.map { (400..<600).contains($0) } ?? false
+        let isDenial = object.path.splittingLastName.name == "error" && facts[object.parent]["authorized"] == "false"
+        return isWord && (isFailure || isDenial || members["action"].map(Self.actions.contains) ?? false)
+    }
+
+    /// The errors of the document.
     private var errors: [Finding] {
         facts.own.compactMap { object, line in
             let members = facts[object]
-            // Many services have a code and a status; an error of this one has an action, or a status of HTTP and a word.
-            let isFailure = members["status"].flatMap { Int($0) }.map { (400..<600).contains($0) } ?? false
-            guard let code = members["code"], members["action"] != nil || isFailure && Int(code) == nil else {
-                return nil
-            }
+            guard let code = members["code"], isError(members, code, in: object) else { return nil }
             let error = ServiceError(
                 code: code, action: members["action"],
                 message: members["details"] ?? members["message"] ?? members["detail"],

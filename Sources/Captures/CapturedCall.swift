@@ -7,6 +7,8 @@ package struct CapturedCall: Sendable {
     package let line: Int
     /// When the client began it, as the file says: a date in ISO 8601, by the clock of the client.
     package let started: String?
+    /// How long the call took.
+    package let milliseconds: Int64
     /// When the server answered, as its `Date` header says.
     package let answered: String?
     package let method: String?
@@ -25,7 +27,10 @@ package struct CapturedCall: Sendable {
         status = facts.value("response.status", in: way).flatMap { Int($0) }
         let url = CapturedURL(facts.value("request.url", in: way) ?? "")
         target = url.target
-        answered = Self.pairs(in: facts, below: ["response.headers"])["date"]
+        let headers = Self.pairs(in: facts, below: ["response.headers"])
+        // An answer out of a cache has the date on which it was put there.
+        answered = headers["age"] == nil ? headers["date"] : nil
+        milliseconds = facts.value("time", in: way).flatMap { Double($0) }.map { Int64(max(0, min($0, 1e9))) } ?? 0
         let sent = Self.pairs(in: facts, below: ["request.headers", "request.postData.params"])
         let bodies = facts.objects.filter { $0.way.dropFirst(way.count).first?.hasPrefix("request.") == true }
         stated = Stated(named: { name in
@@ -34,9 +39,12 @@ package struct CapturedCall: Sendable {
         })
     }
 
-    /// Whether the call goes to Adobe Pass or to a playback backend, by its path, and is no question of a browser for permission.
-    package var isEntitlement: Bool {
-        method != "OPTIONS" && target.map { CapturedURL.isService($0) } ?? false
+    /// Whether an answer came. A browser asks for permission by itself (OPTIONS), and gives calls that it blocked a status of 0.
+    package var isAnswered: Bool { method != "OPTIONS" && status != 0 }
+
+    /// Whether the call goes to Adobe Pass, by its path.
+    package var isService: Bool {
+        target.map { CapturedURL.isService($0) } ?? false
     }
 
     /// A device's identifier without the word before it: `AP-Device-Identifier: fingerprint ID`.
@@ -80,14 +88,18 @@ private struct CapturedURL {
     func stated(_ name: String) -> String? {
         if let value = query.first(where: { $0.name == name })?.value { return value }
         guard let version = path.firstIndex(of: "v2"), path.count > version + 2 else { return nil }
-        if name == "serviceProvider" { return String(path[version + 1]) }
+        let provider = path[version + 1] == "authenticate" ? path[version + 2] : path[version + 1]
+        if name == "serviceProvider" { return decoded(provider) }
         let isNamed = ["authorize", "preauthorize", "profiles", "logout"].contains(path[path.count - 2])
-        return name == "mvpd" && isNamed ? String(path[path.count - 1]) : nil
+        return name == "mvpd" && isNamed ? decoded(path[path.count - 1]) : nil
     }
 
-    private static let services = [
-        "/adobe-services/", "/api/v1/", "/api/v2/", "/o/client/", "/v1/play", "/v1/verify", "/sp/",
-    ]
+    private func decoded(_ part: Substring) -> String {
+        let bytes = Array(part.utf8)[...]
+        return String(decoding: (try? PercentEncoding.decode(bytes)) ?? bytes, as: UTF8.self)
+    }
+
+    private static let services = ["/adobe-services/", "/api/v2/", "/o/client/", "adobe.com/"]
 
     static func isService(_ target: String) -> Bool { services.contains(where: target.contains) }
 }

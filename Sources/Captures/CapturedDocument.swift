@@ -19,6 +19,8 @@ final class CapturedDocument {
             entry = entry ?? (index + 1, line)
             place.way += Self.way(toEntry: index + 1)
             path = path.dropFirst(3)
+            // What tools add to an entry, such as the stack of the script that asked, belongs to no call.
+            if case .name(let name)? = path.first, name.hasPrefix("_") { return }
         } else if case .index? = path.first, path.first != item {
             finish()
             item = path.first
@@ -31,7 +33,13 @@ final class CapturedDocument {
     /// Reports what was taken since the last report.
     func finish() {
         let (all, facts) = search.takeAll()
-        let findings = Self.withoutRepetitions(all)
+        let findings = Self.withoutRepetitions(
+            all.filter { finding in
+                // A browser repeats the URL of a page in the requests of that page, and no request has an error of the service.
+                let header = finding.object.flatMap { facts[$0]["name"] }
+                if case .error = finding.content { return finding.isSent != true }
+                return header?.lowercased() != "referer"
+            })
         if let entry {
             let way = place.way + Self.way(toEntry: entry.number)
             use(.call(CapturedCall(number: entry.number, line: entry.line, way: way, findings: findings, facts: facts)))

@@ -6,6 +6,8 @@ struct ClearText {
     let readings: [Finding.Reading]
     /// The position in the other text up to which the token goes.
     let end: Int
+    /// Whether its last tag was found.
+    let isWhole: Bool
 
     private static let marker = Array("signatureInfo".utf8)
     private static let limit = 2 * 65_536
@@ -22,7 +24,7 @@ struct ClearText {
         let texts = cuts.map { region[..<$0] }
         // The end that the strict reader can read is the right one; the resource may hold what looks like another.
         readings = texts.flatMap(Self.readings)
-        end = cuts[0]
+        (end, isWhole) = (cuts[0], !ends.isEmpty)
     }
 
     /// The bytes before the marker of a next token. A token has its own marker twice.

@@ -1,23 +1,34 @@
-/// An error of Adobe's older services: `<error><status>403</status><message>…</message><details>…</details></error>`.
-enum ErrorDocument {
-    private static let limit = 4096
+internal import TextEncodings
 
-    /// Reads the error; `nil` if it says nothing.
+/// An error of Adobe's older services: `<error><status>403</status><message>…</message><details>…</details></error>`.
+struct ErrorDocument {
+    let error: ServiceError
+    /// The position behind it.
+    let end: Int
+
+    private static let limit = 4096
+    private static let closingTag: StaticString = "</error>"
+
+    /// Reads the error; `nil` if there is none, or if it says nothing.
     ///
     /// - Parameter start: the position of the name of the error's element.
-    static func error(in text: ArraySlice<UInt8>, at start: Int) -> ServiceError? {
+    init?(in text: ArraySlice<UInt8>, at start: Int) {
         guard text[..<start].last == UInt8(ascii: "<") else { return nil }
-        let text = String(decoding: text[start...].prefix(Self.limit), as: UTF8.self)
+        var rest = text[start...].prefix(Self.limit)
+        while let bracket = rest.position(of: UInt8(ascii: "<")), !rest[bracket...].begins(with: Self.closingTag) {
+            rest = rest[(bracket + 1)...]
+        }
+        guard let bracket = rest.position(of: UInt8(ascii: "<")) else { return nil }
+        end = bracket + Self.closingTag.utf8CodeUnitCount
+        let document = String(decoding: text[start..<bracket], as: UTF8.self)
         func element(_ name: String) -> String? {
-            guard let begin = text.firstRange(of: "<\(name)>")?.upperBound,
-                let end = text[begin...].firstRange(of: "</\(name)>")?.lowerBound
+            guard let begin = document.firstRange(of: "<\(name)>")?.upperBound,
+                let end = document[begin...].firstRange(of: "</\(name)>")?.lowerBound
             else { return nil }
-            return String(text[begin..<end])
+            return String(document[begin..<end])
         }
-        guard text.contains("</error>"), let code = element("code") ?? element("message") ?? element("details") else {
-            return nil
-        }
-        return ServiceError(
+        guard let code = element("code") ?? element("message") ?? element("details") else { return nil }
+        error = ServiceError(
             code: code, action: element("action"), message: element("details") ?? element("message"), resource: nil)
     }
 }

@@ -60,6 +60,9 @@ extension String {
 extension Stated {
     /// - Parameter named: returns the value of a name; `nil` if there is none.
     init(named: (String) -> String?) {
-        self.init { (subject: Subject) in subject.names.lazy.compactMap(named).first }
+        self.init { (subject: Subject) in
+            // A request for several resources is about no single one.
+            subject == .resource && named("resources[1]") != nil ? nil : subject.names.lazy.compactMap(named).first
+        }
     }
 }

@@ -34,8 +34,11 @@ package struct Finding: Sendable {
         self.init(.token([Reading(layers: [], clearText: capture)]), way: [], line: 1)
     }
 
-    init(_ content: Content, way: [String], line: Int, object: Facts.Object? = nil) {
-        (self.content, self.way, self.line, self.object) = (content, way, line, object)
+    /// Whether a token was found up to its last tag.
+    let isWhole: Bool
+
+    init(_ content: Content, way: [String], line: Int, object: Facts.Object? = nil, isWhole: Bool = true) {
+        (self.content, self.way, self.line, self.object, self.isWhole) = (content, way, line, object, isWhole)
     }
 
     /// Whether it is in what the client sent, and not in an answer; `nil` if that is not known.

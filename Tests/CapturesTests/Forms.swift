@@ -146,6 +146,10 @@ struct Form: CustomTestStringConvertible {
         Form("hex with blanks", "hex", capture: hex.joined(separator: " ")),
         Form("hexdump -C", "hexdump", capture: dump),
         Form("xxd", "hexdump", capture: xxd),
+        Form(
+            "a dump whose column of characters has the whole marker", "hexdump",
+            capture: dump.replacing("|................|", with: "|<signatureInfo>W|")),
+        Form("xxd -p", "hex", capture: wrapped(hex.joined(), at: 60)),
         Form("od -tx1, behind a command", "hexdump", capture: "$ od -tx1 token\n" + od),
         Form("a URL", "token", "percent-encoding", capture: "https://play.example/x?a=b&token=\(percent)&z=1"),
         Form("a segment of a path", "Base64", capture: "GET https://h.example/play/\(base64)/master.m3u8"),

@@ -38,6 +38,50 @@ struct CaptureTests {
         #expect(try notes(Scenario(faults: [one, other])) == one.notes.union(other.notes))
     }
 
+    @Test("What browsers and other services put into a capture is no fault")
+    func habits() throws {
+        let token = try Mint.token()
+        func entry(
+            _ url: String, _ method: String = "POST", at second: Int = 2, status: Int = 200, sent: String = "",
+            headers: [String: String] = [:], came: String = "{}", answer: [String: String] = [:], lasting: Int = 5
+        ) -> [String: Any] {
+            func list(_ headers: [String: String]) -> [[String: String]] { headers.map { ["name": $0, "value": $1] } }
+            let begin = Date(timeIntervalSince1970: Double(1_700_000_000 + second)).ISO8601Format()
+            return [
+                "_initiator": ["stack": Array(repeating: ["a": 1, "b": 2, "c": 3], count: 2000)],
+                "startedDateTime": begin, "time": lasting,
+                "request": ["method": method, "url": url, "headers": list(headers), "postData": ["text": sent]],
+                "response": ["status": status, "headers": list(answer), "content": ["text": came]],
+            ]
+        }
+        let play = "https://tv.example/play?token=\(Fixtures.percentEncoded(token))"
+        let authorize = "https://api.example/api/v2/MML/decisions/authorize/TempPass"
+        let decision =
+            #"{"decisions":[{"resource":"TNT","authorized":true,"token":{"serializedToken":"\#(Fixtures.base64(token))"}}]}"#
+        let entries = [
+            entry("https://api.example/api/v2/authenticate/M%4DL/CODE", "GET"),
+            entry(authorize, sent: #"{"resources":["TBS","TNT"]}"#, came: decision),
+            entry(play, "OPTIONS"), entry(play, status: 0), entry(play),
+            entry("https://tv.example/1.m3u8", "GET", headers: ["Referer": play]),
+            entry(
+                "https://a.example/", sent: #"{"action":"view","status":"ok","code":"DE"}"#,
+                came: #"{"code":200,"status":"ok"}"#),
+            entry("https://b.example/", came: #"{"action":"none","code":"613e99bf2db476308f802091f8462819"}"#),
+            entry(authorize, "GET", answer: ["Date": "Tue, 14 Nov 2023 20:13:20 GMT", "Age": "7200"]),
+            entry(authorize, "GET", at: -60, answer: ["Date": "Tue, 14 Nov 2023 22:13:20 GMT"], lasting: 59_000),
+        ]
+        let har = try JSONSerialization.data(withJSONObject: ["log": ["entries": entries]])
+        let file = try directory.write(String(decoding: har, as: UTF8.self), to: "capture.har")
+        let key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
+        let outcome = try Program.mediaToken.run(["inspect", "--key", key, "@" + file])
+        #expect(outcome.status == 0)
+        #expect(!outcome.output.split(separator: "\n").contains { $0.hasPrefix("      ") }, "\(outcome.output)")
+        #expect(outcome.output.contains("found 2 media tokens; 0 failed"), "\(outcome.output)")
+        #expect(outcome.output.split(separator: "\n").count { $0.contains("MML") } == 5, "\(outcome.output)")
+        let missing = try Program.mediaToken.run(["inspect", "--only", "99", "@" + file])
+        #expect(missing.status == 2 && missing.errors.contains("--only is 99"), "\(missing.errors)")
+    }
+
     @Test("The table has a row for each call, the verdict at its time, and the error in place of a token")
     func table() throws {
         var scenario = Scenario(faults: [.expired])

@@ -175,7 +175,7 @@ def capture(page):
     page.use("#tab-1", lambda tab: tab.click())
     page.wait("the second one says that the token was used twice", lambda: "used twice" in page.words("notes"))
     page.open()
-    page.paste(har(("https://tv.example/v1/play", "{}", "{}", 40)))
+    page.paste(har(("https://api.example/api/v2/MML/profiles", "", "{}", 40)))
     page.wait("a capture without a token says so", lambda: "no token" in page.words("problem"))
 
 

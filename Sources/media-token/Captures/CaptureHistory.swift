@@ -50,6 +50,9 @@ struct CaptureHistory {
         let started: Timestamp?
         /// The time by the server's clock.
         let answered: Timestamp?
+        /// How long it took, in milliseconds.
+        let duration: Int64
+        let status: Int?
         let stated: Stated
         let tokens: [Token]
 
@@ -66,7 +69,7 @@ struct CaptureHistory {
     private let skew: Duration
     private var last: [Subject: Seen] = [:]
     private var received: [TokenID: (call: Int, time: Timestamp?)] = [:]
-    private var sent: [TokenID: Int] = [:]
+    private var sent: [TokenID: (call: Int, status: Int?)] = [:]
     private var knownDistance: Int64?
 
     /// - Parameter skew: how far two clocks may be apart before it is said.
@@ -106,10 +109,13 @@ struct CaptureHistory {
     private mutating func useNotes(_ token: Token, in call: Call) -> [Note] {
         var notes: [Note] = []
         if token.kind == .media {
-            if let before = sent[token.id], before != call.number {
-                notes.append(Note(kind: .usedTwice, detail: "token \(token.id) was sent in entry \(before) before"))
+            if let before = sent[token.id], before.call != call.number {
+                let answer = before.status.map { ", which got \($0)" } ?? ""
+                notes.append(
+                    Note(kind: .usedTwice, detail: "token \(token.id) was sent in entry \(before.call) before\(answer)")
+                )
             }
-            sent[token.id] = sent[token.id] ?? call.number
+            sent[token.id] = sent[token.id] ?? (call.number, call.status)
         }
         if let expires = token.expires, let time = call.time, let before = received[token.id],
             let receipt = before.time, receipt <= expires, expires < time
@@ -127,7 +133,10 @@ struct CaptureHistory {
         let issued = call.tokens.first { !$0.isSent && $0.kind == .media }?.issued
         let servers: [(Timestamp?, String)] = [(call.answered, "the server's"), (issued, "that of Adobe Pass")]
         guard let (server, whose) = servers.first(where: { $0.0 != nil }), let server else { return [] }
-        let distance = started.milliseconds(since: server)
+        // The server answered at some time between the beginning and the end of the call.
+        let latest = started.advanced(byMilliseconds: call.duration)
+        let distance =
+            server < started ? started.milliseconds(since: server) : min(0, latest.milliseconds(since: server))
         let tolerance = skew.clampedMilliseconds
         guard distance.magnitude > tolerance else {
             knownDistance = distance

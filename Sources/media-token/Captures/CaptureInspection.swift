@@ -21,7 +21,7 @@ struct CaptureInspection {
             for finding in findings { if let examined = examine(finding, at: nil) { output.show(examined) } }
         case .call(let call):
             let findings = call.findings.compactMap { examine($0, at: call.time) }
-            guard call.isEntitlement || !findings.isEmpty && call.method != "OPTIONS" else { return }
+            guard call.isAnswered, call.isService || !findings.isEmpty else { return }
             output.show(call, findings, history.add(CaptureHistory.Call(call, findings)))
         }
     }
@@ -33,10 +33,11 @@ struct CaptureInspection {
         if inspector.count == 0, !output.hasCalls {
             let examined = inspector.examine(unrecognized: head, asking: questions)
             status = examined.exitStatus
+            output.showNothing()
             output.show(examined)
         }
         output.finish()
-        return status
+        return output.isMissingEntry ? .undecided : status
     }
 
     /// - Parameter time: the time at which a token is checked, unless another one was asked for.

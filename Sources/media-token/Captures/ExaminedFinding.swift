@@ -90,7 +90,7 @@ struct FindingInspector {
 
 extension CaptureHistory.Call {
     init(_ call: CapturedCall, _ findings: [ExaminedFinding]) {
-        (number, stated) = (call.number, call.stated)
+        (number, stated, status, duration) = (call.number, call.stated, call.status, call.milliseconds)
         (started, answered) = (call.startTime, call.answerTime)
         tokens = findings.compactMap(CaptureHistory.Token.init)
     }

@@ -19,6 +19,7 @@ struct FindingsOutput {
     private var isTableBegun = false
     /// Whether a call of an archive was shown.
     private(set) var hasCalls = false
+    private var hasShownOnly = false
 
     /// - Parameters:
     ///   - showsClear: whether JSON has the clear text of tokens.
@@ -29,6 +30,14 @@ struct FindingsOutput {
     ) {
         (self.output, self.only, self.showsClear, self.write) = (output, only, showsClear, write)
     }
+
+    /// Says that nothing was found, before what that is as a token.
+    func showNothing() {
+        if !output.isJSON { print(Style.faint("found   nothing; read as a token, the input is")) }
+    }
+
+    /// Whether the entry that was asked for is none of the archive.
+    var isMissingEntry: Bool { only != nil && !hasShownOnly }
 
     /// Shows a finding outside of an archive.
     mutating func show(_ finding: ExaminedFinding) {
@@ -43,6 +52,7 @@ struct FindingsOutput {
         hasCalls = true
         for finding in findings { count(finding) }
         guard only.map({ $0 == call.number }) ?? true else { return }
+        hasShownOnly = true
         if output.isJSON {
             print(JSONLine.encode(CallDocument(call, notes)))
             for finding in findings { printJSON(finding, entry: call.number) }
@@ -59,6 +69,10 @@ struct FindingsOutput {
 
     /// Shows what is left, and the sum of several findings.
     mutating func finish() {
+        if isMissingEntry, let only {
+            Console.printError(
+                "--only is \(only); expected an entry that calls Adobe Pass or holds a token, in a HAR file")
+        }
         guard !output.isJSON else { return }
         let isOne = counts.reduce(0) { $0 + $1.count } == 1
         if let waiting { printText(waiting, isOneOfSeveral: !isOne) }
@@ -95,7 +109,8 @@ struct FindingsOutput {
     }
 
     private func printText(_ finding: ExaminedFinding, isOneOfSeveral: Bool) {
-        if isOneOfSeveral || finding.way != ["clear"] && !finding.way.isEmpty {
+        let isBare = finding.way.isEmpty || finding.way == ["clear"] && finding.finding.line == 1
+        if isOneOfSeveral || !isBare {
             let number = isOneOfSeveral ? "\(finding.number)  " : ""
             let line = finding.finding.isSent == nil ? ["line \(finding.finding.line)"] : []
             if isOneOfSeveral, finding.number > 1 || isTableBegun { print("") }
