@@ -202,7 +202,8 @@ extension ArraySlice<JSONWalker.Step> {
         reduce(into: "") { text, step in
             switch step {
             case .index(let index): text += "[\(index)]"
-            case .name(let name): text += text.isEmpty ? printable(name, limit: 40) : "." + printable(name, limit: 40)
+            case .name(let name):
+                text += (text.isEmpty ? "" : ".") + (name.isEmpty ? "\"\"" : printable(name, limit: 40))
             }
         }
     }
