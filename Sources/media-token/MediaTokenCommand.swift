@@ -25,7 +25,7 @@ enum MediaTokenCommand {
         details: """
             Commands:
               verify     decide whether tokens open a resource, with the reason if not
-              inspect    show what a media, AuthN or AuthZ token holds
+              inspect    find tokens in any text, and show what they hold
               issue      sign tokens for tests and load
               keys       list, import or generate keys
               replays    show or sweep a replay store, or look a token up in it

@@ -8,7 +8,7 @@ enum InspectCommand {
 
     private static let syntax = CommandSyntax(
         name: "media-token inspect", operands: "[TOKEN | @FILE | -]",
-        summary: "Show what a media, AuthN or AuthZ token holds, and check what is asked.",
+        summary: "Find tokens in any text or capture, show what they hold, and check what is asked.",
         details: """
             The input may be any text or file that holds tokens: a log, a curl line, a URL, JSON, a hexdump. Tokens, \
             playback grants and errors of Adobe Pass are found and numbered, with the way to each. A HAR file is shown as \
