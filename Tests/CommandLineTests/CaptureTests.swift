@@ -61,7 +61,9 @@ struct CaptureTests {
         let entries = [
             entry("https://api.example/api/v2/authenticate/M%4DL/CODE", "GET"),
             entry(authorize, sent: #"{"resources":["TBS","TNT"]}"#, came: decision),
-            entry(play, "OPTIONS"), entry(play, status: 0), entry(play),
+            entry(play, "OPTIONS"), entry(play, status: 0),
+            // The token is in the URL and in the body, there with the other form of its second tag.
+            entry(play, sent: token.replacing("=<signatureInfo>", with: "=</signatureInfo>")),
             entry("https://tv.example/1.m3u8", "GET", headers: ["Referer": play]),
             entry(
                 "https://a.example/", sent: #"{"action":"view","status":"ok","code":"DE"}"#,
@@ -76,7 +78,7 @@ struct CaptureTests {
         let outcome = try Program.mediaToken.run(["inspect", "--key", key, "@" + file])
         #expect(outcome.status == 0)
         #expect(!outcome.output.split(separator: "\n").contains { $0.hasPrefix("      ") }, "\(outcome.output)")
-        #expect(outcome.output.contains("found 2 media tokens; 0 failed"), "\(outcome.output)")
+        #expect(outcome.output.contains("found 3 media tokens; 0 failed"), "\(outcome.output)")
         #expect(outcome.output.split(separator: "\n").count { $0.contains("MML") } == 5, "\(outcome.output)")
         let missing = try Program.mediaToken.run(["inspect", "--only", "99", "@" + file])
         #expect(missing.status == 2 && missing.errors.contains("--only is 99"), "\(missing.errors)")
