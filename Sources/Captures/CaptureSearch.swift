@@ -108,7 +108,7 @@ final class CaptureSearch {
             guard let bracket = OpeningBracket(before: marker, until: run.end, in: text) else { return run.end }
             let named = place.named(by: text, before: bracket.start)
             guard let layer = bracket.layer else {
-                guard let clear = ClearText(in: text[bracket.start...]) else { return run.end }
+                let clear = ClearText(in: text[bracket.start...])
                 add(.token(clear.readings), at: named, isWhole: clear.isWhole)
                 return clear.end
             }

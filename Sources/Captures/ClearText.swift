@@ -17,7 +17,7 @@ struct ClearText {
     ].map { Array($0.utf8) }
 
     /// - Parameter text: begins with the token's `<`.
-    init?(in text: ArraySlice<UInt8>) {
+    init(in text: ArraySlice<UInt8>) {
         let region = Self.region(of: text.prefix(Self.limit))
         let ends = Self.ends(of: region)
         let cuts = ends.isEmpty ? [region.prefix { !"\"\n".utf8.contains($0) }.endIndex] : ends

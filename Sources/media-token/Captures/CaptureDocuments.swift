@@ -15,7 +15,7 @@ struct FoundDocument: Encodable {
     }
 
     private enum Name: String, CodingKey {
-        case number, line, way, entry, kind, code, action, detail, resource, fields, expires, found
+        case line, way, entry, kind, code, action, detail, resource, fields, expires, found
     }
 
     func encode(to encoder: any Encoder) throws {

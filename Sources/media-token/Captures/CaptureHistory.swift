@@ -56,7 +56,8 @@ struct CaptureHistory {
         let stated: Stated
         let tokens: [Token]
 
-        var time: Timestamp? { answered ?? started }
+        /// The time by the server's clock if the answer tells it, else by the client's.
+        let time: Timestamp?
         /// What the call is about: what its request says, else what its tokens say.
         var about: Stated {
             let claims = tokens.map(\.claims)

@@ -22,7 +22,8 @@ struct CaptureInspection {
         case .call(let call):
             let findings = call.findings.compactMap { examine($0, at: call.time) }
             guard call.isAnswered, call.isService || !findings.isEmpty else { return }
-            output.show(call, findings, history.add(CaptureHistory.Call(call, findings)))
+            let compared = CaptureHistory.Call(call, findings)
+            output.show(call, CallRow(call, compared, findings), findings, history.add(compared))
         }
     }
 

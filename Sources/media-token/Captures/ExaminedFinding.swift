@@ -91,7 +91,7 @@ struct FindingInspector {
 extension CaptureHistory.Call {
     init(_ call: CapturedCall, _ findings: [ExaminedFinding]) {
         (number, stated, status, duration) = (call.number, call.stated, call.status, call.milliseconds)
-        (started, answered) = (call.startTime, call.answerTime)
+        (started, answered, time) = (call.startTime, call.answerTime, call.time)
         tokens = findings.compactMap(CaptureHistory.Token.init)
     }
 }

@@ -48,7 +48,10 @@ struct FindingsOutput {
     }
 
     /// Shows a call of an archive: a row, with the notes below it; the findings in full if it is the one that was asked for.
-    mutating func show(_ call: CapturedCall, _ findings: [ExaminedFinding], _ notes: [CaptureHistory.Note]) {
+    mutating func show(
+        _ call: CapturedCall, _ row: @autoclosure () -> CallRow, _ findings: [ExaminedFinding],
+        _ notes: [CaptureHistory.Note]
+    ) {
         hasCalls = true
         for finding in findings { count(finding) }
         guard only.map({ $0 == call.number }) ?? true else { return }
@@ -60,7 +63,7 @@ struct FindingsOutput {
         }
         if !isTableBegun { print(Style.strong(CallRow.heading)) }
         isTableBegun = true
-        let row = CallRow(call, findings)
+        let row = row()
         print(row.text)
         for note in notes { print("      \(Style.bad(note.title)): \(note.detail)") }
         for error in row.errors { print("      \(Style.bad(error))") }

@@ -40,13 +40,7 @@ struct KeyOptions {
     ///
     /// - Parameter own: a key of this process, which is trusted too, and need not meet any requirement.
     func load(unsafelyTrusting own: RSAPublicKey? = nil) throws(CommandError) -> KeyRing {
-        let password = try readPassword()
-        let keys: KeyRing
-        do {
-            keys = try KeyRing(loading: paths, unsafelyTrusting: own, password: password, requirements: requirements)
-        } catch {
-            throw CommandError("\(error)")
-        }
+        let keys = try ring(trusting: own)
         for key in keys.refused { Console.printError("warning: \(key)") }
         return keys
     }
@@ -61,11 +55,14 @@ struct KeyOptions {
 
     /// Loads the keys, and those of `files`, without a word to the user.
     func ring(with files: [KeyBytes]) throws(CommandError) -> KeyRing? {
-        guard !paths.isEmpty || !files.isEmpty else { return nil }
+        paths.isEmpty && files.isEmpty ? nil : try ring(and: files)
+    }
+
+    private func ring(and files: [KeyBytes] = [], trusting own: RSAPublicKey? = nil) throws(CommandError) -> KeyRing {
+        let password = try readPassword()
         do {
             return try KeyRing(
-                loading: paths, and: files, unsafelyTrusting: nil, password: try readPassword(),
-                requirements: requirements)
+                loading: paths, and: files, unsafelyTrusting: own, password: password, requirements: requirements)
         } catch { throw CommandError("\(error)") }
     }
 

@@ -23,7 +23,7 @@ struct TimeOptions {
     private let tolerances: VerificationPolicy
 
     init(_ given: Arguments) throws(UsageError) {
-        time = try given.one("at") == "issued" ? .issued : Self.time("at", given).map { .at($0) }
+        time = try Self.checkTime("at", given)
         var values: [JSONName: JSONValue] = [:]
         for setting in Self.settings { values[JSONName(setting.name)] = try setting.value(given) }
         let reader = GateSettingsReader(values, only: Self.names)
@@ -34,12 +34,18 @@ struct TimeOptions {
     }
 
     static func time(_ option: String, _ given: Arguments) throws(UsageError) -> Timestamp? {
-        guard let text = try given.one(option) else { return nil }
-        guard text != "issued" else {
+        switch try checkTime(option, given) {
+        case .at(let time)?: return time
+        case nil: return nil
+        case .issued?:
             throw UsageError(
                 "--\(option) is issued, which has a meaning for inspect and verify --at only; expected a time")
         }
-        guard let time = Timestamp(reading: text) else {
+    }
+
+    private static func checkTime(_ option: String, _ given: Arguments) throws(UsageError) -> CheckTime? {
+        guard let text = try given.one(option) else { return nil }
+        guard let time = CheckTime(reading: text) else {
             throw UsageError(
                 "--\(option) is '\(printable(text, limit: 40))'; expected 2016-03-17T22:02:00Z, '2016-03-17 15:02:00 -0700', "
                     + "seconds or milliseconds since 1970, now, or -5m (s, m, h, d)")
