@@ -202,6 +202,22 @@ def dropped_key(page):
     check("signature" in page.words("checks") and not page.find("unverified").is_displayed(), "the fields are verified")
 
 
+def limits(page):
+    """A token is on the page, at its own time; its life is seven minutes."""
+    def width(name):
+        return page.run("return document.getElementById(`span-${arguments[0]}`).getBoundingClientRect().width", name)
+    check(abs(width("skew") / width("life") - 480 / 420) < .02, "the time line has the skew that applies without an option")
+    for name, refused, taken in [("skew", 301, 300), ("bits", 1023, 1024)]:
+        page.fill(name, f"{refused}{Keys.TAB}")
+        page.wait(f"--{name} {refused} is beyond the program's limit and the field's", lambda: str(refused) in page.words("problem")
+                  and page.run("return document.getElementById(arguments[0]).matches(':out-of-range')", name))
+        page.fill(name, f"{taken}{Keys.TAB}")
+        page.wait(f"{taken} is within both", lambda: not page.words("problem")
+                  and page.run("return document.getElementById(arguments[0]).matches(':in-range')", name))
+    page.wait("the time line has a skew of minutes", lambda: abs(width("skew") / width("life") - 1020 / 420) < .02)
+    page.fill("skew", Keys.BACKSPACE)
+
+
 def other_kinds(page):
     with tempfile.TemporaryDirectory() as place:
         subprocess.run([program, "keys", "generate", "--bits", "2048", "--to", place], check=True, stdout=subprocess.DEVNULL)
@@ -363,6 +379,6 @@ def foreign_requests(url):
 
 with served() as url, browser() as driver:
     page = Page(driver, url)
-    for part in [pasted_forms, several_tokens, capture, personal_data, dropped_key, keystore, expectations, taken_along, time_line, other_kinds, accessibility, nothing_left]:
+    for part in [pasted_forms, several_tokens, capture, personal_data, dropped_key, keystore, expectations, taken_along, limits, time_line, other_kinds, accessibility, nothing_left]:
         part(page)
     foreign_requests(url)
