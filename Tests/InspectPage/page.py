@@ -177,6 +177,38 @@ def capture(page):
     page.open()
     page.paste(har(("https://api.example/api/v2/MML/profiles", "", "{}", 40)))
     page.wait("a capture without a token says so", lambda: "no token" in page.words("problem"))
+    page.paste(clear)
+    page.wait_verdict("TOKEN_EXPIRED", "a token after it")
+    page.paste(har(("https://api.example/api/v2/MML/profiles", "", "{}", 40)))
+    page.wait("nothing of the token before it is left", lambda: page.verdict == "No result." and "TNT" not in page.text
+              and not page.find("fields-part").is_displayed() and not page.find("copies").is_displayed())
+    page.find("forget-input").click()
+    check(page.verdict == "Paste a token to begin." and not page.words("problem"), "the page begins again")
+
+
+def late_answers(page):
+    """The page waits for answers that the test holds back."""
+    page.open()
+    page.run("""window.held = []; const asked = window.fetch;
+        window.fetch = (path, request) => new Promise(done => held.push({ path, body: request.body, answer: () => done(asked(path, request)) }));""")
+    other = clear.replace("<resourceID>TNT", "<resourceID>HBO")
+    page.paste(clear)
+    page.paste(other)
+    page.wait("a slow answer is waited for, and the page says so", lambda: page.words("working") == "Checking…")
+    page.run("held[1].answer()")
+    page.wait("the newer answer comes first", lambda: "HBO" in page.words("fields"))
+    page.run("held[0].answer()")
+    time.sleep(0.3)
+    check("HBO" in page.words("fields") and not page.words("working"), "the older answer does not take its place")
+    page.run("""held = []; document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: new DataTransfer(), bubbles: true }));""")
+    check(page.run("return held.length") == 0, "a paste of nothing asks nothing")
+
+
+def ended(page):
+    """The program has ended since the page was opened."""
+    page.paste(clear)
+    page.wait("the page says that the program has ended", lambda: "does not answer" in page.words("problem"))
+    check(page.verdict == "No result." and "TNT" not in page.text, "no older result is left")
 
 
 def personal_data(page):
@@ -377,8 +409,11 @@ def foreign_requests(url):
     check(status("DELETE", place.path) == 404, "other methods are not found")
 
 
-with served() as url, browser() as driver:
-    page = Page(driver, url)
-    for part in [pasted_forms, several_tokens, capture, personal_data, dropped_key, keystore, expectations, taken_along, limits, time_line, other_kinds, accessibility, nothing_left]:
-        part(page)
-    foreign_requests(url)
+with browser() as driver:
+    with served() as url:
+        page = Page(driver, url)
+        for part in [pasted_forms, several_tokens, capture, late_answers, personal_data, dropped_key, keystore, expectations,
+                     taken_along, limits, time_line, other_kinds, accessibility, nothing_left]:
+            part(page)
+        foreign_requests(url)
+    ended(page)
