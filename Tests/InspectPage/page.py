@@ -254,15 +254,19 @@ def other_kinds(page):
     with tempfile.TemporaryDirectory() as place:
         subprocess.run([program, "keys", "generate", "--bits", "2048", "--to", place], check=True, stdout=subprocess.DEVNULL)
         token = subprocess.run([program, "issue", "--signing-key", f"{place}/development.key", "--kind", "authn", "--requestor", "MML",
-                                "--resource", "TNT", "--device", "device-of-a-viewer"], check=True, stdout=subprocess.PIPE, text=True).stdout
+                                "--resource", "TNT", "--device", 'device-"of"-a-viewer' * 20], check=True, stdout=subprocess.PIPE, text=True).stdout
     page.open()
     page.paste(token)
     page.wait_verdict("UNVERIFIED", "an AuthN token, pasted")
-    personal = re.findall("<(?:simpleTokenAuthenticationGuid|simpleSaml\\w+|simpleTokenFingerprint)>([^<]+)", token)
+    personal = re.findall("<(?:simpleTokenAuthenticationGuid|simpleSaml\\w+|simpleTokenFingerprint)>([^<]+)", html.unescape(token))
     check(len(personal) == 4 and not any(value in page.text for value in personal), "GUID, SAML index, name and device are not shown")
     page.fill("expected-device", "another")
     page.wait_verdict("NOT_AS_ASKED", "another device is expected")
-    check("device-of-a-viewer" not in page.text, "nor is the device in the reason")
+    check("-a-viewer" not in page.text, "nor is the device in the reason, where it is cut")
+    page.find("copy-ticket").click()
+    page.wait("copied: ticket", lambda: "Copied" in page.words("copied"))
+    ticket = page.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+    check("bound to device" in ticket and "-a-viewer" not in ticket, "nor in a ticket, where quotes are escaped")
 
 
 def keystore(page):
