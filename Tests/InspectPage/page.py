@@ -276,6 +276,38 @@ def keystore(page):
     page.wait("its keys are listed", lambda: page.words("keys").count("SHA-256") > 1)
 
 
+def pkcs12(page):
+    """A PKCS#12 with the certificate of the key that signed the token, and one with the key itself."""
+    def run(*words):
+        return subprocess.run(words, cwd=place, check=True, capture_output=True, text=True).stdout
+    with tempfile.TemporaryDirectory() as place:
+        run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "signing.key", "-out", "signing.pem", "-days", "2", "-subj", "/CN=Test")
+        run("openssl", "pkcs12", "-export", "-nokeys", "-in", "signing.pem", "-out", "trust.p12", "-passout", "pass:a password")
+        run("openssl", "pkcs12", "-export", "-inkey", "signing.key", "-in", "signing.pem", "-out", "full.p12", "-passout", "pass:a password")
+        token = run(program, "issue", "--signing-key", "signing.key", "--requestor", "MML", "--resource", "TNT")
+        files = {name: (pathlib.Path(place) / name).read_bytes() for name in ["trust.p12", "full.p12"]}
+    page.open()
+    page.paste(token)
+    page.wait_verdict("UNVERIFIED", "an own token, pasted")
+    # Without an ending the file is known by its first bytes.
+    for name, dropped in [("trust.p12", "trust.p12"), ("trust.p12", "keystore"), ("full.p12", "full.p12")]:
+        page.drop(dropped, files[name])
+        page.wait(f"{dropped} needs its password", lambda: "needs its password" in page.words("keys"))
+        page.use("#keys input", lambda field: field.send_keys("another" + Keys.ENTER))
+        page.wait("a wrong password is called so", lambda: "wrong password" in page.words("keys"))
+        page.use("#keys input", lambda field: field.send_keys("a password" + Keys.ENTER))
+        if name == "full.p12":
+            page.wait("a private key is refused", lambda: "private key" in page.words("keys"))
+        else:
+            page.wait_verdict("VERIFIED", f"with {dropped}")
+            check("verified this token" in page.words("keys"), "its key is named")
+        check(page.run("return !document.querySelector('#keys input')"), "no password is asked for any more")
+        page.use("#keys button", lambda button: button.send_keys(Keys.ENTER))
+        page.wait_verdict("UNVERIFIED", "once the file is removed")
+        page.wait("no key is left", lambda: not page.words("keys"))
+        check(page.run("return document.activeElement.id") == "key-file", "nor is the focus lost")
+
+
 def expectations(page):
     check("as the token says" in page.words("mark-requestor"), "an untouched field is no expectation")
     check("not asked for" in page.words("checks"), "the requestor is not compared")
@@ -299,8 +331,10 @@ def taken_along(page):
     with tempfile.TemporaryDirectory() as place:
         (pathlib.Path(place) / "token.txt").write_text(clear)
         (pathlib.Path(place) / "adobe.pem").write_bytes(key.read_bytes())
+        (pathlib.Path(place) / "trust.jks").write_bytes((root / "Tests/Vectors/keystores/trust.jks").read_bytes())
+        (pathlib.Path(place) / "password.txt").write_text("123456\n")
         words = copied["command"].replace("media-token ", f"'{program}' ", 1)
-        outcome = subprocess.run(["bash", "-c", words.replace("--key trust.jks ", "")], cwd=place, capture_output=True, text=True)
+        outcome = subprocess.run(["bash", "-c", words], cwd=place, capture_output=True, text=True)
         check("verify" in words and outcome.stdout.startswith("VALID_TOKEN"), f"the command gives the same verdict: {copied['command']}")
 
 
@@ -417,7 +451,7 @@ with browser() as driver:
     with served() as url:
         page = Page(driver, url)
         for part in [pasted_forms, several_tokens, capture, late_answers, personal_data, dropped_key, keystore, expectations,
-                     taken_along, limits, time_line, other_kinds, accessibility, nothing_left]:
+                     taken_along, limits, time_line, other_kinds, pkcs12, accessibility, nothing_left]:
             part(page)
         foreign_requests(url)
     ended(page)
