@@ -161,6 +161,9 @@ def several_tokens(page):
     page.open()
     page.paste(f"{clear}\n{encoded}\n")
     page.wait("two tokens are two tabs", lambda: len(page.driver.find_elements(By.CSS_SELECTOR, "[role=tab]")) == 2)
+    page.use("#tab-0", lambda tab: tab.send_keys(Keys.END))
+    page.wait("End chooses the last tab", lambda: page.run("return document.activeElement.id") == "tab-1")
+    page.use("#tab-1", lambda tab: tab.send_keys(Keys.HOME))
     page.use("#tab-0", lambda tab: tab.send_keys(Keys.ARROW_RIGHT))
     page.wait("an arrow key chooses the other tab, and leaves the focus there", lambda: page.run(
         "return document.activeElement.id === 'tab-1' && document.activeElement.getAttribute('aria-selected') === 'true'"))
@@ -174,6 +177,9 @@ def capture(page):
     check("entry 1" in page.words("way") and not page.words("notes"), "the first play has no note")
     page.use("#tab-1", lambda tab: tab.click())
     page.wait("the second one says that the token was used twice", lambda: "used twice" in page.words("notes"))
+    page.find("call-time").click()
+    page.wait_verdict("UNVERIFIED", "at the time of the call")
+    check("2016-03-17 22:01:50" in page.words("times"), "the call's time is shown")
     page.open()
     page.paste(har(("https://api.example/api/v2/MML/profiles", "", "{}", 40)))
     page.wait("a capture without a token says so", lambda: "no token" in page.words("problem"))
@@ -308,11 +314,71 @@ def pkcs12(page):
         check(page.run("return document.activeElement.id") == "key-file", "nor is the focus lost")
 
 
+def grants(page):
+    """Playback grants of each kind, alone and together."""
+    def run(*words):
+        return subprocess.run([program, "grant", *words], cwd=place, check=True, capture_output=True, text=True).stdout.strip()
+    def jwt(**claims):
+        return ".".join([*(base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in [{"alg": "HS256"}, claims]), "c2lnbmF0dXJl"])
+    with tempfile.TemporaryDirectory() as place:
+        (pathlib.Path(place) / "hex").write_text("0123456789abcdef" * 4)
+        subprocess.run(["openssl", "genrsa", "-out", "rsa.pem", "2048"], cwd=place, check=True, capture_output=True)
+        made = {
+            "akamai": ("Akamai", run("akamai", "--key-file", "hex", "--acl", "/live/*", "--ip", "192.0.2.17"), "/live/*"),
+            "cloudfront": ("CloudFront", run("cloudfront", "--key-file", "rsa.pem", "--key-pair-id", "PAIR", "--form", "url", "--url", "https://cdn.example/live/1.ts"), "PAIR"),
+            "secure-link": ("secure_link", run("secure-link", "--key-file", "hex", "--path", "/live/1.ts"), "expires"),
+            "cat": ("Common Access Token", run("cat", "--key-file", "hex", "--issuer", "gate", "--path-prefix", "/live/", "--form", "header"), "/live/"),
+            "jwt": ("JSON Web Token", jwt(iss="gate", sub="viewer-4711", exp=int(time.time()) + 600), "gate"),
+        }
+    for kind, (title, text, field) in made.items():
+        page.open()
+        page.paste(text)
+        page.wait_verdict("UNVERIFIED", kind)
+        check(title in page.verdict and "expires 20" in page.verdict, f"{kind}: it is named, with its expiry: {page.verdict}")
+        check(page.find("unverified").is_displayed() and field in page.words("fields"), f"{kind}: its fields are shown under UNVERIFIED")
+        check(not page.find("expected-part").is_displayed() and not page.find("at-part").is_displayed(), f"{kind}: nothing is offered that has no effect on it")
+        secrets = re.findall(r"hmac=(\w+)|Signature=([\w~-]+)|md5=([\w-]+)", text) or [()]
+        check(not any(secret and secret in page.text for secret in [*secrets[0], "192.0.2.17", "viewer-4711"]), f"{kind}: what it opens with, and for whom, is hidden")
+    page.open()
+    page.paste("\n".join(text for _, text, _ in made.values()) + f"\n{clear}")
+    page.wait("a tab for each", lambda: len(page.driver.find_elements(By.CSS_SELECTOR, "[role=tab]")) == 6)
+    check([tab for tab in made if tab not in page.words("tabs")] == [] and "media TOKEN_EXPIRED" in page.words("tabs"), "each names its kind")
+    shots(page, "grants")
+    for expiry in [10**15, -10**15]:
+        page.open()
+        page.paste(jwt(exp=expiry))
+        page.wait_verdict("UNVERIFIED", f"a JSON Web Token that expires at {expiry}")
+
+
+def keyboard(page):
+    """All of the page, from its top to its end, with the keyboard alone."""
+    page.open()
+    page.paste(f"{clear}\n{encoded}")
+    page.wait("two tokens are there", lambda: page.words("tabs").count("TOKEN_EXPIRED") == 2)
+    page.run("document.activeElement.blur()")
+    reached = []
+    while len(reached) < 60:
+        ActionChains(page.driver).send_keys(Keys.TAB).perform()
+        name, shown = page.run("const at = document.activeElement; return [at === document.body ? null : at.id || at.tagName, getComputedStyle(at).outlineStyle]")
+        if name is None:
+            break
+        check(shown != "none", f"the focus is seen on {name}")
+        reached.append(name)
+    places = [reached.index(name) for name in ["box", "tab-0", "copy-command", "at", "own-time", "skew", "expected-requestor", "TR", "key-file", "bits"]]
+    check(places == sorted(places) and "tab-1" not in reached, "Tab goes from the box to the result and to the keys, and stops at the tabs once")
+    for key in [Keys.ENTER, Keys.SPACE]:
+        page.find("own-time").send_keys(key)
+        page.wait_verdict("UNVERIFIED", "a key presses a button")
+        page.find("now").send_keys(key)
+        page.wait_verdict("TOKEN_EXPIRED", "and another one")
+
+
 def expectations(page):
     check("as the token says" in page.words("mark-requestor"), "an untouched field is no expectation")
     check("not asked for" in page.words("checks"), "the requestor is not compared")
     page.fill("expected-resource", "HBO")
     page.wait_verdict("INVALID_RESOURCE_ID", "another resource is expected")
+    check(not page.find("call-time").is_displayed(), "no call is known")
     check(page.words("beside-expected") == "HBO" and page.words("beside-signed") == "TNT", "both resources are shown")
     page.fill("expected-resource", "TNT")
     page.fill("expected-requestor", "MML")
@@ -376,7 +442,7 @@ def accessibility(page):
     page.find("own-time").click()
     page.fill("expected-resource", "<rss><channel/></rss>")
     page.wait_verdict("INVALID_RESOURCE_ID", "another MRSS resource is expected")
-    check(len(page.words("beside-signed").splitlines()) > 5, "MRSS is shown with an element on each line")
+    check(page.words("beside-expected").split() == ["<rss>", "<channel/>", "</rss>"] and len(page.words("beside-signed").splitlines()) > 5, "MRSS is shown with an element on each line")
     shots(page, "mrss")
 
 
@@ -451,7 +517,7 @@ with browser() as driver:
     with served() as url:
         page = Page(driver, url)
         for part in [pasted_forms, several_tokens, capture, late_answers, personal_data, dropped_key, keystore, expectations,
-                     taken_along, limits, time_line, other_kinds, pkcs12, accessibility, nothing_left]:
+                     taken_along, limits, time_line, other_kinds, pkcs12, grants, keyboard, accessibility, nothing_left]:
             part(page)
         foreign_requests(url)
     ended(page)
