@@ -16,7 +16,11 @@ final class CaptureSearch {
     }
 
     private var findings: [Finding] = []
+    /// The findings about which all is known that the documents say.
+    private var complete: [Finding] = []
     private var facts = Facts()
+    /// Whether the facts are those of one call, which are all kept until it is reported.
+    var isCall = false
 
     /// The number of layers within layers. A real capture has up to six.
     private static let depthLimit = 10
@@ -56,8 +60,12 @@ final class CaptureSearch {
 
     private func add(_ document: CaptureSearch) {
         let (inner, innerFacts) = document.takeAll()
-        findings += inner
-        facts.add(innerFacts)
+        for var finding in inner {
+            finding.object = object
+            findings.append(finding)
+        }
+        // What an answer says is not what was asked for.
+        if object?.first != .name("response") { facts.add(innerFacts) }
     }
 
     /// The number of bytes from an answer's brace to the members that show what it is.
@@ -66,16 +74,14 @@ final class CaptureSearch {
 
     /// Takes one value of a document, and searches it.
     func take(_ value: [UInt8], at steps: ArraySlice<JSONWalker.Step>, in place: Place) {
-        let path = steps.path
-        let (parent, name) = path.splittingLastName
-        let outer = object
-        let object = Facts.Object(way: place.way, path: parent)
-        facts.add(value, name, in: object, line: place.line)
+        let (object, name) = steps.splittingLastName
+        if !isCall, facts.isFull(before: object) { completeFindings(before: object) }
+        facts.add(value, name, in: object, at: place)
         let isDocument = value.first == UInt8(ascii: "{") || value.first == UInt8(ascii: "[")
         guard isDocument || value.count >= Self.shortestToken else { return }
         self.object = object
-        search(value[...], at: place.inside(path))
-        self.object = outer
+        search(value[...], at: place.inside(steps.path))
+        self.object = nil
     }
 
     private static let shortestToken = 24
@@ -157,15 +163,23 @@ final class CaptureSearch {
 
     /// Hands over what was found since the last call, with what the documents say of the tokens in them, and with their errors.
     func takeAll() -> (findings: [Finding], facts: Facts) {
-        defer { (findings, facts) = ([], Facts()) }
-        let tokens = findings.map { finding in
-            var finding = finding
+        completeFindings()
+        defer { (complete, facts) = ([], Facts()) }
+        return (complete, facts)
+    }
+
+    /// Completes the findings, and drops the objects that end before `next`.
+    private func completeFindings(before next: Facts.Object? = nil) {
+        func isOpen(_ object: Facts.Object) -> Bool { next?.starts(with: object) ?? false }
+        for var finding in findings {
             if finding.stated == .nothing, let object = finding.object, case .token = finding.content {
                 finding.stated = Stated(named: { facts[object][$0] ?? facts[object.parent][$0] })
             }
-            return finding
+            complete.append(finding)
         }
-        return (tokens + errors, facts)
+        findings = []
+        complete += facts.objects.compactMap { isOpen($0.path) ? nil : error(in: $0.path, at: $0.place) }
+        if next != nil { facts.drop(except: isOpen) }
     }
 
     /// What an enhanced error tells the client to do (Adobe Pass, Enhanced Error Codes).
@@ -178,27 +192,25 @@ final class CaptureSearch {
     private func isError(_ members: [String: String], _ code: String, in object: Facts.Object) -> Bool {
         let isWord = code.utf8.allSatisfy { $0.isLetterOrDigit && !$0.isDigit || $0 == UInt8(ascii: "_") }
         let isFailure = members["status"].flatMap { Int($0) }.map { (400..<600).contains($0) } ?? false
-        let isDenial = object.path.splittingLastName.name == "error" && facts[object.parent]["authorized"] == "false"
+        let isDenial = object.last == .name("error") && facts[object.parent]["authorized"] == "false"
         return isWord && (isFailure || isDenial || members["action"].map(Self.actions.contains) ?? false)
     }
 
-    /// The errors of the document.
-    private var errors: [Finding] {
-        facts.own.compactMap { object, line in
-            let members = facts[object]
-            guard let code = members["code"], isError(members, code, in: object) else { return nil }
-            let error = ServiceError(
-                code: code, action: members["action"],
-                message: members["details"] ?? members["message"] ?? members["detail"],
-                resource: facts[object.parent]["resource"])
-            return Finding(.error(error), way: object.way + [object.path].filter { !$0.isEmpty }, line: line)
-        }
+    /// The error that an object of the document is; `nil` if it is none.
+    private func error(in object: Facts.Object, at place: Place) -> Finding? {
+        let members = facts[object]
+        guard let code = members["code"], isError(members, code, in: object) else { return nil }
+        let error = ServiceError(
+            code: code, action: members["action"],
+            message: members["details"] ?? members["message"] ?? members["detail"],
+            resource: facts[object.parent]["resource"])
+        return Finding(.error(error), way: place.way + [object.path].filter { !$0.isEmpty }, line: place.line)
     }
 }
 
 extension ArraySlice<JSONWalker.Step> {
     /// The path as one writes it: `decisions[0].token.serializedToken`.
-    fileprivate var path: String {
+    var path: String {
         reduce(into: "") { text, step in
             switch step {
             case .index(let index): text += "[\(index)]"

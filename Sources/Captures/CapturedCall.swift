@@ -19,23 +19,20 @@ package struct CapturedCall: Sendable {
     package let stated: Stated
     package let findings: [Finding]
 
-    /// - Parameter way: the way to the entry.
-    init(number: Int, line: Int, way: [String], findings: [Finding], facts: Facts) {
+    init(number: Int, line: Int, findings: [Finding], facts: Facts) {
         (self.number, self.line, self.findings) = (number, line, findings)
-        started = facts.value("startedDateTime", in: way)
-        method = facts.value("request.method", in: way)
-        status = facts.value("response.status", in: way).flatMap { Int($0) }
-        let url = CapturedURL(facts.value("request.url", in: way) ?? "")
+        let request = facts["request"]
+        (started, method) = (facts[]["startedDateTime"], request["method"])
+        status = facts["response"]["status"].flatMap { Int($0) }
+        let url = CapturedURL(request["url"] ?? "")
         target = url.target
-        let headers = Self.pairs(in: facts, below: ["response.headers"])
+        let headers = Self.pairs(in: facts, below: ["response", "headers"])
         // An answer out of a cache has the date on which it was put there.
         answered = headers["age"] == nil ? headers["date"] : nil
-        milliseconds = facts.value("time", in: way).flatMap { Double($0) }.map { Int64(max(0, min($0, 1e9))) } ?? 0
-        let sent = Self.pairs(in: facts, below: ["request.headers", "request.postData.params"])
-        let bodies = facts.objects.filter { $0.way.dropFirst(way.count).first?.hasPrefix("request.") == true }
+        milliseconds = facts[]["time"].flatMap { Double($0) }.map { Int64(max(0, min($0, 1e9))) } ?? 0
+        let sent = Self.pairs(in: facts, below: ["request", "headers"], ["request", "postData", "params"])
         stated = Stated(named: { name in
-            url.stated(name) ?? sent[name.lowercased()].map(Self.withoutScheme)
-                ?? bodies.lazy.compactMap { facts[$0][name] }.first
+            url.stated(name) ?? sent[name.lowercased()].map(Self.withoutScheme) ?? facts.said[name]
         })
     }
 
@@ -53,10 +50,11 @@ package struct CapturedCall: Sendable {
     }
 
     /// The pairs of a name, in lower case, and a value in lists of the entry.
-    private static func pairs(in facts: Facts, below lists: [String]) -> [String: String] {
-        facts.objects.reduce(into: [:]) { pairs, object in
-            let members = facts[object]
-            guard lists.contains(where: { object.path.hasPrefix($0 + "[") }), let name = members["name"] else { return }
+    private static func pairs(in facts: Facts, below lists: [String]...) -> [String: String] {
+        let lists = lists.map { $0.map(JSONWalker.Step.name)[...] }
+        return facts.objects.reduce(into: [:]) { pairs, object in
+            let members = facts[object.path]
+            guard lists.contains(object.path.dropLast()), let name = members["name"] else { return }
             pairs[name.lowercased()] = members["value"]
         }
     }

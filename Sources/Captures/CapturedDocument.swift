@@ -25,6 +25,7 @@ final class CapturedDocument {
             finish()
             item = path.first
         }
+        search.isCall = entry != nil
         search.take(value, at: path, in: place)
     }
 
@@ -41,8 +42,7 @@ final class CapturedDocument {
                 return header?.lowercased() != "referer"
             })
         if let entry {
-            let way = place.way + Self.way(toEntry: entry.number)
-            use(.call(CapturedCall(number: entry.number, line: entry.line, way: way, findings: findings, facts: facts)))
+            use(.call(CapturedCall(number: entry.number, line: entry.line, findings: findings, facts: facts)))
         } else if !findings.isEmpty {
             use(.findings(findings))
         }

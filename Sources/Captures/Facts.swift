@@ -1,60 +1,70 @@
-/// The short values of a capture's documents, by the object that they are in: what is said there of a token, and errors.
+/// What one document says of its tokens, its errors and, as an entry of a HAR file, of its call: the values whose names
+/// matter, by the object that they are in.
 struct Facts {
-    /// An object in a document.
-    struct Object: Hashable {
-        /// The way to the document.
-        let way: [String]
-        /// The path in the document, as one writes it: `decisions[0].token`; empty for the document itself.
-        let path: String
+    /// The path of an object in its document; empty for the document itself.
+    typealias Object = ArraySlice<JSONWalker.Step>
 
-        /// The object around this one.
-        var parent: Object { Object(way: way, path: path.splittingLastName.path) }
-    }
-
-    /// The objects of this document, in order, with the line on which each begins.
-    private(set) var own: [(object: Object, line: Int)] = []
-    /// The objects of documents within this one.
-    private var inner: [Object] = []
+    /// The objects that have such a value, in order, with the place of the first one.
+    private(set) var objects: [(path: Object, place: CaptureSearch.Place)] = []
+    /// The first value of each name of a subject, in this document and in those within it.
+    private(set) var said: [String: String] = [:]
     private var values: [Object: [String: String]] = [:]
-    private var count = 0
+    /// The approximate number of bytes that all values take.
+    private var size = 0
 
-    private static let limit = 4096
-    private static let lengthLimit = 2048
+    private static let subjectNames = Set(Subject.allCases.flatMap(\.names) + ["resources[1]"])
+    private static let names = subjectNames.union([
+        "code", "status", "action", "message", "details", "detail", "authorized", "startedDateTime", "time", "method",
+        "url", "name", "value",
+    ])
+    /// The length of the longest value. No token is longer, so that none can be about such a value.
+    private static let lengthLimit = 65_536
+    private static let sizeLimit = 1 << 20
+    private static let overhead = 64
 
-    /// Keeps a value, unless it is long or there are too many.
-    mutating func add(_ value: [UInt8], _ name: String, in object: Object, line: Int) {
-        guard value.count <= Self.lengthLimit, count < Self.limit else { return }
-        count += 1
-        if values[object] == nil { own.append((object, line)) }
-        values[object, default: [:]][name] = String(decoding: value, as: UTF8.self)
+    /// Keeps a value, if its name matters.
+    mutating func add(_ value: [UInt8], _ name: String, in object: Object, at place: CaptureSearch.Place) {
+        guard Self.names.contains(name), value.count <= Self.lengthLimit else { return }
+        let text = String(decoding: value, as: UTF8.self)
+        if values[object] == nil { objects.append((object, place)) }
+        values[object, default: [:]][name] = text
+        if Self.subjectNames.contains(name) { said[name] = said[name] ?? text }
+        size += value.count + Self.overhead
     }
 
-    /// Takes the values of a document within this one.
-    mutating func add(_ document: Facts) {
-        guard count + document.count <= Self.limit else { return }
-        count += document.count
-        inner += document.objects
-        values.merge(document.values) { $1 }
+    /// Takes what a document within this one says.
+    mutating func add(_ document: Facts) { said.merge(document.said) { first, _ in first } }
+
+    /// Whether objects should be dropped before the next value, which is in `object`. That loses least where a new item of an
+    /// array begins.
+    func isFull(before object: Object) -> Bool {
+        guard size > Self.sizeLimit else { return false }
+        if case .index? = object.last, values[object] == nil { return true }
+        return size > 4 * Self.sizeLimit
     }
 
-    /// All objects, also those of documents within this one.
-    var objects: [Object] { own.map(\.object) + inner }
+    /// Drops all objects but those for which `isKept` holds.
+    mutating func drop(except isKept: (Object) -> Bool) {
+        objects.removeAll { !isKept($0.path) }
+        values = values.filter { isKept($0.key) }
+        size = 0
+    }
 
     subscript(object: Object) -> [String: String] { values[object] ?? [:] }
 
-    /// The value at `path` in the document at `way`.
-    func value(_ path: String, in way: [String]) -> String? {
-        let (object, name) = path.splittingLastName
-        return values[Object(way: way, path: object)]?[name]
-    }
+    /// The values of the object below these names.
+    subscript(names: String...) -> [String: String] { self[names.map { .name($0) }[...]] }
 }
 
-extension String {
-    /// The path of a value, as the path of the object and the name in that: `token.notAfter` as `token` and `notAfter`.
-    var splittingLastName: (path: String, name: String) {
-        guard let dot = utf8.lastIndex(of: UInt8(ascii: ".")) else { return ("", self) }
-        return (String(self[..<dot]), String(self[utf8.index(after: dot)...]))
+extension Facts.Object {
+    /// The path of the object around this one, and the name of this one in it: `decisions[0]` and `token`.
+    var splittingLastName: (object: Self, name: String) {
+        let name = lastIndex { if case .name = $0 { true } else { false } } ?? startIndex
+        return (self[..<name], self[name...].path)
     }
+
+    /// The path of the object around this one.
+    var parent: Self { splittingLastName.object }
 }
 
 extension Stated {

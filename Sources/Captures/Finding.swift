@@ -26,8 +26,8 @@ package struct Finding: Sendable {
     /// What the document around a token says of it.
     package internal(set) var stated = Stated.nothing
 
-    /// The object of a document in which it was found; `nil` in any other text.
-    let object: Facts.Object?
+    /// The object in which it was found, of the document that is reported; `nil` in any other text.
+    var object: Facts.Object?
 
     /// Creates a finding of a capture in which nothing was found, to say why it is no token.
     package init(unread capture: [UInt8]) {

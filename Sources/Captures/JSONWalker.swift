@@ -4,7 +4,7 @@ internal import TextEncodings
 /// occur twice, and what is cut in the middle is reported up to there.
 struct JSONWalker {
     /// The parts of a value's path: `log`, `entries`, `[11]`.
-    enum Step: Equatable {
+    enum Step: Hashable {
         case name(String)
         case index(Int)
     }

@@ -1,0 +1,68 @@
+import Captures
+import Testing
+
+@Suite("What documents say of the tokens, errors and calls in them")
+struct DocumentTests {
+    @Test("An entry with thousands of cookies, and a long URL, is read to its end")
+    func cookies() throws {
+        let cookies = (0..<3000).map { #"{"name":"c\#($0)","value":"v"}"# }.joined(separator: ",")
+        let url = "https://api.example/api/v2/MML/decisions/authorize/Cox?x=" + String(repeating: "x", count: 8000)
+        let entry =
+            #"{"request":{"cookies":[\#(cookies)],"headers":[{"name":"AP-Device-Identifier","value":"fingerprint D1"}],"#
+            + #""postData":{"text":"{\"resources\":[\"TNT\"]}"},"method":"POST","url":"\#(url)"},"response":{"status":200}}"#
+        let call = try #require(calls(in: Form.har(entry)).first)
+        #expect(call.method == "POST" && call.status == 200)
+        #expect(call.target?.hasPrefix("api.example/api/v2/MML/decisions/authorize/Cox") == true)
+        let subjects: [Subject] = [.requestor, .resource, .mvpd, .device]
+        #expect(subjects.map { call.stated[$0] } == ["MML", "TNT", "Cox", "D1"])
+    }
+
+    @Test("Each of many errors is found, with the resource around it", arguments: [2000, 20_000])
+    func manyErrors(_ count: Int) {
+        let decisions = (0..<count).map {
+            #"{"authorized":false,"error":{"status":403,"code":"denied","message":"no","trace":"t"},"resource":"R\#($0)"}"#
+        }
+        let answer = #"{"decisions":[\#(decisions.joined(separator: ","))],"status":403,"code":"last"}"#
+        let quoted = answer.replacing("\"", with: "\\\"")
+        for capture in [answer, Form.har(Form.entry(content: #""text":"\#(quoted)""#))] {
+            let errors = findings(in: Array(capture.utf8), chunk: 1 << 20).compactMap(\.error)
+            #expect(errors.count == count + 1 && errors.last?.code == "last")
+            let isEach = errors.dropLast().map(\.resource) == (0..<count).map { "R\($0)" }
+            #expect(isEach, "the resources of \(errors.count) errors")
+        }
+    }
+
+    @Test("A token among many has what is said beside it, and not what its neighbours say")
+    func manyTokens() {
+        let decisions = (0..<3000).map { number in
+            let token = number % 1000 == 999 ? Form.base64.replacing("W", with: "\(number / 1000)") : "none"
+            return #"{"token":{"serializedToken":"\#(token)","notAfter":1},"resource":"R\#(number)","mvpd":"Cox"}"#
+        }
+        let found = findings(in: Array(#"{"decisions":[\#(decisions.joined(separator: ","))]}"#.utf8))
+        #expect(found.map { $0.stated[.resource] } == ["R999", "R1999", "R2999"])
+    }
+
+    @Test("A name may hold a dot or a bracket")
+    func names() {
+        for name in ["error.v1", "error[v1]", "a.b.c"] {
+            let answer = #"{"resource":"TNT","\#(name)":{"action":"none","code":"denied"}}"#
+            #expect(findings(in: Array(answer.utf8)).compactMap(\.error).map(\.resource) == ["TNT"], "\(name)")
+        }
+        #expect(findings(in: Array(#"{"a":{"action":"none"},"a.code":"denied"}"#.utf8)).isEmpty)
+    }
+
+    private func calls(in capture: String) -> [CapturedCall] {
+        var calls: [CapturedCall] = []
+        TokenFinder().search(Array(capture.utf8)) { part in
+            if case .call(let call) = part { calls.append(call) }
+        }
+        return calls
+    }
+}
+
+extension Finding {
+    /// The error that it is; `nil` if it is none.
+    fileprivate var error: ServiceError? {
+        if case .error(let error) = content { error } else { nil }
+    }
+}
