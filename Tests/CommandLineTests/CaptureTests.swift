@@ -38,6 +38,19 @@ struct CaptureTests {
         #expect(try notes(Scenario(faults: [one, other])) == one.notes.union(other.notes))
     }
 
+    @Test("What is known of the client's clock holds for later calls whose answer has no date")
+    func undatedPlays() throws {
+        var scenario = Scenario(faults: [.clocks, .expired])
+        scenario.playsHaveDate = false
+        #expect(try notes(scenario) == ["clocks apart", "expired in between"])
+        let har = try directory.write(try scenario.har(), to: "capture.har")
+        let key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
+        let outcome = try Program.mediaToken.run(["inspect", "--key", key, "@" + har])
+        let plays = outcome.output.split(separator: "\n").filter { $0.contains("  play  ") }
+        #expect(plays.map { $0.hasSuffix("TOKEN_EXPIRED") } == [false, true], "\(outcome.output)")
+        #expect(plays.last?.contains("2023-11-14 22:23:20") == true, "\(outcome.output)")
+    }
+
     @Test("What browsers and other services put into a capture is no fault")
     func habits() throws {
         let token = try Mint.token()
@@ -179,6 +192,7 @@ struct Scenario {
     let faults: Set<Fault>
     /// The code of the error that a third authorization gets; `nil` if there is none.
     var denial: String?
+    var playsHaveDate = true
 
     private static let begin = Int64(1_700_000_000)
 
@@ -224,18 +238,22 @@ struct Scenario {
 
     private func play(_ token: String, _ requestor: String, _ resource: String, at time: Int64) -> String {
         let body = #"{"mediaToken":"\#(token)"}"#
-        return call("https://tv.example/v1/play?requestor=\(requestor)&resource=\(resource)", body, "{}", nil, at: time)
+        let url = "https://tv.example/v1/play?requestor=\(requestor)&resource=\(resource)"
+        return call(url, body, "{}", nil, at: time, hasDate: playsHaveDate)
     }
 
-    private func call(_ url: String, _ body: String, _ answer: String, _ device: String?, at time: Int64) -> String {
+    private func call(
+        _ url: String, _ body: String, _ answer: String, _ device: String?, at time: Int64, hasDate: Bool = true
+    ) -> String {
         let client = time - (faults.contains(.clocks) ? 300 : 0)
         let headers = device.map { #"{"name":"AP-Device-Identifier","value":"fingerprint \#($0)"}"# } ?? ""
+        let date = hasDate ? #"{"name":"Date","value":"\#(httpDate(time))"}"# : ""
         func quoted(_ text: String) -> String {
             "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
         }
         return #"{"startedDateTime":"\#(Date(timeIntervalSince1970: Double(client)).ISO8601Format())","#
             + #""request":{"method":"POST","url":"\#(url)","headers":[\#(headers)],"postData":{"text":\#(quoted(body))}},"#
-            + #""response":{"status":200,"headers":[{"name":"Date","value":"\#(httpDate(time))"}],"content":{"text":\#(quoted(answer))}}}"#
+            + #""response":{"status":200,"headers":[\#(date)],"content":{"text":\#(quoted(answer))}}}"#
     }
 
     private func httpDate(_ time: Int64) -> String {

@@ -12,9 +12,9 @@ struct CallRow {
     /// The width of each column, in characters; the last one takes what is left.
     private static let widths: [Int?] = [4, 19, 16, 6, 12, 20, 14, nil]
 
-    init(_ call: CapturedCall, _ compared: CaptureHistory.Call, _ findings: [ExaminedFinding]) {
+    init(_ call: CapturedCall, _ compared: CaptureHistory.Call, at time: Timestamp?, _ findings: [ExaminedFinding]) {
         let about = compared.about
-        let time = compared.time.map { String(TokenDate($0, offset: 0).description.prefix(19)) }
+        let time = time.map { String(TokenDate($0, offset: 0).description.prefix(19)) }
         let holds = findings.compactMap { finding in
             finding.examination.map { "\($0.kind?.rawValue ?? "unreadable") \($0.code)" }
         }

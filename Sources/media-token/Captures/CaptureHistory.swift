@@ -5,7 +5,7 @@ internal import Timestamps
 
 /// What changed from call to call of a capture: who is asked for what, and what became of its tokens.
 ///
-/// Each call is compared with those before it. Its time is that of the server, if the answer tells it.
+/// Each call is compared with those before it. Its time is that of the server, as far as that is known.
 struct CaptureHistory {
     /// One thing that a person who looks for the fault should see.
     struct Note: Equatable {
@@ -56,8 +56,6 @@ struct CaptureHistory {
         let stated: Stated
         let tokens: [Token]
 
-        /// The time by the server's clock if the answer tells it, else by the client's.
-        let time: Timestamp?
         /// What the call is about: what its request says, else what its tokens say.
         var about: Stated {
             let claims = tokens.map(\.claims)
@@ -71,10 +69,16 @@ struct CaptureHistory {
     private var last: [Subject: Seen] = [:]
     private var received: [TokenID: (call: Int, time: Timestamp?)] = [:]
     private var sent: [TokenID: (call: Int, status: Int?)] = [:]
+    /// How far the client's clock is ahead, in milliseconds.
     private var knownDistance: Int64?
 
     /// - Parameter skew: how far two clocks may be apart before it is said.
     init(skew: Duration) { self.skew = skew }
+
+    /// When a call was made: by the server's clock if its answer or an earlier call tells that, else by the client's.
+    func time(of call: Call) -> Timestamp? {
+        call.answered ?? call.started?.advanced(byMilliseconds: -(knownDistance ?? 0))
+    }
 
     /// Compares a call with those before it.
     mutating func add(_ call: Call) -> [Note] {
@@ -90,7 +94,7 @@ struct CaptureHistory {
         }
         for token in call.tokens {
             notes += differences(of: token, in: call) + (token.isSent ? useNotes(token, in: call) : [])
-            if !token.isSent, received[token.id] == nil { received[token.id] = (call.number, call.time) }
+            if !token.isSent, received[token.id] == nil { received[token.id] = (call.number, time(of: call)) }
         }
         return notes
     }
@@ -118,7 +122,7 @@ struct CaptureHistory {
             }
             sent[token.id] = sent[token.id] ?? (call.number, call.status)
         }
-        if let expires = token.expires, let time = call.time, let before = received[token.id],
+        if let expires = token.expires, let time = time(of: call), let before = received[token.id],
             let receipt = before.time, receipt <= expires, expires < time
         {
             let late = Span(between: expires, and: time)

@@ -20,10 +20,13 @@ struct CaptureInspection {
         case .findings(let findings):
             for finding in findings { if let examined = examine(finding, at: nil) { output.show(examined) } }
         case .call(let call):
-            let findings = call.findings.compactMap { examine($0, at: call.time) }
+            let time = history.time(of: CaptureHistory.Call(call, []))
+            let findings = call.findings.compactMap { examine($0, at: time) }
             guard call.isAnswered, call.isService || !findings.isEmpty else { return }
             let compared = CaptureHistory.Call(call, findings)
-            output.show(call, CallRow(call, compared, findings), findings, history.add(compared))
+            let notes = history.add(compared)
+            let row = CallRow(call, compared, at: history.time(of: compared), findings)
+            output.show(call, row, findings, notes)
         }
     }
 

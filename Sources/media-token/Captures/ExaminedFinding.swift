@@ -91,7 +91,7 @@ struct FindingInspector {
 extension CaptureHistory.Call {
     init(_ call: CapturedCall, _ findings: [ExaminedFinding]) {
         (number, stated, status, duration) = (call.number, call.stated, call.status, call.milliseconds)
-        (started, answered, time) = (call.startTime, call.answerTime, call.time)
+        (started, answered) = (call.startTime, call.answerTime)
         tokens = findings.compactMap(CaptureHistory.Token.init)
     }
 }
@@ -99,8 +99,6 @@ extension CaptureHistory.Call {
 extension CapturedCall {
     fileprivate var startTime: Timestamp? { started.flatMap(Timestamp.init(archived:)) }
     fileprivate var answerTime: Timestamp? { answered.flatMap(Timestamp.init(httpDate:)) }
-    /// When the call was made: by the server's clock if its answer tells it, else by the client's.
-    var time: Timestamp? { answerTime ?? startTime }
 }
 
 extension CaptureHistory.Token {
