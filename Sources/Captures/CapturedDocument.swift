@@ -3,7 +3,11 @@ final class CapturedDocument {
     private let place: CaptureSearch.Place
     private let use: (TokenFinder.Part) -> Void
     private let search = CaptureSearch()
-    private var entry: (number: Int, line: Int)?
+    private var entry: (path: ArraySlice<JSONWalker.Step>, line: Int)?
+    /// The number of the last entry, and of the last one in the archives before, from which those of this one are counted on.
+    private var (number, numberBefore) = (0, 0)
+    /// The list of the archive's entries.
+    private var entries: ArraySlice<JSONWalker.Step> = []
     /// The item of the array that the document is; `nil` if it is none.
     private var item: JSONWalker.Step?
 
@@ -14,22 +18,36 @@ final class CapturedDocument {
     /// Takes one value of the document.
     func take(_ path: [JSONWalker.Step], _ value: [UInt8], _ line: Int) {
         var (place, path) = (CaptureSearch.Place(way: place.way, line: line), path[...])
-        if path.count > 3, path.starts(with: [.name("log"), .name("entries")]), case .index(let index) = path[2] {
-            if entry?.number != index + 1 { finish() }
-            entry = entry ?? (index + 1, line)
-            place.way += Self.way(toEntry: index + 1)
-            path = path.dropFirst(3)
+        if let (entryPath, index) = Self.entry(of: path) {
+            if entry?.path != entryPath {
+                finish()
+                if entries != entryPath.dropLast() { (entries, numberBefore) = (entryPath.dropLast(), number) }
+                (entry, number) = ((entryPath, line), numberBefore + index + 1)
+            }
+            place.way += [Finding.archive, "entry \(number)"]
+            path = path[entryPath.endIndex...]
             // What tools add to an entry, such as the stack of the script that asked, belongs to no call.
             if case .name(let name)? = path.first, name.hasPrefix("_") { return }
-        } else if case .index? = path.first, path.first != item {
-            finish()
-            item = path.first
+        } else {
+            var isNew = entry != nil
+            if case .index? = path.first, path.first != item { (isNew, item) = (true, path.first) }
+            if isNew { finish() }
         }
         search.isCall = entry != nil
         search.take(value, at: path, in: place)
     }
 
-    private static func way(toEntry number: Int) -> [String] { [Finding.archive, "entry \(number)"] }
+    /// The largest number of steps before an archive's `log`: tools put it into an object or an array of theirs.
+    private static let depthLimit = 4
+
+    /// The path of the entry that a value is in, and its index; `nil` outside of archives.
+    private static func entry(of path: ArraySlice<JSONWalker.Step>) -> (ArraySlice<JSONWalker.Step>, Int)? {
+        for start in 0..<max(0, min(path.count - 3, depthLimit + 1)) where path[start] == .name("log") {
+            guard path[start + 1] == .name("entries"), case .index(let index) = path[start + 2] else { continue }
+            return (path[...(start + 2)], index)
+        }
+        return nil
+    }
 
     /// Reports what was taken since the last report.
     func finish() {
@@ -42,7 +60,7 @@ final class CapturedDocument {
                 return header?.lowercased() != "referer"
             })
         if let entry {
-            use(.call(CapturedCall(number: entry.number, line: entry.line, findings: findings, facts: facts)))
+            use(.call(CapturedCall(number: number, line: entry.line, findings: findings, facts: facts)))
         } else if !findings.isEmpty {
             use(.findings(findings))
         }

@@ -17,6 +17,25 @@ struct DocumentTests {
         #expect(subjects.map { call.stated[$0] } == ["MML", "TNT", "Cox", "D1"])
     }
 
+    @Test("A HAR file is one below objects and arrays too, and each entry of several has a number of its own")
+    func wrappedArchives() throws {
+        let entry = Form.entry(content: #""text":"x""#)
+        let har = Form.har(entry, entry)
+        for (before, after) in [("", ""), (#"{"har":"#, "}"), ("[", "]"), (#"{"a":[0,{"b":"#, "}]}")] {
+            let found = calls(in: before + har + after)
+            #expect(found.map(\.number) == [1, 2] && found.allSatisfy { $0.target == "a.example/x" }, "\(before)")
+        }
+        #expect(calls(in: "[\(har),\(har)]").map(\.number) == [1, 2, 3, 4])
+        #expect(calls(in: #"{"data":{"log":{"version":"1","entries":[\#(entry)],"comment":""}}}"#).count == 1)
+    }
+
+    @Test("What follows the entries of a HAR file belongs to none of them")
+    func afterEntries() throws {
+        let har = #"{"log":{"entries":[\#(Form.entry(content: #""text":"x""#))],"comment":"\#(Form.base64)"}}"#
+        #expect(calls(in: har).map(\.findings.count) == [0])
+        #expect(findings(in: Array(har.utf8)).map(\.isSent) == [nil])
+    }
+
     @Test("Each of many errors is found, with the resource around it", arguments: [2000, 20_000])
     func manyErrors(_ count: Int) {
         let decisions = (0..<count).map {
