@@ -31,8 +31,10 @@ package struct CapturedCall: Sendable {
         answered = headers["age"] == nil ? headers["date"] : nil
         milliseconds = facts[]["time"].flatMap { Double($0) }.map { Int64(max(0, min($0, 1e9))) } ?? 0
         let sent = Self.pairs(in: facts, below: ["request", "headers"], ["request", "postData", "params"])
+        let form = FormPairs(ofBody: facts["request", "postData"]["text"] ?? "")
         stated = Stated(named: { name in
-            url.stated(name) ?? sent[name.lowercased()].map(Self.withoutScheme) ?? facts.said[name]
+            url.stated(name) ?? sent[name.lowercased()].map(Self.withoutScheme) ?? form[name]
+                ?? facts.said[name]
         })
     }
 
@@ -60,12 +62,37 @@ package struct CapturedCall: Sendable {
     }
 }
 
+/// The names and values of a query, or of a form in a request's body: `resource=TNT&mvpd=Cox`.
+private struct FormPairs {
+    private let pairs: [(name: String, value: String)]
+
+    init(_ text: Substring) {
+        pairs = text.split(separator: "&").map { pair in
+            let name = pair.prefix { $0 != "=" }
+            return (Self.decoded(name), Self.decoded(pair.dropFirst(name.count + 1)))
+        }
+    }
+
+    /// Takes no pairs from a body of another form, such as JSON, which does not begin as a name does.
+    init(ofBody text: String) {
+        let name = text.utf8.prefix { $0 != UInt8(ascii: "=") }
+        self.init(name.allSatisfy { $0.isLetterOrDigit || "-_.%+[]".utf8.contains($0) } ? text[...] : "")
+    }
+
+    private static func decoded(_ text: Substring) -> String {
+        String(decoding: (try? PercentEncoding.decode(Array(text.utf8)[...], plus: 0x20)) ?? [], as: UTF8.self)
+    }
+
+    /// The first value of a name.
+    subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
+}
+
 /// The URL of a captured request.
 private struct CapturedURL {
     /// The host and the path; `nil` without a URL.
     let target: String?
     private let path: [Substring]
-    private let query: [(name: String, value: String)]
+    private let query: FormPairs
 
     init(_ text: String) {
         let url = text.prefix { $0 != "#" }
@@ -75,16 +102,12 @@ private struct CapturedURL {
         let named = host.lastIndex(of: "@").map { host[host.index(after: $0)...] } ?? host
         path = rest[host.endIndex...].split(separator: "/")
         target = text.isEmpty ? nil : printable(String(named) + String(rest[host.endIndex...]), limit: 300)
-        query = url.dropFirst(address.count + 1).split(separator: "&").map { pair in
-            let name = pair.prefix { $0 != "=" }
-            let value = (try? PercentEncoding.decode(Array(pair.dropFirst(name.count + 1).utf8)[...], plus: 0x20)) ?? []
-            return (String(name), String(decoding: value, as: UTF8.self))
-        }
+        query = FormPairs(url.dropFirst(address.count + 1))
     }
 
     /// What the query says or, in REST v2, the path: `/api/v2/{serviceProvider}/decisions/authorize/{mvpd}`.
     func stated(_ name: String) -> String? {
-        if let value = query.first(where: { $0.name == name })?.value { return value }
+        if let value = query[name] { return value }
         guard let version = path.firstIndex(of: "v2"), path.count > version + 2 else { return nil }
         let provider = path[version + 1] == "authenticate" ? path[version + 2] : path[version + 1]
         if name == "serviceProvider" { return decoded(provider) }

@@ -17,6 +17,20 @@ struct DocumentTests {
         #expect(subjects.map { call.stated[$0] } == ["MML", "TNT", "Cox", "D1"])
     }
 
+    @Test("A form in the body of a request says what is asked for, and a text of another kind nothing")
+    func forms() throws {
+        func stated(_ body: String) throws -> [String?] {
+            let request = #","postData":{"text":"\#(body.replacing("\"", with: "\\\""))"}"#
+            let call = try #require(calls(in: Form.har(Form.entry(request: request, content: #""text":"""#))).first)
+            return [Subject.requestor, .resource, .mvpd, .device].map { call.stated[$0] }
+        }
+        let form = "requestor%5Fid=MML&resource=A+%26%20B%2B&mso_id=Cox&device_id=D%3D1&token=\(Form.base64)"
+        #expect(try stated(form) == ["MML", "A & B+", "Cox", "D=1"])
+        #expect(try stated("mvpd=Cox") == [nil, nil, "Cox", nil])
+        #expect(try stated(#"{"url":"https://a.example/?x=1&resource=TNT&mvpd=Cox"}"#) == [nil, nil, nil, nil])
+        #expect(try stated(#"<a b="1&resource=TNT"/>"#) == [nil, nil, nil, nil])
+    }
+
     @Test("A HAR file is one below objects and arrays too, and each entry of several has a number of its own")
     func wrappedArchives() throws {
         let entry = Form.entry(content: #""text":"x""#)
