@@ -231,12 +231,15 @@ extension CaptureSearch.Place {
             guard mayHaveScheme, before.reversed().starts(with: " reraeB".utf8) else { return self }
             return named(by: text, before: start - 7, mayHaveScheme: false)
         }
-        let name = before.dropLast(separators.count).reversed()
-            .prefix { $0.isLetterOrDigit || "-_.".utf8.contains($0) }
-        let isClosingTag =
-            separators.contains(UInt8(ascii: ">"))
-            && before.dropLast(separators.count + name.count).last == UInt8(ascii: "/")
-        guard !name.isEmpty, name.count <= 40, !isClosingTag else { return self }
-        return inside(String(decoding: name.reversed(), as: UTF8.self))
+        let head = before.dropLast(separators.count)
+        var name = head.suffix(head.reversed().prefix { $0.isLetterOrDigit || "-_.".utf8.contains($0) }.count)
+        let end = head.dropLast(name.count).last
+        // The letter of an escape before the name, such as that of a line break, is no part of it.
+        if end == UInt8(ascii: "\\"), let letter = name.first, "nrtu".utf8.contains(letter) { name = name.dropFirst() }
+        let isClosingTag = separators.contains(UInt8(ascii: ">")) && end == UInt8(ascii: "/")
+        // A number is the part of a time or a port before its colon.
+        let isName = name.first { $0 != UInt8(ascii: "-") }.map { $0 == 0x5F || $0.isLetterOrDigit && !$0.isDigit }
+        guard isName == true, name.count <= 40, !isClosingTag else { return self }
+        return inside(String(decoding: name, as: UTF8.self))
     }
 }

@@ -18,6 +18,18 @@ import Testing
         }
     }
 
+    @Test(
+        "A token has the name that stands before it, and no number or escape",
+        arguments: [
+            ("X-Media-Token: ", ["X-Media-Token"]), (#"{a: "Host: x\nX-Media-Token: "#, ["X-Media-Token"]),
+            (#"{a: \u0022mt\u0022:\u0022"#, []), (#"C:\dir\_token="#, ["_token"]),
+            ("--media-token=", ["--media-token"]), ("10:04:32: ", []), ("+0100: ", []), ("localhost:8080: ", []),
+            ("https://a.example:432 = ", []),
+        ])
+    func labels(_ before: String, _ names: [String]) {
+        #expect(tokens(in: Array((before + Form.token + "\n").utf8)).map(\.way) == [names])
+    }
+
     @Test("A token is found under each three layers, in any order", arguments: Form.wrappers, Form.wrappers)
     func layers(_ inner: Form.Wrapper, _ middle: Form.Wrapper) {
         for outer in Form.wrappers {
