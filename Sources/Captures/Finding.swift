@@ -35,7 +35,7 @@ package struct Finding: Sendable {
     }
 
     /// Whether a token was found up to its last tag.
-    let isWhole: Bool
+    package let isWhole: Bool
 
     init(_ content: Content, way: [String], line: Int, object: Facts.Object? = nil, isWhole: Bool = true) {
         (self.content, self.way, self.line, self.object, self.isWhole) = (content, way, line, object, isWhole)

@@ -156,6 +156,24 @@ struct CaptureTests {
         #expect(har.output == "VALID_TOKEN\nVALID_TOKEN\n", "a token that was received and sent counts once")
     }
 
+    @Test("A token without its last tag is called cut before anything is said of it")
+    func cut() throws {
+        let key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
+        let token = try Mint.token()
+        func inspect(_ text: some StringProtocol, _ options: String...) throws -> String {
+            try Program.mediaToken.run(["inspect", "--key", key] + options, input: Data(text.utf8)).output
+        }
+        let end = try #require(token.range(of: "TNT")).upperBound
+        let count = token[..<end].utf8.count
+        let cut = "it ends after \(count) bytes, at 'resourceID'; its last tag is missing"
+        let shown = try inspect(token[..<end])
+        #expect(shown.hasPrefix("cut     \(cut)\nINVALID_SIGNATURE\n"), "\(shown)")
+        #expect(try inspect(Fixtures.base64(String(token[..<end]))).contains("clear\ncut     \(cut)\n"))
+        #expect(try inspect(token[..<end], "--json").contains("\"cut\":\"\(cut)\""))
+        #expect(try inspect(token[..<end].dropLast(6)).contains(", at 'resource'; "))
+        for whole in [token, "nothing"] { #expect(try !inspect(whole).contains("cut ")) }
+    }
+
     @Test("The gate's strict reading is not changed by what a finder can read")
     func strict() throws {
         let key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")

@@ -25,6 +25,7 @@ class Answer:
     line: typing.Optional[int] = None
     way: typing.Optional[list] = None
     entry: typing.Optional[int] = None
+    cut: typing.Optional[str] = None
     action: typing.Optional[str] = None
     url: typing.Optional[str] = None
     kind: typing.Optional[str] = None

@@ -15,7 +15,7 @@ struct FoundDocument: Encodable {
     }
 
     private enum Name: String, CodingKey {
-        case line, way, entry, kind, code, action, detail, resource, fields, expires, found
+        case line, way, entry, kind, code, action, detail, resource, fields, expires, found, cut
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -28,6 +28,7 @@ struct FoundDocument: Encodable {
         try members.encode(finding.finding.line, forKey: .line)
         try members.encode(finding.way, forKey: .way)
         try members.encodeIfPresent(entry, forKey: .entry)
+        try members.encodeIfPresent(finding.cut, forKey: .cut)
         switch finding.result {
         case .token: break
         case .grant(let grant):

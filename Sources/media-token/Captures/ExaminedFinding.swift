@@ -1,6 +1,7 @@
 internal import Captures
 internal import MediaToken
 internal import PlaybackGrants
+internal import TextEncodings
 internal import Timestamps
 
 /// A finding of a capture, with what an inspection makes of it.
@@ -26,6 +27,14 @@ struct ExaminedFinding {
         case .grant: false
         case .error: true
         }
+    }
+
+    /// Where a token was cut, in words; `nil` if it has its last tag.
+    var cut: String? {
+        guard !finding.isWhole, case .token(_, let text) = result else { return nil }
+        let end = text.lastIndex(of: UInt8(ascii: "<")).map { text[$0...].dropFirst() } ?? []
+        let tag = printable(String(decoding: end.prefix { $0 != UInt8(ascii: ">") }, as: UTF8.self), limit: 40)
+        return "it ends after \(text.count) bytes, at '\(tag)'; its last tag is missing"
     }
 
     /// The exit status of a command that shows the finding.

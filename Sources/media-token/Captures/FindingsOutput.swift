@@ -119,6 +119,7 @@ struct FindingsOutput {
             if isOneOfSeveral, finding.number > 1 || isTableBegun { print("") }
             print(Style.faint("\(number)found   \((line + finding.way).joined(separator: " › "))"))
         }
+        if let cut = finding.cut { print("\(Style.bad("cut"))     \(cut)") }
         switch finding.result {
         case .token(let examination, _):
             output.show(examination, verdict: finding.verdict, showsFields: finding.verdict == nil)
