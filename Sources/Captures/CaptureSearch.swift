@@ -115,7 +115,7 @@ final class CaptureSearch {
             let named = place.named(by: text, before: bracket.start)
             guard let layer = bracket.layer else {
                 let clear = ClearText(in: text[bracket.start...])
-                add(.token(clear.readings), at: named, isWhole: clear.isWhole)
+                if !clear.readings.isEmpty { add(.token(clear.readings), at: named, isWhole: clear.isWhole) }
                 return clear.end
             }
             let region = layer.region(in: text[bracket.start...])

@@ -2,7 +2,7 @@ internal import TextEncodings
 
 /// A token in clear text within another text, which may have wrapped it or escaped some of its characters.
 struct ClearText {
-    /// What the token may be, the likeliest first.
+    /// What the token may be, the likeliest first; empty for a tag that a text only mentions.
     let readings: [Finding.Reading]
     /// The position in the other text up to which the token goes.
     let end: Int
@@ -18,26 +18,42 @@ struct ClearText {
 
     /// - Parameter text: begins with the token's `<`.
     init(in text: ArraySlice<UInt8>) {
-        let region = Self.region(of: text.prefix(Self.limit))
+        let text = text.prefix(Self.limit)
+        let markers = Self.markers(in: text)
+        // A token has its own marker twice; the third one is that of a next token.
+        var region = markers.count == 3 ? text[..<(markers[2] - 1)] : text
         let ends = Self.ends(of: region)
-        let cuts = ends.isEmpty ? [region.prefix { !"\"\n".utf8.contains($0) }.endIndex] : ends
-        let texts = cuts.map { region[..<$0] }
-        // The end that the strict reader can read is the right one; the resource may hold what looks like another.
-        readings = texts.flatMap(Self.readings)
-        (end, isWhole) = (cuts[0], !ends.isEmpty)
+        isWhole = !ends.isEmpty
+        guard !isWhole else {
+            // The end that the strict reader can read is the right one; the resource may hold what looks like another.
+            (readings, end) = (ends.flatMap { Self.readings(of: region[..<$0]) }, ends[0])
+            return
+        }
+        // The second marker is that of a next token too, unless it stands before the token's first element.
+        if markers.count > 1, Self.next(after: markers[1], in: text, skipping: "> \r\n\\=") != UInt8(ascii: "<") {
+            region = text[..<(markers[1] - 1)]
+        }
+        region = region.prefix { !"\"\n".utf8.contains($0) }
+        // A signature begins with a digit of Base64.
+        let first = Self.next(after: text.startIndex + 1, in: region, skipping: ">\r\\=")
+        let isToken = first.map { $0.isLetterOrDigit || "+/".utf8.contains($0) } ?? false
+        (readings, end) = isToken ? (Self.readings(of: region), region.endIndex) : ([], text.startIndex + 1)
     }
 
-    /// The bytes before the marker of a next token. A token has its own marker twice.
-    private static func region(of text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        var (rest, count) = (text, 0)
-        while let letter = rest.position(of: marker[0]) {
+    /// The positions of the first three markers.
+    private static func markers(in text: ArraySlice<UInt8>) -> [Int] {
+        var (rest, markers) = (text, [Int]())
+        while markers.count < 3, let letter = rest.position(of: marker[0]) {
             rest = rest[letter...]
-            let isMarker = rest.starts(with: marker)
-            count += isMarker ? 1 : 0
-            if count == 3 { return text[..<(letter - 1)] }
-            rest = rest.dropFirst(isMarker ? marker.count : 1)
+            if rest.starts(with: marker) { markers.append(letter) }
+            rest = rest.dropFirst()
         }
-        return text
+        return markers
+    }
+
+    /// The first byte behind a marker that is none of `skipped`; `nil` at the end.
+    private static func next(after marker: Int, in text: ArraySlice<UInt8>, skipping skipped: String) -> UInt8? {
+        text[marker...].dropFirst(Self.marker.count).first { !skipped.utf8.contains($0) }
     }
 
     /// The positions behind what may be the token's last tag, whatever a line break or an escape put into it.

@@ -30,6 +30,33 @@ import Testing
         #expect(tokens(in: Array((before + Form.token + "\n").utf8)).map(\.way) == [names])
     }
 
+    @Test(
+        "A tag that a text mentions hides no token behind it, and is none",
+        arguments: [
+            "expected <signatureInfo> but got", "no tag `<signatureInfo` in", "<signatureInfo>, then <signatureInfo>: ",
+            "<signatureInfo>…</signatureInfo>, not", "<signatureInfo></signatureInfo>", "<signatureInfo>",
+        ])
+    func mentions(_ mention: String) {
+        for text in [Form.token, Form.base64] {
+            for separator in [" token=", "\n"] {
+                let found = tokens(in: Array((mention + separator + text + "\n" + mention + "\n").utf8))
+                #expect(found.map(\.isWhole) == [true], "\(found.map(\.way))")
+                let isToken = found.first?.readings.first?.clearText == Array(Form.token.utf8)
+                #expect(isToken)
+            }
+        }
+    }
+
+    @Test("A token that was cut is found, and hides none behind it")
+    func cuts() {
+        for length in [60, 150, 200, 215, 250, 400] {
+            for separator in ["\n", " next="] {
+                let found = tokens(in: Array((Form.token.prefix(length) + separator + Form.token).utf8))
+                #expect(found.map(\.isWhole) == [false, true], "\(length)")
+            }
+        }
+    }
+
     @Test("A token is found under each three layers, in any order", arguments: Form.wrappers, Form.wrappers)
     func layers(_ inner: Form.Wrapper, _ middle: Form.Wrapper) {
         for outer in Form.wrappers {
