@@ -29,6 +29,7 @@ let package = Package(
         .systemLibrary(name: "CCBOR", providers: [.apt(["libcbor-dev"])]),
         .systemLibrary(name: "CLibEvent", pkgConfig: "libevent", providers: [.apt(["libevent-dev"])]),
         .systemLibrary(name: "CLibSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         .target(name: "TextEncodings"),
         .target(name: "Timestamps"),
@@ -90,7 +91,7 @@ let package = Package(
                 "TextEncodings", "Threading", "Timestamps", "TokenXML",
             ]),
         .target(name: "TokenIssuer", dependencies: ["MediaToken", "TextEncodings", "TokenCrypto"]),
-        .target(name: "Captures", dependencies: ["TextEncodings"]),
+        .target(name: "Captures", dependencies: ["CZlib", "TextEncodings"]),
         .target(
             name: "LoadTest",
             dependencies: [

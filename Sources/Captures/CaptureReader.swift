@@ -1,7 +1,7 @@
-/// Reads a capture from front to back in UTF-8, and counts its lines. A byte order mark is dropped, and UTF-16 is
-/// recoded. It holds one chunk at a time, so a capture may be larger than memory.
+/// Reads a capture from front to back in UTF-8, and counts its lines. A byte order mark is dropped, UTF-16 is recoded, and gzip
+/// is unpacked. It holds one chunk at a time, so a capture may be larger than memory.
 final class CaptureReader {
-    private let read: () -> [UInt8]
+    private var read: () -> [UInt8]
     private var recoder: UTF16Recoder?
     private var chunk: ArraySlice<UInt8> = []
     private var next = 0
@@ -10,23 +10,37 @@ final class CaptureReader {
     private(set) var line = 1
     /// The number of bytes of the chunk that are left.
     var left: Int { chunk.endIndex - next }
-    /// Whether the capture was in UTF-16.
-    var isRecoded: Bool { recoder != nil }
+    /// What all of the capture was in: gzip, UTF-16.
+    private(set) var way: [String] = []
+    /// The capture as far as it was read; `nil` if that is more than ``smallSize``.
+    private(set) var small: [UInt8]? = []
+
+    /// The length of a capture that is small enough to be kept.
+    private static let smallSize = 4 << 20
+    /// The length up to which a capture is unpacked: a gigabyte, which a few megabytes may claim to hold.
+    private static let unpackedLimit = 1 << 30
 
     /// - Parameter read: returns the next bytes of the capture, and none at its end.
     init(_ read: @escaping () -> [UInt8]) {
         self.read = read
         has(4)
-        if let recoder = UTF16Recoder(beginning: chunk.prefix(4)) {
+        if Inflation.unpacks(chunk) {
+            let packed = Inflation(chunk, limit: Self.unpackedLimit, then: read)
+            (self.read, chunk, isAtEnd, way) = ({ packed.next() ?? [] }, [], false, [Inflation.name])
+            has(4)
+        }
+        if let recoder = UTF16Recoder(beginning: chunk) {
             self.recoder = recoder
             chunk = self.recoder?.recode(Array(chunk))[...] ?? []
+            way.append(UTF16Recoder.name)
         }
         if has(3), chunk.prefix(3) == [0xEF, 0xBB, 0xBF] { next = 3 }
+        small = Array(chunk[next...])
     }
 
     /// Reads a text that is in memory, and in UTF-8.
     init(_ text: ArraySlice<UInt8>) {
-        (read, chunk, next, isAtEnd) = ({ [] }, text, text.startIndex, true)
+        (read, chunk, next, isAtEnd, small) = ({ [] }, text, text.startIndex, true, nil)
     }
 
     /// The next byte; `nil` at the end.
@@ -36,9 +50,12 @@ final class CaptureReader {
     @discardableResult
     func has(_ count: Int) -> Bool {
         while left < count, !isAtEnd {
-            let more = read()
-            isAtEnd = more.isEmpty
-            chunk = (chunk[next...] + (recoder?.recode(more) ?? more))[...]
+            let packed = read()
+            isAtEnd = packed.isEmpty
+            let more = recoder?.recode(packed) ?? packed
+            small? += more
+            if let count = small?.count, count > Self.smallSize { small = nil }
+            chunk = (chunk[next...] + more)[...]
             next = chunk.startIndex
         }
         return left >= count
@@ -70,36 +87,5 @@ final class CaptureReader {
             }
         skip(end - begin)
         return chunk[begin..<end]
-    }
-}
-
-/// Recodes UTF-16 to UTF-8, chunk by chunk. Half of a surrogate pair becomes the replacement character.
-private struct UTF16Recoder {
-    private let isBigEndian: Bool
-    /// The bytes of a code unit, or of a pair, whose end the next chunk brings.
-    private var rest: [UInt8] = []
-
-    /// Recognises UTF-16 by its byte order mark, or by ASCII characters whose other byte is zero.
-    init?(beginning: ArraySlice<UInt8>) {
-        switch Array(beginning) {
-        case let bytes where bytes.starts(with: [0xFE, 0xFF]): isBigEndian = true
-        case let bytes where bytes.starts(with: [0xFF, 0xFE]): isBigEndian = false
-        case let bytes where bytes.count == 4 && bytes[0] == 0 && bytes[2] == 0 && bytes[1] > 0: isBigEndian = true
-        case let bytes where bytes.count == 4 && bytes[1] == 0 && bytes[3] == 0 && bytes[0] > 0: isBigEndian = false
-        default: return nil
-        }
-    }
-
-    /// Recodes a chunk; an empty one ends the text.
-    mutating func recode(_ chunk: [UInt8]) -> [UInt8] {
-        let bytes = rest + chunk
-        var units = stride(from: 0, to: bytes.count - 1, by: 2).map { (at) -> UInt16 in
-            let (high, low) = isBigEndian ? (bytes[at], bytes[at + 1]) : (bytes[at + 1], bytes[at])
-            return UInt16(high) << 8 | UInt16(low)
-        }
-        if let last = units.last, UTF16.isLeadSurrogate(last), !chunk.isEmpty { units.removeLast() }
-        rest = Array(bytes[(2 * units.count)...])
-        let text = String(decoding: units, as: UTF16.self).utf8
-        return Array(text.starts(with: [0xEF, 0xBB, 0xBF]) ? text.dropFirst(3) : text[...])
     }
 }

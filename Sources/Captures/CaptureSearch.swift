@@ -9,10 +9,23 @@ final class CaptureSearch {
         /// The layers around the text.
         var way: [String]
         var line: Int
-        /// Whether the text is the capture itself, so that its lines are those of the capture.
-        var isOutermost = false
+        var lines = Lines.one
 
-        func inside(_ steps: String...) -> Place { Place(way: way + steps, line: line) }
+        func inside(_ steps: String..., lines: Lines = .one) -> Place {
+            Place(way: way + steps, line: line, lines: lines)
+        }
+
+        func moved(back count: Int) -> Place { Place(way: way, line: line - count, lines: lines) }
+    }
+
+    /// How the lines of a text and those of the capture belong together.
+    enum Lines {
+        /// All of the text is on the line on which it begins.
+        case one
+        /// The text has the line breaks of the capture.
+        case same
+        /// The positions in the text at which lines of the capture begin.
+        case starting([Int])
     }
 
     private var findings: [Finding] = []
@@ -24,8 +37,6 @@ final class CaptureSearch {
 
     /// The number of layers within layers. A real capture has up to six.
     private static let depthLimit = 10
-    /// The largest text of which everything is unescaped, if nothing was found in it as it is.
-    private static let secondLookLimit = 1 << 20
     private var depth: Int
     /// The object whose value is searched; `nil` outside of documents.
     private var object: Facts.Object?
@@ -37,10 +48,25 @@ final class CaptureSearch {
         guard depth < Self.depthLimit else { return }
         depth += 1
         defer { depth -= 1 }
+        if var recoder = UTF16Recoder(beginning: text) {
+            let recoded = recoder.recode(Array(text)) + recoder.recode([])
+            return search(recoded[...], at: place.inside(UTF16Recoder.name))
+        }
+        if Inflation.unpacks(text), !place.way.contains(Inflation.name) {
+            return search(Inflation.unpack(text)[...], at: place.inside(Inflation.name))
+        }
+        if text.starts(with: ZIPArchive.magic), !place.way.contains(ZIPArchive.name) {
+            for file in ZIPArchive(text).files {
+                let name = file.name.isEmpty ? "a file without a name" : printable(file.name, limit: 80)
+                search(file.text[...], at: place.inside(ZIPArchive.name, name))
+            }
+            return
+        }
         let first = text.first { !$0.isASCIIWhiteSpace }
         let isDocument = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
         let begin = isDocument ? walk(text, at: place) : text.startIndex
-        searchText(text, from: begin, until: text.endIndex, at: place)
+        let lines = place.lines.count(in: text, text.startIndex..<begin)
+        searchText(text, from: begin, until: text.endIndex, at: place.moved(back: -lines))
     }
 
     /// Searches the document that `text` begins with, as far as it is one. What is behind it is searched as text, and nothing
@@ -50,7 +76,9 @@ final class CaptureSearch {
     private func walk(_ text: ArraySlice<UInt8>, at place: Place) -> Int {
         let search = CaptureSearch(depth: depth)
         let reader = CaptureReader(text)
-        var walker = JSONWalker(reader, limit: .max) { path, value, _ in
+        var walker = JSONWalker(reader, limit: .max) { path, value, line in
+            var place = place
+            if case .same = place.lines { place.line += line - 1 }
             search.take(value, at: path[...], in: place)
         }
         _ = walker.walk()
@@ -96,10 +124,8 @@ final class CaptureSearch {
     func searchText(_ text: ArraySlice<UInt8>, from begin: Int, until end: Int, at place: Place) -> Int {
         var (position, counted, place) = (begin, begin, place)
         while let run = DigitRun.next(in: text, from: position, until: end) {
-            if place.isOutermost {
-                place.line += text[counted..<run.start].count { $0 == UInt8(ascii: "\n") }
-                counted = run.start
-            }
+            place.line += place.lines.count(in: text, counted..<run.start)
+            counted = run.start
             position = max(run.end, peel(run, in: text, at: place))
         }
         return max(position, end)
@@ -115,11 +141,13 @@ final class CaptureSearch {
             let named = place.named(by: text, before: bracket.start)
             guard let layer = bracket.layer else {
                 let clear = ClearText(in: text[bracket.start...])
-                if !clear.readings.isEmpty { add(.token(clear.readings), at: named, isWhole: clear.isWhole) }
+                if !clear.readings.isEmpty { add(.token(clear.readings), at: named, clear.extent) }
                 return clear.end
             }
             let region = layer.region(in: text[bracket.start...])
-            search(layer.decode(region)[...], at: named.inside(layer.rawValue))
+            // References are seldom written for line breaks.
+            let lines = layer == .entities ? named.lines : .one
+            search(layer.decode(region)[...], at: named.inside(layer.rawValue, lines: lines))
             return region.endIndex
         case .grant:
             let grant = GrantText(around: run, in: text)
@@ -133,9 +161,13 @@ final class CaptureSearch {
         case .answer:
             let before = text[..<run.start].suffix(Self.answerHead)
             guard let brace = before.lastIndex(of: UInt8(ascii: "{")) else { return run.end }
-            return walk(text[brace...].prefix(Self.answerLimit), at: place)
-        case .digits(let start):
-            guard let encoded = EncodedText(in: text[start...]) else { return run.end }
+            return walk(
+                text[brace...].prefix(Self.answerLimit),
+                at: place.moved(back: place.lines.count(in: text, brace..<run.start)))
+        case .digits(let marker):
+            let starts = [run.start] + (marker.map { [$0] } ?? [])
+            let texts = starts.lazy.compactMap { start in EncodedText(in: text[start...]).map { (start, $0) } }
+            guard let (start, encoded) = texts.first else { return run.end }
             search(encoded.decoded[...], at: place.named(by: text, before: start).inside(encoded.encoding.rawValue))
             return encoded.end
         case nil:
@@ -143,22 +175,48 @@ final class CaptureSearch {
         }
     }
 
-    private func add(_ content: Finding.Content, at place: Place, isWhole: Bool = true) {
-        findings.append(Finding(content, way: place.way, line: place.line, object: object, isWhole: isWhole))
+    private func add(_ content: Finding.Content, at place: Place, _ extent: Finding.Extent = .plain) {
+        findings.append(Finding(content, way: place.way, line: place.line, object: object, extent: extent))
     }
 
-    /// Unescapes all of a text in which no whole token was found, one way after the other, until one is found.
-    func lookAgain(at text: ArraySlice<UInt8>, in place: Place) {
-        guard !findings.contains(where: \.isWhole), text.count <= Self.secondLookLimit else { return }
-        let seen = findings
-        for layer in Layer.allCases {
-            let decoded = layer.decode(text)
-            guard decoded.count != text.count, decoded.count >= Self.shortestToken else { continue }
-            findings = []
-            search(decoded[...], at: place.inside(layer.rawValue))
-            if findings.contains(where: \.isWhole) { return }
+    /// The length of a text that is small enough to take two layers off.
+    private static let smallSize = 1 << 18
+
+    /// Takes a layer off all of a text, one after the other, until a whole token is found; then, if the text is small, two of them.
+    ///
+    /// - Returns: What was found then; nothing if no token comes out.
+    static func findings(unwrapping text: ArraySlice<UInt8>, at place: Place, depth: Int = 2) -> [Finding] {
+        if let packed = [ZIPArchive.magic, Inflation.gzipMagic].compactMap({ text.firstRange(of: $0)?.lowerBound })
+            .min()
+        {
+            // Packed bytes may be the body of an answer, whose head is before them.
+            let search = CaptureSearch()
+            search.search(
+                text[packed...], at: place.moved(back: -place.lines.count(in: text, text.startIndex..<packed)))
+            return search.takeAll().findings
         }
-        findings = seen
+        let plain = Layer.formatting.decode(text)[...]
+        let place = plain.count == text.count ? place : place.inside(Layer.formatting.rawValue, lines: .same)
+        var unwrapped: [(text: [UInt8], place: Place)] = []
+        for layer in Layer.allCases {
+            let decoded = layer.decode(plain)
+            guard layer == .formatting ? plain.count != text.count : !plain.elementsEqual(decoded) else { continue }
+            let lines = layer.lineStarts(in: plain).map { Lines.starting($0) } ?? .same
+            let inside = layer == .formatting ? place : place.inside(layer.rawValue, lines: lines)
+            let search = CaptureSearch()
+            search.search(decoded[...], at: inside)
+            let findings = search.takeAll().findings
+            if findings.contains(where: \.isPlainToken) { return findings }
+            guard depth > 1, text.count <= smallSize else { continue }
+            unwrapped.append((decoded, inside))
+            // What was a dump is nothing else besides.
+            if layer == .hexdump || layer == .byteValues { break }
+        }
+        for (text, place) in unwrapped.reversed() {
+            let findings = findings(unwrapping: text[...], at: place, depth: depth - 1)
+            if !findings.isEmpty { return findings }
+        }
+        return []
     }
 
     /// Hands over what was found since the last call, with what the documents say of the tokens in them, and with their errors.
@@ -208,6 +266,29 @@ final class CaptureSearch {
     }
 }
 
+extension CaptureSearch.Lines {
+    /// The number of lines of the capture that begin in a part of the text.
+    func count(in text: ArraySlice<UInt8>, _ part: Range<Int>) -> Int {
+        switch self {
+        case .one: 0
+        case .same: text[part].count { $0 == UInt8(ascii: "\n") }
+        case .starting(let starts): starts.index(behind: part.upperBound) - starts.index(behind: part.lowerBound)
+        }
+    }
+}
+
+extension [Int] {
+    /// The index of the first number of a sorted array that is larger than `number`.
+    fileprivate func index(behind number: Int) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            (low, high) = self[middle] > number ? (low, middle) : (middle + 1, high)
+        }
+        return low
+    }
+}
+
 extension ArraySlice<JSONWalker.Step> {
     /// The path as one writes it: `decisions[0].token.serializedToken`.
     var path: String {
@@ -240,6 +321,6 @@ extension CaptureSearch.Place {
         // A number is the part of a time or a port before its colon.
         let isName = name.first { $0 != UInt8(ascii: "-") }.map { $0 == 0x5F || $0.isLetterOrDigit && !$0.isDigit }
         guard isName == true, name.count <= 40, !isClosingTag else { return self }
-        return inside(String(decoding: name, as: UTF8.self))
+        return inside(String(decoding: name, as: UTF8.self), lines: lines)
     }
 }

@@ -6,8 +6,7 @@ struct ClearText {
     let readings: [Finding.Reading]
     /// The position in the other text up to which the token goes.
     let end: Int
-    /// Whether its last tag was found.
-    let isWhole: Bool
+    let extent: Finding.Extent
 
     private static let marker = Array("signatureInfo".utf8)
     private static let limit = 2 * 65_536
@@ -23,12 +22,15 @@ struct ClearText {
         // A token has its own marker twice; the third one is that of a next token.
         var region = markers.count == 3 ? text[..<(markers[2] - 1)] : text
         let ends = Self.ends(of: region)
-        isWhole = !ends.isEmpty
-        guard !isWhole else {
+        guard ends.isEmpty else {
             // The end that the strict reader can read is the right one; the resource may hold what looks like another.
             (readings, end) = (ends.flatMap { Self.readings(of: region[..<$0]) }, ends[0])
+            let isOnOneLine = !region[..<end].contains { $0 == 0x0A || $0 == 0x0D }
+            let isPlain = isOnOneLine && readings.contains { Self.hasSignature($0.clearText) }
+            extent = isPlain ? .plain : .wrapped
             return
         }
+        extent = .cut
         // The second marker is that of a next token too, unless it stands before the token's first element.
         if markers.count > 1, Self.next(after: markers[1], in: text, skipping: "> \r\n\\=") != UInt8(ascii: "<") {
             region = text[..<(markers[1] - 1)]
@@ -69,17 +71,28 @@ struct ClearText {
         return ends
     }
 
+    private static let shortestSignature = 64
+
+    /// Whether a token has digits of Base64 for its signature.
+    private static func hasSignature(_ token: [UInt8]) -> Bool {
+        let signature = token.dropFirst(marker.count + 2).prefix { $0 != UInt8(ascii: "<") }
+        return signature.count >= shortestSignature
+            && signature.allSatisfy { $0.isLetterOrDigit || "+/=".utf8.contains($0) }
+    }
+
     private static func readings(of text: ArraySlice<UInt8>) -> [Finding.Reading] {
         let clear = Finding.Reading(layers: [], clearText: Array(text))
-        let isWrapped = text.contains(0x0A)
+        let isWrapped = text.contains { $0 == 0x0A || $0 == 0x0D }
         var changed: [Finding.Reading] = []
         func add(_ layer: Layer, if isPossible: Bool) {
             guard isPossible else { return }
             changed.append(Finding.Reading(layers: [layer.rawValue], clearText: layer.decode(text)))
         }
         add(.backslashes, if: text.contains(UInt8(ascii: "\\")))
+        add(.formatting, if: text.contains { $0 == 0x1B || $0 >= 0xC2 })
         add(.quotedPrintable, if: isWrapped && text.contains(UInt8(ascii: "=")))
         add(.wraps, if: isWrapped)
+        add(.prefixes, if: isWrapped)
         let quotes = text.replacing("\"") { $0.starts(with: "\"\"".utf8) ? ([0x22], 2) : ([0x22], 1) }
         if quotes.count < text.count { changed.append(Finding.Reading(layers: ["doubled quotes"], clearText: quotes)) }
         return [clear] + changed

@@ -11,8 +11,8 @@ struct DigitRun {
         case error
         /// The name of a member that is among the first of an answer of Adobe Pass.
         case answer
-        /// Enough digits for a token, which begins at this position.
-        case digits(Int)
+        /// Enough digits for a token. It may begin at this position, if not at the beginning of the run.
+        case digits(marker: Int?)
     }
 
     let start: Int
@@ -62,8 +62,8 @@ struct DigitRun {
         case UInt8(ascii: "\"") where run.isSame(as: "decisions") || run.isSame(as: "action"): return .answer
         default:
             // What is before a token's own digits, as a part of a URL's path, may consist of digits too.
-            if let marker = EncodedText.marker(in: run) { return .digits(marker) }
-            return run.count >= Self.shortestEncoded ? .digits(start) : nil
+            let marker = EncodedText.marker(in: run)
+            return marker != nil || run.count >= Self.shortestEncoded ? .digits(marker: marker) : nil
         }
     }
 }

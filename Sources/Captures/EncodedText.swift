@@ -47,8 +47,10 @@ struct EncodedText {
         (encoding, decoded, end) = (.base64, bytes, digits.rest.startIndex)
     }
 
-    /// Whether bytes are likely the beginning of a text: they have no control characters, and few that are not ASCII.
+    /// Whether bytes are likely the beginning of a text: they have no control characters, and few that are not ASCII; or they
+    /// begin as UTF-16 or gzip.
     private static func isText(_ bytes: ArraySlice<UInt8>) -> Bool {
+        if Inflation.unpacks(bytes) || UTF16Recoder(beginning: bytes) != nil { return true }
         let strange = bytes.count { $0 >= 0x7F }
         return !bytes.isEmpty && bytes.allSatisfy { $0 >= 0x20 || $0.isASCIIWhiteSpace } && strange * 4 <= bytes.count
     }

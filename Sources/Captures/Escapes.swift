@@ -1,6 +1,6 @@
 internal import TextEncodings
 
-/// An escape of JSON, JavaScript, Python or C: `\"`, `\n`, `\u003c`, `\x3c`, `\074`.
+/// An escape of JSON, JavaScript, Python, Swift or C: `\"`, `\n`, `\u003c`, `\u{3c}`, `\x3c`, `\074`.
 enum BackslashEscape {
     /// The length of the longest escape, a surrogate pair.
     static let longest = 12
@@ -13,7 +13,7 @@ enum BackslashEscape {
         case UInt8(ascii: "r"): return ([0x0D], 2)
         case UInt8(ascii: "t"): return ([0x09], 2)
         case UInt8(ascii: "u"):
-            guard let high = hexadecimal(text.dropFirst(2), digits: 4) else { return ([letter], 2) }
+            guard let high = hexadecimal(text.dropFirst(2), digits: 4) else { return braced(text) ?? ([letter], 2) }
             guard (0xD800..<0xDC00).contains(high), text.dropFirst(6).starts(with: "\\u".utf8),
                 let low = hexadecimal(text.dropFirst(8), digits: 4), (0xDC00..<0xE000).contains(low)
             else { return (encoded(high), 6) }
@@ -27,6 +27,15 @@ enum BackslashEscape {
             return (encoded(digits.reduce(0) { $0 << 3 | UInt32($1 - 0x30) }), 4)
         default: return ([letter], 2)
         }
+    }
+
+    /// Decodes `\u{3c}`, as Swift, Rust and JavaScript write it; `nil` if `text` does not begin with that.
+    private static func braced(_ text: ArraySlice<UInt8>) -> (text: [UInt8], length: Int)? {
+        let digits = text.dropFirst(3).prefix(6).prefix { $0 != UInt8(ascii: "}") }
+        guard text.dropFirst(2).first == UInt8(ascii: "{"), text[digits.endIndex...].first == UInt8(ascii: "}"),
+            let value = hexadecimal(digits, digits: digits.count)
+        else { return nil }
+        return (encoded(value), digits.count + 4)
     }
 
     private static func hexadecimal(_ text: ArraySlice<UInt8>, digits: Int) -> UInt32? {
@@ -64,6 +73,10 @@ enum EntityEscape {
 /// A percent escape (RFC 3986), or one of quoted-printable (RFC 2045), which differs in its first character and has soft line breaks.
 enum HexEscape {
     static func read(_ text: ArraySlice<UInt8>) -> (text: [UInt8], length: Int) {
+        // JavaScript's escape() writes `%u003C`, as JSON writes `\u003C`.
+        if text.dropFirst().first == UInt8(ascii: "u"), BackslashEscape.read(text).length > 2 {
+            return BackslashEscape.read(text)
+        }
         let digits = text.dropFirst().prefix(2).compactMap(Hexadecimal.value)
         guard digits.count == 2 else { return (Array(text.prefix(1)), 1) }
         return ([digits[0] << 4 | digits[1]], 3)

@@ -34,11 +34,30 @@ package struct Finding: Sendable {
         self.init(.token([Reading(layers: [], clearText: capture)]), way: [], line: 1)
     }
 
-    /// Whether a token was found up to its last tag.
-    package let isWhole: Bool
+    /// How much of a token was found as it is.
+    enum Extent {
+        /// It ends before its last tag.
+        case cut
+        /// Something may have been put into it, such as line breaks and what a logger begins each line with.
+        case wrapped
+        /// It is on one line, from the digits of its signature to its last tag.
+        case plain
+    }
 
-    init(_ content: Content, way: [String], line: Int, object: Facts.Object? = nil, isWhole: Bool = true) {
-        (self.content, self.way, self.line, self.object, self.isWhole) = (content, way, line, object, isWhole)
+    private let extent: Extent
+    /// Whether a token was found up to its last tag.
+    package var isWhole: Bool { extent != .cut }
+    /// Whether nothing is to be taken off a token any more.
+    var isPlain: Bool { extent == .plain }
+
+    var isPlainToken: Bool {
+        if case .token = content { isPlain } else { false }
+    }
+
+    init(
+        _ content: Content, way: [String], line: Int, object: Facts.Object? = nil, extent: Extent = .plain
+    ) {
+        (self.content, self.way, self.line, self.object, self.extent) = (content, way, line, object, extent)
     }
 
     /// Whether it is in what the client sent, and not in an answer; `nil` if that is not known.

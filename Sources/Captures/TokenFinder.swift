@@ -38,7 +38,27 @@ package struct TokenFinder {
     ///   - use: takes each part as soon as it was read.
     package func search(_ read: @escaping () -> [UInt8], _ use: (Part) -> Void) {
         let reader = CaptureReader(read)
-        let place = CaptureSearch.Place(way: reader.isRecoded ? ["UTF-16"] : [], line: 1, isOutermost: true)
+        let place = CaptureSearch.Place(way: reader.way, line: 1, lines: .same)
+        var (waiting, isFound) = ([Part](), false)
+        func take(_ part: Part) {
+            waiting.append(part)
+            isFound = isFound || reader.small == nil || part.findings.contains(where: \.isPlainToken)
+            guard isFound else { return }
+            waiting.forEach(use)
+            waiting = []
+        }
+        searchOnce(reader, at: place, take)
+        let found = waiting.flatMap(\.findings)
+        if !isFound, found.isEmpty || found.contains(where: { !$0.isPlain }), let small = reader.small {
+            let unwrapped = CaptureSearch.findings(unwrapping: small[...], at: place)
+            if !unwrapped.isEmpty {
+                waiting = waiting.filter { if case .call = $0 { true } else { false } } + [.findings(unwrapped)]
+            }
+        }
+        waiting.forEach(use)
+    }
+
+    private func searchOnce(_ reader: CaptureReader, at place: CaptureSearch.Place, _ use: (Part) -> Void) {
         while true {
             while reader.peek?.isASCIIWhiteSpace == true { reader.skip() }
             guard reader.peek == UInt8(ascii: "{") || reader.peek == UInt8(ascii: "[") else { break }
@@ -79,7 +99,6 @@ package struct TokenFinder {
             }
             let end = reader.peek == nil ? piece.count : piece.count - overlap
             let position = search.searchText(piece[...], from: begin, until: end, at: place)
-            if reader.peek == nil, begin == 0 { search.lookAgain(at: piece[...], in: place) }
             let findings = search.takeAll().findings
             if !findings.isEmpty { use(.findings(findings)) }
             place.line += piece[begin..<position].count { $0 == UInt8(ascii: "\n") }

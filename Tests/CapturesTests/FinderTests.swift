@@ -57,6 +57,15 @@ import Testing
         }
     }
 
+    @Test("A token is found in what a program makes of it", arguments: ProgramForm.all)
+    func programs(_ form: ProgramForm) throws {
+        let found = tokens(in: try form.capture())
+        let finding = try #require(found.first)
+        let reading = try #require(finding.readings.first { $0.clearText == Array(Form.token.utf8) }, "\(finding.way)")
+        for layer in form.layers { #expect((finding.way + reading.layers).contains(layer), "\(finding.way)") }
+        #expect(found.count == 1)
+    }
+
     @Test("A token is found under each three layers, in any order", arguments: Form.wrappers, Form.wrappers)
     func layers(_ inner: Form.Wrapper, _ middle: Form.Wrapper) {
         for outer in Form.wrappers {

@@ -37,7 +37,7 @@ struct CaptureInspection {
         if inspector.count == 0, !output.hasCalls {
             let examined = inspector.examine(unrecognized: head, asking: questions)
             status = examined.exitStatus
-            output.showNothing()
+            output.showNothing(in: head)
             output.show(examined)
         }
         output.finish()

@@ -32,8 +32,11 @@ struct FindingsOutput {
     }
 
     /// Says that nothing was found, before what that is as a token.
-    func showNothing() {
-        if !output.isJSON { print(Style.faint("found   nothing; read as a token, the input is")) }
+    ///
+    /// - Parameter head: the first bytes of the capture.
+    func showNothing(in head: [UInt8]) {
+        let format = BinaryFormat.description(ofFileBeginning: head).map { ": \($0)" } ?? ""
+        if !output.isJSON { print(Style.faint("found   nothing\(format); read as a token, the input is")) }
     }
 
     /// Whether the entry that was asked for is none of the archive.

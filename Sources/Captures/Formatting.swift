@@ -1,0 +1,44 @@
+/// What shows a text in another way, and is no part of it: the colours of a terminal, characters without a width, the quotes and
+/// blanks of a word processor.
+enum Formatting {
+    private static let escape: UInt8 = 0x1B
+    private static let bell: UInt8 = 0x07
+
+    /// Characters in UTF-8, with what is written for them in a token.
+    private static let characters: [(character: [UInt8], plain: [UInt8])] = [
+        ("\u{AD}", ""), ("\u{200B}", ""), ("\u{200C}", ""), ("\u{200D}", ""), ("\u{200E}", ""), ("\u{200F}", ""),
+        ("\u{202A}", ""), ("\u{202C}", ""), ("\u{2060}", ""), ("\u{FEFF}", ""), ("\u{A0}", " "), ("\u{202F}", " "),
+        ("\u{201C}", "\""), ("\u{201D}", "\""), ("\u{201E}", "\""), ("\u{2018}", "'"), ("\u{2019}", "'"),
+    ].map { (Array($0.0.utf8), Array($0.1.utf8)) }
+
+    static func removed(from text: ArraySlice<UInt8>) -> [UInt8] {
+        var (plain, rest) = ([UInt8](), text)
+        plain.reserveCapacity(text.count)
+        while let special = rest.firstIndex(where: { $0 == escape || $0 >= 0xC2 }) {
+            plain += rest[..<special]
+            rest = rest[special...]
+            if rest.first == escape {
+                rest = rest.dropFirst(controlLength(of: rest))
+            } else if let known = characters.first(where: { rest.starts(with: $0.character) }) {
+                plain += known.plain
+                rest = rest.dropFirst(known.character.count)
+            } else {
+                plain += rest.prefix(1)
+                rest = rest.dropFirst()
+            }
+        }
+        return plain + rest
+    }
+
+    /// The length of the control sequence at the beginning of `text` (ECMA-48): `ESC [ 31 m`, `ESC ] 8 ; ; … BEL`.
+    private static func controlLength(of text: ArraySlice<UInt8>) -> Int {
+        let (kind, rest) = (text.dropFirst().first, text.dropFirst(2))
+        switch kind {
+        case UInt8(ascii: "["): return 3 + rest.prefix { !(0x40...0x7E).contains($0) }.count
+        case UInt8(ascii: "]"):
+            let end = rest.first { $0 == bell || $0 == escape }
+            return 3 + rest.prefix { $0 != bell && $0 != escape }.count + (end == escape ? 1 : 0)
+        default: return 1
+        }
+    }
+}
