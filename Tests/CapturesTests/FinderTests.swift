@@ -119,6 +119,38 @@ import Testing
         }
     }
 
+    @Test(
+        "Each of several tokens has the line on which it begins",
+        arguments: [
+            Form.token.replacing("<", with: "&lt;").replacing(">", with: "&gt;"),
+            #"""
+            {
+              "mvpd": "x",
+              "action": "none",
+              "token": "\#(Form.base64)"
+            }
+            """#,
+            Form.wrapped(Form.token, at: 300, "\n09:12:31 D Gate: "),
+            Form.wrapped(Form.token, at: 300),
+            Form.token,
+        ])
+    func lines(_ text: String) {
+        let text = "09:12:31 D Gate: " + text
+        let count = text.components(separatedBy: "\n").count
+        let begin = text.contains("{") ? 4 : 1
+        let found = tokens(in: Array((text + "\n" + text + "\n" + text + "\n").utf8))
+        #expect(found.map(\.line) == [begin, begin + count, begin + 2 * count])
+    }
+
+    @Test("A packed capture is unpacked up to a limit")
+    func bombs() throws {
+        let bomb = try Program("sh").succeed(["-c", "head -c 30000000 /dev/zero | gzip | base64 -w0"])
+        for capture in [bomb, String(repeating: bomb + "\n", count: 20)] {
+            #expect(tokens(in: Array((capture + "\n" + Form.token).utf8)).count == 1)
+        }
+        #expect(tokens(in: Array(try #require(Data(base64Encoded: bomb)))).isEmpty)
+    }
+
     @Test("Documents within documents take time in proportion to their length")
     func nesting() {
         var text = String(repeating: "A", count: 1000)
