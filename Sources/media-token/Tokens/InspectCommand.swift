@@ -10,9 +10,9 @@ enum InspectCommand {
         name: "media-token inspect", operands: "[TOKEN | @FILE | -]",
         summary: "Find tokens in any text or capture, show what they hold, and check what is asked.",
         details: """
-            The input may be any text or file that holds tokens: a log, a curl line, a URL, JSON, a hexdump. Tokens, \
-            playback grants and errors of Adobe Pass are found and numbered, with the way to each. A HAR file is shown as \
-            a table of its calls, with what changed between them.
+            The input may be any text or file that holds tokens: a log, a curl line, a URL, JSON, a hexdump, \
+            and may be packed with gzip or ZIP. Tokens, playback grants and errors of Adobe Pass are found and numbered, \
+            with the way to each. A HAR file is shown as a table of its calls, with what changed between them.
 
             Without a key the fields are shown under UNVERIFIED: nothing about them is to be believed. With keys the \
             signature is checked. Everything else is checked only where an option asks for it; without --at, the output says \
