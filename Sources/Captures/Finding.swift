@@ -62,8 +62,8 @@ package struct Finding: Sendable {
 
     /// Whether it is in what the client sent, and not in an answer; `nil` if that is not known.
     package var isSent: Bool? {
-        guard way.first == Self.archive, way.count > 2 else { return nil }
-        return way[2].hasPrefix("request")
+        let inside = way.drop { $0 != Self.archive }.dropFirst(2)
+        return inside.first?.hasPrefix("request")
     }
 
     static let archive = "HAR"
