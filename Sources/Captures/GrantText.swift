@@ -21,6 +21,30 @@ struct GrantText {
         }
         let beginsHere = !isQuery && !isCookies && !isParameter
         let before = beginsHere ? 0 : text[..<run.start].suffix(Self.limit).reversed().prefix(while: isPart).count
-        range = (run.start - before)..<text[run.start...].prefix(Self.limit).prefix(while: isPart).endIndex
+        let one = (run.start - before)..<text[run.start...].prefix(Self.limit).prefix(while: isPart).endIndex
+        range = isCookies ? Self.lines(around: one, in: text) : one
+    }
+
+    /// The range with the lines before and behind it that have cookies of CloudFront too: a server sets each in a header of its own.
+    private static func lines(around range: Range<Int>, in text: ArraySlice<UInt8>) -> Range<Int> {
+        let isBreak = { (byte: UInt8) in byte == 0x0A || byte == 0x0D }
+        func holdsCookie(_ line: ArraySlice<UInt8>) -> Bool { line.firstRange(of: Array("CloudFront-".utf8)) != nil }
+        var (begin, end) = (range.lowerBound, range.upperBound)
+        while true {
+            let line = text[end...].prefix(limit).drop(while: isBreak).prefix { !isBreak($0) }
+            guard text[end...].first.map(isBreak) == true, holdsCookie(line), line.endIndex - begin < limit else {
+                break
+            }
+            end = line.endIndex
+        }
+        while true {
+            let line = text[..<begin].suffix(limit).reversed().drop(while: isBreak).prefix { !isBreak($0) }
+            let start = line.endIndex.base
+            guard text[..<begin].last.map(isBreak) == true, holdsCookie(text[start..<begin]), end - start < limit else {
+                break
+            }
+            begin = start
+        }
+        return begin..<end
     }
 }

@@ -31,7 +31,7 @@ struct FoundDocument: Encodable {
         try members.encodeIfPresent(finding.cut, forKey: .cut)
         switch finding.result {
         case .token: break
-        case .grant(let grant):
+        case .grant(let grant, _):
             try members.encode("UNVERIFIED", forKey: .code)
             try members.encode(grant.kind, forKey: .kind)
             try members.encode(Dictionary(grant.fields.map { ($0.name, $0.text) }) { $1 }, forKey: .fields)

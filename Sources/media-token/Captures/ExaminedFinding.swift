@@ -8,7 +8,8 @@ internal import Timestamps
 struct ExaminedFinding {
     enum Result {
         case token(Examination, clearText: [UInt8])
-        case grant(UnverifiedGrant)
+        /// A grant, and the time from which the distance of its times is told.
+        case grant(UnverifiedGrant, at: Timestamp)
         case error(ServiceError)
     }
 
@@ -68,7 +69,8 @@ struct FindingInspector {
             way = finding.way + reading.layers + ["clear"]
         case .grant(let text):
             guard let grant = UnverifiedGrant(recognizing: text) else { return nil }
-            (result, way) = (.grant(grant), finding.way)
+            let time = if case .at(let time)? = questions.time { time } else { questions.now }
+            (result, way) = (.grant(grant, at: time), finding.way)
         case .error(let error):
             (result, way) = (.error(error), finding.way)
         }

@@ -107,10 +107,11 @@ struct FindingsOutput {
         print(JSONLine.encode(FoundDocument(finding, entry: entry, showsClear: showsClear)))
     }
 
-    private func printGrant(_ grant: UnverifiedGrant) {
+    private func printGrant(_ grant: UnverifiedGrant, at time: Timestamp) {
         guard output.showsChecks else { return }
-        let expiry = grant.expires.map { "; \($0.expiryInWords(at: .now))" } ?? ""
-        print(Style.strong("UNVERIFIED") + expiry)
+        let begin = grant.starts.flatMap { $0 > time ? "; begins in \(Span(between: time, and: $0))" : nil } ?? ""
+        let expiry = grant.expires.map { "; \($0.expiryInWords(at: time))" } ?? ""
+        print(Style.strong("UNVERIFIED") + begin + expiry)
         CheckList.printFields(grant.fields, under: "\(grant.title), of which nothing is verified")
     }
 
@@ -126,7 +127,7 @@ struct FindingsOutput {
         switch finding.result {
         case .token(let examination, _):
             output.show(examination, verdict: finding.verdict, showsFields: finding.verdict == nil)
-        case .grant(let grant): printGrant(grant)
+        case .grant(let grant, let time): printGrant(grant, at: time)
         case .error(let error):
             print(Style.strong(Style.bad(printable(error.code))))
             if let message = error.message { print("    message    \(printable(message, limit: 300))") }
@@ -147,7 +148,7 @@ extension ExaminedFinding {
             case .authorization: "AuthZ token"
             case nil: "unreadable token"
             }
-        case .grant(let grant): grant.title
+        case .grant(let grant, _): grant.title
         case .error: "error"
         }
     }
