@@ -197,6 +197,15 @@ def capture(page):
     page.use("#call-2", lambda button: button.send_keys(Keys.HOME))
     page.wait("Home opens the first one", lambda: "entry 1" in page.words("way"))
     shots(page, "capture")
+    refused = json.dumps({"code": "INVALID_RESOURCE_ID", "status": 403, "detail": "for another resource"})
+    for url, came, answer in [("https://tv.example/v1/play", refused, "INVALID_RESOURCE_ID: the service (tv.example) answered"),
+                              ("https://api.example/api/v2/MML/profiles", forms["a denial"][0], "denied: Adobe Pass (api.example) answered")]:
+        page.paste(har((url, "{}", came, 59)))
+        page.wait(answer, lambda: answer in page.verdict)
+    page.paste(refused)
+    page.wait("outside of a HAR file a gate's code is a service's", lambda: "INVALID_RESOURCE_ID: the service answered" in page.verdict)
+    page.paste(forms["a denial"][0])
+    page.wait("and any other is one of Adobe Pass", lambda: "denied: Adobe Pass answered: action none" in page.verdict)
     page.paste(har(profiles))
     page.wait("a capture without a token says so", lambda: "no token" in page.words("problem"))
     page.paste(clear)
