@@ -287,11 +287,14 @@ def other_kinds(page):
         subprocess.run([program, "keys", "generate", "--bits", "2048", "--to", place], check=True, stdout=subprocess.DEVNULL)
         token = subprocess.run([program, "issue", "--signing-key", f"{place}/development.key", "--kind", "authn", "--requestor", "MML",
                                 "--resource", "TNT", "--device", 'device-"of"-a-viewer' * 20], check=True, stdout=subprocess.PIPE, text=True).stdout
+        authorization = subprocess.run([program, "issue", "--signing-key", f"{place}/development.key", "--kind", "authz", "--requestor", "MML",
+                                        "--resource", "TNT"], check=True, stdout=subprocess.PIPE, text=True).stdout
     page.open()
     page.paste(token)
     page.wait_verdict("UNVERIFIED", "an AuthN token, pasted")
     personal = re.findall("<(?:simpleTokenAuthenticationGuid|simpleSaml\\w+|simpleTokenFingerprint)>([^<]+)", html.unescape(token))
     check(len(personal) == 4 and not any(value in page.text for value in personal), "GUID, SAML index, name and device are not shown")
+    shots(page, "authn")
     page.fill("expected-device", "another")
     page.wait_verdict("NOT_AS_ASKED", "another device is expected")
     check("-a-viewer" not in page.text, "nor is the device in the reason, where it is cut")
@@ -299,6 +302,10 @@ def other_kinds(page):
     page.wait("copied: ticket", lambda: "Copied" in page.words("copied"))
     ticket = page.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
     check("bound to device" in ticket and "-a-viewer" not in ticket, "nor in a ticket, where quotes are escaped")
+    page.open()
+    page.paste(authorization)
+    page.wait_verdict("UNVERIFIED", "an AuthZ token, pasted")
+    shots(page, "authz")
 
 
 def keystore(page):
@@ -482,6 +489,8 @@ def shots(page, name):
             details = [(finding["id"], [node["html"][:120] for node in finding["nodes"]][:3]) for finding in findings]
             check(not findings, f"axe finds nothing, {scheme}, {width} px {details or ''}")
             check(page.run("return document.documentElement.scrollWidth <= document.documentElement.clientWidth"), f"nothing is wider than {width} px")
+            narrow = page.run("return [...document.querySelectorAll('#fields td, #calls td')].filter(cell => cell.innerText && cell.offsetHeight > 200 && cell.offsetWidth < 100).length")
+            check(not narrow, f"no value has a few letters in a line at {width} px")
             shot = page.driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True})
             (folder / f"{name}-{scheme}-{width}.png").write_bytes(base64.b64decode(shot["data"]))
     page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
