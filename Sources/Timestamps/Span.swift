@@ -46,6 +46,11 @@ extension Timestamp {
         let span = Span(between: now, and: self)
         return now > self ? "expired \(span) ago" : "expires in \(span)"
     }
+
+    /// What this time, as an issue time, means at `now`, which is before it: `issued in the future: in 1 h 59 min`.
+    package func futureIssueInWords(at now: Timestamp) -> String {
+        "issued in the future: in \(Span(between: now, and: self))"
+    }
 }
 
 extension CivilTime {

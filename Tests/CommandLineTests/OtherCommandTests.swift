@@ -149,7 +149,7 @@ struct OtherCommandTests {
     func unverified() throws {
         let outcome = try run(["inspect", "@" + Fixtures.realTokenFile])
         #expect(outcome.status == 0)
-        #expect(outcome.output.hasPrefix("UNVERIFIED\n"))
+        #expect(outcome.output.contains(/^UNVERIFIED; expired [0-9]+ years( [0-9]+ months?)? ago\n/))
         #expect(outcome.output.contains("613e99bf2db476308f802091f8462819"))
     }
 
@@ -158,7 +158,10 @@ struct OtherCommandTests {
         let common = ["inspect", "--keys", Fixtures.keys, "--min-rsa-bits", "1024"]
         let good = try run(common + ["@" + Fixtures.realTokenFile])
         #expect(good.status == 0)
-        #expect(good.output.hasPrefix("VERIFIED\n"))
+        #expect(good.output.contains(/^VERIFIED, but expired [0-9]+ years( [0-9]+ months?)? ago\n/))
+        let alive = try run(common + ["--at", "issued", "@" + Fixtures.realTokenFile])
+        #expect(alive.status == 0 && alive.output.hasPrefix("VERIFIED\n"), "\(alive.output)")
+        #expect(try run(common + ["--json", "@" + Fixtures.realTokenFile]).output.contains("\"code\":\"VERIFIED\""))
         #expect(try run(common + ["--resource", "TBS", "@" + Fixtures.realTokenFile]).status == 1)
         #expect(try run(common + ["--at", "now", "@" + Fixtures.realTokenFile]).status == 1)
         let forged = try Fixtures.realToken().replacing("MML", with: "ABC")
@@ -239,6 +242,26 @@ struct OtherCommandTests {
         let verified = try run(["verify", "--key", keys.open, "--requestor", "MML", "--resource", "TNT"], input: token)
         #expect(verified.status == 1)
         #expect(verified.output.hasPrefix("INVALID_TOKEN_FORMAT\n"))
+    }
+
+    @Test("a token that nobody could use now is headed so, and fails nothing")
+    func headline() throws {
+        let keys = try generateKeys()
+        func heading(_ kind: String, issued: String, _ key: String...) throws -> String {
+            let names = ["--requestor", "MML", "--resource", "TNT", "--kind", kind]
+            let token = try run(["issue", "--signing-key", keys.secret, "--issued-at", issued] + names).output
+            let outcome = try run(["inspect"] + key, input: token)
+            #expect(outcome.status == 0, "\(outcome.output)")
+            return String(outcome.output.prefix { $0 != "\n" })
+        }
+        for kind in ["media", "authn", "authz"] {
+            #expect(try heading(kind, issued: "-400d", "--key", keys.open).hasPrefix("VERIFIED, but expired 1 year"))
+            #expect(try heading(kind, issued: "-400d").hasPrefix("UNVERIFIED; expired 1 year"))
+            #expect(try heading(kind, issued: "now", "--key", keys.open) == "VERIFIED")
+        }
+        let early = try heading("media", issued: "+2h", "--key", keys.open)
+        #expect(early.hasPrefix("VERIFIED, but issued in the future: in 1 h 59 min"), "\(early)")
+        #expect(try heading("media", issued: "+2h").hasPrefix("UNVERIFIED; issued in the future: in 1 h 59 min"))
     }
 
     @Test("a dead token is said to be dead, in UTC and here; what nobody asked for takes one line")

@@ -30,7 +30,7 @@ package struct TimeWindow: Sendable {
     package var summary: String { "\(distance) (issued \(issued), expires \(shown(expiry))\(ttlNote))" }
 
     private var distance: String {
-        if now < issued.timestamp { return "issued in the future: in \(Span(between: now, and: issued.timestamp))" }
+        if now < issued.timestamp { return issued.timestamp.futureIssueInWords(at: now) }
         return expiry.expiryInWords(at: now) + (now > expiry ? "; lived \(lifetime)" : "")
     }
 

@@ -4,8 +4,10 @@ internal import TextEncodings
 /// Prints an examination for people: the code, then each check with the values that it compared.
 enum CheckList {
     static func print(_ examination: Examination, code: String, showsFields: Bool) {
-        let isGood = examination.firstFailure == nil
-        Console.print(Style.strong((isGood ? Style.good : Style.bad)(code)))
+        let unusable = examination.unusableInWords
+        let isGood = examination.firstFailure == nil && unusable == nil
+        let note = unusable.map { (examination.key == nil ? "; " : ", but ") + $0 } ?? ""
+        Console.print(Style.strong((isGood ? Style.good : Style.bad)(code + note)))
         if let id = examination.id { Console.print("    \(pad("token", 9))  \(id)") }
         for report in examination.reports {
             let isNote = report.outcome == .notAsked && report.check == .window && examination.expires != nil
@@ -87,6 +89,17 @@ enum CheckList {
 
     private static func pad(_ text: String, _ width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - text.count))
+    }
+}
+
+extension Examination {
+    /// Why the token opens nothing at the time of the check, although no check failed: nobody asked about that time.
+    fileprivate var unusableInWords: String? {
+        guard firstFailure == nil, reports.contains(where: { $0.check == .window && $0.outcome == .notAsked }) else {
+            return nil
+        }
+        if let issued = issueTime?.timestamp, time < issued { return issued.futureIssueInWords(at: time) }
+        return expires.flatMap { time > $0.timestamp ? $0.timestamp.expiryInWords(at: time) : nil }
     }
 }
 

@@ -15,7 +15,7 @@ enum InspectCommand {
             with the way to each. A HAR file is shown as a table of its calls, with what changed between them.
 
             Without a key the fields are shown under UNVERIFIED: nothing about them is to be believed. With keys the \
-            signature is checked. Everything else is checked only where an option asks for it; without --at, the output says \
+            signature is checked. Everything else is checked only where an option asks for it; without --at, the headline says \
             how long ago the token expired, and that is no failure.
 
             The output holds personal data (sessionGUID). No token is consumed. --web shows the same in a browser of this \
