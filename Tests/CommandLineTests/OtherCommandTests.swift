@@ -244,6 +244,37 @@ struct OtherCommandTests {
         #expect(verified.output.hasPrefix("INVALID_TOKEN_FORMAT\n"))
     }
 
+    @Test(
+        "a real token that was changed is told from one of another key, by people's commands",
+        arguments: ["inspect", "verify"])
+    func signatureOrigin(command: String) throws {
+        let names = ["--requestor", "MML", "--resource", "TNT", "--at", "issued"]
+        let ask = [command, "--key", Fixtures.keys + "/adobe-pass-2015-2021.pem", "--min-rsa-bits", "1024"] + names
+        let token = try Fixtures.realToken()
+        let changed = try run(ask, input: token.replacing("TempPass", with: "Comcast"))
+        #expect(changed.status == 1 && changed.output.hasPrefix("INVALID_SIGNATURE\n"))
+        #expect(
+            changed.output.contains("signed by adobe-pass-2015-2021.pem, but the text was changed afterwards"),
+            "\(changed.output)")
+        #expect(changed.output.contains("→ get the token as Adobe Pass issued it: something between changed it"))
+        let start = try #require(token.range(of: "<signatureInfo>")).upperBound
+        let damaged = token.replacingCharacters(
+            in: start..<token.index(after: start), with: token[start] == "A" ? "B" : "A")
+        for text in [damaged, try Mint.token(key: TestKeys.short)] {
+            let outcome = try run(ask + ["--json"], input: text)
+            #expect(outcome.status == 1 && outcome.output.contains("\"code\":\"INVALID_SIGNATURE\""))
+            #expect(
+                outcome.output.contains(
+                    "no loaded key verifies it; tried 'adobe-pass-2015-2021.pem, 1024 bits': another key made"),
+                "\(outcome.output)")
+            #expect(outcome.output.contains("load the key of the environment"))
+        }
+        // The length alone tells of a longer key.
+        let long = try run(ask, input: try Mint.token())
+        #expect(long.output.contains("the signature has 256 bytes (RSA with 2048 bits); the loaded keys are"))
+        #expect(!long.output.contains("another key made it"))
+    }
+
     @Test("a token that nobody could use now is headed so, and fails nothing")
     func headline() throws {
         let keys = try generateKeys()

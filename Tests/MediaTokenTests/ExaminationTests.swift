@@ -37,6 +37,20 @@ struct ExaminationTests {
         }
     }
 
+    @Test("only a person is told that the text of a signed token was changed")
+    func signatureOrigin() throws {
+        let changed = RawToken(try Mint.token().replacing("TNT", with: "TBS"))
+        let (verifier, expected) = (try Mint.verifier(), "signed by key-0.pem, but the text was changed afterwards")
+        let request = VerificationRequest(token: changed, expectation: Mint.expectation)
+        let shown = verifier.verifyAndExamine([request], at: Mint.now)[0]
+        #expect(shown.examination.firstFailure?.detail == expected)
+        #expect(try shown.outcome.get().message.hasPrefix("no loaded key verifies it; tried "))
+        #expect(
+            TokenInspector(keys: try Mint.keyRing()).inspect(changed, asking: .init()).firstFailure?.detail == expected)
+        let gates = verifier.examine(changed, for: Mint.expectation, at: Mint.now).firstFailure
+        #expect(gates?.detail.hasPrefix("no loaded key verifies it; tried ") == true)
+    }
+
     @Test("no check failed is not the same as valid: without keys nothing is verified")
     func unverified() throws {
         let examination = TokenInspector(keys: nil).inspect(RawToken(try Mint.token()), asking: .init())

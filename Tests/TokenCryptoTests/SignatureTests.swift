@@ -95,6 +95,30 @@ struct SignatureTests {
         #expect(count > 0)
     }
 
+    @Test("a signature tells who made it, whatever it signs, and what is none tells nothing")
+    func origin() throws {
+        for (key, other) in [(TestKeys.standard, TestKeys.stranger), (TestKeys.short, TestKeys.standard)] {
+            let signature = try key.sign(Array("message".utf8))
+            #expect(key.publicKey.hasMade(signature) && !other.publicKey.hasMade(signature))
+            for index in signature.indices {
+                var damaged = signature
+                damaged[index] ^= 1
+                #expect(!key.publicKey.hasMade(damaged), "byte \(index)")
+            }
+            for text in [
+                [], Array(signature.dropLast()), signature + [0], [UInt8](repeating: 0xFF, count: signature.count),
+            ] {
+                #expect(!key.publicKey.hasMade(text))
+            }
+        }
+        for options in [["-sha1"], ["-sha512"], ["-sha256", "-sigopt", "rsa_padding_mode:pss"]] {
+            #expect(
+                !TestKeys.standard.publicKey.hasMade(try OpenSSL.sign(Array("message".utf8), options)), "\(options)")
+        }
+        // The last operation has left nothing that the next one would take for its own failure.
+        #expect(TestKeys.standard.publicKey.hasMade(try TestKeys.standard.sign(Array("message".utf8))))
+    }
+
     @Test("a modulus has room for eight bytes of padding")
     func shortestModulus() throws {
         for (bits, isUsable) in [(496, true), (489, true), (488, false), (256, false)] {

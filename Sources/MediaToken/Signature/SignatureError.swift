@@ -24,6 +24,22 @@ package indirect enum SignatureError: Error, Sendable {
         }
     }
 
+    /// The cause and what to do about it, for a person: whether the text of the token was changed, or another key made `signature`;
+    /// `nil` if that cannot be told from the signature.
+    ///
+    /// It takes one operation for each loaded key, and no verification calls it.
+    package func origin(of signature: [UInt8]) -> (cause: String, advice: String?)? {
+        guard case .noKeyVerifies(_, let keys) = self else { return nil }
+        if let signer = keys.first(where: { $0.publicKey.hasMade(signature) }) {
+            return (
+                "signed by \(signer.name), but the text was changed afterwards",
+                "get the token as Adobe Pass issued it: something between changed it"
+            )
+        }
+        guard keys.contains(where: { $0.publicKey.signatureLength == signature.count }) else { return nil }
+        return ("\(message): another key made it, or the signature itself was damaged", nil)
+    }
+
     private static func noKeyVerifies(_ length: Int, _ keys: [VerificationKey]) -> String {
         let names = printableList(keys.map { "\($0.name), \($0.bits) bits" })
         guard keys.contains(where: { $0.publicKey.signatureLength == length }) else {

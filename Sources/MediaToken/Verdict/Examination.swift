@@ -72,6 +72,13 @@ package struct CheckReport: Sendable {
     /// The code that a verification gives for this failure; `nil` for a check that only an inspection makes.
     package let code: VerdictCode?
 
+    /// The report on a check that failed, in other words; `nil` leaves those that it has.
+    func saying(_ detail: String?, advice: String?) -> CheckReport {
+        guard outcome == .failed else { return self }
+        return CheckReport(
+            check: check, outcome: outcome, detail: detail ?? self.detail, advice: advice ?? self.advice, code: code)
+    }
+
     static func passed(_ check: Check, _ detail: String) -> CheckReport {
         CheckReport(check: check, outcome: .passed, detail: detail, advice: nil, code: nil)
     }

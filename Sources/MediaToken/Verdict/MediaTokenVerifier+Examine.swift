@@ -28,27 +28,30 @@ extension MediaTokenVerifier {
         examine(token, for: expectation.requestors, expectation.resource, at: now)
     }
 
-    /// Verifies a group of tokens like ``verify(_:at:)``, and reports on every check of each token.
+    /// Verifies a group of tokens like ``verify(_:at:)``, and reports on every check of each token, for a person: also on where a
+    /// signature comes from that no key verifies.
     package func verifyAndExamine(
         _ group: [VerificationRequest], at now: Timestamp
     ) -> [(outcome: Result<Verdict, VerificationError>, examination: Examination)] {
         let steps = steps(of: group, at: now)
         let outcomes = conclude(steps, of: group, at: now)
-        let examinations = examinations(of: steps, group, at: now) { .replay(outcomes[$0]) }
+        let examinations = examinations(of: steps, group, at: now, seeksOrigin: true) { .replay(outcomes[$0]) }
         return Array(zip(outcomes, examinations))
     }
 
     /// - Parameters:
     ///   - namesRequestor: whether the expectations name requestors; otherwise no requestor is checked.
+    ///   - seeksOrigin: whether to find out why no key verifies a signature.
     ///   - replay: the report on the replay claim of the token at an index.
     private func examinations(
         of steps: GroupSteps, _ group: [VerificationRequest], at now: Timestamp, namesRequestor: Bool = true,
-        replay: (Int) -> CheckReport
+        seeksOrigin: Bool = false, replay: (Int) -> CheckReport
     ) -> [Examination] {
         group.indices.map { index in
             let unread = PolicyCheck.allCases.map { CheckReport.unread($0.check) } + [replay(index)]
             let examiner = TokenExaminer(
-                envelope: steps.envelopes[index], payload: steps.payloads[index], unread: unread, time: now)
+                envelope: steps.envelopes[index], payload: steps.payloads[index], unread: unread, time: now,
+                seeksOrigin: seeksOrigin)
             return examiner.examination { (elements) throws(ClaimsError) in
                 let claims = try MediaTokenClaims(elements)
                 let reports = PolicyCheck.allCases.map { check in

@@ -12,6 +12,8 @@ struct TokenExaminer {
     let unread: [CheckReport]
     /// The time of the check.
     let time: Timestamp
+    /// Whether a signature that no key verifies is examined further, which nobody but a person asks for.
+    var seeksOrigin = false
 
     /// The reports on a token that could be read, its issue time if it has one, and its expiry.
     typealias Findings = (checks: [CheckReport], issueTime: TokenDate?, expires: TokenDate?)
@@ -27,7 +29,7 @@ struct TokenExaminer {
             return Examination(
                 reports: reports, id: nil, key: nil, kind: nil, fields: [], issueTime: nil, expires: nil, time: time)
         }
-        let (signature, key) = signatureReport
+        let (signature, key) = signatureReport(opened)
         let id = TokenID(digesting: opened.payload)
         var elements: TokenElements?
         do {
@@ -48,13 +50,16 @@ struct TokenExaminer {
         }
     }
 
-    private var signatureReport: (CheckReport, key: String?) {
+    private func signatureReport(_ envelope: TokenEnvelope) -> (CheckReport, key: String?) {
         switch payload {
         case nil: return (.notChecked(.signature, "no key was given"), nil)
         case .success(let payload)?:
             let detail = "verified by \(payload.key.name) (RSA with \(payload.key.bits) bits, SHA-256)"
             return (.passed(.signature, detail), payload.key.name)
-        case .failure(let error)?: return (.failed(.signature, StageError(error)), nil)
+        case .failure(let error)?:
+            let report = CheckReport.failed(.signature, StageError(error))
+            guard seeksOrigin, let origin = error.origin(of: envelope.signature) else { return (report, nil) }
+            return (report.saying(origin.cause, advice: origin.advice), nil)
         }
     }
 }

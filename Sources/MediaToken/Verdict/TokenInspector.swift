@@ -51,7 +51,8 @@ package struct TokenInspector: Sendable {
             }
         let examiner = TokenExaminer(
             envelope: envelope, payload: keys.flatMap { authenticate(envelope, with: $0, at: time) },
-            unread: [.window, .requestor, .resource, .mvpd, .device].map(CheckReport.unread), time: time)
+            unread: [.window, .requestor, .resource, .mvpd, .device].map(CheckReport.unread), time: time,
+            seeksOrigin: true)
         return examiner.examination { (elements) throws(ClaimsError) in
             let claims = try InspectedClaims(elements)
             return (
