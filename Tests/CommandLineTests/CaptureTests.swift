@@ -167,9 +167,20 @@ struct CaptureTests {
         let count = token[..<end].utf8.count
         let cut = "it ends after \(count) bytes, at 'resourceID'; its last tag is missing"
         let shown = try inspect(token[..<end])
-        #expect(shown.hasPrefix("cut     \(cut)\nINVALID_SIGNATURE\n"), "\(shown)")
+        let advice = "a cut token cannot be verified: get the whole of it"
+        #expect(shown == "cut     \(cut)\n        \(advice)\n")
         #expect(try inspect(Fixtures.base64(String(token[..<end]))).contains("clear\ncut     \(cut)\n"))
-        #expect(try inspect(token[..<end], "--json").contains("\"cut\":\"\(cut)\""))
+        let json = try inspect(token[..<end], "--json")
+        #expect(json.contains("\"cut\":\"\(cut)\"") && json.contains("\"advice\":\"\(advice)\""), "\(json)")
+        #expect(json.contains("\"code\":\"INVALID_SIGNATURE\"") && !json.contains("load the key"), "\(json)")
+        let asked = ["--key", key, "--requestor", "MML", "--resource", "TNT"]
+        let cutText = Data(token[..<end].utf8)
+        for arguments in [["inspect"], ["inspect"] + asked, ["verify", "--find"] + asked] {
+            let outcome = try Program.mediaToken.run(arguments, input: cutText)
+            #expect(outcome.status == 1, "\(arguments)")
+            let verdict = arguments[0] == "verify" ? "INVALID_SIGNATURE\n" : ""
+            #expect(outcome.output == "\(verdict)cut     \(cut)\n        \(advice)\n", "\(outcome.output)")
+        }
         #expect(try inspect(token[..<end].dropLast(6)).contains(", at 'resource'; "))
         for whole in [token, "nothing"] { #expect(try !inspect(whole).contains("cut ")) }
     }

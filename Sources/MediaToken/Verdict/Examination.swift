@@ -27,6 +27,13 @@ package struct Examination: Sendable {
         reports.first { $0.outcome == .failed }
     }
 
+    /// The examination with other words about each check that failed; `nil` leaves the detail that it has.
+    package func saying(_ detail: String?, advice: String) -> Examination {
+        Examination(
+            reports: reports.map { $0.saying(detail, advice: advice) }, id: id, key: key, kind: kind, fields: fields,
+            issueTime: issueTime, expires: expires, time: time)
+    }
+
     /// The code of the first failure. It is never `VALID_TOKEN`, because an examination accepts nothing: a token without a
     /// failure is `VERIFIED`, or `UNVERIFIED` if its signature was not checked. It is `NOT_AS_ASKED` if the failed check has
     /// no code.

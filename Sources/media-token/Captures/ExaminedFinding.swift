@@ -17,9 +17,23 @@ struct ExaminedFinding {
     let number: Int
     let finding: Finding
     let way: [String]
-    var result: Result
+    private(set) var result: Result
     /// The code of the verdict on a token; `nil` if it was only inspected.
     var verdict: VerdictCode?
+
+    /// What to do about a token that was cut: the checks of what is left of it tell nothing more.
+    static let cutAdvice = "a cut token cannot be verified: get the whole of it"
+
+    init(number: Int, finding: Finding, way: [String], result: Result) {
+        (self.number, self.finding, self.way, self.result) = (number, finding, way, result)
+        if case .token(let examination, let text) = result { examine(text, as: examination) }
+    }
+
+    /// Takes what a verification makes of the token, and its verdict.
+    mutating func examine(_ clearText: [UInt8], as examination: Examination, verdict: VerdictCode? = nil) {
+        let shown = finding.isWhole ? examination : examination.saying(nil, advice: Self.cutAdvice)
+        (result, self.verdict) = (.token(shown, clearText: clearText), verdict)
+    }
 
     /// Whether the finding explains a play that failed: a token that fails a check, or an error.
     var isFailure: Bool {

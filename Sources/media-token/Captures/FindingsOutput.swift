@@ -123,7 +123,11 @@ struct FindingsOutput {
             if isOneOfSeveral, finding.number > 1 || isTableBegun { print("") }
             print(Style.faint("\(number)found   \((line + finding.way).joined(separator: " › "))"))
         }
-        if let cut = finding.cut { print("\(Style.bad("cut"))     \(cut)") }
+        if let cut = finding.cut {
+            if let verdict = finding.verdict { print(Style.strong(Style.bad(verdict.rawValue))) }
+            print("\(Style.bad("cut"))     \(cut)")
+            if finding.isFailure { return print("        \(ExaminedFinding.cutAdvice)") }
+        }
         switch finding.result {
         case .token(let examination, _):
             output.show(examination, verdict: finding.verdict, showsFields: finding.verdict == nil)

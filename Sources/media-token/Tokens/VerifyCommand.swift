@@ -146,7 +146,7 @@ enum VerifyCommand {
                 let (tokens, now) = invocation.time.groups(of: [RawToken(clearText)], for: expectation.resource)[0]
                 let requests = tokens.map { VerificationRequest(token: $0, expectation: expectation) }
                 let (outcome, examination) = verifier.verifyAndExamine(requests, at: now)[0]
-                (found.result, found.verdict) = (.token(examination, clearText: clearText), outcome.code)
+                found.examine(clearText, as: examination, verdict: outcome.code)
                 status = max(status, outcome.exitStatus)
                 if invocation.output.isStatus, let reason = outcome.reason { Console.printError(reason) }
             } else if case .error(let error) = found.result {
