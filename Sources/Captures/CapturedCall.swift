@@ -15,6 +15,10 @@ package struct CapturedCall: Sendable {
     /// The host and the path, without a user, a query and a fragment.
     package let target: String?
     package let status: Int?
+    /// Why a browser got no answer, in its words: `net::ERR_BLOCKED_BY_CLIENT`.
+    package let failure: String?
+    /// When to try again, as the answer's `Retry-After` header says: seconds or a date.
+    package let retryAfter: String?
     /// What the request says, in its path, its parameters, its headers and its body.
     package let stated: Stated
     package let findings: [Finding]
@@ -24,9 +28,11 @@ package struct CapturedCall: Sendable {
         let request = facts["request"]
         (started, method) = (facts[]["startedDateTime"], request["method"])
         status = facts["response"]["status"].flatMap { Int($0) }
+        failure = facts["response"]["_error"].flatMap { ["", "null"].contains($0) ? nil : $0 }
         let url = CapturedURL(request["url"] ?? "")
         target = url.target
         let headers = Self.pairs(in: facts, below: ["response", "headers"])
+        retryAfter = headers["retry-after"]
         // An answer out of a cache has the date on which it was put there.
         answered = headers["age"] == nil ? headers["date"] : nil
         milliseconds = facts[]["time"].flatMap { Double($0) }.map { Int64(max(0, min($0, 1e9))) } ?? 0
@@ -38,8 +44,11 @@ package struct CapturedCall: Sendable {
         })
     }
 
-    /// Whether an answer came. A browser asks for permission by itself (OPTIONS), and gives calls that it blocked a status of 0.
-    package var isAnswered: Bool { method != "OPTIONS" && status != 0 }
+    /// Whether a browser made the call by itself, to ask for permission to make another one.
+    package var isPreflight: Bool { method == "OPTIONS" }
+
+    /// Whether an answer came. A browser gives calls that it blocked or ended early a status of 0.
+    package var isAnswered: Bool { status.map { $0 > 0 } ?? true }
 
     /// Whether the call goes to Adobe Pass, by its path.
     package var isService: Bool {

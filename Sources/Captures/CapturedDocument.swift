@@ -70,11 +70,14 @@ final class CapturedDocument {
     /// The findings, each token once: archives repeat parameters, and a long string is read in pieces that overlap.
     private static func withoutRepetitions(_ findings: [Finding]) -> [Finding] {
         var known: Set<[UInt8]> = []
+        var grants: [String] = []
         return findings.filter { finding in
             switch finding.content {
             case .token(let readings):
                 known.insert((finding.isSent == true ? [1] : [0]) + (readings.first?.clearText ?? [])).inserted
-            case .grant(let text): known.insert(Array(text.utf8)).inserted
+            case .grant(let text):
+                // A list of parameters has the value alone, without the name that it has in the URL.
+                !grants.contains { $0.hasSuffix(text) || text.hasSuffix($0) } && grants.append(text) == ()
             case .error: true
             }
         }

@@ -15,7 +15,7 @@ struct Facts {
     private static let subjectNames = Set(Subject.allCases.flatMap(\.names) + ["resources[1]"])
     private static let names = subjectNames.union([
         "code", "status", "action", "message", "details", "detail", "authorized", "startedDateTime", "time", "method",
-        "url", "name", "value", "text",
+        "url", "name", "value", "text", "_error",
     ])
     /// The length of the longest value. No token is longer, so that none can be about such a value.
     private static let lengthLimit = 65_536

@@ -14,7 +14,7 @@ struct CaptureHistory {
             case changed(Subject)
             /// The token is about another one than what is around it.
             case differs(Subject)
-            case usedTwice, expired, clocks
+            case usedTwice, sentAgain, expired, clocks, unanswered, wrongKind, failed, throttled, grantExpired
         }
         let kind: Kind
         let detail: String
@@ -24,8 +24,14 @@ struct CaptureHistory {
             case .changed(let subject): "\(subject.rawValue) changed"
             case .differs(let subject): "other \(subject.rawValue)"
             case .usedTwice: "used twice"
+            case .sentAgain: "sent again"
             case .expired: "expired in between"
             case .clocks: "clocks apart"
+            case .unanswered: "no answer arrived"
+            case .wrongKind: "wrong kind"
+            case .failed: "failed"
+            case .throttled: "throttled"
+            case .grantExpired: "grant expired"
             }
         }
     }
@@ -103,7 +109,8 @@ struct CaptureHistory {
     private func differences(of token: Token, in call: Call) -> [Note] {
         Subject.allCases.flatMap { subject -> [Note] in
             guard let signed = token.claims[subject] else { return [] }
-            let others = [(token.stated[subject], "the document around it"), (call.stated[subject], "the request")]
+            let (around, request) = (token.stated[subject], call.stated[subject])
+            let others = [(around == request ? nil : around, "the document around it"), (request, "the request")]
             return others.compactMap { value, place in
                 guard let value, !value.hasSameBytes(as: signed) else { return nil }
                 return Note(kind: .differs(subject), detail: "the token has \(shown(signed)), \(place) \(shown(value))")
@@ -115,12 +122,17 @@ struct CaptureHistory {
         var notes: [Note] = []
         if token.kind == .media {
             if let before = sent[token.id], before.call != call.number {
-                let answer = before.status.map { ", which got \($0)" } ?? ""
+                let answer = before.status.map { ", which got \($0 > 0 ? String($0) : "no answer")" } ?? ""
+                let first = "token \(token.id) was sent in entry \(before.call) before\(answer)"
+                // What stands before a backend answers with a 5xx also after the backend has used the token up.
                 notes.append(
-                    Note(kind: .usedTwice, detail: "token \(token.id) was sent in entry \(before.call) before\(answer)")
-                )
+                    Self.isDecided(before.status)
+                        ? Note(kind: .usedTwice, detail: first)
+                        : Note(kind: .sentAgain, detail: "\(first): a retry, unless the token was used up there"))
             }
-            sent[token.id] = sent[token.id] ?? (call.number, call.status)
+            if sent[token.id].map({ !Self.isDecided($0.status) }) ?? true {
+                sent[token.id] = (call.number, call.status)
+            }
         }
         if let expires = token.expires, let time = time(of: call), let before = received[token.id],
             let receipt = before.time, receipt <= expires, expires < time
@@ -131,6 +143,9 @@ struct CaptureHistory {
         }
         return notes
     }
+
+    /// Whether a status shows that a token was accepted or rejected, and not only that something failed on the way.
+    private static func isDecided(_ status: Int?) -> Bool { status.map { (1..<500).contains($0) } ?? true }
 
     /// Says that the client's clock is not that of the servers, once for each distance.
     private mutating func clockNotes(_ call: Call) -> [Note] {

@@ -20,13 +20,16 @@ struct CaptureInspection {
         case .findings(let findings):
             for finding in findings { if let examined = examine(finding, at: nil) { output.show(examined) } }
         case .call(let call):
+            guard !call.isPreflight else { return }
             let time = history.time(of: CaptureHistory.Call(call, []))
             let findings = call.findings.compactMap { examine($0, at: time) }
-            guard call.isAnswered, call.isService || !findings.isEmpty else { return }
+            guard call.isService || !findings.isEmpty else { return }
             let compared = CaptureHistory.Call(call, findings)
-            let notes = history.add(compared)
-            let row = CallRow(call, compared, at: history.time(of: compared), findings)
-            output.show(call, row, findings, notes)
+            let changes = history.add(compared)
+            // The call itself may have told how far apart the clocks are.
+            let begin = history.time(of: compared)
+            let notes = changes + CaptureHistory.Note.notes(on: call, at: begin, findings)
+            output.show(call, CallRow(call, compared, at: begin, findings), findings, notes)
         }
     }
 

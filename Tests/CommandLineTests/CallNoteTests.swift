@@ -1,0 +1,156 @@
+import Foundation
+import MediaToken
+import TestSupport
+import Testing
+import TokenCrypto
+import TokenIssuer
+
+@Suite("What media-token inspect notes on the calls of a capture")
+struct CallNoteTests {
+    private let directory: TemporaryDirectory
+    private let key: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
+    }
+
+    private func inspect(_ entries: [Entry], _ options: String...) throws -> Program.Outcome {
+        try inspect(text: try Entry.har(entries), options)
+    }
+
+    private func inspect(text: String, _ options: [String] = []) throws -> Program.Outcome {
+        let file = try directory.write(text, to: "capture.har")
+        return try Program.mediaToken.run(["inspect", "--key", key] + options + ["@" + file])
+    }
+
+    private func play(_ token: String, at second: Int, _ status: Int = 200) -> Entry {
+        Entry("https://tv.example/play?token=\(Fixtures.percentEncoded(token))", at: second, status: status)
+    }
+
+    @Test("A preflight is left out before its token is examined")
+    func preflight() throws {
+        let token = try Mint.token()
+        var preflight = play(token, at: 5000)
+        preflight.method = "OPTIONS"
+        let outcome = try inspect([preflight, play(token, at: 2)], "--json")
+        #expect(outcome.status == 0, "\(outcome.output)")
+        #expect(outcome.output.contains(#""found":1"#) && !outcome.output.contains("EXPIRED"), "\(outcome.output)")
+    }
+
+    @Test("A call that was blocked has a row that says so, and no use of its token")
+    func unanswered() throws {
+        let token = try Mint.token()
+        var blocked = play(token, at: 2, 0)
+        let text = try inspect([blocked]).output
+        #expect(text.contains("\n      no answer arrived: the call was blocked or ended early\n"), "\(text)")
+        blocked.failure = "net::ERR_BLOCKED_BY_CLIENT"
+        let outcome = try inspect([blocked, play(token, at: 3), play(token, at: 4)])
+        let lines = outcome.output.split(separator: "\n").filter { $0.hasPrefix("      ") }.map { $0.dropFirst(6) }
+        try #require(lines.count == 3, "\(outcome.output)")
+        #expect(lines[0] == "no answer arrived: net::ERR_BLOCKED_BY_CLIENT")
+        #expect(
+            lines[1].hasPrefix("sent again: ") && lines[1].contains("in entry 1 before, which got no answer: a retry"))
+        #expect(lines[2].hasPrefix("used twice: ") && lines[2].hasSuffix("in entry 2 before, which got 200"))
+    }
+
+    @Test("A second use is a retry if the first one was not decided", arguments: [504, 403])
+    func retries(_ status: Int) throws {
+        let token = try Mint.token()
+        let text = try inspect([play(token, at: 2, status), play(token, at: 3)]).output
+        #expect(text.contains("sent again: ") == (status == 504) && text.contains("used twice: ") == (status == 403))
+        #expect(text.contains("was sent in entry 1 before, which got \(status)"), "\(text)")
+    }
+
+    @Test("A token for Adobe Pass that a backend is sent is of the wrong kind, unless a media token is there too")
+    func wrongKind() throws {
+        let token = Fixtures.percentEncoded(try Mint.token { $0.kind = .authorization })
+        let media = Fixtures.percentEncoded(try Mint.token())
+        func lines(_ url: String) throws -> String { try inspect([Entry(url)]).output }
+        let wrong = "wrong kind: this is an AuthZ token; a back end takes a short media token"
+        #expect(try lines("https://tv.example/play?token=\(token)").contains(wrong))
+        #expect(try !lines("https://tv.example/play?token=\(token)&media=\(media)").contains("wrong kind"))
+        #expect(try !lines("https://sp.auth.adobe.com/adobe-services/shortAuthorize?t=\(token)").contains("wrong kind"))
+    }
+
+    @Test("A failed status has a note, unless an error explains it")
+    func failures() throws {
+        let token = try Mint.token()
+        func lines(_ status: Int, came: String = "{}", _ headers: [String: String] = [:]) throws -> String {
+            var entry = play(token, at: 2, status)
+            (entry.came, entry.answerHeaders) = (came, headers)
+            return try inspect([entry]).output
+        }
+        #expect(try lines(500).contains("\n      failed: answered 500\n"))
+        #expect(try !lines(399).contains("failed:"))
+        let denied = try lines(403, came: #"{"status":403,"code":"denied","action":"none"}"#)
+        #expect(denied.contains("denied") && !denied.contains("answered"), "\(denied)")
+        #expect(try lines(429).contains("throttled: try again later\n"))
+        #expect(try lines(429, ["Retry-After": "30"]).contains("throttled: try again after 30 s\n"))
+        let date = "Tue, 14 Nov 2023 22:14:00 GMT"
+        #expect(try lines(429, ["Retry-After": date]).contains("throttled: try again after \(date)\n"))
+    }
+
+    @Test("A grant that had expired when it was sent is named, once for the URL and the list of its parameters")
+    func expiredGrants() throws {
+        func lines(expires: Int) throws -> String {
+            let grant = "exp=\(expires)~acl=/*~hmac=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+            var entry = Entry("https://cdn.example/1.m3u8?hdnts=\(grant)", at: 100)
+            entry.query = ["hdnts": grant]
+            return try inspect([entry]).output
+        }
+        let late = try lines(expires: 1_700_000_040)
+        let count = late.split(separator: "\n").count { $0.hasPrefix("      grant expired: the Akamai") }
+        #expect(count == 1 && late.contains(" expired 1 min before\n"), "\(late)")
+        #expect(try !lines(expires: 1_700_000_101).contains("grant expired"))
+    }
+
+    @Test("What the request and the document around a token say alike is compared once")
+    func alike() throws {
+        var entry = Entry("https://tv.example/play")
+        entry.sent = #"{"mediaToken":"\#(Fixtures.base64(try Mint.token()))","resource":"TBS"}"#
+        let text = try inspect([entry]).output
+        #expect(text.contains("other resource: the token has 'TNT', the request 'TBS'"), "\(text)")
+        #expect(!text.contains("the document around it"), "\(text)")
+    }
+}
+
+/// An entry of a HAR file.
+private struct Entry {
+    let url: String
+    var method = "POST"
+    /// The second of the call, from the one at which the tokens are issued.
+    let second: Int
+    let status: Int
+    var headers: [String: String] = [:]
+    var query: [String: String] = [:]
+    var sent = ""
+    var answerHeaders: [String: String] = [:]
+    var came: String? = "{}"
+    var failure: String?
+
+    init(_ url: String, at second: Int = 2, status: Int = 200) {
+        (self.url, self.second, self.status) = (url, second, status)
+    }
+
+    static func har(_ entries: [Entry]) throws -> String {
+        let har = ["log": ["entries": entries.map(\.object)]]
+        return String(decoding: try JSONSerialization.data(withJSONObject: har, options: .sortedKeys), as: UTF8.self)
+    }
+
+    private var object: [String: Any] {
+        func list(_ headers: [String: String]) -> [[String: String]] { headers.map { ["name": $0, "value": $1] } }
+        var content: [String: Any] = ["size": came?.utf8.count ?? 10]
+        content["text"] = came
+        var response: [String: Any] = ["status": status, "headers": list(answerHeaders), "content": content]
+        response["_error"] = failure
+        return [
+            "startedDateTime": Date(timeIntervalSince1970: Double(1_700_000_000 + second)).ISO8601Format(), "time": 5,
+            "request": [
+                "method": method, "url": url, "headers": list(headers), "queryString": list(query),
+                "postData": ["text": sent],
+            ],
+            "response": response,
+        ]
+    }
+}
