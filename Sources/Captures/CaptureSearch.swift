@@ -231,7 +231,8 @@ final class CaptureSearch {
         func isOpen(_ object: Facts.Object) -> Bool { next?.starts(with: object) ?? false }
         for var finding in findings {
             if finding.stated == .nothing, let object = finding.object, case .token = finding.content {
-                finding.stated = Stated(named: { facts[object][$0] ?? facts[object.parent][$0] })
+                let facts = facts
+                finding.stated = Stated(named: { facts[object][$0] }, { facts[object.parent][$0] })
             }
             complete.append(finding)
         }

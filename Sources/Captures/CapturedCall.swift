@@ -38,10 +38,8 @@ package struct CapturedCall: Sendable {
         milliseconds = facts[]["time"].flatMap { Double($0) }.map { Int64(max(0, min($0, 1e9))) } ?? 0
         let sent = Self.pairs(in: facts, below: ["request", "headers"], ["request", "postData", "params"])
         let form = FormPairs(ofBody: facts["request", "postData"]["text"] ?? "")
-        stated = Stated(named: { name in
-            url.stated(name) ?? sent[name.lowercased()].map(Self.withoutScheme) ?? form[name]
-                ?? facts.said[name]
-        })
+        stated = Stated(
+            named: url.stated, { sent[$0.lowercased()].map(Self.withoutScheme) }, { form[$0] }, { facts.said[$0] })
     }
 
     /// Whether a browser made the call by itself, to ask for permission to make another one.
@@ -71,6 +69,12 @@ package struct CapturedCall: Sendable {
     }
 }
 
+/// The text without percent escapes, and with `plus` for each `+`; the text as it is if an escape is broken.
+private func decoded(_ text: Substring, plus: Unicode.Scalar = "+") -> String {
+    let bytes = Array(text.utf8)[...]
+    return String(decoding: (try? PercentEncoding.decode(bytes, plus: UInt8(ascii: plus))) ?? bytes, as: UTF8.self)
+}
+
 /// The names and values of a query, or of a form in a request's body: `resource=TNT&mvpd=Cox`.
 private struct FormPairs {
     private let pairs: [(name: String, value: String)]
@@ -78,7 +82,7 @@ private struct FormPairs {
     init(_ text: Substring) {
         pairs = text.split(separator: "&").map { pair in
             let name = pair.prefix { $0 != "=" }
-            return (Self.decoded(name), Self.decoded(pair.dropFirst(name.count + 1)))
+            return (decoded(name, plus: " "), decoded(pair.dropFirst(name.count + 1), plus: " "))
         }
     }
 
@@ -86,10 +90,6 @@ private struct FormPairs {
     init(ofBody text: String) {
         let name = text.utf8.prefix { $0 != UInt8(ascii: "=") }
         self.init(name.allSatisfy { $0.isLetterOrDigit || "-_.%+[]".utf8.contains($0) } ? text[...] : "")
-    }
-
-    private static func decoded(_ text: Substring) -> String {
-        String(decoding: (try? PercentEncoding.decode(Array(text.utf8)[...], plus: 0x20)) ?? [], as: UTF8.self)
     }
 
     /// The first value of a name.
@@ -122,11 +122,6 @@ private struct CapturedURL {
         if name == "serviceProvider" { return decoded(provider) }
         let isNamed = ["authorize", "preauthorize", "profiles", "logout"].contains(path[path.count - 2])
         return name == "mvpd" && isNamed ? decoded(path[path.count - 1]) : nil
-    }
-
-    private func decoded(_ part: Substring) -> String {
-        let bytes = Array(part.utf8)[...]
-        return String(decoding: (try? PercentEncoding.decode(bytes)) ?? bytes, as: UTF8.self)
     }
 
     private static let services = ["/adobe-services/", "/api/v2/", "/o/client/", "adobe.com/"]

@@ -68,11 +68,13 @@ extension Facts.Object {
 }
 
 extension Stated {
-    /// - Parameter named: returns the value of a name; `nil` if there is none.
-    init(named: (String) -> String?) {
+    /// - Parameter sources: each returns the value of a name, or `nil` if there is none. The first that says a subject counts.
+    init(named sources: (String) -> String?...) {
+        // A request for several resources is about no single one.
+        let isAboutSeveral = sources.contains { $0("resources[1]") != nil }
         self.init { (subject: Subject) in
-            // A request for several resources is about no single one.
-            subject == .resource && named("resources[1]") != nil ? nil : subject.names.lazy.compactMap(named).first
+            if subject == .resource, isAboutSeveral { return nil }
+            return sources.lazy.compactMap { subject.names.lazy.compactMap($0).first }.first
         }
     }
 }

@@ -31,6 +31,19 @@ struct DocumentTests {
         #expect(try stated(#"<a b="1&resource=TNT"/>"#) == [nil, nil, nil, nil])
     }
 
+    @Test("What the URL of a request says comes before what its body says, and a broken escape stays as it is")
+    func sources() throws {
+        let url = "https://a.example/api/v2/MML/decisions/authorize/Cox?device_id=D%zz+1"
+        let request = #","postData":{"text":"{\"requestor\":\"NBC\",\"mvpdId\":\"TempPass\",\"resourceId\":\"TNT\"}"}"#
+        let har = Form.har(Form.entry(url: url, request: request, content: #""text":"""#))
+        let call = try #require(calls(in: har).first)
+        #expect(call.stated[.requestor] == "MML" && call.stated[.mvpd] == "Cox" && call.stated[.resource] == "TNT")
+        #expect(call.stated[.device] == "D%zz+1")
+        let several = har.replacing(#"\"resourceId\":\"TNT\""#, with: #"\"resources\":[\"TNT\",\"TBS\"]"#)
+            .replacing("device_id", with: "resource_id")
+        #expect(try #require(calls(in: several).first).stated[.resource] == nil)
+    }
+
     @Test("A HAR file is one below objects and arrays too, and each entry of several has a number of its own")
     func wrappedArchives() throws {
         let entry = Form.entry(content: #""text":"x""#)
