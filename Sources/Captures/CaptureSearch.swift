@@ -258,6 +258,9 @@ final class CaptureSearch {
     /// The error that an object of the document is; `nil` if it is none.
     private func error(in object: Facts.Object, at place: Place) -> Finding? {
         let members = facts[object]
+        if object.isEmpty, let error = ServiceError(ofPlainMembers: members) {
+            return Finding(.error(error), way: place.way, line: place.line)
+        }
         guard let code = members["code"], isError(members, code, in: object) else { return nil }
         let error = ServiceError(
             code: code, action: members["action"],

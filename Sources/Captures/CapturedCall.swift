@@ -24,13 +24,18 @@ package struct CapturedCall: Sendable {
     package let findings: [Finding]
 
     init(number: Int, line: Int, findings: [Finding], facts: Facts) {
-        (self.number, self.line, self.findings) = (number, line, findings)
+        (self.number, self.line) = (number, line)
         let request = facts["request"]
         (started, method) = (facts[]["startedDateTime"], request["method"])
         status = facts["response"]["status"].flatMap { Int($0) }
         failure = facts["response"]["_error"].flatMap { ["", "null"].contains($0) ? nil : $0 }
         let url = CapturedURL(request["url"] ?? "")
         target = url.target
+        let isService = url.target.map { CapturedURL.isService($0) } ?? false
+        self.isService = isService
+        self.findings = findings.filter { finding in
+            if case .error(let error) = finding.content { isService || !error.isOfAnyService } else { true }
+        }
         let headers = Self.pairs(in: facts, below: ["response", "headers"])
         retryAfter = headers["retry-after"]
         // An answer out of a cache has the date on which it was put there.
@@ -49,9 +54,7 @@ package struct CapturedCall: Sendable {
     package var isAnswered: Bool { status.map { $0 > 0 } ?? true }
 
     /// Whether the call goes to Adobe Pass, by its path.
-    package var isService: Bool {
-        target.map { CapturedURL.isService($0) } ?? false
-    }
+    package let isService: Bool
 
     /// A device's identifier without the word before it: `AP-Device-Identifier: fingerprint ID`.
     private static func withoutScheme(_ value: String) -> String {

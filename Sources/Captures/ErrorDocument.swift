@@ -29,6 +29,21 @@ struct ErrorDocument {
         }
         guard let code = element("code") ?? element("message") ?? element("details") else { return nil }
         error = ServiceError(
-            code: code, action: element("action"), message: element("details") ?? element("message"), resource: nil)
+            code: code, action: element("action"),
+            message: [element("details"), element("message")].lazy.compactMap(\.self).first { $0 != code },
+            resource: nil)
+    }
+}
+
+extension ServiceError {
+    /// The error of REST v1 in JSON, which has no code: `{"status":403,"message":"User not authorized","details":"…"}`.
+    ///
+    /// It is `nil` for an object that says anything else too, as a line of a log does.
+    init?(ofPlainMembers members: [String: String]) {
+        guard members.count == 3, let status = members["status"].flatMap({ Int($0) }), (400..<600).contains(status),
+            let message = members["message"], !message.isEmpty, let details = members["details"]
+        else { return nil }
+        let isNew = ![message, "", "null"].contains(details)
+        self.init(code: message, action: nil, message: isNew ? details : nil, resource: nil, isOfAnyService: true)
     }
 }

@@ -111,4 +111,6 @@ package struct ServiceError: Sendable, Equatable {
     package let message: String?
     /// The resource whose decision it is.
     package let resource: String?
+    /// Whether other services answer in the same form, so that only an answer of Adobe Pass is known to be an error of it.
+    var isOfAnyService = false
 }

@@ -44,6 +44,30 @@ struct DocumentTests {
         #expect(try #require(calls(in: several).first).stated[.resource] == nil)
     }
 
+    @Test("An error without a code is one in an answer of Adobe Pass, or alone, and says each thing once")
+    func plainErrors() throws {
+        func errors(_ answer: String, url: String? = nil) -> [ServiceError] {
+            let quoted = answer.replacing("\"", with: "\\\"")
+            let har = url.map { Form.har(Form.entry(url: $0, content: #""text":"\#(quoted)""#)) }
+            return findings(in: Array((har ?? answer).utf8)).compactMap(\.error)
+        }
+        let answer = #"{"status":403,"message":"User not authorized","details":"why"}"#
+        for url in ["https://api.auth.adobe.com/api/v1/authorize", nil] {
+            let found = errors(answer, url: url)
+            #expect(found.map(\.code) == ["User not authorized"] && found.map(\.message) == ["why"])
+        }
+        #expect(errors(answer, url: "https://tv.example/play").isEmpty)
+        for details in ["", "User not authorized"] {
+            #expect(errors(answer.replacing("why", with: details)).map(\.message) == [nil])
+        }
+        for other in [
+            answer.replacing("403", with: "200"), answer.replacing("details", with: "reason"),
+            answer.replacing("}", with: #","url":"/x"}"#), #"{"a":\#(answer)}"#,
+        ] { #expect(errors(other).isEmpty, "\(other)") }
+        let xml = "<error><status>404</status><message>Not found</message></error>"
+        #expect(errors(xml).map(\.code) == ["Not found"] && errors(xml).map(\.message) == [nil])
+    }
+
     @Test("A HAR file is one below objects and arrays too, and each entry of several has a number of its own")
     func wrappedArchives() throws {
         let entry = Form.entry(content: #""text":"x""#)
