@@ -15,7 +15,7 @@ enum ByteValues {
                 end = word.endIndex
                 rest = text[end...].drop { " \t\r\n,:;-\\\"'".utf8.contains($0) }
             }
-            if let bytes = bytes(of: words) {
+            if let bytes = bytes(of: words, in: text) {
                 replaced += text[copied..<start] + bytes
                 copied = end
             }
@@ -35,15 +35,18 @@ enum ByteValues {
         return digits
     }
 
-    /// The bytes that the words are, in the first base in which they are a text.
-    private static func bytes(of words: [ArraySlice<UInt8>]) -> [UInt8]? {
+    /// The bytes that the words denote, in the first base that gives mostly printable text; `nil` if none does.
+    private static func bytes(of words: [ArraySlice<UInt8>], in text: ArraySlice<UInt8>) -> [UInt8]? {
+        func isNegative(_ word: ArraySlice<UInt8>) -> Bool {
+            word.startIndex > text.startIndex && text[word.startIndex - 1] == UInt8(ascii: "-")
+        }
         for base in [8, 10, 16] {
-            let bytes =
-                base == 16
-                ? words.flatMap(HexDigits.bytes)
-                : words.compactMap { word in
-                    UInt8(String(decoding: word, as: UTF8.self), radix: base)
-                }
+            let bytes = words.flatMap { word -> [UInt8] in
+                if base == 16 { return HexDigits.bytes(of: word) }
+                guard let value = UInt8(String(decoding: word, as: UTF8.self), radix: base) else { return [] }
+                // The bytes of Java are signed.
+                return [base == 10 && isNegative(word) ? 0 &- value : value]
+            }
             let isComplete = base == 16 ? words.allSatisfy { $0.count.isMultiple(of: 2) } : bytes.count == words.count
             let strange = bytes.count { $0 < 0x20 && !$0.isASCIIWhiteSpace || $0 >= 0x7F }
             if isComplete, bytes.count >= shortest, strange * 8 <= bytes.count { return bytes }

@@ -12,20 +12,18 @@ final class CaptureReader {
     var left: Int { chunk.endIndex - next }
     /// What all of the capture was in: gzip, UTF-16.
     private(set) var way: [String] = []
-    /// The capture as far as it was read; `nil` if that is more than ``smallSize``.
-    private(set) var small: [UInt8]? = []
+    /// The capture as far as it was read; `nil` if that is more than ``keptLimit``.
+    private(set) var kept: [UInt8]? = []
 
-    /// The length of a capture that is small enough to be kept.
-    private static let smallSize = 4 << 20
-    /// The length up to which a capture is unpacked: a gigabyte, which a few megabytes may claim to hold.
-    private static let unpackedLimit = 1 << 30
+    /// The length of a capture that is short enough to be kept.
+    private static let keptLimit = 1 << 20
 
     /// - Parameter read: returns the next bytes of the capture, and none at its end.
     init(_ read: @escaping () -> [UInt8]) {
         self.read = read
         has(4)
         if Inflation.unpacks(chunk) {
-            let packed = Inflation(chunk, limit: Self.unpackedLimit, then: read)
+            let packed = Inflation(chunk, limit: TokenFinder.unpackedLimit, then: read)
             (self.read, chunk, isAtEnd, way) = ({ packed.next() ?? [] }, [], false, [Inflation.name])
             has(4)
         }
@@ -35,12 +33,12 @@ final class CaptureReader {
             way.append(UTF16Recoder.name)
         }
         if has(3), chunk.prefix(3) == [0xEF, 0xBB, 0xBF] { next = 3 }
-        small = Array(chunk[next...])
+        kept = Array(chunk[next...])
     }
 
     /// Reads a text that is in memory, and in UTF-8.
     init(_ text: ArraySlice<UInt8>) {
-        (read, chunk, next, isAtEnd, small) = ({ [] }, text, text.startIndex, true, nil)
+        (read, chunk, next, isAtEnd, kept) = ({ [] }, text, text.startIndex, true, nil)
     }
 
     /// The next byte; `nil` at the end.
@@ -53,8 +51,8 @@ final class CaptureReader {
             let packed = read()
             isAtEnd = packed.isEmpty
             let more = recoder?.recode(packed) ?? packed
-            small? += more
-            if let count = small?.count, count > Self.smallSize { small = nil }
+            kept? += more
+            if let count = kept?.count, count > Self.keptLimit { kept = nil }
             chunk = (chunk[next...] + more)[...]
             next = chunk.startIndex
         }

@@ -10,12 +10,16 @@ final class CaptureSearch {
         var way: [String]
         var line: Int
         var lines = Lines.one
+        /// Whether the text was packed. What is packed in that is left, so that it cannot become long again.
+        var isUnpacked = false
 
-        func inside(_ steps: String..., lines: Lines = .one) -> Place {
-            Place(way: way + steps, line: line, lines: lines)
+        func inside(_ steps: String..., lines: Lines = .one, isUnpacked: Bool = false) -> Place {
+            Place(way: way + steps, line: line, lines: lines, isUnpacked: self.isUnpacked || isUnpacked)
         }
 
-        func moved(back count: Int) -> Place { Place(way: way, line: line - count, lines: lines) }
+        func advanced(by lines: Int) -> Place {
+            Place(way: way, line: line + lines, lines: self.lines, isUnpacked: isUnpacked)
+        }
     }
 
     /// How the lines of a text and those of the capture belong together.
@@ -23,16 +27,16 @@ final class CaptureSearch {
         /// All of the text is on the line on which it begins.
         case one
         /// The text has the line breaks of the capture.
-        case same
+        case ofCapture
         /// The positions in the text at which lines of the capture begin.
         case starting([Int])
     }
 
     private var findings: [Finding] = []
-    /// The findings about which all is known that the documents say.
+    /// Findings to which the statements of the document around them were added.
     private var complete: [Finding] = []
     private var facts = Facts()
-    /// Whether the facts are those of one call, which are all kept until it is reported.
+    /// Whether the values belong to one entry of a HAR file. They are then kept until the entry is reported.
     var isCall = false
 
     /// The number of layers within layers. A real capture has up to six.
@@ -52,21 +56,18 @@ final class CaptureSearch {
             let recoded = recoder.recode(Array(text)) + recoder.recode([])
             return search(recoded[...], at: place.inside(UTF16Recoder.name))
         }
-        if Inflation.unpacks(text), !place.way.contains(Inflation.name) {
-            return search(Inflation.unpack(text)[...], at: place.inside(Inflation.name))
-        }
-        if text.starts(with: ZIPArchive.magic), !place.way.contains(ZIPArchive.name) {
-            for file in ZIPArchive(text).files {
-                let name = file.name.isEmpty ? "a file without a name" : printable(file.name, limit: 80)
-                search(file.text[...], at: place.inside(ZIPArchive.name, name))
+        if !place.isUnpacked, Inflation.unpacks(text) {
+            let unpacked = Inflation(text, limit: text.count * Inflation.ratioLimit).all()
+            // A text may begin with the same bytes.
+            guard unpacked.isEmpty else {
+                return search(unpacked[...], at: place.inside(Inflation.name, isUnpacked: true))
             }
-            return
         }
         let first = text.first { !$0.isASCIIWhiteSpace }
         let isDocument = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
         let begin = isDocument ? walk(text, at: place) : text.startIndex
         let lines = place.lines.count(in: text, text.startIndex..<begin)
-        searchText(text, from: begin, until: text.endIndex, at: place.moved(back: -lines))
+        searchText(text, from: begin, until: text.endIndex, at: place.advanced(by: lines))
     }
 
     /// Searches the document that `text` begins with, as far as it is one. What is behind it is searched as text, and nothing
@@ -78,7 +79,7 @@ final class CaptureSearch {
         let reader = CaptureReader(text)
         var walker = JSONWalker(reader, limit: .max) { path, value, line in
             var place = place
-            if case .same = place.lines { place.line += line - 1 }
+            if case .ofCapture = place.lines { place.line += line - 1 }
             search.take(value, at: path[...], in: place)
         }
         _ = walker.walk()
@@ -112,12 +113,13 @@ final class CaptureSearch {
         self.object = nil
     }
 
+    /// The length of a value that may hold a token. A shorter document may still name its resource.
     private static let shortestToken = 24
 
     /// Searches text that is no document for what may begin a token, and peels each of them.
     ///
     /// - Parameters:
-    ///   - begin: the position in the text from which on tokens are looked for; what is before tells how one is escaped.
+    ///   - begin: the position from which on tokens are looked for. Bytes before it are read only as context.
     ///   - end: the position up to which a token may begin.
     /// - Returns: The position up to which the text was searched.
     @discardableResult
@@ -139,15 +141,13 @@ final class CaptureSearch {
         case .marker(let marker):
             guard let bracket = OpeningBracket(before: marker, until: run.end, in: text) else { return run.end }
             let named = place.named(by: text, before: bracket.start)
-            guard let layer = bracket.layer else {
+            guard let escape = bracket.escape else {
                 let clear = ClearText(in: text[bracket.start...])
                 if !clear.readings.isEmpty { add(.token(clear.readings), at: named, clear.extent) }
                 return clear.end
             }
-            let region = layer.region(in: text[bracket.start...])
-            // References are seldom written for line breaks.
-            let lines = layer == .entities ? named.lines : .one
-            search(layer.decode(region)[...], at: named.inside(layer.rawValue, lines: lines))
+            let region = escape.region(in: text[bracket.start...])
+            search(escape.decode(region)[...], at: named.inside(escape.rawValue))
             return region.endIndex
         case .grant:
             let grant = GrantText(around: run, in: text)
@@ -163,7 +163,7 @@ final class CaptureSearch {
             guard let brace = before.lastIndex(of: UInt8(ascii: "{")) else { return run.end }
             return walk(
                 text[brace...].prefix(Self.answerLimit),
-                at: place.moved(back: place.lines.count(in: text, brace..<run.start)))
+                at: place.advanced(by: -place.lines.count(in: text, brace..<run.start)))
         case .digits(let marker):
             let starts = [run.start] + (marker.map { [$0] } ?? [])
             let texts = starts.lazy.compactMap { start in EncodedText(in: text[start...]).map { (start, $0) } }
@@ -179,47 +179,7 @@ final class CaptureSearch {
         findings.append(Finding(content, way: place.way, line: place.line, object: object, extent: extent))
     }
 
-    /// The length of a text that is small enough to take two layers off.
-    private static let smallSize = 1 << 18
-
-    /// Takes a layer off all of a text, one after the other, until a whole token is found; then, if the text is small, two of them.
-    ///
-    /// - Returns: What was found then; nothing if no token comes out.
-    static func findings(unwrapping text: ArraySlice<UInt8>, at place: Place, depth: Int = 2) -> [Finding] {
-        if let packed = [ZIPArchive.magic, Inflation.gzipMagic].compactMap({ text.firstRange(of: $0)?.lowerBound })
-            .min()
-        {
-            // Packed bytes may be the body of an answer, whose head is before them.
-            let search = CaptureSearch()
-            search.search(
-                text[packed...], at: place.moved(back: -place.lines.count(in: text, text.startIndex..<packed)))
-            return search.takeAll().findings
-        }
-        let plain = Layer.formatting.decode(text)[...]
-        let place = plain.count == text.count ? place : place.inside(Layer.formatting.rawValue, lines: .same)
-        var unwrapped: [(text: [UInt8], place: Place)] = []
-        for layer in Layer.allCases {
-            let decoded = layer.decode(plain)
-            guard layer == .formatting ? plain.count != text.count : !plain.elementsEqual(decoded) else { continue }
-            let lines = layer.lineStarts(in: plain).map { Lines.starting($0) } ?? .same
-            let inside = layer == .formatting ? place : place.inside(layer.rawValue, lines: lines)
-            let search = CaptureSearch()
-            search.search(decoded[...], at: inside)
-            let findings = search.takeAll().findings
-            if findings.contains(where: \.isPlainToken) { return findings }
-            guard depth > 1, text.count <= smallSize else { continue }
-            unwrapped.append((decoded, inside))
-            // What was a dump is nothing else besides.
-            if layer == .hexdump || layer == .byteValues { break }
-        }
-        for (text, place) in unwrapped.reversed() {
-            let findings = findings(unwrapping: text[...], at: place, depth: depth - 1)
-            if !findings.isEmpty { return findings }
-        }
-        return []
-    }
-
-    /// Hands over what was found since the last call, with what the documents say of the tokens in them, and with their errors.
+    /// Returns and forgets the findings since the last call, with the statements and errors of their documents.
     func takeAll() -> (findings: [Finding], facts: Facts) {
         completeFindings()
         defer { (complete, facts) = ([], Facts()) }
@@ -275,7 +235,7 @@ extension CaptureSearch.Lines {
     func count(in text: ArraySlice<UInt8>, _ part: Range<Int>) -> Int {
         switch self {
         case .one: 0
-        case .same: text[part].count { $0 == UInt8(ascii: "\n") }
+        case .ofCapture: text[part].count { $0 == UInt8(ascii: "\n") }
         case .starting(let starts): starts.index(behind: part.upperBound) - starts.index(behind: part.lowerBound)
         }
     }
@@ -308,14 +268,12 @@ extension ArraySlice<JSONWalker.Step> {
 
 extension CaptureSearch.Place {
     /// The place below the name that a text gives to what begins at `start`: a header's, a parameter's, an element's.
-    fileprivate func named(by text: ArraySlice<UInt8>, before start: Int, mayHaveScheme: Bool = true) -> Self {
-        let before = text[..<start].suffix(80)
+    fileprivate func named(by text: ArraySlice<UInt8>, before start: Int) -> Self {
+        var before = text[..<start].suffix(80)
+        // A scheme stands between the name of a header and a token: `Authorization: Bearer TOKEN`.
+        if before.suffix(7).elementsEqual("Bearer ".utf8) { before = before.dropLast(7) }
         let separators = before.reversed().prefix { "\"'\\ :=>\t\r\n".utf8.contains($0) }
-        guard separators.contains(where: { ":=>".utf8.contains($0) }) else {
-            // A scheme stands between the name of a header and a token: `Authorization: Bearer TOKEN`.
-            guard mayHaveScheme, before.reversed().starts(with: " reraeB".utf8) else { return self }
-            return named(by: text, before: start - 7, mayHaveScheme: false)
-        }
+        guard separators.contains(where: { ":=>".utf8.contains($0) }) else { return self }
         let head = before.dropLast(separators.count)
         var name = head.suffix(head.reversed().prefix { $0.isLetterOrDigit || "-_.".utf8.contains($0) }.count)
         let end = head.dropLast(name.count).last

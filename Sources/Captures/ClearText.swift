@@ -26,8 +26,8 @@ struct ClearText {
             // The end that the strict reader can read is the right one; the resource may hold what looks like another.
             (readings, end) = (ends.flatMap { Self.readings(of: region[..<$0]) }, ends[0])
             let isOnOneLine = !region[..<end].contains { $0 == 0x0A || $0 == 0x0D }
-            let isPlain = isOnOneLine && readings.contains { Self.hasSignature($0.clearText) }
-            extent = isPlain ? .plain : .wrapped
+            let hasSignature = readings.contains { Self.hasSignature($0.clearText) }
+            extent = !isOnOneLine ? .wrapped : hasSignature ? .plain : .headless
             return
         }
         extent = .cut
@@ -43,7 +43,7 @@ struct ClearText {
     }
 
     /// The positions of the first three markers.
-    private static func markers(in text: ArraySlice<UInt8>) -> [Int] {
+    static func markers(in text: ArraySlice<UInt8>) -> [Int] {
         var (rest, markers) = (text, [Int]())
         while markers.count < 3, let letter = rest.position(of: marker[0]) {
             rest = rest[letter...]
@@ -81,20 +81,25 @@ struct ClearText {
     }
 
     private static func readings(of text: ArraySlice<UInt8>) -> [Finding.Reading] {
-        let clear = Finding.Reading(layers: [], clearText: Array(text))
-        let isWrapped = text.contains { $0 == 0x0A || $0 == 0x0D }
-        var changed: [Finding.Reading] = []
-        func add(_ layer: Layer, if isPossible: Bool) {
-            guard isPossible else { return }
-            changed.append(Finding.Reading(layers: [layer.rawValue], clearText: layer.decode(text)))
+        var readings = [Finding.Reading(layers: [], clearText: Array(text))]
+        func add(_ layers: [String], _ clearText: [UInt8]) {
+            guard !readings.contains(where: { $0.clearText == clearText }) else { return }
+            readings.append(Finding.Reading(layers: layers, clearText: clearText))
         }
-        add(.backslashes, if: text.contains(UInt8(ascii: "\\")))
-        add(.formatting, if: text.contains { $0 == 0x1B || $0 >= 0xC2 })
-        add(.quotedPrintable, if: isWrapped && text.contains(UInt8(ascii: "=")))
-        add(.wraps, if: isWrapped)
-        add(.prefixes, if: isWrapped)
-        let quotes = text.replacing("\"") { $0.starts(with: "\"\"".utf8) ? ([0x22], 2) : ([0x22], 1) }
-        if quotes.count < text.count { changed.append(Finding.Reading(layers: ["doubled quotes"], clearText: quotes)) }
-        return [clear] + changed
+        let quotes = text.replacing("\"") { ([0x22], $0.starts(with: "\"\"".utf8) ? 2 : 1) }[...]
+            .replacing("'") { ([0x27], $0.starts(with: "''".utf8) ? 2 : 1) }
+        for (layers, text) in [([], text), (["doubled quotes"], quotes[...])] {
+            add(layers, Array(text))
+            let once = Escape.backslashes.decode(text)
+            add(layers + [Escape.backslashes.rawValue], once)
+            add(layers + [Escape.backslashes.rawValue, "twice"], Escape.backslashes.decode(once[...]))
+        }
+        for wrapping in [Wrapping.formatting, .shell] { add([wrapping.rawValue], wrapping.remove(from: text)) }
+        guard text.contains(where: { $0 == 0x0A || $0 == 0x0D }) else { return readings }
+        add([Escape.quotedPrintable.rawValue], Escape.quotedPrintable.decode(text))
+        for wrapping in [Wrapping.wraps, .prefixes, .wrapsAtBlanks] {
+            add([wrapping.rawValue], wrapping.remove(from: text))
+        }
+        return readings
     }
 }

@@ -20,11 +20,12 @@ enum BackslashEscape {
             return (encoded(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00)), 12)
         case UInt8(ascii: "x"):
             guard let value = hexadecimal(text.dropFirst(2), digits: 2) else { return ([letter], 2) }
-            return (encoded(value), 4)
+            // Servers and Python write the bytes of UTF-8 so, one by one.
+            return ([UInt8(value)], 4)
         case UInt8(ascii: "0")...UInt8(ascii: "3"):
             let digits = text.dropFirst().prefix(3).prefix { (0x30...0x37).contains($0) }
             guard digits.count == 3 else { return ([letter], 2) }
-            return (encoded(digits.reduce(0) { $0 << 3 | UInt32($1 - 0x30) }), 4)
+            return ([digits.reduce(0) { $0 << 3 | ($1 - 0x30) }], 4)
         default: return ([letter], 2)
         }
     }
@@ -52,7 +53,7 @@ enum BackslashEscape {
 enum EntityEscape {
     private static let longest = 12
     private static let named: [(name: StaticString, character: UInt8)] = [
-        ("lt", 0x3C), ("gt", 0x3E), ("amp", 0x26), ("quot", 0x22), ("apos", 0x27),
+        ("lt", 0x3C), ("gt", 0x3E), ("amp", 0x26), ("quot", 0x22), ("apos", 0x27), ("nbsp", 0x20),
     ]
 
     /// Decodes the reference at the beginning of `text`. An ampersand that begins none stands for itself.
@@ -74,8 +75,9 @@ enum EntityEscape {
 enum HexEscape {
     static func read(_ text: ArraySlice<UInt8>) -> (text: [UInt8], length: Int) {
         // JavaScript's escape() writes `%u003C`, as JSON writes `\u003C`.
-        if text.dropFirst().first == UInt8(ascii: "u"), BackslashEscape.read(text).length > 2 {
-            return BackslashEscape.read(text)
+        if text.dropFirst().first == UInt8(ascii: "u") {
+            let escape = BackslashEscape.read(text)
+            if escape.length > 2 { return escape }
         }
         let digits = text.dropFirst().prefix(2).compactMap(Hexadecimal.value)
         guard digits.count == 2 else { return (Array(text.prefix(1)), 1) }

@@ -38,6 +38,8 @@ package struct Finding: Sendable {
     enum Extent {
         /// It ends before its last tag.
         case cut
+        /// It has no signature: its beginning stands elsewhere, or nowhere.
+        case headless
         /// Something may have been put into it, such as line breaks and what a logger begins each line with.
         case wrapped
         /// It is on one line, from the digits of its signature to its last tag.
@@ -47,8 +49,11 @@ package struct Finding: Sendable {
     private let extent: Extent
     /// Whether a token was found up to its last tag.
     package var isWhole: Bool { extent != .cut }
-    /// Whether nothing is to be taken off a token any more.
+    /// Whether the token needs no further unwrapping: complete, on one line, with a signature in Base64.
     var isPlain: Bool { extent == .plain }
+
+    /// Whether a token is complete but for what may have been put into it.
+    var isWrapped: Bool { extent == .wrapped }
 
     var isPlainToken: Bool {
         if case .token = content { isPlain } else { false }
@@ -67,6 +72,19 @@ package struct Finding: Sendable {
     }
 
     static let archive = "HAR"
+
+    /// This token with the readings of the same one as it was found before something was taken off the whole capture. They come first
+    /// if that one has its last tag: then what was taken off may be a part of it, as the line breaks of a resource.
+    func merging(_ other: Finding) -> Finding {
+        let (own, others) = (wholeReadings, other.wholeReadings)
+        return Finding(.token(other.isWrapped ? others + own : own + others), way: [], line: other.line, extent: extent)
+    }
+
+    /// The readings of a token, with the whole way to each.
+    private var wholeReadings: [Reading] {
+        guard case .token(let readings) = content else { return [] }
+        return readings.map { Reading(layers: way + $0.layers, clearText: $0.clearText) }
+    }
 }
 
 /// What a token, or a request for one, is about.

@@ -36,8 +36,12 @@ enum Formatting {
         switch kind {
         case UInt8(ascii: "["): return 3 + rest.prefix { !(0x40...0x7E).contains($0) }.count
         case UInt8(ascii: "]"):
-            let end = rest.first { $0 == bell || $0 == escape }
-            return 3 + rest.prefix { $0 != bell && $0 != escape }.count + (end == escape ? 1 : 0)
+            let command = rest.prefix { $0 != bell && $0 != escape && $0 != 0x0A }
+            switch text[command.endIndex...].first {
+            case bell: return command.count + 3
+            case escape: return command.count + 4
+            default: return 1
+            }
         default: return 1
         }
     }

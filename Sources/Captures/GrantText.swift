@@ -3,7 +3,8 @@ internal import TextEncodings
 /// The text of a playback grant around a word of it.
 struct GrantText {
     let range: Range<Int>
-    private static let limit = 8192
+    /// The length of the longest grant.
+    static let limit = 8192
 
     init(around run: DigitRun, in text: ArraySlice<UInt8>) {
         let word = text[run.start..<run.end]

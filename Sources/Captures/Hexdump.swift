@@ -23,7 +23,8 @@ enum Hexdump {
         private static let longest = 32
 
         init?(_ line: ArraySlice<UInt8>) {
-            let line = line.drop(while: \.isBlank)
+            let blanks = line.drop(while: \.isBlank)
+            let line = blanks.dropping("0x") ?? blanks
             let digits = line.prefix { Hexadecimal.value(of: $0) != nil }
             guard (4...16).contains(digits.count) else { return nil }
             offset = String(decoding: digits, as: UTF8.self)

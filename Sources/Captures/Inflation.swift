@@ -5,15 +5,19 @@ internal import CZlib
 final class Inflation {
     static let name = "gzip"
     static let gzipMagic: [UInt8] = [0x1F, 0x8B, 0x08]
+    // 78 5E is left out: it is the text `x^`.
     private static let magics: [[UInt8]] = [gzipMagic, [0x78, 0x9C], [0x78, 0xDA], [0x78, 0x01]]
     private static let outputSize = 1 << 18
-    /// How many times longer than the packed bytes a text within a capture may become. Captures pack by 10 to 20.
-    static let ratioLimit = 50
+    /// How many times longer than the packed bytes a text within a capture may become. Captures pack by 10 to 20, logs that repeat
+    /// a line by more.
+    static let ratioLimit = 100
 
     private let read: () -> [UInt8]
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private let isRaw: Bool
     private var isOpen: Bool
+    /// Whether the end of what was packed was reached.
+    private(set) var isComplete = false
     /// The packed bytes that were read and not used.
     private(set) var packed: ArraySlice<UInt8>
     /// The number of unpacked bytes after which it ends.
@@ -38,11 +42,6 @@ final class Inflation {
     /// Whether bytes begin as gzip or zlib does.
     static func unpacks(_ bytes: ArraySlice<UInt8>) -> Bool { magics.contains { bytes.starts(with: $0) } }
 
-    /// Unpacks a text that is in memory, up to a limit that grows with its length.
-    static func unpack(_ packed: ArraySlice<UInt8>) -> [UInt8] {
-        Inflation(packed, limit: packed.count * ratioLimit).all()
-    }
-
     /// All unpacked bytes that are left.
     func all() -> [UInt8] {
         var text: [UInt8] = []
@@ -63,13 +62,14 @@ final class Inflation {
     }
 
     private func inflate(into output: UnsafeMutableBufferPointer<UInt8>, _ count: inout Int) {
-        let status = packed.withUnsafeMutableBufferPointer { input in
+        let status = packed.withUnsafeBufferPointer { input in
             (stream.pointee.next_in, stream.pointee.avail_in) = (input.baseAddress, UInt32(input.count))
             (stream.pointee.next_out, stream.pointee.avail_out) = (output.baseAddress, UInt32(output.count))
             return CZlib.inflate(stream, Z_NO_FLUSH)
         }
         packed = packed.suffix(Int(stream.pointee.avail_in))
         count = output.count - Int(stream.pointee.avail_out)
+        isComplete = status == Z_STREAM_END
         isOpen = status == Z_OK || status == Z_STREAM_END && !isRaw && inflateReset(stream) == Z_OK
     }
 }

@@ -81,7 +81,8 @@ struct JSONWalker {
             text += piece
             guard text.count > limit else { return }
             report(path, text, line)
-            text.removeFirst(text.count - limit / 4)
+            // The rest begins where a group of four digits of Base64 may begin.
+            text.removeFirst((text.count - limit / 4) & ~3)
         }
         report(path, text, line)
         return isWhole

@@ -4,19 +4,19 @@ internal import TextEncodings
 struct OpeningBracket {
     let start: Int
     /// What the bracket is escaped by; `nil` if it is clear.
-    let layer: Layer?
+    let escape: Escape?
 
     /// - Parameters:
     ///   - marker: the position of `signatureInfo`.
     ///   - end: the position behind it.
     init?(before marker: Int, until end: Int, in text: ArraySlice<UInt8>) {
-        guard let (start, layer) = Self.find(in: text[..<marker].suffix(48)) else { return nil }
+        guard let (start, escape) = Self.find(in: text[..<marker].suffix(48)) else { return nil }
         // Where the bracket behind the marker is a reference, references were written last.
-        let isReference = layer != .percent && end < text.endIndex && text[end] == UInt8(ascii: "&")
-        (self.start, self.layer) = (start, isReference ? .entities : layer)
+        let isReference = escape != .percent && end < text.endIndex && text[end] == UInt8(ascii: "&")
+        (self.start, self.escape) = (start, isReference ? .entities : escape)
     }
 
-    private static func find(in before: ArraySlice<UInt8>) -> (Int, Layer?)? {
+    private static func find(in before: ArraySlice<UInt8>) -> (Int, Escape?)? {
         guard let last = before.last else { return nil }
         if last == UInt8(ascii: "<") { return (before.endIndex - 1, nil) }
         if last == UInt8(ascii: ";"), let ampersand = before.lastIndex(of: UInt8(ascii: "&")) {

@@ -37,7 +37,9 @@ enum SourceCode {
 
     /// Takes off what the command lines of Windows escape characters with, and how a Unix shell writes an apostrophe in apostrophes.
     static func withoutShellEscapes(_ text: ArraySlice<UInt8>) -> [UInt8] {
-        var text = text.replacing("'") { $0.begins(with: #"'\''"#) ? (Array("'".utf8), 4) : (Array("'".utf8), 1) }
+        var text = text.replacing("%") { (Array("%".utf8), $0.begins(with: "%%") ? 2 : 1) }[...].replacing("'") {
+            $0.begins(with: #"'\''"#) ? (Array("'".utf8), 4) : (Array("'".utf8), 1)
+        }
         for escape: Unicode.Scalar in ["^", "`"] {
             text = text[...].replacing(escape) { rest in
                 if let length = lineEndLength(of: rest) { return ([], length) }

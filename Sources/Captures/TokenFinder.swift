@@ -3,8 +3,18 @@ internal import TextEncodings
 /// Finds what a capture holds: tokens of all kinds, playback grants and errors of Adobe Pass, in a text of any form: a HAR file,
 /// a `curl` line, a log, a URL, a document, a hexdump.
 ///
-/// It is for commands that examine captures, and never for a gate. It reads the capture once, holds a few pieces of it
-/// in memory, and takes time in proportion to its length.
+/// It is for commands that examine captures, and never for a gate. A capture is searched in up to three stages:
+///
+/// 1. *Documents.* ``JSONWalker`` reports each value of a JSON document. ``CapturedDocument`` assigns it to its HAR entry
+///    (`HAR › entry 12`), and ``CaptureSearch`` searches it.
+/// 2. *Text.* ``CaptureSearch`` looks for runs of digits and letters (``DigitRun``) that may begin a token. If such a run is encoded
+///    (``EncodedText``) or escaped (``Escape``), it is decoded, that is added to the way (`› Base64`), and the result is searched
+///    again, up to ten layers deep. At a clear `<signatureInfo`, ``ClearText`` takes the token. If line breaks may have been put into
+///    it, there are several readings, of which the caller picks the one whose signature fits.
+/// 3. *The whole capture.* If it is short and no complete token was found, ``CaptureRetry`` takes off all of it what shows nowhere
+///    at a token: a dump, the prefixes of a log. A value inside a HAR entry is not tried again.
+///
+/// A large capture is read once, in pieces, and takes time in proportion to its length. gzip and ZIP are unpacked on the way.
 package struct TokenFinder {
     /// A part of a capture.
     package enum Part: Sendable {
@@ -12,11 +22,14 @@ package struct TokenFinder {
         case findings([Finding])
         /// One entry of a HAR file.
         case call(CapturedCall)
+        /// A file in an archive that cannot be searched, and why.
+        case unread(String)
 
         package var findings: [Finding] {
             switch self {
             case .findings(let findings): findings
             case .call(let call): call.findings
+            case .unread: []
             }
         }
     }
@@ -25,7 +38,12 @@ package struct TokenFinder {
     private let pieceSize: Int
     /// The number of bytes behind a piece that a token may reach into: a large one, each byte of which is escaped.
     private var overlap: Int { pieceSize / 4 }
-    private static let context = 80
+    /// The number of bytes before a piece that are kept: a playback grant is found by a word at its end.
+    private var context: Int { min(GrantText.limit, pieceSize / 8) }
+    /// The length up to which a capture is unpacked: a gigabyte, which a few megabytes may claim to hold.
+    static let unpackedLimit = 1 << 30
+    /// The number of archives within archives.
+    private static let archiveLimit = 3
 
     package init(pieceSize: Int = 8 << 20) {
         self.pieceSize = pieceSize
@@ -37,25 +55,55 @@ package struct TokenFinder {
     ///   - read: returns the next bytes of the capture, and none at its end.
     ///   - use: takes each part as soon as it was read.
     package func search(_ read: @escaping () -> [UInt8], _ use: (Part) -> Void) {
+        search(read, inside: [], use)
+    }
+
+    private func search(_ read: @escaping () -> [UInt8], inside way: [String], _ use: (Part) -> Void) {
         let reader = CaptureReader(read)
-        let place = CaptureSearch.Place(way: reader.way, line: 1, lines: .same)
+        let place = CaptureSearch.Place(way: way + reader.way, line: 1, lines: .ofCapture)
+        if way.count < 2 * Self.archiveLimit, reader.ahead(ZIPArchive.magic.count).elementsEqual(ZIPArchive.magic) {
+            return searchArchive(reader, at: place, use)
+        }
         var (waiting, isFound) = ([Part](), false)
         func take(_ part: Part) {
             waiting.append(part)
-            isFound = isFound || reader.small == nil || part.findings.contains(where: \.isPlainToken)
+            isFound = isFound || reader.kept == nil || part.findings.contains(where: \.isPlainToken)
             guard isFound else { return }
             waiting.forEach(use)
             waiting = []
         }
         searchOnce(reader, at: place, take)
-        let found = waiting.flatMap(\.findings)
-        if !isFound, found.isEmpty || found.contains(where: { !$0.isPlain }), let small = reader.small {
-            let unwrapped = CaptureSearch.findings(unwrapping: small[...], at: place)
-            if !unwrapped.isEmpty {
-                waiting = waiting.filter { if case .call = $0 { true } else { false } } + [.findings(unwrapped)]
-            }
+        if !isFound, let kept = reader.kept {
+            waiting = Self.parts(waiting, with: CaptureRetry.findings(in: kept[...], at: place))
         }
         waiting.forEach(use)
+    }
+
+    /// Searches each file of a ZIP archive as a capture of its own.
+    private func searchArchive(_ reader: CaptureReader, at place: CaptureSearch.Place, _ use: (Part) -> Void) {
+        let archive = ZIPArchive(limit: Self.unpackedLimit) { Array(reader.take(pieceSize)) }
+        archive.unpack { name, read in
+            search(read, inside: place.way + [ZIPArchive.name, name], use)
+        } skip: { name, reason in
+            use(.unread("\(name) in the ZIP archive was not searched: \(reason)"))
+        }
+    }
+
+    /// The parts, in which no token is complete, with the tokens that were found in the whole capture at second sight. What is alike
+    /// in order is one token, of which both are readings.
+    private static func parts(_ parts: [Part], with tokens: [Finding]) -> [Part] {
+        var tokens = tokens.filter { if case .token = $0.content { true } else { false } }[...]
+        guard !tokens.isEmpty else { return parts }
+        let read = parts.map { part in
+            guard case .findings(let findings) = part else { return part }
+            return .findings(
+                findings.compactMap { finding in
+                    guard case .token = finding.content else { return finding }
+                    guard let token = tokens.popFirst() else { return finding.isWrapped ? finding : nil }
+                    return token.merging(finding)
+                })
+        }
+        return read + (tokens.isEmpty ? [] : [.findings(Array(tokens))])
     }
 
     private func searchOnce(_ reader: CaptureReader, at place: CaptureSearch.Place, _ use: (Part) -> Void) {
@@ -102,7 +150,7 @@ package struct TokenFinder {
             let findings = search.takeAll().findings
             if !findings.isEmpty { use(.findings(findings)) }
             place.line += piece[begin..<position].count { $0 == UInt8(ascii: "\n") }
-            let dropped = max(0, position - Self.context)
+            let dropped = max(0, position - context)
             piece.removeFirst(dropped)
             begin = position - dropped
         }

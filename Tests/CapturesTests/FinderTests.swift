@@ -142,13 +142,62 @@ import Testing
         #expect(found.map(\.line) == [begin, begin + count, begin + 2 * count])
     }
 
-    @Test("A packed capture is unpacked up to a limit")
+    @Test("A packed text is unpacked up to a limit, and what is packed in it is not")
     func bombs() throws {
-        let bomb = try Program("sh").succeed(["-c", "head -c 30000000 /dev/zero | gzip | base64 -w0"])
-        for capture in [bomb, String(repeating: bomb + "\n", count: 20)] {
-            #expect(tokens(in: Array((capture + "\n" + Form.token).utf8)).count == 1)
+        let command = "(printf '%s ' '\(Form.token)'; head -c 3000000 /dev/zero; printf '%s' '\(Form.token)') | gzip"
+        let bomb = try Program("sh").succeed(["-c", command + " | base64 -w0"])
+        #expect(tokens(in: Array((bomb + "\n" + bomb + "\n").utf8)).count == 2)
+        // A file is the capture itself, and read to its end.
+        #expect(tokens(in: Array(try #require(Data(base64Encoded: bomb)))).count == 2)
+        let inner = try Program("sh").succeed(["-c", command + " | gzip | base64 -w0"])
+        #expect(tokens(in: Array(inner.utf8)).isEmpty)
+    }
+
+    @Test("What an archive has beside a token is searched too, or said not to be")
+    func archives() throws {
+        let script = """
+            import sys, zipfile
+            z = zipfile.ZipFile(sys.stdout.buffer, "w", zipfile.ZIP_DEFLATED)
+            for name in ("first", "behind a long one"):
+                z.writestr(name, "\(Form.token)")
+                z.writestr("repeated", "GET /health 200\\n" * 200000)
+            z.writestr(zipfile.ZipInfo("", (2026, 1, 1, 0, 0, 0)), "")
+            info = zipfile.ZipInfo("lzma"); info.compress_type = zipfile.ZIP_LZMA; z.writestr(info, "x" * 99)
+            z.writestr("last", "\(Form.base64)")
+            z.close()
+            """
+        let archive = try Program("sh").succeed(["-c", "python3 -c '\(script)' | base64 -w0"])
+        var (ways, unread) = ([[String]](), [String]())
+        TokenFinder().search(Array(try #require(Data(base64Encoded: archive)))) { part in
+            ways += part.findings.map(\.way)
+            if case .unread(let reason) = part { unread.append(reason) }
         }
-        #expect(tokens(in: Array(try #require(Data(base64Encoded: bomb)))).isEmpty)
+        #expect(ways == [["ZIP", "first"], ["ZIP", "behind a long one"], ["ZIP", "last", "Base64"]])
+        #expect(unread == ["lzma in the ZIP archive was not searched: it is packed by method 14"])
+    }
+
+    @Test(
+        "A token whose resource has line breaks, quotes and other letters is found as it was signed",
+        arguments: [
+            { $0 }, { $0.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n") },
+            { (text: String) in
+                (0..<2).reduce(text) { text, _ in
+                    text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+                }
+            },
+            { $0.replacing("\"", with: "\"\"") }, { $0.replacing("'", with: "''") },
+            { $0.replacing("'", with: #"'\''"#) }, { $0.replacing("\"", with: "`\"") },
+            { $0.utf8.map { $0 < 0x80 ? String(UnicodeScalar($0)) : String(format: "\\x%02X", $0) }.joined() },
+            { $0.utf8.map { $0 < 0x80 ? String(UnicodeScalar($0)) : String(format: "\\%03o", $0) }.joined() },
+            { "[" + $0.utf8.map { String(Int8(bitPattern: $0)) }.joined(separator: ", ") + "]" },
+        ] as [@Sendable (String) -> String])
+    func resources(_ write: @Sendable (String) -> String) {
+        let resource = "<rss version=\"2.0\">\n  <channel>\n   <title>Tom's \u{e9}t\u{e9}</title>\n  </channel>\n</rss>"
+        let token = Form.token.replacing("TNT", with: resource)
+        for capture in ["x=\(write(token))\n", "(\"\(write(token))\")"] {
+            let found = tokens(in: Array(capture.utf8))
+            #expect(found.contains { $0.readings.contains { $0.clearText == Array(token.utf8) } }, "\(capture)")
+        }
     }
 
     @Test("Documents within documents take time in proportion to their length")

@@ -55,7 +55,7 @@ struct ProgramForm: CustomTestStringConvertible {
         ProgramForm(
             "(echo 09:12 I Gate: begin; fold -w 90 | sed 's/^/09:12 D Pass: /'; echo 09:13 I Gate: end)",
             "line prefixes"),
-        ProgramForm("fold -w 80 | sed 's/.*/  \"&\" +/'", "string literals"),
+        ProgramForm("fold -w 80 | sed 's/.*/  \"&\" +/'"),
         ProgramForm("base64 -w0 | fold -w 80 | sed \"s/.*/'&',/\"", "string literals"),
         ProgramForm("base64 | sed 's/$/\\\\/'", "Base64"),
         ProgramForm("sed 's/[<>]/^&/g'", "shell escapes"),

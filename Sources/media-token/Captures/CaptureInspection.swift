@@ -19,6 +19,9 @@ struct CaptureInspection {
         switch part {
         case .findings(let findings):
             for finding in findings { if let examined = examine(finding, at: nil) { output.show(examined) } }
+        case .unread(let reason):
+            Console.printError(reason)
+            status = max(status, .undecided)
         case .call(let call):
             guard !call.isPreflight else { return }
             let time = history.time(of: CaptureHistory.Call(call, []))

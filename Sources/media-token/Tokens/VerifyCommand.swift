@@ -163,6 +163,10 @@ enum VerifyCommand {
             shown.show(found)
         }
         let head = try invocation.input.find { part in
+            if case .unread(let reason) = part {
+                Console.printError(reason)
+                status = max(status, .undecided)
+            }
             for finding in part.findings {
                 guard let found = inspector.examine(finding, asking: TokenInspector.Questions()) else { continue }
                 if case .token(_, let clearText) = found.result, finding.isSent != nil {

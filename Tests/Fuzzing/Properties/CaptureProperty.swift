@@ -28,7 +28,7 @@ struct CaptureProperty: FuzzProperty {
         for step in finding.way { try demandOneLine(step) }
         switch finding.content {
         case .token(let readings):
-            try demand((1...21).contains(readings.count), "\(readings.count) readings")
+            try demand((1...40).contains(readings.count), "\(readings.count) readings")
             for reading in readings {
                 try demand(reading.clearText.first == UInt8(ascii: "<"), "a token that begins with no tag")
                 let isUnpacked = finding.way.contains("gzip") || finding.way.contains("ZIP")
