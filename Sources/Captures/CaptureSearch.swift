@@ -158,12 +158,15 @@ final class CaptureSearch {
             guard let document = ErrorDocument(in: text, at: run.start) else { return run.end }
             add(.error(document.error), at: place)
             return document.end
-        case .answer:
+        case .answer(let escape):
             let before = text[..<run.start].suffix(Self.answerHead)
             guard let brace = before.lastIndex(of: UInt8(ascii: "{")) else { return run.end }
-            return walk(
-                text[brace...].prefix(Self.answerLimit),
-                at: place.advanced(by: -place.lines.count(in: text, brace..<run.start)))
+            let answer = text[brace...].prefix(Self.answerLimit)
+            let begin = place.advanced(by: -place.lines.count(in: text, brace..<run.start))
+            guard let escape else { return walk(answer, at: begin) }
+            let end = Self.closingBrace(of: answer)
+            search(escape.decode(answer[..<end])[...], at: begin.inside(escape.rawValue))
+            return max(end, run.end)
         case .digits(let marker):
             let starts = [run.start] + (marker.map { [$0] } ?? [])
             let texts = starts.lazy.compactMap { start in EncodedText(in: text[start...]).map { (start, $0) } }
@@ -173,6 +176,16 @@ final class CaptureSearch {
         case nil:
             return run.end
         }
+    }
+
+    /// The position behind the brace that closes the first one; the end of the text if there is none.
+    private static func closingBrace(of text: ArraySlice<UInt8>) -> Int {
+        var depth = 0
+        for (position, byte) in zip(text.indices, text) {
+            depth += byte == UInt8(ascii: "{") ? 1 : byte == UInt8(ascii: "}") ? -1 : 0
+            if depth == 0 { return position + 1 }
+        }
+        return text.endIndex
     }
 
     private func add(_ content: Finding.Content, at place: Place, _ extent: Finding.Extent = .plain) {
@@ -220,6 +233,13 @@ final class CaptureSearch {
         let members = facts[object]
         if object.isEmpty, let error = ServiceError(ofPlainMembers: members) {
             return Finding(.error(error), way: place.way, line: place.line)
+        }
+        if members["authorized"] == "false", object.dropLast().last == .name("decisions"),
+            facts[object + [.name("error")]]["code"] == nil
+        {
+            let denial = ServiceError(
+                code: "authorized is false", action: nil, message: nil, resource: members["resource"])
+            return Finding(.error(denial), way: place.way + [object.path], line: place.line)
         }
         guard let code = members["code"], isError(members, code, in: object) else { return nil }
         let error = ServiceError(

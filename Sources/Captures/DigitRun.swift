@@ -9,8 +9,8 @@ struct DigitRun {
         case grant
         /// The name of an error's element.
         case error
-        /// The name of a member that is among the first of an answer of Adobe Pass.
-        case answer
+        /// The name of a member that is among the first of an answer of Adobe Pass, and what its quotes are escaped by.
+        case answer(Escape?)
         /// Enough digits for a token. It may begin at this position, if not at the beginning of the run.
         case digits(marker: Int?)
     }
@@ -53,13 +53,16 @@ struct DigitRun {
         let run = text[start..<end]
         let length = Self.marker.utf8CodeUnitCount
         if run.count >= length, run.suffix(length).isSame(as: Self.marker) { return .marker(end - length) }
+        let isAnswer = run.isSame(as: "decisions") || run.isSame(as: "action")
         let next = end < text.endIndex ? text[end] : nil
         switch next {
         case UInt8(ascii: "=") where Self.grantWords.contains(where: run.isSame): return .grant
         case UInt8(ascii: ".") where run.begins(with: "eyJ"): return .grant
         case _ where run.begins(with: "0YRD") || run.begins(with: "2D3RhE"): return .grant
         case UInt8(ascii: ">") where run.isSame(as: "error"): return .error
-        case UInt8(ascii: "\"") where run.isSame(as: "decisions") || run.isSame(as: "action"): return .answer
+        case UInt8(ascii: "\"") where isAnswer: return .answer(nil)
+        case UInt8(ascii: "\\") where isAnswer: return .answer(.backslashes)
+        case UInt8(ascii: "&") where isAnswer: return .answer(.entities)
         default:
             // What is before a token's own digits, as a part of a URL's path, may consist of digits too.
             let marker = EncodedText.marker(in: run)

@@ -32,6 +32,11 @@ package struct TokenFinder {
             case .unread: []
             }
         }
+
+        /// Whether it is no request to which no answer came.
+        package var isAnswered: Bool {
+            if case .call(let call) = self { call.isAnswered } else { true }
+        }
     }
 
     /// The number of bytes of text that are searched at once.

@@ -87,6 +87,26 @@ import Testing
         }
     }
 
+    @Test("An answer without a token is found where its quotes are escaped, and where it has no error")
+    func escapedDenials() {
+        let denial =
+            #"{"decisions":[{"resource":"TNT","authorized":false,"error":{"action":"none","code":"denied"}}]}"#
+        let quoted = denial.replacing("\"", with: "\\\"")
+        for text in [
+            "resp=\"\(quoted)\" token=\(Form.token)", "Optional(\"\(quoted)\")\n\(Form.token)",
+            "\(denial.replacing("\"", with: "&quot;")) \(Form.token)",
+            "{ \"body\": \"\(quoted.replacing("\\", with: #"\\"#).replacing("\"", with: "\\\""))\", \(Form.token)",
+        ] {
+            let found = findings(in: Array(text.utf8))
+            #expect(
+                found.compactMap(\.errorCode) == ["denied"] && found.count == 2,
+                "\(text.prefix(200)) \(found.map(\.way))")
+        }
+        let silent =
+            #"{"decisions":[{"resource":"TNT","authorized":false,"token":{"serializedToken":"\#(Form.base64)"}}]}"#
+        #expect(findings(in: Array(silent.utf8)).compactMap(\.errorCode) == ["authorized is false"])
+    }
+
     @Test(
         "An answer without a token gives the error of Adobe Pass, wherever it stands",
         arguments: [
@@ -224,6 +244,11 @@ import Testing
 }
 
 extension Finding {
+    /// The code of an error; `nil` for anything else.
+    var errorCode: String? {
+        if case .error(let error) = content { error.code } else { nil }
+    }
+
     /// The readings of a token; none for anything else.
     var readings: [Reading] {
         if case .token(let readings) = content { readings } else { [] }

@@ -25,6 +25,7 @@ struct CaptureTests {
         let lines = try outcome.output.split(separator: "\n").map {
             try JSONDecoder().decode(Line.self, from: Data($0.utf8))
         }
+        #expect(lines.count { $0.notes != nil } >= 2 && outcome.errors.isEmpty, "\(outcome)")
         return Set(lines.flatMap { $0.notes ?? [] }.map(\.kind))
     }
 
@@ -148,12 +149,16 @@ struct CaptureTests {
             #expect(other.output == "INVALID_TOKEN_FORMAT\n" && other.status == 1, "\(text) is no token")
         }
         #expect(try verify("nothing", "--replays", "memory", "--status").output == "INVALID_TOKEN_FORMAT\n")
-        let file = try directory.write(try Scenario(faults: []).har(), to: "capture.har")
-        let har = try Program.mediaToken.run(
-            ["verify", "--find", "--key", key, "--replays", "memory", "--status", "@" + file] + names.dropLast() + [
-                "1700000061"
-            ])
-        #expect(har.output == "VALID_TOKEN\nVALID_TOKEN\n", "a token that was received and sent counts once")
+        for (faults, codes) in [
+            ([], "VALID_TOKEN\nVALID_TOKEN\n"), ([.usedTwice], "VALID_TOKEN\nVALID_TOKEN\nTOKEN_ALREADY_USED\n"),
+        ] as [(Set<Fault>, String)] {
+            let file = try directory.write(try Scenario(faults: faults).har(), to: "capture.har")
+            let har = try Program.mediaToken.run(
+                ["verify", "--find", "--key", key, "--replays", "memory", "--status", "@" + file] + names.dropLast() + [
+                    "1700000061"
+                ])
+            #expect(har.output == codes, "a token that was received and sent counts once: \(har)")
+        }
     }
 
     @Test("A token without its last tag is called cut before anything is said of it")

@@ -132,11 +132,13 @@ enum VerifyCommand {
         return (status, codes)
     }
 
-    /// Verifies all tokens that are found in the input, each of an archive once, and rejects what Adobe Pass answered in their place.
+    /// Verifies all tokens that are found in the input, and rejects what Adobe Pass answered in their place. In an archive, the answer
+    /// that brings a token and the first request that sends it are one use; a request without an answer is none.
     private static func verifyFound(
         _ invocation: Invocation, _ keys: KeyRing, by verifier: MediaTokenVerifier, for expectation: Expectation
     ) throws(CommandError) -> (ExitStatus, [VerdictCode]) {
-        var (status, codes, archived) = (ExitStatus.success, [VerdictCode](), Set<[UInt8]>())
+        var (status, codes) = (ExitStatus.success, [VerdictCode]())
+        var (archived, sent) = (Set<[UInt8]>(), Set<[UInt8]>())
         var inspector = FindingInspector(keys: keys)
         var shown = FindingsOutput(invocation.output, only: nil)
         var decided = 0
@@ -169,8 +171,10 @@ enum VerifyCommand {
             }
             for finding in part.findings {
                 guard let found = inspector.examine(finding, asking: TokenInspector.Questions()) else { continue }
-                if case .token(_, let clearText) = found.result, finding.isSent != nil {
-                    guard archived.insert(clearText).inserted else { continue }
+                if case .token(_, let clearText) = found.result, let isSent = finding.isSent {
+                    let isFirst = archived.insert(clearText).inserted
+                    let isSentAgain = isSent && part.isAnswered && !sent.insert(clearText).inserted
+                    guard isFirst || isSentAgain else { continue }
                 }
                 verify(found)
             }
