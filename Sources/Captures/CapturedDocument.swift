@@ -4,8 +4,10 @@ final class CapturedDocument {
     private let use: (TokenFinder.Part) -> Void
     private let search = CaptureSearch()
     private var entry: (path: ArraySlice<JSONWalker.Step>, line: Int)?
-    /// The number of the last entry, and of the last one in the archives before, from which those of this one are counted on.
-    private var (number, numberBefore) = (0, 0)
+    /// The number of the current entry, over all archives of the document; 0 outside of archives.
+    private(set) var number = 0
+    /// The number of entries in earlier archives.
+    private var numberBefore = 0
     /// The list of the archive's entries.
     private var entries: ArraySlice<JSONWalker.Step> = []
     /// The item of the array that the document is; `nil` if it is none.

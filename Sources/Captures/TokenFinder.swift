@@ -22,7 +22,7 @@ package struct TokenFinder {
         case findings([Finding])
         /// One entry of a HAR file.
         case call(CapturedCall)
-        /// A file in an archive that cannot be searched, and why.
+        /// What a capture lacks, or cannot be searched, and why.
         case unread(String)
 
         package var findings: [Finding] {
@@ -134,7 +134,11 @@ package struct TokenFinder {
             let document = CapturedDocument(at: place, use)
             var walker = JSONWalker(reader, limit: pieceSize, document.take)
             let isWhole = walker.walk()
+            let entry = document.number
             document.finish()
+            if !isWhole, entry > 0, reader.peek == nil {
+                use(.unread("the HAR file ends within entry \(entry): it was cut, or is still being written"))
+            }
             return isWhole
         }
     }

@@ -122,6 +122,24 @@ struct CaptureTests {
         )
     }
 
+    @Test("A HAR file that was cut, or has nothing to look at, is called that")
+    func incomplete() throws {
+        let har = try Scenario(faults: []).har()
+        func inspect(_ text: String) throws -> Program.Outcome {
+            try Program.mediaToken.run(["inspect"], input: Data(text.utf8))
+        }
+        let cut = try inspect(String(har.prefix(har.utf8.count - 300)))
+        #expect(cut.errors.contains("the HAR file ends within entry ") && cut.status == 2, "\(cut)")
+        #expect(cut.output.contains("authorize"))
+        let other = try inspect(
+            #"{"log":{"entries":[{"request":{"method":"GET","url":"https://a.example/x"},"response":{"status":200}}]}}"#
+        )
+        #expect(
+            other.errors.contains("a HAR file of 1 call, none to Adobe Pass and none with a token")
+                && other.status == 2,
+            "\(other)")
+    }
+
     @Test("verify --find accepts each token once, and rejects a denial")
     func find() throws {
         let key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")

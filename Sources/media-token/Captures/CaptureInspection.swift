@@ -8,6 +8,7 @@ struct CaptureInspection {
     private var history: CaptureHistory
     private var output: FindingsOutput
     private var status = ExitStatus.success
+    private var calls = 0
 
     init(keys: KeyRing?, asking questions: TokenInspector.Questions, _ output: FindingsOutput) {
         (self.questions, self.output) = (questions, output)
@@ -20,9 +21,10 @@ struct CaptureInspection {
         case .findings(let findings):
             for finding in findings { if let examined = examine(finding, at: nil) { output.show(examined) } }
         case .unread(let reason):
-            Console.printError(reason)
+            output.remark(reason)
             status = max(status, .undecided)
         case .call(let call):
+            calls += 1
             guard !call.isPreflight else { return }
             let time = history.time(of: CaptureHistory.Call(call, []))
             let findings = call.findings.compactMap { examine($0, at: time) }
@@ -40,7 +42,11 @@ struct CaptureInspection {
     ///
     /// - Parameter head: the first bytes of the capture.
     mutating func finish(of head: [UInt8]) -> ExitStatus {
-        if inspector.count == 0, !output.hasCalls {
+        if inspector.count == 0, !output.hasCalls, calls > 0 {
+            output.remark(
+                "a HAR file of \(calls) call\(calls == 1 ? "" : "s"), none to Adobe Pass and none with a token")
+            status = .undecided
+        } else if inspector.count == 0, !output.hasCalls {
             let examined = inspector.examine(unrecognized: head, asking: questions)
             status = examined.exitStatus
             output.showNothing(in: head)

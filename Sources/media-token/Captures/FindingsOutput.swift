@@ -12,6 +12,8 @@ struct FindingsOutput {
     private let only: Int?
     private let showsClear: Bool
     private let write: (String) -> Void
+    /// Takes what is to be said of the capture as a whole.
+    let remark: (String) -> Void
     private var counts: [(title: String, count: Int)] = []
     private var failures = 0
     /// The finding before, which is shown once it is known whether there are others.
@@ -23,12 +25,15 @@ struct FindingsOutput {
 
     /// - Parameters:
     ///   - showsClear: whether JSON has the clear text of tokens.
+    ///   - remark: takes what is to be said of the capture as a whole.
     ///   - write: takes each line that is not the list of a token's checks.
     init(
         _ output: OutputOptions, only: Int?, showsClear: Bool = false,
+        remark: @escaping (String) -> Void = { Console.printError($0) },
         _ write: @escaping (String) -> Void = { Console.print($0) }
     ) {
-        (self.output, self.only, self.showsClear, self.write) = (output, only, showsClear, write)
+        (self.output, self.only, self.showsClear) = (output, only, showsClear)
+        (self.remark, self.write) = (remark, write)
     }
 
     /// Says that nothing was found, before what that is as a token.

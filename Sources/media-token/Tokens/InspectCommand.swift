@@ -142,12 +142,14 @@ extension InspectCommand {
             given: given,
             inspect: { question in
                 answer(question) { (invocation) throws(CommandError) in
-                    var lines: [String] = []
-                    let output = FindingsOutput(.json, only: nil, showsClear: true) { lines.append($0) }
+                    var (lines, remarks) = ([String](), [String]())
+                    let output = FindingsOutput(
+                        .json, only: nil, showsClear: true, remark: { remarks.append($0) }, { lines.append($0) })
                     let keys = try invocation.keys.ring(with: question.keys)
                     var inspection = CaptureInspection(keys: keys, asking: try invocation.questions(), output)
                     TokenFinder().search(question.input) { inspection.take($0) }
                     _ = inspection.finish(of: Array(question.input.prefix(RawToken.sizeLimit + 1)))
+                    if lines.isEmpty, let remark = remarks.first { throw CommandError(remark) }
                     return lines
                 }
             },
