@@ -152,6 +152,7 @@ import Testing
             """#,
             Form.wrapped(Form.token, at: 300, "\n09:12:31 D Gate: "),
             Form.wrapped(Form.token, at: 300),
+            Form.wrapped(Form.token, at: 7),
             Form.token,
         ])
     func lines(_ text: String) {
