@@ -340,6 +340,17 @@ struct OtherCommandTests {
         }
     }
 
+    @Test("a time that cannot be read is answered with all that the option takes")
+    func unreadableTime() throws {
+        let issued = ", or issued for the token's own issue time"
+        for (command, takesIssued) in [("inspect", true), ("verify", true), ("grant check akamai", false)] {
+            let words = command.split(separator: " ").map(String.init)
+            let outcome = try run(words + ["--at", "yesterday", "x"])
+            #expect(outcome.status == 64 && outcome.errors.contains("--at is 'yesterday'; "), "\(outcome.errors)")
+            #expect(outcome.errors.contains("(s, m, h, d)\(takesIssued ? issued : "\n")"), "\(outcome.errors)")
+        }
+    }
+
     @Test("the issue time is for commands that are given a token")
     func issuedElsewhere() throws {
         for arguments in [

@@ -23,7 +23,7 @@ struct TimeOptions {
     private let tolerances: VerificationPolicy
 
     init(_ given: Arguments) throws(UsageError) {
-        time = try Self.checkTime("at", given)
+        time = try Self.checkTime("at", given, orElse: ", or issued for the token's own issue time")
         var values: [JSONName: JSONValue] = [:]
         for setting in Self.settings { values[JSONName(setting.name)] = try setting.value(given) }
         let reader = GateSettingsReader(values, only: Self.names)
@@ -43,12 +43,15 @@ struct TimeOptions {
         }
     }
 
-    private static func checkTime(_ option: String, _ given: Arguments) throws(UsageError) -> CheckTime? {
+    /// - Parameter others: what the option takes in addition to a time, for its message.
+    private static func checkTime(
+        _ option: String, _ given: Arguments, orElse others: String = ""
+    ) throws(UsageError) -> CheckTime? {
         guard let text = try given.one(option) else { return nil }
         guard let time = CheckTime(reading: text) else {
             throw UsageError(
                 "--\(option) is '\(printable(text, limit: 40))'; expected 2016-03-17T22:02:00Z, '2016-03-17 15:02:00 -0700', "
-                    + "seconds or milliseconds since 1970, now, or -5m (s, m, h, d)")
+                    + "seconds or milliseconds since 1970, now, or -5m (s, m, h, d)\(others)")
         }
         return time
     }
