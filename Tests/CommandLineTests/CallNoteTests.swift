@@ -67,7 +67,8 @@ struct CallNoteTests {
         let token = Fixtures.percentEncoded(try Mint.token { $0.kind = .authorization })
         let media = Fixtures.percentEncoded(try Mint.token())
         func lines(_ url: String) throws -> String { try inspect([Entry(url)]).output }
-        let wrong = "wrong kind: this is an AuthZ token; a back end takes a short media token"
+        let wrong =
+            "wrong kind: this is an AuthZ token; a back end takes a short media token: take the media token from decisions/authorize"
         #expect(try lines("https://tv.example/play?token=\(token)").contains(wrong))
         #expect(try !lines("https://tv.example/play?token=\(token)&media=\(media)").contains("wrong kind"))
         #expect(try !lines("https://sp.auth.adobe.com/adobe-services/shortAuthorize?t=\(token)").contains("wrong kind"))

@@ -242,6 +242,12 @@ struct OtherCommandTests {
         let verified = try run(["verify", "--key", keys.open, "--requestor", "MML", "--resource", "TNT"], input: token)
         #expect(verified.status == 1)
         #expect(verified.output.hasPrefix("INVALID_TOKEN_FORMAT\n"))
+        let advice =
+            "take the media token from decisions/authorize (REST v2), tokens/media (REST v1) or getAuthorization"
+        #expect(verified.output.contains("→ \(advice) (SDK)\n"), "\(verified.output)")
+        let asked = try run(["inspect", "--resource", "TNT"], input: token)
+        #expect(
+            asked.output.contains("; if a media token was meant, \(advice)") == (kind == "authn"), "\(asked.output)")
     }
 
     @Test(

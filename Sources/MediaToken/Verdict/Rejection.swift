@@ -74,11 +74,15 @@ public struct Rejection: Sendable, CustomStringConvertible {
         if case .predatesStore(_, let since) = reason { since } else { nil }
     }
 
+    /// What to do with a token of another kind, or an answer of Adobe Pass that has none.
+    package static let mediaTokenAdvice =
+        "take the media token from decisions/authorize (REST v2), tokens/media (REST v1) or getAuthorization (SDK)"
+
     /// One line that says what to do.
     public var advice: String {
         switch reason {
         case .envelope(.denied): "the viewer is not authorized: show Adobe's message, do not retry"
-        case .claims(.otherKind): "ask Adobe Pass for a media token (getAuthorization, or REST /tokens/media)"
+        case .claims(.otherKind): Self.mediaTokenAdvice
         case .claims(let error) where error.lacksRequestor:
             "ask Adobe Pass for a new token; if a new one has no requestorID either, report it to Adobe"
         case .envelope, .claims: "pass the token on exactly as Adobe Pass returned it"

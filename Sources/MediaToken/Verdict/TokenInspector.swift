@@ -121,7 +121,8 @@ private struct InspectedClaims {
         let shown = signed.map { "'\(printable("\($0)"))'" }
         guard let expected else { return .notAsked(check, shown.map { "\($0); not asked for" } ?? "not asked for") }
         guard let signed else {
-            let advice = "leave the question out for this kind of token"
+            let other = media == nil ? "; if a media token was meant, \(Rejection.mediaTokenAdvice)" : ""
+            let advice = "leave the question out for this kind of token\(other)"
             return .failed(check, "\(kind.title) says nothing about it", advice: advice)
         }
         return failure(signed, expected) ?? .passed(check, shown ?? "")

@@ -15,7 +15,8 @@ extension CaptureHistory.Note {
     private static func wrongKind(of sent: [ExaminedFinding], in call: CapturedCall) -> [Self] {
         let kinds = sent.compactMap { $0.examination?.kind }
         guard !call.isService, !kinds.contains(.media), let kind = kinds.first else { return [] }
-        return [Self(kind: .wrongKind, detail: "this is \(kind.title); a back end takes a short media token")]
+        let detail = "this is \(kind.title); a back end takes a short media token: \(Rejection.mediaTokenAdvice)"
+        return [Self(kind: .wrongKind, detail: detail)]
     }
 
     private static func expiredGrants(in sent: [ExaminedFinding], at time: Timestamp?) -> [Self] {
