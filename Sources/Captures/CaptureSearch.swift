@@ -221,10 +221,9 @@ final class CaptureSearch {
     ]
 
     /// Whether an object with a code is an error of Adobe Pass or of a gate: other services have codes too, also secret ones.
-    private func isError(_ members: [String: String], _ code: String, in object: Facts.Object) -> Bool {
+    private func isError(_ members: [String: String], _ code: String, isDenial: Bool) -> Bool {
         let isWord = code.utf8.allSatisfy { $0.isLetterOrDigit && !$0.isDigit || $0 == UInt8(ascii: "_") }
         let isFailure = members["status"].flatMap { Int($0) }.map { (400..<600).contains($0) } ?? false
-        let isDenial = object.last == .name("error") && facts[object.parent]["authorized"] == "false"
         return isWord && (isFailure || isDenial || members["action"].map(Self.actions.contains) ?? false)
     }
 
@@ -238,14 +237,15 @@ final class CaptureSearch {
             facts[object + [.name("error")]]["code"] == nil
         {
             let denial = ServiceError(
-                code: "authorized is false", action: nil, message: nil, resource: members["resource"])
+                code: "authorized is false", action: nil, message: nil, resource: members["resource"], isDenial: true)
             return Finding(.error(denial), way: place.way + [object.path], line: place.line)
         }
-        guard let code = members["code"], isError(members, code, in: object) else { return nil }
+        let isDenial = object.last == .name("error") && facts[object.parent]["authorized"] == "false"
+        guard let code = members["code"], isError(members, code, isDenial: isDenial) else { return nil }
         let error = ServiceError(
             code: code, action: members["action"],
             message: members["details"] ?? members["message"] ?? members["detail"],
-            resource: facts[object.parent]["resource"])
+            resource: facts[object.parent]["resource"], isDenial: isDenial)
         return Finding(.error(error), way: place.way + [object.path].filter { !$0.isEmpty }, line: place.line)
     }
 }

@@ -131,4 +131,6 @@ package struct ServiceError: Sendable, Equatable {
     package let resource: String?
     /// Whether other services answer in the same form, so that only an answer of Adobe Pass is known to be an error of it.
     var isOfAnyService = false
+    /// Whether it stands in the place of an authorization.
+    package internal(set) var isDenial = false
 }

@@ -112,7 +112,9 @@ struct CaptureTests {
                 "VERIFIED", "VERIFIED", "VERIFIED", "TOKEN_EXPIRED", "D",
             ])
         #expect(
-            outcome.output.contains("authorization_denied_by_mvpd; TNT; action none; not in your package"),
+            outcome.output.contains(
+                "authorization_denied_by_mvpd; TNT; action none; not in your package\n      → the viewer is not authorized: "
+            ),
             "\(outcome.output)")
         #expect(outcome.output.contains("found 4 media tokens, 1 error; 2 failed"), "\(outcome.output)")
 
@@ -120,6 +122,30 @@ struct CaptureTests {
         #expect(
             only.output.contains("found   HAR › entry 2 › request.postData.text › mediaToken › clear"), "\(only.output)"
         )
+    }
+
+    @Test(
+        "An error has one line that says what to do: by its action, else as verify says it of a denial",
+        arguments: [
+            (
+                #"{"decisions":[{"authorized":false,"error":{"code":"too_long","action":"none"}}]}"#,
+                "not authorized: show"
+            ),
+            (#"{"decisions":[{"authorized":false,"error":{"code":"a_fault","action":"retry"}}]}"#, "try again later"),
+            (#"{"decisions":[{"resource":"TNT","authorized":false}]}"#, "the viewer is not authorized: show Adobe's"),
+            (#"{"status":401,"code":"profile_missing","action":"authentication"}"#, "the viewer must log in again"),
+            (#"{"status":403,"code":"authorization_denied_by_mvpd","action":"none"}"#, "not authorized: show Adobe's"),
+            (#"{"status":400,"code":"invalid_requestor","action":"none"}"#, "a retry will not help: compare the"),
+            ("<error><status>403</status><message>User not authorized</message></error>", "is not authorized: show"),
+            (#"{"status":403,"code":"denied","action":"\u001b[2J"}"#, nil),
+        ] as [(String, String?)])
+    func advice(answer: String, advice: String?) throws {
+        let shown = try Program.mediaToken.run(["inspect"], input: Data(answer.utf8)).output
+        let json = try Program.mediaToken.run(["inspect", "--json"], input: Data(answer.utf8)).output
+        #expect(!shown.contains("\u{1B}") && shown.contains("               → ") == (advice != nil), "\(shown)")
+        guard let advice else { return }
+        #expect(shown.contains(advice) && json.contains("\"kind\":\"error\""), "\(shown)")
+        #expect(json.firstMatch(of: /"advice":"[^"]*"/)?.output.contains(advice) == true, "\(json)")
     }
 
     @Test("A HAR file that was cut, or has nothing to look at, is called that")

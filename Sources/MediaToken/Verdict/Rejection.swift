@@ -78,10 +78,13 @@ public struct Rejection: Sendable, CustomStringConvertible {
     package static let mediaTokenAdvice =
         "take the media token from decisions/authorize (REST v2), tokens/media (REST v1) or getAuthorization (SDK)"
 
+    /// What to do if Adobe Pass denied authorization.
+    package static let denialAdvice = "the viewer is not authorized: show Adobe's message, do not retry"
+
     /// One line that says what to do.
     public var advice: String {
         switch reason {
-        case .envelope(.denied): "the viewer is not authorized: show Adobe's message, do not retry"
+        case .envelope(.denied): Self.denialAdvice
         case .claims(.otherKind): Self.mediaTokenAdvice
         case .claims(let error) where error.lacksRequestor:
             "ask Adobe Pass for a new token; if a new one has no requestorID either, report it to Adobe"

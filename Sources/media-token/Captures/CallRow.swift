@@ -7,7 +7,7 @@ struct CallRow {
     static let heading = row(["#", "time (UTC)", "call", "status", "requestor", "resource", "MVPD", "holds"])
 
     let text: String
-    let errors: [String]
+    let errors: [(line: String, advice: String?)]
 
     /// The width of each column, in characters; the last one takes what is left.
     private static let widths: [Int?] = [4, 19, 16, 6, 12, 20, 14, nil]
@@ -21,7 +21,8 @@ struct CallRow {
         errors = findings.compactMap { finding in
             guard case .error(let error) = finding.result else { return nil }
             let details = [error.resource, error.action.map { "action \($0)" }, error.message].compactMap(\.self)
-            return ([error.code] + details).map { printable($0, limit: 160) }.joined(separator: "; ")
+            let line = ([error.code] + details).map { printable($0, limit: 160) }.joined(separator: "; ")
+            return (line, error.advice)
         }
         text = Self.row([
             "\(call.number)", time ?? "", call.name, call.status.map(String.init) ?? "", about[.requestor] ?? "",

@@ -15,7 +15,7 @@ struct FoundDocument: Encodable {
     }
 
     private enum Name: String, CodingKey {
-        case line, way, entry, kind, code, action, detail, resource, fields, expires, found, cut
+        case line, way, entry, kind, code, action, advice, detail, resource, fields, expires, found, cut
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -40,6 +40,7 @@ struct FoundDocument: Encodable {
             try members.encode(error.code, forKey: .code)
             try members.encode("error", forKey: .kind)
             try members.encodeIfPresent(error.action, forKey: .action)
+            try members.encodeIfPresent(error.advice, forKey: .advice)
             try members.encodeIfPresent(error.message, forKey: .detail)
             try members.encodeIfPresent(error.resource, forKey: .resource)
         }

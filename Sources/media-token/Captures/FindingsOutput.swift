@@ -74,7 +74,10 @@ struct FindingsOutput {
         let row = row()
         print(row.text)
         for note in notes { print("      \(Style.bad(note.title)): \(note.detail)") }
-        for error in row.errors { print("      \(Style.bad(error))") }
+        for error in row.errors {
+            print("      \(Style.bad(error.line))")
+            if let advice = error.advice { print("      → \(advice)") }
+        }
         if only != nil { for finding in findings { printText(finding, isOneOfSeveral: true) } }
     }
 
@@ -142,6 +145,7 @@ struct FindingsOutput {
             if let message = error.message { print("    message    \(printable(message, limit: 300))") }
             if let resource = error.resource { print("    resource   \(printable(resource))") }
             if let action = error.action { print("    action     \(printable(action))") }
+            if let advice = error.advice { print("               → \(advice)") }
         }
     }
 }
