@@ -36,6 +36,18 @@ struct RejectionTests {
         }
     }
 
+    @Test(
+        "no more than four bytes of what is no token are shown, as text if they are printable",
+        arguments: [
+            ("613e99bf-2db4-476f", "'613e'"), ("GET /play", "'GET '"), ("a", "'a'"),
+            ("a\u{1B}[2J", "the bytes 61 1b 5b 32"),
+            ("\u{202E}abc", "the bytes e2 80 ae 61"), ("abc\u{7F}", "the bytes 61 62 63 7f"),
+        ])
+    func firstBytes(input: String, shown: String) throws {
+        let message = try Mint.verifier().verify(input).message
+        #expect(message.hasPrefix("it begins with \(shown); expected <signatureInfo>, "), "\(message)")
+    }
+
     @Test("a life that the policy cut is said to be cut")
     func cutLife() throws {
         let token = try Mint.token { $0.timeToLive = 3_600_000 }

@@ -61,8 +61,10 @@ extension EnvelopeError {
             case (0xFE, 0xFF), (0xFF, 0xFE), (0, _), (_, 0): " (UTF-16? send UTF-8)"
             default: ""
             }
-        let shown = bytes.map { [$0].hexadecimal }.joined(separator: " ")
-        return "it begins with the bytes \(shown)\(hint); expected <signatureInfo>, that in Base64 or percent-encoded, "
+        let isText = bytes.allSatisfy { (0x20...0x7E).contains($0) }
+        let digits = bytes.map { [$0].hexadecimal }.joined(separator: " ")
+        let shown = isText ? "'\(String(decoding: bytes, as: UTF8.self))'" : "the bytes \(digits)"
+        return "it begins with \(shown)\(hint); expected <signatureInfo>, that in Base64 or percent-encoded, "
             + "a REST v1 <play>, or REST JSON"
     }
 }

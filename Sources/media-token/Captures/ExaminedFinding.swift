@@ -93,9 +93,12 @@ struct FindingInspector {
     }
 
     /// Examines what could not be found to be anything, as if it were a token, which says what is wrong with it.
-    mutating func examine(unrecognized bytes: [UInt8], asking questions: TokenInspector.Questions) -> ExaminedFinding {
+    mutating func examine(
+        unrecognized bytes: [UInt8], asArgument: Bool = false, asking questions: TokenInspector.Questions
+    ) -> ExaminedFinding {
         count += 1
-        let examination = inspector.inspect(RawToken(bytes), asking: questions)
+        let examination = inspector.inspect(RawToken(bytes), asking: questions).naming(
+            bytes[...], asArgument: asArgument)
         return ExaminedFinding(
             number: count, finding: Finding(unread: bytes), way: [], result: .token(examination, clearText: bytes))
     }

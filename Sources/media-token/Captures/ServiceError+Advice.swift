@@ -13,14 +13,10 @@ extension ServiceError {
         case "degradation": "apply a degradation rule, if the MVPD does not recover"
         case "retry": "try again later"
         case "retry-after": "try again after the time that the answer names"
-        case _ where isDenial || isCalledDenial: Rejection.denialAdvice
+        case _ where isDenial || code.contains("authorization_denied") || code.lowercased().contains("not authorized"):
+            Rejection.denialAdvice
         case "none": "a retry will not help: compare the request with Adobe's message"
         default: nil
         }
-    }
-
-    /// Whether the code or the message of an older service says that the viewer is not authorized.
-    private var isCalledDenial: Bool {
-        ["authorization_denied", "not authorized"].contains { code.lowercased().contains($0) }
     }
 }

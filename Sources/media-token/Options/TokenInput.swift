@@ -12,10 +12,18 @@ struct TokenInput {
             throw UsageError("\(operands.count) tokens given; expected one (quote it), @FILE, or - for standard input")
         }
         operand = operands.first == "-" ? nil : operands.first
-        if let operand, !operand.hasPrefix("@"), access(operand, F_OK) == 0 {
-            throw UsageError("'\(printable(operand))' is a file; expected @ before its name, or a token")
+        var status = stat()
+        if let operand, !operand.hasPrefix("@"), stat(operand, &status) == 0 {
+            let isFolder = status.st_mode & S_IFMT == S_IFDIR
+            let kind =
+                isFolder
+                ? "a folder and not a file; expected @ and the name of a file" : "a file; expected @ before its name"
+            throw UsageError("'\(printable(operand))' is \(kind), or a token")
         }
     }
+
+    /// Whether the input is an argument, which is the name of no file.
+    var isArgument: Bool { operand.map { !$0.hasPrefix("@") } ?? false }
 
     /// Takes the tokens from a file, or from standard input if `file` is `nil`.
     init(file: String?) {

@@ -117,7 +117,7 @@ enum InspectCommand {
             inspection.take(part)
             Console.flush()
         }
-        return inspection.finish(of: head)
+        return inspection.finish(of: head, asArgument: invocation.input.isArgument)
     }
 }
 

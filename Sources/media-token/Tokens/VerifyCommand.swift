@@ -110,21 +110,23 @@ enum VerifyCommand {
         _ invocation: Invocation, by verifier: MediaTokenVerifier, for expectation: Expectation
     ) throws(CommandError) -> (ExitStatus, [VerdictCode]) {
         var (status, codes) = (ExitStatus.success, [VerdictCode]())
+        let isArgument = invocation.input.isArgument
         try invocation.input.forEachGroup { tokens in
             for (tokens, now) in invocation.time.groups(of: tokens, for: expectation.resource) {
                 let requests = tokens.map { VerificationRequest(token: $0, expectation: expectation) }
                 guard invocation.output.showsChecks else {
-                    for outcome in verifier.verify(requests, at: now) {
+                    for (token, outcome) in zip(tokens, verifier.verify(requests, at: now)) {
                         status = max(status, outcome.exitStatus)
                         guard invocation.output.isStatus else { continue }
                         codes.append(outcome.code)
-                        if let reason = outcome.reason { Console.printError(reason) }
+                        if let reason = outcome.reason(of: token, asArgument: isArgument) { Console.printError(reason) }
                     }
                     continue
                 }
-                for (outcome, examination) in verifier.verifyAndExamine(requests, at: now) {
+                for (token, (outcome, examination)) in zip(tokens, verifier.verifyAndExamine(requests, at: now)) {
                     status = max(status, outcome.exitStatus)
-                    invocation.output.show(examination, verdict: outcome.code)
+                    invocation.output.show(
+                        examination.naming(token.bytes, asArgument: isArgument), verdict: outcome.code)
                 }
             }
             Console.flush()
@@ -141,6 +143,7 @@ enum VerifyCommand {
         var (archived, sent) = (Set<[UInt8]>(), Set<[UInt8]>())
         var inspector = FindingInspector(keys: keys)
         var shown = FindingsOutput(invocation.output, only: nil)
+        let isArgument = invocation.input.isArgument
         var decided = 0
         func verify(_ found: ExaminedFinding) {
             var found = found
@@ -148,9 +151,12 @@ enum VerifyCommand {
                 let (tokens, now) = invocation.time.groups(of: [RawToken(clearText)], for: expectation.resource)[0]
                 let requests = tokens.map { VerificationRequest(token: $0, expectation: expectation) }
                 let (outcome, examination) = verifier.verifyAndExamine(requests, at: now)[0]
-                found.examine(clearText, as: examination, verdict: outcome.code)
+                found.examine(
+                    clearText, as: examination.naming(clearText[...], asArgument: isArgument), verdict: outcome.code)
                 status = max(status, outcome.exitStatus)
-                if invocation.output.isStatus, let reason = outcome.reason { Console.printError(reason) }
+                if invocation.output.isStatus, let reason = outcome.reason(of: tokens[0], asArgument: isArgument) {
+                    Console.printError(reason)
+                }
             } else if case .error(let error) = found.result {
                 found.verdict = .invalidTokenFormat
                 status = max(status, .rejected)
@@ -194,12 +200,14 @@ extension Result where Success == Verdict, Failure == VerificationError {
         }
     }
 
-    /// Why the token is not accepted; `nil` if it is.
-    fileprivate var reason: String? {
+    /// Why the token is not accepted, or what an input is that is none; `nil` if the token is accepted.
+    fileprivate func reason(of token: RawToken, asArgument: Bool) -> String? {
         switch self {
-        case .success(.accepted): nil
-        case .success(.rejected(let rejection)): "\(rejection)"
-        case .failure(let error): "\(VerdictCode.errorUnknown.rawValue): \(error)"
+        case .success(.accepted): return nil
+        case .success(.rejected(let rejection)):
+            let known = rejection.id == nil ? UnrecognizedInput(token.bytes, asArgument: asArgument) : nil
+            return known.map { "\(rejection.code.rawValue): \($0.detail)" } ?? "\(rejection)"
+        case .failure(let error): return "\(VerdictCode.errorUnknown.rawValue): \(error)"
         }
     }
 

@@ -1,0 +1,99 @@
+internal import MediaToken
+internal import TextEncodings
+
+/// An input that is no token, and is recognised to be another thing that people have at hand.
+///
+/// Its texts hold no byte of the input, which may be a secret.
+struct UnrecognizedInput {
+    /// What the input is.
+    let detail: String
+    /// What to give in its place.
+    let advice: String
+
+    private init(_ detail: String, _ advice: String) { (self.detail, self.advice) = (detail, advice) }
+
+    /// Recognises an input; `nil` for what may hold a token, and for what is not known.
+    ///
+    /// - Parameter asArgument: whether it is an argument of the command, which is the name of no file.
+    init?(_ bytes: ArraySlice<UInt8>, asArgument: Bool) {
+        let bytes = bytes.drop(while: \.isASCIIWhiteSpace)
+        let text = bytes[..<(bytes.lastIndex { !$0.isASCIIWhiteSpace }.map { $0 + 1 } ?? bytes.startIndex)]
+        let head = String(decoding: text.prefix(1024), as: UTF8.self)
+        let mayBeToken = ["signatureInfo", "serializedToken", "PHNpZ25hdHVyZUluZm8"].contains(where: head.contains)
+        let isWord = text.count < 1024 && !text.contains { $0 <= 0x20 || $0 > 0x7E || "<>'%&?={}".utf8.contains($0) }
+        let known =
+            Self.beginning(text, head) ?? Self.json(text) ?? Self.document(head[...])
+            ?? (isWord ? Self.word(head, asArgument: asArgument) : nil)
+        guard !mayBeToken, let known else { return nil }
+        self = known
+    }
+
+    private static func beginning(_ text: ArraySlice<UInt8>, _ head: String) -> Self? {
+        if text.isEmpty {
+            return Self("the input is empty; expected a media token", "give the token, or @ and the name of its file")
+        }
+        let isASCII = text.prefix(2).contains(0) && text.prefix(2).contains { (0x20...0x7E).contains($0) }
+        if isASCII || text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) {
+            return Self("it is a text in UTF-16", "give it in UTF-8: iconv -f UTF-16 -t UTF-8 FILE")
+        }
+        if ["http://", "https://"].contains(where: head.lowercased().hasPrefix) {
+            return Self("it is a URL and no token", "give what the app got from there: nothing is fetched")
+        }
+        guard head.hasPrefix("-----BEGIN ") else { return nil }
+        return head.prefix(40).contains("PRIVATE KEY")
+            ? Self("it is a private key", "keep it secret, and give a media token")
+            : Self("it is a certificate or a public key", "give it with --key, and a media token here")
+    }
+
+    private static func json(_ text: ArraySlice<UInt8>) -> Self? {
+        guard let members = (try? StrictJSON.readObject(text))?.members else { return nil }
+        func has(_ name: String) -> Bool { members[JSONName(name)] != nil }
+        if has("serializedToken") || has("decisions") { return nil }
+        if has("code"), has("action") { return error }
+        return Self(
+            "it is JSON with neither 'serializedToken' (REST v1) nor 'decisions' (REST v2)", Rejection.mediaTokenAdvice)
+    }
+
+    private static let error = Self("it is an error and no token", "media-token inspect says what to do about it")
+
+    private static func document(_ head: Substring) -> Self? {
+        guard head.hasPrefix("<") else { return nil }
+        if head.hasPrefix("<?") || head.hasPrefix("<!--"), let end = head.firstIndex(of: ">") {
+            return document(head[end...].dropFirst().drop(while: \.isWhitespace))
+        }
+        switch head.dropFirst().prefix(while: { $0.isLetter || $0 == "!" }).lowercased() {
+        case "", "play": return nil
+        case "error": return error
+        case "html", "!doctype": return Self("it is an HTML page", "read it: it came in place of Adobe's answer")
+        case "rss": return Self("it is an MRSS resource", "give it with --resource-file, and a media token here")
+        case let name where TokenKind.allCases.flatMap(\.roots).contains { $0.lowercased() == name }:
+            return Self("it is a token without its signature", "give the whole of it, from <signatureInfo> on")
+        default: return Self("it is an XML document and no token", Rejection.mediaTokenAdvice)
+        }
+    }
+
+    private static func word(_ word: String, asArgument: Bool) -> Self? {
+        if word.hasPrefix("eyJ"), word.utf8.allSatisfy({ $0.isLetterOrDigit || "-_.".utf8.contains($0) }) {
+            return Self("it is a JSON Web Token (JWT), as access tokens are", Rejection.mediaTokenAdvice)
+        }
+        let isUUID = word.split(separator: "-").map(\.utf8.count) == [8, 4, 4, 4, 12]
+        if isUUID, word.allSatisfy({ $0 == "-" || $0.isHexDigit }) {
+            return Self("it is a UUID, as sessions and devices have", Rejection.mediaTokenAdvice)
+        }
+        let ending = word.split(separator: ".", omittingEmptySubsequences: false).dropFirst().last ?? ""
+        let isNamed = (2...5).contains(ending.utf8.count) && ending.utf8.allSatisfy(\.isLetterOrDigit)
+        guard isNamed || ["/", "./", "../", "~/"].contains(where: word.hasPrefix) else { return nil }
+        let missing = asArgument ? ", and there is no file of that name" : ""
+        return Self("it looks like the name of a file\(missing)", "give @ and the name of a file, or the token itself")
+    }
+}
+
+extension Examination {
+    /// The examination of an input that is no token, in words that say what it is, if that is recognised.
+    func naming(_ input: ArraySlice<UInt8>, asArgument: Bool) -> Examination {
+        guard id == nil, firstFailure?.code == .invalidTokenFormat,
+            let known = UnrecognizedInput(input, asArgument: asArgument)
+        else { return self }
+        return saying(known.detail, advice: known.advice)
+    }
+}
