@@ -243,6 +243,22 @@ def ended(page):
     check(page.verdict == "No result." and "TNT" not in page.text, "no older result is left")
 
 
+def binary_files(page):
+    """Files that are no text and hold no token, each with what the page says of it."""
+    noise = bytes((37 * i * i + 11 * i) % 256 for i in range(3000))
+    for name, head, said in [("shot.png", b"\x89PNG\r\n\x1a\n", "shot.png: it is a picture; copy the token as text"),
+                             ("log.gz", b"\x1f\x8b\x08", "log.gz: it is a gzip file; what could be unpacked of it holds no token"),
+                             ("guide.pdf", b"%PDF-1.4\n", "guide.pdf: it is a PDF document; copy the token as text"),
+                             ("Main.class", b"\xca\xfe\xba\xbe\0\0\0\x34", "Main.class: it is a compiled Java class or a program; expected text"),
+                             ("data", b"", "data: it is a binary file; expected text")]:
+        page.open()
+        page.drop(name, head + noise)
+        page.wait(said, lambda: f"INVALID_TOKEN_FORMAT: {said}" in page.verdict)
+        check(not page.words("checks"), "no check is listed that cannot be made")
+    page.drop("note.txt", "Grüße\t\x1b[1mno token\x1b[0m\n".encode("latin-1"))
+    page.wait("a text without a token is no binary file", lambda: "it begins with the bytes" in page.verdict and "binary" not in page.verdict)
+
+
 def personal_data(page):
     page.open()
     page.paste(clear)
@@ -551,7 +567,7 @@ def foreign_requests(url):
 with browser() as driver:
     with served() as url:
         page = Page(driver, url)
-        for part in [pasted_forms, several_tokens, capture, late_answers, personal_data, dropped_key, keystore, expectations,
+        for part in [pasted_forms, several_tokens, capture, late_answers, binary_files, personal_data, dropped_key, keystore, expectations,
                      taken_along, limits, time_line, other_kinds, pkcs12, grants, keyboard, accessibility, nothing_left]:
             part(page)
         foreign_requests(url)

@@ -15,7 +15,7 @@ struct FoundDocument: Encodable {
     }
 
     private enum Name: String, CodingKey {
-        case line, way, entry, kind, code, action, advice, detail, resource, fields, expires, found, cut
+        case line, way, entry, kind, code, action, advice, detail, resource, fields, expires, found, cut, format
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -29,6 +29,7 @@ struct FoundDocument: Encodable {
         try members.encode(finding.way, forKey: .way)
         try members.encodeIfPresent(entry, forKey: .entry)
         try members.encodeIfPresent(finding.cut, forKey: .cut)
+        try members.encodeIfPresent(finding.format, forKey: .format)
         switch finding.result {
         case .token: break
         case .grant(let grant, _):

@@ -49,8 +49,7 @@ struct CaptureInspection {
         } else if inspector.count == 0, !output.hasCalls {
             let examined = inspector.examine(unrecognized: head, asArgument: asArgument, asking: questions)
             status = examined.exitStatus
-            output.showNothing(in: head)
-            output.show(examined)
+            output.showNothing(but: examined)
         }
         output.finish()
         return output.isMissingEntry ? .undecided : status

@@ -20,6 +20,8 @@ struct ExaminedFinding {
     private(set) var result: Result
     /// The code of the verdict on a token; `nil` if it was only inspected.
     var verdict: VerdictCode?
+    /// What the input is and what to do with it, if nothing was found in it and it is no text.
+    fileprivate(set) var format: String?
 
     /// What to do about a token that was cut: the checks of what is left of it tell nothing more.
     static let cutAdvice = "a cut token cannot be verified: get the whole of it"
@@ -99,8 +101,10 @@ struct FindingInspector {
         count += 1
         let examination = inspector.inspect(RawToken(bytes), asking: questions).naming(
             bytes[...], asArgument: asArgument)
-        return ExaminedFinding(
+        var examined = ExaminedFinding(
             number: count, finding: Finding(unread: bytes), way: [], result: .token(examination, clearText: bytes))
+        examined.format = BinaryFormat.description(ofFileBeginning: bytes)
+        return examined
     }
 
     /// The reading that is a token, so that its signature or, without keys, its form fits; else the first.

@@ -36,12 +36,11 @@ struct FindingsOutput {
         (self.remark, self.write) = (remark, write)
     }
 
-    /// Says that nothing was found, before what that is as a token.
-    ///
-    /// - Parameter head: the first bytes of the capture.
-    func showNothing(in head: [UInt8]) {
-        let format = BinaryFormat.description(ofFileBeginning: head).map { ": \($0)" } ?? ""
+    /// Shows that nothing was found, and what the input is as a token.
+    mutating func showNothing(but unrecognized: ExaminedFinding) {
+        let format = unrecognized.format.map { ": \($0)" } ?? ""
         if !output.isJSON { print(Style.faint("found   nothing\(format); read as a token, the input is")) }
+        show(unrecognized)
     }
 
     /// Whether the entry that was asked for is none of the archive.
