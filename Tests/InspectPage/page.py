@@ -275,7 +275,14 @@ def dropped_key(page):
     page.find("own-time").click()
     page.wait_verdict("UNVERIFIED", "without a key")
     page.drop("adobe.pem", key.read_bytes())
-    page.wait("a short key is refused, with the option that allows it", lambda: "--min-rsa-bits 1024" in page.words("keys"))
+    page.wait("a short key is refused by its name, with the field that allows it", lambda: "adobe.pem: is RSA with 1024 bits; at least 2048 are required "
+              "(1024 in “Shortest RSA key, in bits” allows it)" in page.words("keys"))
+    page.drop("notes.pem", b"no key")
+    page.wait("a file without a key is refused by its name", lambda: "notes.pem: holds neither PEM" in page.words("keys"))
+    page.fill("bits", "1023" + Keys.TAB)
+    page.wait("while a field keeps all keys from being loaded, each is named with that", lambda: [line for line in page.words("keys").splitlines() if line.endswith("Remove")]
+              == [f"{name}: not loaded, since Shortest RSA key, in bits: '1023'; expected a whole number from 1024 to 8192 Remove" for name in ["adobe.pem", "notes.pem"]])
+    page.use("[aria-label='Remove notes.pem']", lambda button: button.click())
     page.fill("bits", "1024" + Keys.TAB)
     page.wait("the page says which key verified the token", lambda: "verified this token" in page.words("keys"))
     page.wait_verdict("VERIFIED", "with a key")
@@ -287,9 +294,10 @@ def limits(page):
     def width(name):
         return page.run("return document.getElementById(`span-${arguments[0]}`).getBoundingClientRect().width", name)
     check(abs(width("skew") / width("life") - 480 / 420) < .02, "the time line has the skew that applies without an option")
-    for name, refused, taken in [("skew", 301, 300), ("bits", 1023, 1024)]:
+    for name, label, refused, taken in [("skew", "Clock skew, in seconds", 301, 300), ("bits", "Shortest RSA key, in bits", 1023, 1024)]:
         page.fill(name, f"{refused}{Keys.TAB}")
-        page.wait(f"--{name} {refused} is beyond the program's limit and the field's", lambda: str(refused) in page.words("problem")
+        page.wait(f"{refused} is beyond the program's limit and the field's, which the page calls by its label", lambda:
+                  re.match(f"{label}: '?{refused}'?; expected", page.words("problem"))
                   and page.run("return document.getElementById(arguments[0]).matches(':out-of-range')", name))
         page.fill(name, f"{taken}{Keys.TAB}")
         page.wait(f"{taken} is within both", lambda: not page.words("problem")
@@ -347,7 +355,7 @@ def pkcs12(page):
     # Without an ending the file is known by its first bytes.
     for name, dropped in [("trust.p12", "trust.p12"), ("trust.p12", "keystore"), ("full.p12", "full.p12")]:
         page.drop(dropped, files[name])
-        page.wait(f"{dropped} needs its password", lambda: "needs its password" in page.words("keys"))
+        page.wait(f"{dropped} needs its password", lambda: f"{dropped}: is a PKCS#12 and needs its password Remove" in page.words("keys"))
         page.use("#keys input", lambda field: field.send_keys("another" + Keys.ENTER))
         page.wait("a wrong password is called so", lambda: "wrong password" in page.words("keys"))
         page.use("#keys input", lambda field: field.send_keys("a password" + Keys.ENTER))
@@ -489,9 +497,13 @@ def accessibility(page):
     page.paste((root / "Tests/Vectors/mrss-tokens.txt").read_text().strip().splitlines()[0])
     page.wait_verdict("TOKEN_EXPIRED", "a token with an MRSS resource, pasted")
     page.find("own-time").click()
+    signed = page.run("return fieldNamed(expectations.resource[1])")
+    page.fill("expected-resource", re.sub("<rss version=\"([^\"]*)\"", r"<rss version='\1'", signed))
+    page.wait("a setting that would help is called by its label", lambda: "would match (“Compare MRSS by its canonical XML”)" in page.words("checks"))
     page.fill("expected-resource", "<rss><channel/></rss>")
     page.wait_verdict("INVALID_RESOURCE_ID", "another MRSS resource is expected")
-    check(page.words("beside-expected").split() == ["<rss>", "<channel/>", "</rss>"] and len(page.words("beside-signed").splitlines()) > 5, "MRSS is shown with an element on each line")
+    page.wait("MRSS is shown with an element on each line", lambda: page.words("beside-expected").split() == ["<rss>", "<channel/>", "</rss>"]
+              and len(page.words("beside-signed").splitlines()) > 5)
     shots(page, "mrss")
 
 
