@@ -309,6 +309,8 @@ def limits(page):
 def other_kinds(page):
     with tempfile.TemporaryDirectory() as place:
         subprocess.run([program, "keys", "generate", "--bits", "2048", "--to", place], check=True, stdout=subprocess.DEVNULL)
+        later = subprocess.run([program, "issue", "--signing-key", f"{place}/development.key", "--requestor", "MML", "--resource", "TNT",
+                                "--issued-at", "+3d"], check=True, stdout=subprocess.PIPE, text=True).stdout
         token = subprocess.run([program, "issue", "--signing-key", f"{place}/development.key", "--kind", "authn", "--requestor", "MML",
                                 "--resource", "TNT", "--device", 'device-"of"-a-viewer' * 20], check=True, stdout=subprocess.PIPE, text=True).stdout
         authorization = subprocess.run([program, "issue", "--signing-key", f"{place}/development.key", "--kind", "authz", "--requestor", "MML",
@@ -316,6 +318,7 @@ def other_kinds(page):
     page.open()
     page.paste(token)
     page.wait_verdict("UNVERIFIED", "an AuthN token, pasted")
+    check(edges(page, "#span-life")[0] - 1 <= edges(page, "#span-now:not(.cut)")[0] <= edges(page, "#span-life")[1] and "The line is now, " in page.words("now-text"), "of a living token now is a line on the bar")
     personal = re.findall("<(?:simpleTokenAuthenticationGuid|simpleSaml\\w+|simpleTokenFingerprint)>([^<]+)", html.unescape(token))
     check(len(personal) == 4 and not any(value in page.text for value in personal), "GUID, SAML index, name and device are not shown")
     shots(page, "authn")
@@ -326,6 +329,10 @@ def other_kinds(page):
     page.wait("copied: ticket", lambda: "Copied" in page.words("copied"))
     ticket = page.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
     check("bound to device" in ticket and "-a-viewer" not in ticket, "nor in a ticket, where quotes are escaped")
+    page.open()
+    page.paste(later)
+    page.wait_verdict("TOKEN_NOT_YET_VALID", "a token of later days, pasted")
+    check(abs(edges(page, "#span-now.cut")[0] - edges(page, ".track")[0]) < 2 and re.match(r"Now is \d+ days.* before its issue, beyond the cut at the left", page.words("now-text")), "now is at the left end of its bar")
     page.open()
     page.paste(authorization)
     page.wait_verdict("UNVERIFIED", "an AuthZ token, pasted")
@@ -481,6 +488,15 @@ def time_line(page):
     page.find("now").click()
     page.wait_verdict("TOKEN_EXPIRED", "now")
     check("years" in page.words("at-text"), "the page says how long ago the token expired")
+    track, life, mark = (edges(page, part) for part in [".track", "#span-life", "#span-now.cut"])
+    check(life[1] - life[0] > (track[1] - track[0]) / 3 and life[1] < mark[0] and abs(mark[1] - track[1]) < 2, f"of a token that died years ago the life is seen, and the bar is cut for now: {track, life, mark}")
+    check(re.fullmatch(r"Now is \d+ years.* after its expiry, beyond the cut at the right\.", page.words("now-text")), "the page says how far away now is")
+    check(int(slider.get_attribute("max")) - int(slider.get_attribute("min")) < 1000, "the time line leads to the minutes around the token's life only")
+
+
+def edges(page, selector):
+    """The left and the right edge of an element."""
+    return page.run("const { left, right } = document.querySelector(arguments[0]).getBoundingClientRect(); return [left, right]", selector)
 
 
 def accessibility(page):
