@@ -202,6 +202,11 @@ def capture(page):
                               ("https://api.example/api/v2/MML/profiles", forms["a denial"][0], "denied: Adobe Pass (api.example) answered")]:
         page.paste(har((url, "{}", came, 59)))
         page.wait(answer, lambda: answer in page.verdict)
+        ticket = page.run("return ticket()")
+        check("\nCall:      entry 1, POST " in ticket and ", answered 200, 2016-03-17T22:01:59Z\n" in ticket, f"the ticket of an error names the call: {ticket}")
+    page.paste(json.dumps({"code": "DENIED", "status": 403, "detail": f"viewer@tv.example, session {guid}, token {'A' * 200}"}))
+    page.wait("an error that names a person", lambda: guid in page.verdict)
+    check(page.run("return ticket()").startswith("DENIED: the service answered: ••••, session ••••, token ••••"), "has a ticket that does not")
     page.paste(refused)
     page.wait("outside of a HAR file a gate's code is a service's", lambda: "INVALID_RESOURCE_ID: the service answered" in page.verdict)
     page.paste(forms["a denial"][0])
@@ -254,7 +259,7 @@ def binary_files(page):
         page.open()
         page.drop(name, head + noise)
         page.wait(said, lambda: f"INVALID_TOKEN_FORMAT: {said}" in page.verdict)
-        check(not page.words("checks"), "no check is listed that cannot be made")
+        check(not page.words("checks") and not re.search("^(To do|Checks|Key):", page.run("return ticket()"), re.M), "no check is listed that cannot be made, on the page or in a ticket")
     page.drop("note.txt", "Grüße\t\x1b[1mno token\x1b[0m\n".encode("latin-1"))
     page.wait("a text without a token is no binary file", lambda: "it begins with the bytes" in page.verdict and "binary" not in page.verdict)
 
@@ -328,7 +333,9 @@ def other_kinds(page):
     page.find("copy-ticket").click()
     page.wait("copied: ticket", lambda: "Copied" in page.words("copied"))
     ticket = page.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
-    check("bound to device" in ticket and "-a-viewer" not in ticket, "nor in a ticket, where quotes are escaped")
+    check("bound to device '••••…'; expected '••••'\nTo do:     a token is good on the device only" in ticket and "-a-viewer" not in ticket,
+          f"nor is it in a ticket, which says what to do, and hides the device that was asked for too: {ticket}")
+    check(not any(value in ticket for value in personal), "nor is anything else of the person")
     page.open()
     page.paste(later)
     page.wait_verdict("TOKEN_NOT_YET_VALID", "a token of later days, pasted")
@@ -457,7 +464,14 @@ def taken_along(page):
         page.find(f"copy-{name}").click()
         page.wait(f"copied: {name}", lambda: "Copied" in page.words("copied"))
         copied[name] = page.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
-    check(guid in copied["json"] and guid not in copied["ticket"] and "resourceID" in copied["ticket"], "the ticket has no session GUID")
+    check(guid in copied["json"] and guid not in copied["ticket"], "the ticket has no session GUID")
+    version = subprocess.run([program, "--version"], check=True, capture_output=True, text=True).stdout.split()[1]
+    lines = copied["ticket"].splitlines()
+    check(lines[0] == "VERIFIED: these hold: format, signature, window, requestor, resource", f"the ticket begins with the verdict: {lines[0]}")
+    missing = [line for line in ["Checked:   as of 2016-03-17T22:01:31Z; asked 20", "Checks:    format passed, signature passed", "Requestor: MML", "Resource:  TNT", "MVPD:      TempPass",
+               "Issued:    2016-03-17T22:01:31Z", "Expires:   2016-03-17T22:08:31Z", "Found:     line 1 › clear", "Token:     media, ID ", "Key:       ", f"Program:   media-token {version}"]
+               if not any(found.startswith(line) for found in lines)]
+    check(not missing, f"the ticket has all that a support desk asks for, in a line each: {missing or ''}")
     with tempfile.TemporaryDirectory() as place:
         (pathlib.Path(place) / "token.txt").write_text(clear)
         (pathlib.Path(place) / "adobe.pem").write_bytes(key.read_bytes())

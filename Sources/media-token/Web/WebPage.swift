@@ -4,7 +4,9 @@ internal import TokenCrypto
 
 /// The page that is embedded in the program, and the header fields that keep it from doing anything but asking its server.
 struct WebPage: Sendable {
-    let bytes = PackageResources.page_html
+    let bytes = Array(
+        String(decoding: PackageResources.page_html, as: UTF8.self)
+            .replacing("{version}", with: ProgramVersion.text, maxReplacements: 1).utf8)
     private let policy: String
 
     init() throws(CommandError) {
