@@ -77,8 +77,14 @@ package struct Finding: Sendable {
     /// if that one has its last tag: then what was taken off may be a part of it, as the line breaks of a resource.
     func merging(_ other: Finding) -> Finding {
         let (own, others) = (wholeReadings, other.wholeReadings)
-        return Finding(.token(other.isWrapped ? others + own : own + others), way: [], line: other.line, extent: extent)
+        var known = Set<[UInt8]>()
+        let readings = (other.isWrapped ? others + own : own + others).filter { known.insert($0.clearText).inserted }
+        return Finding(
+            .token(Array(readings.prefix(Self.readingLimit))), way: [], line: other.line, extent: extent)
     }
+
+    /// The maximum number of readings of one token, the likeliest first.
+    private static let readingLimit = 40
 
     /// The readings of a token, with the whole way to each.
     private var wholeReadings: [Reading] {

@@ -107,16 +107,21 @@ struct FindingInspector {
         return examined
     }
 
-    /// The reading that is a token, so that its signature or, without keys, its form fits; else the first.
+    /// The reading that is a token, so that its signature or, without keys, its form fits; else the first whose form fits, or
+    /// the first of all.
     private func read(
         _ readings: [Finding.Reading], asking questions: TokenInspector.Questions
     ) -> (Finding.Reading, Examination) {
-        let all = readings.map { ($0, inspector.inspect(RawToken($0.clearText), asking: questions)) }
-        return all.first { _, examination in
-            examination.reports.allSatisfy { report in
-                report.outcome != .failed || report.check != .signature && report.check != .format
-            }
-        } ?? all[0]
+        var rated: [(fit: Int, reading: Finding.Reading, examination: Examination)] = []
+        for reading in readings {
+            let examination = inspector.inspect(RawToken(reading.clearText), asking: questions)
+            let failed = examination.reports.filter { $0.outcome == .failed }.map(\.check)
+            let fit = failed.contains(.format) ? 0 : failed.contains(.signature) ? 1 : 2
+            if fit == 2 { return (reading, examination) }
+            rated.append((fit, reading, examination))
+        }
+        let best = rated.first { $0.fit == 1 } ?? rated[0]
+        return (best.reading, best.examination)
     }
 }
 
