@@ -8,6 +8,9 @@ enum CaptureRetry {
     ///
     /// - Returns: What was found then; nothing if no token comes out.
     static func findings(in text: ArraySlice<UInt8>, at place: CaptureSearch.Place) -> [Finding] {
+        // What a reader of documents leaves out, such as what tools add to a call, is there as it is.
+        let asItIs = findings(searching: text, at: place)
+        if asItIs.contains(where: \.isPlainToken) { return asItIs }
         let unpacked = unpacked(text, at: place)
         return unpacked.isEmpty ? findings(in: text, at: place, count: text.count <= twoLimit ? 2 : 1) : unpacked
     }

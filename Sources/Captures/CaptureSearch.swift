@@ -44,6 +44,7 @@ final class CaptureSearch {
     private var depth: Int
     /// The object whose value is searched; `nil` outside of documents.
     private var object: Facts.Object?
+    private var origin = Finding.Origin()
 
     init(depth: Int = 0) { self.depth = depth }
 
@@ -90,7 +91,7 @@ final class CaptureSearch {
     private func add(_ document: CaptureSearch) {
         let (inner, innerFacts) = document.takeAll()
         for var finding in inner {
-            finding.object = object
+            (finding.object, finding.origin) = (object, origin)
             findings.append(finding)
         }
         // What an answer says is not what was asked for.
@@ -104,6 +105,7 @@ final class CaptureSearch {
     /// Takes one value of a document, and searches it.
     func take(_ value: [UInt8], at steps: ArraySlice<JSONWalker.Step>, in place: Place) {
         let (object, name) = steps.splittingLastName
+        origin = Finding.Origin(value: origin.value + 1, of: steps)
         if !isCall, facts.isFull(before: object) { completeFindings(before: object) }
         facts.add(value, name, in: object, at: place)
         let isDocument = value.first == UInt8(ascii: "{") || value.first == UInt8(ascii: "[")
@@ -155,9 +157,8 @@ final class CaptureSearch {
             add(.grant(String(decoding: text[grant.range], as: UTF8.self)), at: named)
             return grant.range.upperBound
         case .error:
-            guard let document = ErrorDocument(in: text, at: run.start) else { return run.end }
-            add(.error(document.error), at: place)
-            return document.end
+            if let document = ErrorDocument(in: text, at: run.start) { add(.error(document.error), at: place) }
+            return run.end
         case .answer(let escape):
             let before = text[..<run.start].suffix(Self.answerHead)
             guard let brace = before.lastIndex(of: UInt8(ascii: "{")) else { return run.end }
@@ -189,7 +190,9 @@ final class CaptureSearch {
     }
 
     private func add(_ content: Finding.Content, at place: Place, _ extent: Finding.Extent = .plain) {
-        findings.append(Finding(content, way: place.way, line: place.line, object: object, extent: extent))
+        var finding = Finding(content, way: place.way, line: place.line, object: object, extent: extent)
+        finding.origin = origin
+        findings.append(finding)
     }
 
     /// Returns and forgets the findings since the last call, with the statements and errors of their documents.

@@ -29,7 +29,7 @@ final class CapturedDocument {
             place.way += [Finding.archive, "entry \(number)"]
             path = path[entryPath.endIndex...]
             // What tools add to an entry, such as the stack of the script that asked, belongs to no call.
-            if case .name(let name)? = path.first, name.hasPrefix("_") { return }
+            if case .name(let name)? = path.first, name.hasPrefix("_"), name != Self.messages { return }
         } else {
             var isNew = entry != nil
             if case .index? = path.first, path.first != item { (isNew, item) = (true, path.first) }
@@ -38,6 +38,9 @@ final class CapturedDocument {
         search.isCall = entry != nil
         search.take(value, at: path, in: place)
     }
+
+    /// What Chromium adds to an entry for the messages of a WebSocket, which are part of the call.
+    private static let messages = "_webSocketMessages"
 
     /// The largest number of steps before an archive's `log`: tools put it into an object or an array of theirs.
     private static let depthLimit = 4
@@ -54,34 +57,19 @@ final class CapturedDocument {
     /// Reports what was taken since the last report.
     func finish() {
         let (all, facts) = search.takeAll()
-        let findings = Self.withoutRepetitions(
+        var repetitions = Repetitions(hasRecords: entry == nil)
+        let findings =
             all.filter { finding in
                 // A browser repeats the URL of a page in the requests of that page, and no request has an error of the service.
                 let header = finding.object.flatMap { facts[$0]["name"] }
                 if case .error = finding.content { return finding.isSent != true }
                 return header?.lowercased() != "referer"
-            })
+            }.filter { repetitions.isNew($0) }
         if let entry {
             use(.call(CapturedCall(number: number, line: entry.line, findings: findings, facts: facts)))
         } else if !findings.isEmpty {
             use(.findings(findings))
         }
         entry = nil
-    }
-
-    /// The findings, each token once: archives repeat parameters, and a long string is read in pieces that overlap.
-    private static func withoutRepetitions(_ findings: [Finding]) -> [Finding] {
-        var known: Set<[UInt8]> = []
-        var grants: [String] = []
-        return findings.filter { finding in
-            switch finding.content {
-            case .token(let readings):
-                known.insert((finding.isSent == true ? [1] : [0]) + (readings.first?.clearText ?? [])).inserted
-            case .grant(let text):
-                // A list of parameters has the value alone, without the name that it has in the URL.
-                !grants.contains { $0.hasSuffix(text) || text.hasSuffix($0) } && grants.append(text) == ()
-            case .error: true
-            }
-        }
     }
 }

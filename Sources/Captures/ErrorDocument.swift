@@ -3,11 +3,9 @@ internal import TextEncodings
 /// An error of Adobe's older services: `<error><status>403</status><message>…</message><details>…</details></error>`.
 struct ErrorDocument {
     let error: ServiceError
-    /// The position behind it.
-    let end: Int
-
     private static let limit = 4096
     private static let closingTag: StaticString = "</error>"
+    private static let openingTag: StaticString = "<error"
 
     /// Reads the error; `nil` if there is none, or if it says nothing.
     ///
@@ -16,10 +14,10 @@ struct ErrorDocument {
         guard text[..<start].last == UInt8(ascii: "<") else { return nil }
         var rest = text[start...].prefix(Self.limit)
         while let bracket = rest.position(of: UInt8(ascii: "<")), !rest[bracket...].begins(with: Self.closingTag) {
+            if rest[bracket...].begins(with: Self.openingTag) { return nil }
             rest = rest[(bracket + 1)...]
         }
         guard let bracket = rest.position(of: UInt8(ascii: "<")) else { return nil }
-        end = bracket + Self.closingTag.utf8CodeUnitCount
         let document = String(decoding: text[start..<bracket], as: UTF8.self)
         func element(_ name: String) -> String? {
             guard let begin = document.firstRange(of: "<\(name)>")?.upperBound,

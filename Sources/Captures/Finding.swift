@@ -28,6 +28,25 @@ package struct Finding: Sendable {
 
     /// The object in which it was found, of the document that is reported; `nil` in any other text.
     var object: Facts.Object?
+    var origin = Origin()
+
+    /// Where in a document something was found, to tell what it says again from what happened again.
+    struct Origin {
+        /// The number of the value.
+        private(set) var value = 0
+        /// The path of the innermost item of an array around the value. Lists that hold values alone, as a search engine has one for
+        /// each field, have no name in it.
+        private(set) var record: ArraySlice<JSONWalker.Step> = []
+
+        init() {}
+
+        init(value: Int, of steps: ArraySlice<JSONWalker.Step>) {
+            func isIndex(_ step: JSONWalker.Step) -> Bool { if case .index = step { true } else { false } }
+            let object = steps.splittingLastName.object
+            let items = object.lastIndex(where: isIndex).map { object[...$0] } ?? []
+            (self.value, record) = (value, items + steps[object.endIndex...].drop { !isIndex($0) })
+        }
+    }
 
     /// Creates a finding of a capture in which nothing was found, to say why it is no token.
     package init(unread capture: [UInt8]) {
@@ -136,7 +155,27 @@ package struct ServiceError: Sendable, Equatable {
     /// The resource whose decision it is.
     package let resource: String?
     /// Whether other services answer in the same form, so that only an answer of Adobe Pass is known to be an error of it.
-    var isOfAnyService = false
+    let isOfAnyService: Bool
     /// Whether it stands in the place of an authorization.
-    package internal(set) var isDenial = false
+    package let isDenial: Bool
+
+    /// Creates an error without its long words: a token has some, and what a service says may hold one.
+    init(
+        code: String, action: String?, message: String?, resource: String?, isOfAnyService: Bool = false,
+        isDenial: Bool = false
+    ) {
+        (self.code, self.action) = (Self.withoutLongWords(code), action.map(Self.withoutLongWords))
+        self.message = message.map(Self.withoutLongWords)
+        self.resource = resource.flatMap { $0.contains("signatureInfo") ? nil : $0 }
+        (self.isOfAnyService, self.isDenial) = (isOfAnyService, isDenial)
+    }
+
+    private static let longestWord = 80
+    private static let shownOfLongWord = 20
+
+    private static func withoutLongWords(_ text: String) -> String {
+        guard text.utf8.count > longestWord else { return text }
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        return words.map { $0.utf8.count > longestWord ? $0.prefix(shownOfLongWord) + "…" : $0 }.joined(separator: " ")
+    }
 }

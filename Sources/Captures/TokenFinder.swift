@@ -33,9 +33,9 @@ package struct TokenFinder {
             }
         }
 
-        /// Whether it is no request to which no answer came.
-        package var isAnswered: Bool {
-            if case .call(let call) = self { call.isAnswered } else { true }
+        /// Whether a backend may have used up what is in it.
+        package var isDecided: Bool {
+            if case .call(let call) = self { call.isDecided } else { true }
         }
     }
 

@@ -32,11 +32,14 @@ enum Wrapping: String, CaseIterable {
     func lines(of text: ArraySlice<UInt8>) -> CaptureSearch.Lines {
         switch self {
         case .formatting, .plusSigns: .ofCapture
+        // The lines of a capture end with line feeds.
         case .prefixes, .wraps, .wrapsAtBlanks:
-            .starting(
-                parts(of: text).reduce(into: [0]) { starts, line in
-                    starts.append(starts[starts.count - 1] + line.count + separator.count)
-                })
+            !text.contains(0x0A)
+                ? .one
+                : .starting(
+                    parts(of: text).reduce(into: [0]) { starts, line in
+                        starts.append(starts[starts.count - 1] + line.count + separator.count)
+                    })
         default: .one
         }
     }

@@ -63,8 +63,11 @@ final class ZIPArchive {
     /// The length of a file whose size stands behind it, if it is not packed, so that its end does not show otherwise.
     private func distanceToSize(isNeeded: Bool) -> Int {
         guard isNeeded else { return 0 }
+        var searched = 0
         while true {
-            if let end = packed.firstRange(of: Self.sizeMagic)?.lowerBound { return end - packed.startIndex }
+            let end = packed.dropFirst(searched).firstRange(of: Self.sizeMagic)?.lowerBound
+            if let end { return end - packed.startIndex }
+            searched = max(0, packed.count - Self.sizeMagic.count + 1)
             guard fill(packed.count + 1) else { return packed.count }
         }
     }

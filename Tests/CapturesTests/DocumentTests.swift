@@ -112,6 +112,65 @@ struct DocumentTests {
         #expect(found.map { $0.stated[.resource] } == ["R999", "R1999", "R2999"])
     }
 
+    @Test(
+        "A token counts once for each record, or as often as one value of the record has it",
+        arguments: [
+            (#"{"hits":{"hits":[{"_source":{"message":"T"}},{"_source":{"message":"T"}}]}}"#, 2),
+            (#"{"events":[{"message":"a T"},{"message":"b T"},{"message":"c"}]}"#, 2),
+            (#"{"message":"first T\nsecond T"}"#, 2), (#"{"message":"first T\nsecond T","token":"T"}"#, 2),
+            (#"{"message":"a T","fields":{"token":["T"],"raw":["T"]}}"#, 1),
+            (#"{"hits":[{"message":"T","headers":[{"value":"x"},{"value":"T"}]},{"message":"T"}]}"#, 2),
+            (#"{"lines":["T","T"]}"#, 2), (#"{"result":[{"values":[["1","T"],["2","T"]]}]}"#, 2),
+            (#"{"a":[{"b":"T"}],"c":"T"}"#, 1),
+        ])
+    func repetitions(_ document: String, _ count: Int) {
+        let text = document.replacing("T", with: Form.base64)
+        #expect(findings(in: Array(text.utf8)).count == count, "\(document)")
+    }
+
+    @Test("A request has a token as often as one of its parts has it")
+    func repetitionsInRequests() throws {
+        func count(_ request: String, url: String = "https://a.example/x") throws -> Int {
+            let har = Form.har(Form.entry(url: url, request: request, content: #""text":"{}""#))
+            return try #require(calls(in: har).first).findings.count
+        }
+        let list = #","queryString":[{"name":"token","value":"\#(Form.base64)"}]"#
+        #expect(try count(list, url: "https://a.example/?token=\(Form.base64)") == 1)
+        let batch = #","postData":{"text":"[{\"token\":\"\#(Form.base64)\"},{\"token\":\"\#(Form.base64)\"}]"}"#
+        #expect(try count(batch) == 2)
+    }
+
+    @Test("A message of a WebSocket belongs to its call, and nothing is put into its token")
+    func webSockets() throws {
+        let message = #""_webSocketMessages":[{"type":"send","data":"\#(Form.token)"}]"#
+        let har = Form.har(Form.entry(content: #""text":"""#).dropLast() + "," + message + "}")
+        let found = try #require(calls(in: har).first).findings
+        try #require(found.count == 1)
+        guard case .token(let readings) = found[0].content else { throw Unexpected() }
+        #expect(readings.first?.clearText == Array(Form.token.utf8))
+        let elsewhere = har.replacing("_webSocketMessages", with: "_other")
+        let other = findings(in: Array(elsewhere.utf8))
+        try #require(other.count == 1)
+        guard case .token(let readings) = other[0].content else { throw Unexpected() }
+        #expect(readings.first?.clearText == Array(Form.token.utf8), "nothing is taken off what is there as it is")
+    }
+
+    private struct Unexpected: Error {}
+
+    @Test("A token in the words of an error is found, and not repeated in them", arguments: [Form.token, Form.base64])
+    func tokenInError(_ token: String) {
+        let xml = "<error><status>403</status><message>denied</message><details>no \(token)</details></error>"
+        let found = findings(in: Array(xml.utf8))
+        #expect(found.compactMap(\.error).map(\.code) == ["denied"] && found.count == 2, "\(found)")
+        let json = #"{"status":403,"code":"denied","message":"no \#(token)","resource":"\#(token)"}"#
+        let errors = (found + findings(in: Array(json.utf8))).compactMap(\.error)
+        #expect(errors.count == 2)
+        for error in errors {
+            #expect(error.message?.hasPrefix("no ") == true && error.message?.utf8.count ?? 999 < 120)
+            #expect(error.resource?.contains("signatureInfo") != true)
+        }
+    }
+
     @Test("A name may hold a dot or a bracket")
     func names() {
         for name in ["error.v1", "error[v1]", "a.b.c"] {

@@ -54,12 +54,57 @@ struct CallNoteTests {
         #expect(lines[2].hasPrefix("used twice: ") && lines[2].hasSuffix("in entry 2 before, which got 200"))
     }
 
-    @Test("A second use is a retry if the first one was not decided", arguments: [504, 403])
+    @Test("A second use is a retry if the first one was not decided", arguments: [504, 429, 308, 307, 403, 302])
     func retries(_ status: Int) throws {
         let token = try Mint.token()
         let text = try inspect([play(token, at: 2, status), play(token, at: 3)]).output
-        #expect(text.contains("sent again: ") == (status == 504) && text.contains("used twice: ") == (status == 403))
+        let isDecided = status == 403 || status == 302
+        #expect(text.contains("sent again: ") == !isDecided && text.contains("used twice: ") == isDecided)
         #expect(text.contains("was sent in entry 1 before, which got \(status)"), "\(text)")
+    }
+
+    @Test("A server whose clock is not that of the others is named, and the client's clock is not blamed")
+    func serverClock() throws {
+        func dated(_ entry: Entry, ahead seconds: Int) -> Entry {
+            var entry = entry
+            entry.answerHeaders["Date"] = Self.httpDate(1_700_000_000 + entry.second + seconds)
+            return entry
+        }
+        var authorize = Entry("https://api.example/api/v2/MML/decisions/authorize/TempPass", at: 1)
+        let token = try Mint.token()
+        authorize.came = #"{"decisions":[{"token":{"serializedToken":"\#(Fixtures.base64(token))"}}]}"#
+        for (seconds, words) in [(1200, "19 min 59 s ahead of"), (-1200, "20 min behind")] {
+            let outcome = try inspect([
+                dated(authorize, ahead: 0), dated(play(token, at: 3), ahead: seconds),
+                dated(play(try Mint.token { $0.mvpd = "Cox" }, at: 4), ahead: seconds),
+            ])
+            let clocks = outcome.output.split(separator: "\n").filter { $0.contains("clock") }
+            #expect(clocks == ["      clocks apart: the clock of tv.example is \(words) that of api.example"])
+            #expect(!outcome.output.contains("EXPIRED") && outcome.status == 0, "\(outcome.output)")
+        }
+    }
+
+    private static func httpDate(_ second: Int) -> String {
+        let format = DateFormatter()
+        (format.locale, format.timeZone) = (Locale(identifier: "en_US_POSIX"), .gmt)
+        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return format.string(from: Date(timeIntervalSince1970: Double(second)))
+    }
+
+    @Test("verify --find takes a request that no backend decided for no use")
+    func undecided() throws {
+        let token = try Mint.token()
+        for (statuses, codes) in [
+            ([503, 429, 308, 200], "VALID_TOKEN\n"), ([302, 200], "VALID_TOKEN\nTOKEN_ALREADY_USED\n"),
+        ] {
+            let har = try Entry.har(statuses.indices.map { play(token, at: 2 + $0, statuses[$0]) })
+            let outcome = try Program.mediaToken.run(
+                [
+                    "verify", "--find", "--key", key, "--replays", "memory", "--status", "--requestor", "MML",
+                    "--resource", "TNT", "--at", "1700000010",
+                ], input: Data(har.utf8))
+            #expect(outcome.output == codes, "\(statuses): \(outcome)")
+        }
     }
 
     @Test("A token for Adobe Pass that a backend is sent is of the wrong kind, unless a media token is there too")

@@ -59,6 +59,10 @@ struct CaptureHistory {
         /// How long it took, in milliseconds.
         let duration: Int64
         let status: Int?
+        /// Whether a backend may have used up what it was sent.
+        let isDecided: Bool
+        /// The host that was asked.
+        let host: String?
         let stated: Stated
         let tokens: [Token]
 
@@ -74,16 +78,19 @@ struct CaptureHistory {
     private let skew: Duration
     private var last: [Subject: Seen] = [:]
     private var received: [TokenID: (call: Int, time: Timestamp?)] = [:]
-    private var sent: [TokenID: (call: Int, status: Int?)] = [:]
-    /// How far the client's clock is ahead, in milliseconds.
-    private var knownDistance: Int64?
+    private var sent: [TokenID: (call: Int, status: Int?, isDecided: Bool)] = [:]
+    /// How far the client's clock is ahead, in milliseconds, and of which host's clock.
+    private var known: (distance: Int64, host: String?)?
+    /// The hosts of which it was said that their clocks are not that of the first one.
+    private var strayHosts: Set<String> = []
 
     /// - Parameter skew: how far two clocks may be apart before it is said.
     init(skew: Duration) { self.skew = skew }
 
     /// When a call was made: by the server's clock if its answer or an earlier call tells that, else by the client's.
     func time(of call: Call) -> Timestamp? {
-        call.answered ?? call.started?.advanced(byMilliseconds: -(knownDistance ?? 0))
+        let answered = lead(of: call) == nil ? call.answered : nil
+        return answered ?? call.started?.advanced(byMilliseconds: -(known?.distance ?? 0))
     }
 
     /// Compares a call with those before it.
@@ -126,12 +133,12 @@ struct CaptureHistory {
                 let first = "token \(token.id) was sent in entry \(before.call) before\(answer)"
                 // What stands before a backend answers with a 5xx also after the backend has used the token up.
                 notes.append(
-                    Self.isDecided(before.status)
+                    before.isDecided
                         ? Note(kind: .usedTwice, detail: first)
                         : Note(kind: .sentAgain, detail: "\(first): a retry, unless the token was used up there"))
             }
-            if sent[token.id].map({ !Self.isDecided($0.status) }) ?? true {
-                sent[token.id] = (call.number, call.status)
+            if sent[token.id].map({ !$0.isDecided }) ?? true {
+                sent[token.id] = (call.number, call.status, call.isDecided)
             }
         }
         if let expires = token.expires, let time = time(of: call), let before = received[token.id],
@@ -144,28 +151,53 @@ struct CaptureHistory {
         return notes
     }
 
-    /// Whether a status shows that a token was accepted or rejected, and not only that something failed on the way.
-    private static func isDecided(_ status: Int?) -> Bool { status.map { (1..<500).contains($0) } ?? true }
+    /// What a call tells of the client's clock.
+    private struct ClockReading {
+        /// How far the client's clock is ahead, in milliseconds.
+        let distance: Int64
+        let words: String
+        /// Whose clock it was compared with.
+        let other: String
+    }
 
-    /// Says that the client's clock is not that of the servers, once for each distance.
-    private mutating func clockNotes(_ call: Call) -> [Note] {
-        guard let started = call.started else { return [] }
+    private func clock(of call: Call) -> ClockReading? {
+        guard let started = call.started else { return nil }
         let issued = call.tokens.first { !$0.isSent && $0.kind == .media }?.issued
         let servers: [(Timestamp?, String)] = [(call.answered, "the server's"), (issued, "that of Adobe Pass")]
-        guard let (server, whose) = servers.first(where: { $0.0 != nil }), let server else { return [] }
+        guard let (server, other) = servers.first(where: { $0.0 != nil }), let server else { return nil }
         // The server answered at some time between the beginning and the end of the call.
         let latest = started.advanced(byMilliseconds: call.duration)
         let distance =
             server < started ? started.milliseconds(since: server) : min(0, latest.milliseconds(since: server))
-        let tolerance = skew.clampedMilliseconds
-        guard distance.magnitude > tolerance else {
-            knownDistance = distance
-            return []
+        return ClockReading(distance: distance, words: "\(Span(between: started, and: server))", other: other)
+    }
+
+    /// How far the clock of a call's host is ahead of that of the first host, in milliseconds; `nil` if they agree or are one.
+    private func lead(of call: Call) -> Int64? {
+        guard let known, let first = known.host, let host = call.host, host != first, let clock = clock(of: call)
+        else { return nil }
+        let lead = known.distance - clock.distance
+        return lead.magnitude > skew.clampedMilliseconds ? lead : nil
+    }
+
+    /// Says that the client's clock is not that of the servers, once for each distance, and that a server's clock is not that of the
+    /// first one, once for each host.
+    private mutating func clockNotes(_ call: Call) -> [Note] {
+        guard let clock = clock(of: call) else { return [] }
+        if let lead = lead(of: call), let host = call.host, let first = known?.host {
+            guard strayHosts.insert(host).inserted else { return [] }
+            let start = Timestamp(milliseconds: 0)
+            let words = Span(between: start, and: start.advanced(byMilliseconds: Int64(lead.magnitude)))
+            let detail = "the clock of \(host) is \(words) \(lead > 0 ? "ahead of" : "behind") that of \(first)"
+            return [Note(kind: .clocks, detail: detail)]
         }
-        if let known = knownDistance, (distance - known).magnitude <= tolerance { return [] }
-        knownDistance = distance
-        let words = Span(between: started, and: server)
-        let detail = "the client's clock is \(words) \(distance > 0 ? "ahead of" : "behind") \(whose)"
+        if let known, let host = call.host, known.host.map({ $0 != host }) ?? false { return [] }
+        let tolerance = skew.clampedMilliseconds
+        let isKnown = known.map { (clock.distance - $0.distance).magnitude <= tolerance } ?? false
+        let isApart = clock.distance.magnitude > tolerance
+        if !isKnown || !isApart { known = (clock.distance, call.host) }
+        guard isApart, !isKnown else { return [] }
+        let detail = "the client's clock is \(clock.words) \(clock.distance > 0 ? "ahead of" : "behind") \(clock.other)"
         return [Note(kind: .clocks, detail: detail)]
     }
 

@@ -128,7 +128,8 @@ struct FindingInspector {
 extension CaptureHistory.Call {
     init(_ call: CapturedCall, _ findings: [ExaminedFinding]) {
         (number, stated, status, duration) = (call.number, call.stated, call.status, call.milliseconds)
-        (started, answered) = (call.startTime, call.answerTime)
+        (started, answered, isDecided) = (call.startTime, call.answerTime, call.isDecided)
+        host = call.target.map { String($0.prefix { $0 != "/" }) }
         tokens = findings.compactMap(CaptureHistory.Token.init)
     }
 }

@@ -135,7 +135,7 @@ enum VerifyCommand {
     }
 
     /// Verifies all tokens that are found in the input, and rejects what Adobe Pass answered in their place. In an archive, the answer
-    /// that brings a token and the first request that sends it are one use; a request without an answer is none.
+    /// that brings a token and the first request that sends it are one use; a request that did not reach the backend is none.
     private static func verifyFound(
         _ invocation: Invocation, _ keys: KeyRing, by verifier: MediaTokenVerifier, for expectation: Expectation
     ) throws(CommandError) -> (ExitStatus, [VerdictCode]) {
@@ -179,7 +179,7 @@ enum VerifyCommand {
                 guard let found = inspector.examine(finding, asking: TokenInspector.Questions()) else { continue }
                 if case .token(_, let clearText) = found.result, let isSent = finding.isSent {
                     let isFirst = archived.insert(clearText).inserted
-                    let isSentAgain = isSent && part.isAnswered && !sent.insert(clearText).inserted
+                    let isSentAgain = isSent && part.isDecided && !sent.insert(clearText).inserted
                     guard isFirst || isSentAgain else { continue }
                 }
                 verify(found)
