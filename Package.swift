@@ -33,7 +33,7 @@ let package = Package(
 
         .target(name: "TextEncodings"),
         .target(name: "Timestamps"),
-        .target(name: "Files"),
+        .target(name: "Files", dependencies: ["Threading"]),
         .target(name: "StreamPaths", dependencies: ["TextEncodings"]),
         .target(name: "Threading"),
         .target(name: "CBatchRSA"),
@@ -91,6 +91,7 @@ let package = Package(
                 "TextEncodings", "Threading", "Timestamps", "TokenXML",
             ]),
         .target(name: "TokenIssuer", dependencies: ["MediaToken", "TextEncodings", "TokenCrypto"]),
+        .target(name: "CommandShell", dependencies: ["CArgp", "Files", "TextEncodings"]),
         .target(name: "Captures", dependencies: ["CZlib", "TextEncodings"]),
         .target(
             name: "LoadTest",
@@ -101,7 +102,7 @@ let package = Package(
         .executableTarget(
             name: "media-token",
             dependencies: [
-                "CArgp", "Captures", "EventLoops", "Files", "HTTPCalling", "HTTPMessages", "HTTPServing", "LoadTest",
+                "Captures", "CommandShell", "EventLoops", "Files", "HTTPCalling", "HTTPMessages", "HTTPServing", "LoadTest",
                 "MediaToken", "MediaTokenGate", "PlaybackGrants", "ReplayStores", "TextEncodings", "Threading",
                 "Timestamps", "TokenCrypto",
                 "TokenIssuer",

@@ -1,3 +1,4 @@
+internal import Files
 internal import MediaToken
 internal import Synchronization
 internal import TextEncodings

@@ -1,3 +1,5 @@
+internal import CommandShell
+
 /// `media-token bench`: runs one of its own subcommands.
 enum BenchCommand {
     static let command = Command(syntax, [BenchVerifyCommand.command, BenchGateCommand.command])

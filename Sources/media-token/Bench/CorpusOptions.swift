@@ -1,7 +1,8 @@
-internal import MediaToken
+internal import CommandShell
 internal import Files
 internal import Glibc
 internal import LoadTest
+internal import MediaToken
 internal import TextEncodings
 internal import TokenCrypto
 internal import TokenIssuer

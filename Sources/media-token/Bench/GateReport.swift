@@ -1,3 +1,4 @@
+internal import CommandShell
 internal import LoadTest
 internal import TextEncodings
 

@@ -1,4 +1,5 @@
 internal import Captures
+internal import CommandShell
 internal import MediaToken
 internal import MediaTokenGate
 internal import PlaybackGrants

@@ -1,4 +1,5 @@
 internal import Captures
+internal import CommandShell
 internal import MediaToken
 
 /// Examines all that a capture holds, and shows it as it comes.

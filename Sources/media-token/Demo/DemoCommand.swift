@@ -1,3 +1,4 @@
+internal import CommandShell
 internal import EventLoops
 internal import Glibc
 internal import HTTPCalling

@@ -1,6 +1,7 @@
-internal import MediaToken
+internal import CommandShell
 internal import FoundationEssentials
 internal import Glibc
+internal import MediaToken
 internal import TokenCrypto
 internal import TokenIssuer
 

@@ -1,3 +1,4 @@
+internal import CommandShell
 internal import FoundationEssentials
 internal import HTTPCalling
 internal import HTTPMessages

@@ -1,5 +1,6 @@
-internal import Glibc
+internal import CommandShell
 internal import EventLoops
+internal import Glibc
 internal import HTTPServing
 internal import MediaTokenGate
 internal import ReplayStores

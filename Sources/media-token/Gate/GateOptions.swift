@@ -1,3 +1,4 @@
+internal import CommandShell
 internal import Files
 internal import MediaTokenGate
 internal import TextEncodings

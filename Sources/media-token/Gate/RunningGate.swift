@@ -1,11 +1,12 @@
-internal import Glibc
+internal import CommandShell
 internal import EventLoops
 internal import Files
+internal import Glibc
 internal import HTTPServing
+internal import MediaToken
 internal import MediaTokenGate
 internal import PlaybackGrants
 internal import ReplayStores
-internal import MediaToken
 internal import TextEncodings
 
 /// A gate that serves until it is stopped.

@@ -1,3 +1,4 @@
+internal import CommandShell
 internal import PlaybackGrants
 
 /// One option of `grant`, and the kinds of grants that have it. An option that limits a grant must not be ignored for a

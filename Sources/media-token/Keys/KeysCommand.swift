@@ -1,3 +1,5 @@
+internal import CommandShell
+
 /// `media-token keys`: runs one of its own subcommands.
 enum KeysCommand {
     static let command = Command(

@@ -1,3 +1,4 @@
+internal import CommandShell
 internal import TokenCrypto
 
 /// `media-token keys generate`: makes a key pair for development and tests.

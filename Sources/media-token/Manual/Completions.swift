@@ -1,3 +1,5 @@
+internal import CommandShell
+
 /// Scripts by which a shell completes the commands, options and words of the program.
 enum Completions: String, CaseIterable {
     case bash, zsh, fish

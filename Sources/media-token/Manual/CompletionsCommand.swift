@@ -1,3 +1,5 @@
+internal import CommandShell
+
 /// `media-token completions`: prints the script by which a shell completes this program's commands.
 enum CompletionsCommand {
     private static let syntax = CommandSyntax(

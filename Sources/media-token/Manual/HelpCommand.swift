@@ -1,3 +1,5 @@
+internal import CommandShell
+
 /// `media-token help`: prints the `--help` of a command.
 enum HelpCommand {
     private static let syntax = CommandSyntax(

@@ -1,3 +1,5 @@
+internal import CommandShell
+
 /// Writes a command's `--help` as a manual page, in the macros of man(7).
 struct ManualPage {
     let command: Command

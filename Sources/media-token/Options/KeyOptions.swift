@@ -1,6 +1,7 @@
+internal import CommandShell
 internal import Files
-internal import MediaTokenGate
 internal import MediaToken
+internal import MediaTokenGate
 internal import TokenCrypto
 
 /// The options that name verification keys, for every command that takes some.

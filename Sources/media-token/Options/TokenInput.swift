@@ -1,6 +1,7 @@
 internal import Captures
-internal import MediaToken
+internal import CommandShell
 internal import Glibc
+internal import MediaToken
 internal import TextEncodings
 
 /// The source of a command's tokens: an operand `TOKEN` or `@FILE`, or standard input for `-` or no operand.

@@ -1,5 +1,6 @@
-internal import MediaToken
+internal import CommandShell
 internal import Files
+internal import MediaToken
 internal import TokenCrypto
 internal import TokenIssuer
 

@@ -1,3 +1,4 @@
+internal import CommandShell
 internal import MediaToken
 internal import MediaTokenGate
 internal import ReplayStores

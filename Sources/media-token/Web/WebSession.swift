@@ -1,3 +1,4 @@
+internal import CommandShell
 internal import HTTPMessages
 internal import HTTPServing
 internal import TextEncodings

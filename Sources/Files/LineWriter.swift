@@ -1,4 +1,3 @@
-internal import Files
 internal import Glibc
 internal import Threading
 
@@ -44,7 +43,7 @@ package final class LineWriter: Sendable {
     }
 
     /// The number of lines that were lost.
-    var lost: Int { state.withLock { $0.lost } }
+    package var lost: Int { state.withLock { $0.lost } }
 
     /// Hands lines to the thread, each with its line break.
     package func add(_ bytes: [UInt8], lines count: Int = 1) {

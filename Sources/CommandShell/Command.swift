@@ -1,26 +1,26 @@
 internal import TextEncodings
 
 /// A command of the program: its syntax, and what it does or which commands it has in turn.
-struct Command: Sendable {
-    let syntax: CommandSyntax
-    let commands: [Command]
+package struct Command: Sendable {
+    package let syntax: CommandSyntax
+    package let commands: [Command]
     private let body: @Sendable ([String]) -> ExitStatus
 
     /// The words that call the command, without the name of the program: `keys list`.
-    var words: [Substring] { Array(syntax.name.split(separator: " ").dropFirst()) }
+    package var words: [Substring] { Array(syntax.name.split(separator: " ").dropFirst()) }
 
     /// The command's last word, which its parent command matches: `list` in `media-token keys list`.
-    var name: String { String(words.last ?? "media-token") }
+    package var name: String { String(words.last ?? Substring(syntax.name)) }
 
     /// - Parameter body: Runs the command with the arguments after its name.
-    init(_ syntax: CommandSyntax, run body: @escaping @Sendable ([String]) -> ExitStatus) {
+    package init(_ syntax: CommandSyntax, run body: @escaping @Sendable ([String]) -> ExitStatus) {
         (self.syntax, commands, self.body) = (syntax, [], body)
     }
 
     /// Creates a command whose first operand is the name of another one.
     ///
     /// - Parameter answer: Handles an option that needs no subcommand, such as `--version`. Returns `nil` if none is given.
-    init(
+    package init(
         _ syntax: CommandSyntax, _ commands: [Command],
         answer: @escaping @Sendable (Arguments) -> ExitStatus? = { _ in nil }
     ) {
@@ -36,14 +36,14 @@ struct Command: Sendable {
     }
 
     /// The command of this name; a usage error names the nearest one, or all.
-    static func named(_ name: String, among commands: [Command]) throws(UsageError) -> Command {
+    package static func named(_ name: String, among commands: [Command]) throws(UsageError) -> Command {
         if let command = commands.first(where: { $0.name == name }) { return command }
         let hint = Spelling.hint(for: name, among: commands.map(\.name))
         throw UsageError("no command '\(printable(name, limit: 20))'" + hint)
     }
 
-    func run(_ arguments: [String]) -> ExitStatus { body(arguments) }
+    package func run(_ arguments: [String]) -> ExitStatus { body(arguments) }
 
     /// The command, and all below it.
-    var all: [Command] { [self] + commands.flatMap(\.all) }
+    package var all: [Command] { [self] + commands.flatMap(\.all) }
 }

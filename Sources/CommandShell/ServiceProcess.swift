@@ -1,11 +1,11 @@
 internal import Glibc
 
 /// The set-up that a process needs before its first thread starts, to serve for months.
-struct ServiceProcess {
+package struct ServiceProcess {
     private let signals: sigset_t
 
     /// Blocks the signals of service managers in all threads, so that ``nextSignal(withinSeconds:)`` receives them.
-    init() {
+    package init() {
         var signals = sigset_t()
         sigemptyset(&signals)
         for signal in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&signals, signal) }
@@ -15,14 +15,14 @@ struct ServiceProcess {
     }
 
     /// Waits for SIGTERM, SIGINT or SIGHUP; `nil` if none arrives within `seconds`.
-    func nextSignal(withinSeconds seconds: Int) -> Int32? {
+    package func nextSignal(withinSeconds seconds: Int) -> Int32? {
         var (signals, patience) = (signals, timespec(tv_sec: seconds, tv_nsec: 0))
         let signal = sigtimedwait(&signals, nil, &patience)
         return signal > 0 ? signal : nil
     }
 
     /// Lets the next SIGTERM or SIGINT end the process at once, for an operator who does not want to wait.
-    func endAtNextSignal() {
+    package func endAtNextSignal() {
         var signals = sigset_t()
         sigemptyset(&signals)
         for number in [SIGTERM, SIGINT] {
@@ -35,7 +35,7 @@ struct ServiceProcess {
     /// Raises the limit of descriptors as far as allowed: a connection takes one, and the usual soft limit is 1024.
     ///
     /// - Returns: the number of descriptors that the process may have.
-    static func raiseDescriptorLimit() -> Int {
+    package static func raiseDescriptorLimit() -> Int {
         let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()
         guard getrlimit(kind, &limit) == 0 else { return 1024 }

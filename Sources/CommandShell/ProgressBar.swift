@@ -1,18 +1,18 @@
 /// A line on standard error that shows the progress of long work. Shows nothing if standard error is not a terminal.
-struct ProgressBar {
+package struct ProgressBar {
     private static let width = 40
 
     private let title: String
     private let total: Int
     private var shown = -1
 
-    init(_ title: String, total: Int) {
+    package init(_ title: String, total: Int) {
         self.title = title
         self.total = total
     }
 
     /// Shows that `done` of the total is done. Draws only if the percentage has changed.
-    mutating func update(_ done: Int) {
+    package mutating func update(_ done: Int) {
         guard Console.showsProgress, total > 1 else { return }
         let percent = done * 100 / total
         guard percent != shown else { return }

@@ -1,3 +1,4 @@
+internal import CommandShell
 internal import Glibc
 
 /// Reads what a person types or pastes at a terminal, up to Ctrl-D.

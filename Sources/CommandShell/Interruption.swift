@@ -2,13 +2,13 @@ internal import Glibc
 internal import Synchronization
 
 /// Notes Ctrl-C, for commands that show what they have when they are interrupted.
-enum Interruption {
+package enum Interruption {
     private static let requested = Atomic<Bool>(false)
 
-    static var isRequested: Bool { requested.load(ordering: .relaxed) }
+    package static var isRequested: Bool { requested.load(ordering: .relaxed) }
 
     /// Notes the first Ctrl-C after this call; a second one ends the process.
-    static func note() {
+    package static func note() {
         signal(SIGINT) { number in
             Interruption.requested.store(true, ordering: .relaxed)
             signal(number, SIG_DFL)

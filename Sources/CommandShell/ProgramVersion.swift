@@ -1,4 +1,4 @@
 /// The version that `--version`, the manual and the metrics show, and by which a release is named.
-enum ProgramVersion {
-    static let text = "0.2.0"
+package enum ProgramVersion {
+    package static let text = "0.2.0"
 }

@@ -3,54 +3,67 @@ internal import Glibc
 internal import TextEncodings
 
 /// One option of a command, as `--help` shows it.
-struct CommandOption: Sendable {
-    let name: String
+package struct CommandOption: Sendable {
+    package let name: String
     /// The placeholder for the value in the help; `nil` for a flag.
-    let value: String?
-    let help: String
+    package let value: String?
+    package let help: String
 
-    init(_ name: String, _ value: String? = nil, _ help: String) {
+    package init(_ name: String, _ value: String? = nil, _ help: String) {
         (self.name, self.value, self.help) = (name, value, help)
     }
 }
 
 /// The options under one heading of the help.
-struct OptionGroup: Sendable {
-    let heading: String
-    let options: [CommandOption]
+package struct OptionGroup: Sendable {
+    package let heading: String
+    package let options: [CommandOption]
+
+    package init(heading: String, options: [CommandOption]) {
+        (self.heading, self.options) = (heading, options)
+    }
 }
 
 /// The syntax of a command, in the words of its `--help`.
-struct CommandSyntax: Sendable {
+package struct CommandSyntax: Sendable {
     /// The command as the user types it: `media-token verify`.
-    let name: String
+    package let name: String
     /// The operands, which follow the options: `[TOKEN | @FILE | -]`.
-    let operands: String
-    let summary: String
+    package let operands: String
+    package let summary: String
     /// The text after the options in the help: details, exit status, an example.
-    let details: String
-    let groups: [OptionGroup]
+    package let details: String
+    package let groups: [OptionGroup]
+
+    package init(name: String, operands: String, summary: String, details: String, groups: [OptionGroup]) {
+        (self.name, self.operands, self.summary) = (name, operands, summary)
+        (self.details, self.groups) = (details, groups)
+    }
 }
 
 /// The options and operands given on a command line.
-struct Arguments {
-    fileprivate(set) var values: [String: [String]] = [:]
-    fileprivate(set) var operands: [String] = []
+package struct Arguments {
+    package fileprivate(set) var values: [String: [String]] = [:]
+    package fileprivate(set) var operands: [String] = []
 
-    func has(_ option: String) -> Bool { values[option] != nil }
+    package init(values: [String: [String]] = [:], operands: [String] = []) {
+        (self.values, self.operands) = (values, operands)
+    }
+
+    package func has(_ option: String) -> Bool { values[option] != nil }
 
     /// The values of an option that may be repeated.
-    func all(_ option: String) -> [String] { values[option] ?? [] }
+    package func all(_ option: String) -> [String] { values[option] ?? [] }
 
     /// The value of an option that may be given once.
-    func one(_ option: String) throws(UsageError) -> String? {
+    package func one(_ option: String) throws(UsageError) -> String? {
         let given = all(option)
         guard given.count <= 1 else { throw UsageError("--\(option) is given \(given.count) times; expected once") }
         return given.first
     }
 
     /// The value of an option as a whole number within `range`; `nil` if the option is not given.
-    func number(_ option: String, in range: ClosedRange<Int64>) throws(UsageError) -> Int64? {
+    package func number(_ option: String, in range: ClosedRange<Int64>) throws(UsageError) -> Int64? {
         guard let text = try one(option) else { return nil }
         guard let number = Int64(text), range.contains(number) else {
             throw UsageError(
@@ -60,7 +73,7 @@ struct Arguments {
     }
 
     /// The value of an option that accepts a few words; `nil` if the option is not given.
-    func choice<Value>(
+    package func choice<Value>(
         _ option: String, _ make: (String) -> Value?, _ words: [String]
     ) throws(UsageError) -> Value? {
         guard let text = try one(option) else { return nil }
@@ -72,20 +85,20 @@ struct Arguments {
 }
 
 /// An invalid command line. It ends the program with exit status 64.
-struct UsageError: Error {
-    let message: String
+package struct UsageError: Error {
+    package let message: String
 
-    init(_ message: String) { self.message = message }
+    package init(_ message: String) { self.message = message }
 }
 
 /// Reads command lines with glibc's argp, which also writes `--help` and `--usage`. No other file imports argp.
-enum ArgumentParser {
+package enum ArgumentParser {
     /// Reads `arguments`, and returns what `use` makes of them.
     ///
     /// Ends the program with exit status 64 on a ``UsageError`` or an unknown option, and with 0 after `--help`.
     ///
     /// - Parameter stopsAtOperand: Whether the first operand ends the options, as in a command that has subcommands.
-    static func parse<Value>(
+    package static func parse<Value>(
         _ syntax: CommandSyntax, _ arguments: [String], stopsAtOperand: Bool = false,
         use: (Arguments) throws(UsageError) -> Value
     ) -> Value {

@@ -1,21 +1,21 @@
 /// The exit status of a command, for scripts. A ``UsageError`` ends the command with 64 (`EX_USAGE`).
-enum ExitStatus: Int32, Comparable {
+package enum ExitStatus: Int32, Comparable {
     case success = 0
     case rejected = 1
     case undecided = 2
     case usage = 64
 
-    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// A failure other than a usage error, such as a file or key that cannot be read. It ends the command with status 2.
-struct CommandError: Error {
-    let message: String
+package struct CommandError: Error {
+    package let message: String
 
-    init(_ message: String) { self.message = message }
+    package init(_ message: String) { self.message = message }
 
     /// Runs `work`, and prints its failure on standard error.
-    static func report(_ work: () throws(CommandError) -> ExitStatus) -> ExitStatus {
+    package static func report(_ work: () throws(CommandError) -> ExitStatus) -> ExitStatus {
         do {
             return try work()
         } catch {

@@ -2,9 +2,9 @@ internal import Files
 internal import Glibc
 
 /// Creates files that did not exist before.
-enum NewFile {
+package enum NewFile {
     /// Writes `text` to a new file with exactly `mode`. Follows no link, replaces nothing, and leaves no partial file.
-    static func write(_ text: String, to path: String, mode: mode_t) throws(CommandError) {
+    package static func write(_ text: String, to path: String, mode: UInt32) throws(CommandError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw failure(path) }
         defer { close(descriptor) }
@@ -17,7 +17,7 @@ enum NewFile {
     }
 
     /// Makes the directory, for its owner alone, if it does not exist. Its parent must exist.
-    static func makeDirectory(_ path: String) throws(CommandError) {
+    package static func makeDirectory(_ path: String) throws(CommandError) {
         guard mkdir(path, 0o700) != 0, errno != EEXIST else { return }
         throw failure(path)
     }

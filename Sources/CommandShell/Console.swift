@@ -1,27 +1,30 @@
 internal import Files
 internal import Glibc
-internal import MediaTokenGate
 internal import TextEncodings
 
 /// Writes to standard output and standard error.
-enum Console {
+package enum Console {
     /// Whether standard output is a terminal and the user has not asked for plain text (https://no-color.org).
-    static let usesColour = isatty(STDOUT_FILENO) == 1 && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true)
+    package static let usesColour = isatty(STDOUT_FILENO) == 1 && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true)
     /// Whether a person sees standard error, so that progress is worth showing.
-    static let showsProgress = isatty(STDERR_FILENO) == 1
+    package static let showsProgress = isatty(STDERR_FILENO) == 1
+
+    /// The name of the program, which each message begins with.
+    package static let program =
+        (CommandLine.arguments.first ?? "").split(separator: "/").last.map(String.init) ?? "media-token"
 
     // Only the main thread prints, so no lock is needed.
     private nonisolated(unsafe) static var pending: [UInt8] = []
     private static let flushThreshold = 1 << 16
 
     /// Prints a line on standard output. Lines are buffered until 64 KiB are pending or ``flush()`` is called.
-    static func print(_ line: String) {
+    package static func print(_ line: String) {
         pending += Array(line.utf8) + [UInt8(ascii: "\n")]
         if pending.count >= flushThreshold { flush() }
     }
 
     /// Prints a line for people. On a terminal that is narrower than the line, its rest goes on below `column`.
-    static func print(_ line: String, hanging column: Int) {
+    package static func print(_ line: String, hanging column: Int) {
         print(terminalWidth.map { LineWrap(width: $0, hanging: column).wrapped(line) } ?? line)
     }
 
@@ -33,16 +36,16 @@ enum Console {
     }()
 
     /// Writes out the buffered lines. If that fails, the program ends, because its reader would miss a part.
-    static func flush() {
+    package static func flush() {
         defer { pending = [] }
         guard !FileBytes.write(pending, to: STDOUT_FILENO) else { return }
-        writeProgress("media-token: standard output: \(String(cString: strerror(errno)))\n")
+        writeProgress("\(program): standard output: \(String(cString: strerror(errno)))\n")
         exit(ExitStatus.undecided.rawValue)
     }
 
     /// Prints a message on standard error, after the name of the program or command, once all buffered lines are written. A token
     /// in the message is cut, since a user may have given one in the place of a file name or a URL, which messages repeat.
-    static func printError(_ message: String, from name: String = "media-token") {
+    package static func printError(_ message: String, from name: String = program) {
         flush()
         for (number, line) in withoutTokens(withoutLongWords(message)).split(separator: "\n").enumerated() {
             // A line break in a file's name must not begin a message of its own.
@@ -96,7 +99,7 @@ enum Console {
     }
 
     /// Writes text to standard error, unchanged.
-    static func writeProgress(_ text: String) {
+    package static func writeProgress(_ text: String) {
         guard let writer else {
             // A failure is ignored, because there is nowhere else to report it.
             _ = FileBytes.write(Array(text.utf8), to: STDERR_FILENO)
@@ -108,25 +111,25 @@ enum Console {
     private nonisolated(unsafe) static var writer: LineWriter?
 
     /// Has messages written by a thread of their own from now on: a service must reload and stop also while nobody reads its messages.
-    static func writeMessagesAside() {
-        writer = LineWriter(to: STDERR_FILENO) { "media-token: \($0) messages were lost, since nobody read them" }
+    package static func writeMessagesAside() {
+        writer = LineWriter(to: STDERR_FILENO) { "\(program): \($0) messages were lost, since nobody read them" }
     }
 
     /// Writes out all that is pending, before the program ends.
-    static func finish() {
+    package static func finish() {
         flush()
         writer?.close(withinMilliseconds: 1000)
     }
 }
 
 /// The styles of text on a terminal.
-enum Style: String {
+package enum Style: String {
     case good = "32"
     case bad = "31"
     case faint = "2"
     case strong = "1"
 
-    func callAsFunction(_ text: String) -> String {
+    package func callAsFunction(_ text: String) -> String {
         Console.usesColour ? "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" : text
     }
 }

@@ -1,14 +1,14 @@
 /// Breaks a line at its blanks, so that it fits into a number of columns.
-struct LineWrap {
+package struct LineWrap {
     private let width: Int
     private let column: Int
 
     /// - Parameter column: How many blanks each further line begins with. A terminal with fewer than 20 columns to the right of them
     ///   gets the line as it is.
-    init(width: Int, hanging column: Int) { (self.width, self.column) = (width, column) }
+    package init(width: Int, hanging column: Int) { (self.width, self.column) = (width, column) }
 
     /// The line with line breaks. A word that is longer than a line is not broken.
-    func wrapped(_ line: String) -> String {
+    package func wrapped(_ line: String) -> String {
         guard width >= column + 20 else { return line }
         var (result, used) = ("", 0)
         for (number, word) in line.split(separator: " ", omittingEmptySubsequences: false).enumerated() {
