@@ -102,7 +102,8 @@ let package = Package(
         .executableTarget(
             name: "media-token",
             dependencies: [
-                "Captures", "CommandShell", "EventLoops", "Files", "HTTPCalling", "HTTPMessages", "HTTPServing", "LoadTest",
+                "Captures", "CommandShell", "EventLoops", "Files", "HTTPCalling", "HTTPMessages", "HTTPServing",
+                "LoadTest",
                 "MediaToken", "MediaTokenGate", "PlaybackGrants", "ReplayStores", "TextEncodings", "Threading",
                 "Timestamps", "TokenCrypto",
                 "TokenIssuer",

@@ -36,6 +36,8 @@ final class CaptureSearch {
     /// Findings to which the statements of the document around them were added.
     private var complete: [Finding] = []
     private var facts = Facts()
+    /// What was not searched, and why.
+    private var unread: [String] = []
     /// Whether the values belong to one entry of a HAR file. They are then kept until the entry is reported.
     var isCall = false
 
@@ -58,7 +60,12 @@ final class CaptureSearch {
             return search(recoded[...], at: place.inside(UTF16Recoder.name))
         }
         if !place.isUnpacked, Inflation.unpacks(text) {
-            let unpacked = Inflation(text, limit: text.count * Inflation.ratioLimit).all()
+            let inflation = Inflation(text, limit: text.count * Inflation.ratioLimit)
+            let unpacked = inflation.all()
+            if !inflation.isComplete, inflation.limit == 0 {
+                let way = (place.way + [Inflation.name]).joined(separator: " › ")
+                unread.append("line \(place.line), \(way): only the first \(unpacked.count) bytes were searched")
+            }
             // A text may begin with the same bytes.
             guard unpacked.isEmpty else {
                 return search(unpacked[...], at: place.inside(Inflation.name, isUnpacked: true))
@@ -90,6 +97,7 @@ final class CaptureSearch {
 
     private func add(_ document: CaptureSearch) {
         let (inner, innerFacts) = document.takeAll()
+        unread += document.takeUnread()
         for var finding in inner {
             (finding.object, finding.origin) = (object, origin)
             findings.append(finding)
@@ -200,6 +208,12 @@ final class CaptureSearch {
         completeFindings()
         defer { (complete, facts) = ([], Facts()) }
         return (complete, facts)
+    }
+
+    /// Returns and forgets what was not searched since the last call, each with the reason.
+    func takeUnread() -> [String] {
+        defer { unread = [] }
+        return unread
     }
 
     /// Completes the findings, and drops the objects that end before `next`.

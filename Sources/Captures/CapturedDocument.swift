@@ -57,6 +57,7 @@ final class CapturedDocument {
     /// Reports what was taken since the last report.
     func finish() {
         let (all, facts) = search.takeAll()
+        for reason in search.takeUnread() { use(.unread(reason)) }
         var repetitions = Repetitions(hasRecords: entry == nil)
         let findings =
             all.filter { finding in

@@ -157,6 +157,7 @@ package struct TokenFinder {
             let end = reader.peek == nil ? piece.count : piece.count - overlap
             let position = search.searchText(piece[...], from: begin, until: end, at: place)
             let findings = search.takeAll().findings
+            for reason in search.takeUnread() { use(.unread(reason)) }
             if !findings.isEmpty { use(.findings(findings)) }
             place.line += piece[begin..<position].count { $0 == UInt8(ascii: "\n") }
             let dropped = max(0, position - context)

@@ -167,7 +167,13 @@ import Testing
     func bombs() throws {
         let command = "(printf '%s ' '\(Form.token)'; head -c 3000000 /dev/zero; printf '%s' '\(Form.token)') | gzip"
         let bomb = try Program("sh").succeed(["-c", command + " | base64 -w0"])
-        #expect(tokens(in: Array((bomb + "\n" + bomb + "\n").utf8)).count == 2)
+        let text = Array(#"{"a":"\#(bomb)"}"#.utf8) + Array("\n\(bomb)\n".utf8)
+        #expect(tokens(in: text).count == 2)
+        var unread: [String] = []
+        TokenFinder().search(text) { part in if case .unread(let reason) = part { unread.append(reason) } }
+        try #require(unread.count == 2)
+        #expect(unread[0].hasPrefix("line 1, a › Base64 › gzip: only the first "), "\(unread)")
+        #expect(unread[1].hasPrefix("line 2, Base64 › gzip: only the first "), "\(unread)")
         // A file is the capture itself, and read to its end.
         #expect(tokens(in: Array(try #require(Data(base64Encoded: bomb)))).count == 2)
         let inner = try Program("sh").succeed(["-c", command + " | gzip | base64 -w0"])
