@@ -34,8 +34,8 @@ package struct Finding: Sendable {
     struct Origin {
         /// The number of the value.
         private(set) var value = 0
-        /// The path of the innermost item of an array around the value. Lists that hold values alone, as a search engine has one for
-        /// each field, have no name in it.
+        /// The path of the innermost item of an array that the value is in. If that array holds nothing but values, its name is left out:
+        /// a search engine has such an array for each field of one record.
         private(set) var record: ArraySlice<JSONWalker.Step> = []
 
         init() {}
@@ -159,7 +159,7 @@ package struct ServiceError: Sendable, Equatable {
     /// Whether it stands in the place of an authorization.
     package let isDenial: Bool
 
-    /// Creates an error without its long words: a token has some, and what a service says may hold one.
+    /// Creates an error, and cuts the long words of its texts, since a service's words may hold a token, which has some.
     init(
         code: String, action: String?, message: String?, resource: String?, isOfAnyService: Bool = false,
         isDenial: Bool = false

@@ -31,7 +31,8 @@ struct Repetitions {
 
     init(hasRecords: Bool) { self.hasRecords = hasRecords }
 
-    /// Whether a finding is none of those before it, which were all asked about.
+    /// Whether a finding happened, and does not only say again what an earlier one said. The caller asks about each finding once, in
+    /// order.
     mutating func isNew(_ finding: Finding) -> Bool {
         switch finding.content {
         case .token(let readings):
@@ -60,7 +61,7 @@ struct Repetitions {
         return true
     }
 
-    /// The paths of a record and of those around it, from the whole document on.
+    /// The path of a record with the paths of all records around it, the whole document first.
     private static func records(of record: ArraySlice<JSONWalker.Step>) -> [ArraySlice<JSONWalker.Step>] {
         [[]]
             + record.indices.compactMap { index in

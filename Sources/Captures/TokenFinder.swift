@@ -33,7 +33,7 @@ package struct TokenFinder {
             }
         }
 
-        /// Whether a backend may have used up what is in it.
+        /// Whether a backend may have used up the tokens of this part, as ``CapturedCall/isDecided`` says of a call.
         package var isDecided: Bool {
             if case .call(let call) = self { call.isDecided } else { true }
         }
