@@ -198,9 +198,8 @@ final class CaptureSearch {
     }
 
     private func add(_ content: Finding.Content, at place: Place, _ extent: Finding.Extent = .plain) {
-        var finding = Finding(content, way: place.way, line: place.line, object: object, extent: extent)
-        finding.origin = origin
-        findings.append(finding)
+        findings.append(
+            Finding(content, way: place.way, line: place.line, object: object, origin: origin, extent: extent))
     }
 
     /// Returns and forgets the findings since the last call, with the statements and errors of their documents.

@@ -28,7 +28,7 @@ package struct Finding: Sendable {
 
     /// The object in which it was found, of the document that is reported; `nil` in any other text.
     var object: Facts.Object?
-    var origin = Origin()
+    var origin: Origin
 
     /// Where in a document something was found, to tell what it says again from what happened again.
     struct Origin {
@@ -79,9 +79,11 @@ package struct Finding: Sendable {
     }
 
     init(
-        _ content: Content, way: [String], line: Int, object: Facts.Object? = nil, extent: Extent = .plain
+        _ content: Content, way: [String], line: Int, object: Facts.Object? = nil, origin: Origin = Origin(),
+        extent: Extent = .plain
     ) {
-        (self.content, self.way, self.line, self.object, self.extent) = (content, way, line, object, extent)
+        (self.content, self.way, self.line) = (content, way, line)
+        (self.object, self.origin, self.extent) = (object, origin, extent)
     }
 
     /// Whether it is in what the client sent, and not in an answer; `nil` if that is not known.
