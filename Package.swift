@@ -18,6 +18,7 @@ let package = Package(
         .library(name: "ReplayStoreTesting", targets: ["ReplayStoreTesting"]),
         .library(name: "PlaybackGrants", targets: ["PlaybackGrants"]),
         .executable(name: "media-token", targets: ["media-token"]),
+        .executable(name: "media-token-sandbox", targets: ["media-token-sandbox"]),
     ],
     targets: [
         .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
@@ -110,6 +111,18 @@ let package = Package(
             ], resources: [.embedInCode("Web/page.html")]),
 
         .target(
+            name: "Sandbox",
+            dependencies: [
+                "HTTPMessages", "MediaToken", "TextEncodings", "Threading", "Timestamps", "TokenCrypto", "TokenIssuer",
+            ]),
+        .executableTarget(
+            name: "media-token-sandbox",
+            dependencies: [
+                "CommandShell", "EventLoops", "Files", "HTTPCalling", "HTTPMessages", "HTTPServing", "LoadTest",
+                "MediaToken", "Sandbox", "TextEncodings", "Threading", "Timestamps", "TokenCrypto", "TokenIssuer",
+            ]),
+
+        .target(
             name: "TestSupport",
             dependencies: ["MediaToken", "TextEncodings", "Threading", "Timestamps", "TokenCrypto", "TokenIssuer"],
             path: "Tests/TestSupport"),
@@ -187,6 +200,12 @@ let package = Package(
         .testTarget(
             name: "LoadTestTests",
             dependencies: ["LoadTest", "MediaToken", "TestSupport", "TokenIssuer"]),
+        .testTarget(
+            name: "SandboxTests",
+            dependencies: [
+                "HTTPMessages", "MediaToken", "Sandbox", "TestSupport", "TextEncodings", "Timestamps", "TokenCrypto",
+                "TokenIssuer", "media-token", "media-token-sandbox",
+            ]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: ["MediaToken", "TestSupport", "TokenCrypto", "TokenIssuer", "media-token"],

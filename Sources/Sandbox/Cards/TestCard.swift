@@ -1,0 +1,60 @@
+package import MediaToken
+package import TokenIssuer
+
+/// A behaviour of the sandbox that a client chooses by the name of an MVPD or of a resource, without any other call, so that jobs
+/// that share a sandbox do not disturb each other.
+///
+/// An ID that is the card's name, or ends with a colon and that name, chooses it: the MVPD `Sandbox:other-key`, the resource
+/// `TNT:denied`. A resource's card goes before that of the MVPD. The ID itself travels unchanged into the token.
+package struct TestCard: Sendable {
+    /// What a card changes.
+    package enum Effect: Sendable {
+        /// The decision on the resource is a denial.
+        case deny(EnhancedError)
+        /// The whole call is refused, with the error's status.
+        case refuse(EnhancedError)
+        /// The answer to the call is damaged or late.
+        case disturb(Disturbance)
+        /// The media token has other fields than it should.
+        case token(@Sendable (inout TokenRecipe) -> Void)
+        /// Another key signs the media token.
+        case key(SandboxKey)
+        /// The token is changed after it was signed.
+        case forge(@Sendable (String) -> String)
+    }
+
+    package enum Disturbance: Sendable, Equatable {
+        /// The answer comes after this many milliseconds.
+        case slow(milliseconds: Int)
+        /// The answer is 503.
+        case unavailable
+        /// The answer is 429, as Adobe's throttle gives it.
+        case throttled
+        /// The body ends in its middle.
+        case truncated
+    }
+
+    /// The key that signs a media token.
+    package enum SandboxKey: Sendable {
+        /// A key that the sandbox does not publish.
+        case unpublished
+        /// The first key of the sandbox in even minutes of its clock, the second in odd ones. Both are published.
+        case rotating
+    }
+
+    package let name: String
+    /// What the client sees, as a sentence.
+    package let summary: String
+    package let effect: Effect
+    /// The gate's verdict on the media token; `nil` if the client gets none. It holds for a gate that knows the sandbox's keys, has the
+    /// default clock skew, and expects what the client asked for.
+    package let verdict: VerdictCode?
+
+    /// The card that `id` chooses.
+    package static func chosen(by id: String) -> TestCard? {
+        guard let name = id.utf8.split(separator: UInt8(ascii: ":")).last else { return nil }
+        return byName[String(Substring(name))]
+    }
+
+    private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+}

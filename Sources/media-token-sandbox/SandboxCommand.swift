@@ -1,0 +1,36 @@
+internal import CommandShell
+internal import Glibc
+
+/// The program `media-token-sandbox`. Each subcommand has a file of its own.
+@main
+enum SandboxCommand {
+    private static let command = Command(
+        syntax, [CardsCommand.command],
+        answer: { given in
+            guard given.has("version") else { return nil }
+            Console.print("media-token-sandbox \(ProgramVersion.text)")
+            return .success
+        })
+
+    private static let syntax = CommandSyntax(
+        name: "media-token-sandbox", operands: "COMMAND [ARG...]",
+        summary: "Play Adobe Pass, its devices and their viewers, to test what verifies media tokens.",
+        details: """
+            Commands:
+              cards      print what the names of MVPDs and resources bring about
+
+            Everything that it issues is a sandbox's. Never load its keys into a gate that viewers can reach.
+
+            Exit status: 0 done, 1 not as expected, 2 cannot, 64 usage.
+
+            Example:
+              media-token-sandbox cards
+            """,
+        groups: [OptionGroup(heading: "Options:", options: [CommandOption("version", nil, "Print the version")])])
+
+    static func main() {
+        let status = command.run(Array(CommandLine.arguments.dropFirst()))
+        Console.finish()
+        exit(status.rawValue)
+    }
+}
