@@ -15,6 +15,7 @@
 // These are macros, which Swift cannot call.
 
 static const unsigned long shim_XN_FLAG_RFC2253 = XN_FLAG_RFC2253;
+static const int shim_MBSTRING_UTF8 = MBSTRING_UTF8;
 
 /// Whoever makes the name keeps it until the setting has been read.
 static inline OSSL_PARAM shim_mac_digest(char *name) {

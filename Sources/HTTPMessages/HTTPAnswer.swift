@@ -54,7 +54,9 @@ package struct HTTPAnswer: Sendable {
     private static func reason(_ status: Int) -> StaticString {
         switch status {
         case 200: "OK"
+        case 201: "Created"
         case 204: "No Content"
+        case 302: "Found"
         case 400: "Bad Request"
         case 401: "Unauthorized"
         case 403: "Forbidden"
@@ -63,6 +65,7 @@ package struct HTTPAnswer: Sendable {
         case 413: "Content Too Large"
         case 415: "Unsupported Media Type"
         case 417: "Expectation Failed"
+        case 429: "Too Many Requests"
         case 431: "Request Header Fields Too Large"
         case 500: "Internal Server Error"
         case 503: "Service Unavailable"

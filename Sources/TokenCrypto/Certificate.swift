@@ -7,7 +7,8 @@ package struct Certificate: Sendable {
     /// The subject in the notation of RFC 2253, for example `CN=Adobe Pass,O=Adobe`.
     package let subject: String
     package let key: RSAPublicKey
-    private let derBytes: [UInt8]
+    /// The certificate as DER.
+    package let derBytes: [UInt8]
     /// The first and last second of the validity period, in seconds since 1970.
     package let validity: ClosedRange<Int64>
 

@@ -30,6 +30,29 @@ package enum JavaKeyStore {
         return outcome == 1 ? output : nil
     }
 
+    /// A store of version 2 that trusts `certificates`.
+    ///
+    /// - Parameters:
+    ///   - created: The creation time of the entries, in milliseconds since 1970.
+    ///   - password: What protects the store from changes. It hides nothing.
+    /// - Returns: `nil` if libcrypto has no SHA-1.
+    package static func store(
+        trusting certificates: [(alias: String, certificate: Certificate)], created: Int64, password: String
+    ) -> [UInt8]? {
+        var content = magic + bigEndian(2, bytes: 4) + bigEndian(certificates.count, bytes: 4)
+        for (alias, certificate) in certificates {
+            content += bigEndian(2, bytes: 4) + text(alias) + bigEndian(Int(created), bytes: 8) + text("X.509")
+            content += bigEndian(certificate.derBytes.count, bytes: 4) + certificate.derBytes
+        }
+        return digest(of: content[...], password: password).map { content + $0 }
+    }
+
+    private static func text(_ ascii: String) -> [UInt8] { bigEndian(ascii.utf8.count, bytes: 2) + ascii.utf8 }
+
+    private static func bigEndian(_ number: Int, bytes: Int) -> [UInt8] {
+        (0..<bytes).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+    }
+
     private static func readEntries(of content: ArraySlice<UInt8>) throws(KeyFileError) -> KeyFile {
         var reader = BigEndianReader(content)
         try reader.skip(magic.count)

@@ -44,4 +44,9 @@ package final class RSASigningKey: Sendable {
             }
         }
     }
+
+    /// Puts the public key into `certificate`, and signs that.
+    func certify(_ certificate: OpaquePointer) -> Bool {
+        X509_set_pubkey(certificate, key.pointer) == 1 && X509_sign(certificate, key.pointer, EVP_sha256()) > 0
+    }
 }

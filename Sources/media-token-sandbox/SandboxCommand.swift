@@ -5,7 +5,7 @@ internal import Glibc
 @main
 enum SandboxCommand {
     private static let command = Command(
-        syntax, [CardsCommand.command],
+        syntax, [ServeCommand.command, CardsCommand.command],
         answer: { given in
             guard given.has("version") else { return nil }
             Console.print("media-token-sandbox \(ProgramVersion.text)")
@@ -17,6 +17,7 @@ enum SandboxCommand {
         summary: "Play Adobe Pass, its devices and their viewers, to test what verifies media tokens.",
         details: """
             Commands:
+              serve      run a stand-in for Adobe Pass
               cards      print what the names of MVPDs and resources bring about
 
             Everything that it issues is a sandbox's. Never load its keys into a gate that viewers can reach.

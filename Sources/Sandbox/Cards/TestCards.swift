@@ -8,7 +8,8 @@ extension TestCard {
     private static let denials = [
         denial("denied", "authorization_denied_by_mvpd", .none, "the MVPD denies it"),
         denial(
-            "denied-hostile", "authorization_denied_by_mvpd", .none, "the MVPD denies it, in words that clients must not trust",
+            "denied-hostile", "authorization_denied_by_mvpd", .none,
+            "the MVPD denies it, in words that clients must not trust",
             details: "<script>alert('sandbox')</script> \u{202E}\u{FFFD}\u{1F4FA} \"Live\" & 100 %s"),
         denial(
             "denied-parental", "authorization_denied_by_parental_controls", .none,
@@ -34,7 +35,8 @@ extension TestCard {
     ]
 
     private static let refusals = [
-        refusal("no-integration", "invalid_integration", 400, .none, "the service provider has no contract with the MVPD"),
+        refusal(
+            "no-integration", "invalid_integration", 400, .none, "the service provider has no contract with the MVPD"),
         refusal("too-many", "too_many_resources", 403, .configuration, "more resources than one call may ask for"),
         refusal("profile-expired", "authenticated_profile_expired", 403, .authentication, "the login has expired"),
         refusal(
@@ -135,7 +137,8 @@ extension TestCard {
     }
 
     private static func altered(
-        _ name: String, _ summary: String, _ verdict: VerdictCode, _ change: @escaping @Sendable (inout TokenRecipe) -> Void
+        _ name: String, _ summary: String, _ verdict: VerdictCode,
+        _ change: @escaping @Sendable (inout TokenRecipe) -> Void
     ) -> TestCard {
         TestCard(name: name, summary: summary, effect: .token(change), verdict: verdict)
     }

@@ -4,7 +4,7 @@ internal import TextEncodings
 ///
 /// Actions, statuses and codes are those of Adobe's document on enhanced error codes, list "REST API v2". The messages are the
 /// sandbox's own. An error stands at the top of an answer, or within one decision of an answer with status 200.
-package struct EnhancedError: Sendable {
+package struct EnhancedError: Error {
     package enum Action: String, Sendable {
         case none, configuration, authentication, authorization, retry
         case applicationRegistration = "application-registration"
@@ -63,5 +63,6 @@ extension EnhancedError {
         "temporary_access_resources_limit_exceeded", 403, .authentication, "the resources of the TempPass are used up")
     static let tooManyResources = Self(
         "too_many_resources", 403, .configuration, "more resources than one call may ask for")
+    static let method = Self("method_not_allowed", 405, .none, "the call has no such method")
     static let internalError = Self("internal_server_error", 500, .none, "the service failed on purpose")
 }

@@ -1,0 +1,111 @@
+internal import HTTPMessages
+internal import TextEncodings
+internal import Timestamps
+internal import TokenCrypto
+
+/// Decisions on resources: `POST /api/v2/{sp}/decisions/preauthorize/{mvpd}` and `…/authorize/{mvpd}`.
+struct Decisions: Sendable {
+    enum Kind: String { case preauthorize, authorize }
+
+    /// What was decided about one resource.
+    struct Decision {
+        let resource: String
+        let viewer: String
+        let card: TestCard?
+        /// Why the viewer may not; `nil` if the viewer may.
+        var denial: EnhancedError?
+    }
+
+    let settings: SandboxSettings
+    let temporary: TemporaryAccess
+    let tokens: MediaTokens
+
+    /// The resources that the call asks for.
+    func resources(_ call: PassCall) throws(EnhancedError) -> [String] {
+        let body = try? StrictJSON.readObject(call.request.body)
+        guard case .list(let items)? = body?.members["resources"], !items.isEmpty else { throw .resources }
+        var resources: [String] = []
+        for item in items {
+            guard case .text(let resource) = item, !resource.isEmpty else { throw .resources }
+            resources.append(resource)
+        }
+        guard resources.count <= settings.resourceLimit else { throw .tooManyResources }
+        return resources
+    }
+
+    /// Decides about each resource.
+    func decide(
+        _ kind: Kind, _ resources: [String], mvpd: String, at place: SandboxState.Place, _ call: PassCall,
+        _ state: inout SandboxState, now: Timestamp
+    ) throws(EnhancedError) -> [Decision] {
+        let isTemporary = TemporaryAccess.isTemporary(mvpd)
+        let profile = isTemporary ? nil : try profile(mvpd, at: place, state, now: now)
+        return resources.map { resource in
+            let card = TestCard.chosen(by: resource) ?? TestCard.chosen(by: mvpd)
+            var decision = Decision(resource: resource, viewer: profile?.viewer ?? place.device, card: card)
+            do throws(EnhancedError) {
+                if case .deny(let error)? = card?.effect {
+                    throw kind == .authorize ? error : .preauthorization(denied: error)
+                }
+                guard isTemporary else { return decision }
+                let holder = try temporary.holder(mvpd, call, at: place)
+                if kind == .authorize { try temporary.use(resource, by: holder, &state, now: now) }
+            } catch { decision.denial = error }
+            return decision
+        }
+    }
+
+    /// The login of the device with this MVPD.
+    func profile(
+        _ mvpd: String, at place: SandboxState.Place, _ state: SandboxState, now: Timestamp
+    ) throws(EnhancedError) -> SandboxState.Profile {
+        guard let profile = state.profiles[place]?[mvpd] else { throw .profileMissing }
+        guard profile.end > now else { throw .profileExpired }
+        return profile
+    }
+
+    /// The answer to the call, with a token for each resource that is permitted.
+    ///
+    /// - Parameter traces: Makes the identifier of each error.
+    func answer(
+        _ kind: Kind, _ decisions: [Decision], mvpd: String, at place: SandboxState.Place, now: Timestamp,
+        traces: () -> String
+    ) throws(CryptoError) -> SandboxAnswer {
+        var items: [JSONValue] = []
+        for decision in decisions {
+            var item: [JSONName: JSONValue] = [
+                "resource": .text(decision.resource), "serviceProvider": .text(place.provider), "mvpd": .text(mvpd),
+                "source": .text(source(decision, mvpd)),
+            ]
+            item["authorized"] = .boolean(decision.denial == nil)
+            if let denial = decision.denial {
+                item["error"] = denial.json(trace: traces())
+            } else if kind == .authorize {
+                let token = try tokens.media(
+                    decision.resource, at: place, mvpd: mvpd, viewer: decision.viewer, decision.card, now: now)
+                item["token"] = [
+                    "notBefore": .number(token.start), "notAfter": .number(token.end),
+                    "serializedToken": .text(Base64.encode(Array(token.clearText.utf8))),
+                ]
+                item["notBefore"] = .number(now.milliseconds)
+                item["notAfter"] = .number(now.milliseconds + settings.decisionSeconds * 1000)
+            }
+            items.append(.object(item))
+        }
+        return .json(200, ["decisions": .list(items)])
+    }
+
+    private func source(_ decision: Decision, _ mvpd: String) -> String {
+        if decision.denial?.code == "authorization_denied_by_degradation_rule" { return "degradation" }
+        return TemporaryAccess.isTemporary(mvpd) ? "temppass" : "mvpd"
+    }
+}
+
+extension EnhancedError {
+    /// The error of a preauthorization where an authorization would have `error`.
+    fileprivate static func preauthorization(denied error: EnhancedError) -> EnhancedError {
+        guard error.code == "authorization_denied_by_mvpd" else { return error }
+        return EnhancedError(
+            "preauthorization_denied_by_mvpd", 403, .none, error.message, details: error.details)
+    }
+}

@@ -1,0 +1,81 @@
+internal import MediaToken
+internal import TextEncodings
+internal import Timestamps
+internal import TokenCrypto
+internal import TokenIssuer
+
+/// A token of the sandbox.
+struct MintedToken: Sendable {
+    let clearText: String
+    let recipe: TokenRecipe
+
+    /// The issue time, in milliseconds since 1970.
+    var start: Int64 { recipe.issued.timestamp.milliseconds }
+    /// The issue time plus the TTL, in milliseconds since 1970.
+    var end: Int64 { recipe.expiry.timestamp.milliseconds }
+}
+
+/// Signs tokens of all three kinds in the form of Adobe's, and changes them as test cards say.
+struct MediaTokens: Sendable {
+    private let keys: SandboxKeys
+    private let settings: SandboxSettings
+    /// The key of the code over a viewer's name that makes the session's GUID: the same one at each play, as MVPDs give it.
+    private let viewers: HMACKey
+
+    init(_ keys: SandboxKeys, _ settings: SandboxSettings, secret: [UInt8]) throws(CryptoError) {
+        (self.keys, self.settings, viewers) = (keys, settings, try HMACKey(.sha256, key: secret))
+    }
+
+    /// The media token for one play.
+    func media(
+        _ resource: String, at place: SandboxState.Place, mvpd: String, viewer: String, _ card: TestCard?,
+        now: Timestamp
+    ) throws(CryptoError) -> MintedToken {
+        var recipe = try recipe(place, mvpd: mvpd, viewer: viewer, now: now)
+        recipe.resource = resource
+        switch card?.effect {
+        case .token(let change): change(&recipe)
+        case .key(.unpublished): return try sign(recipe, keys.unpublished)
+        case .key(.rotating):
+            return try sign(recipe, now.wholeSeconds / 60 % 2 == 0 ? keys.first : keys.second)
+        case .forge(let forge):
+            return MintedToken(clearText: forge(try sign(recipe, keys.first).clearText), recipe: recipe)
+        case .deny, .refuse, .disturb, nil: break
+        }
+        return try sign(recipe, keys.first)
+    }
+
+    /// The AuthN token of a login.
+    func authentication(
+        at place: SandboxState.Place, mvpd: String, _ profile: SandboxState.Profile
+    ) throws(CryptoError) -> MintedToken {
+        var recipe = try recipe(place, mvpd: mvpd, viewer: profile.viewer, now: profile.start)
+        recipe.kind = .authentication
+        recipe.timeToLive = profile.end.milliseconds(since: profile.start)
+        return try sign(recipe, keys.first)
+    }
+
+    /// The AuthZ token for a resource.
+    func authorization(
+        _ resource: String, at place: SandboxState.Place, mvpd: String, viewer: String, now: Timestamp
+    ) throws(CryptoError) -> MintedToken {
+        var recipe = try recipe(place, mvpd: mvpd, viewer: viewer, now: now)
+        (recipe.kind, recipe.resource) = (.authorization, resource)
+        recipe.timeToLive = settings.decisionSeconds * 1000
+        return try sign(recipe, keys.first)
+    }
+
+    private func recipe(
+        _ place: SandboxState.Place, mvpd: String, viewer: String, now: Timestamp
+    ) throws(CryptoError) -> TokenRecipe {
+        var recipe = TokenRecipe(issued: TokenDate(now))
+        (recipe.requestor, recipe.mvpd, recipe.device) = (place.provider, mvpd, place.device)
+        recipe.sessionGUID = String(try viewers.code(of: Array("\(mvpd) \(viewer)".utf8)).hexadecimal.prefix(32))
+        recipe.timeToLive = settings.tokenMilliseconds
+        return recipe
+    }
+
+    private func sign(_ recipe: TokenRecipe, _ key: RSASigningKey) throws(CryptoError) -> MintedToken {
+        MintedToken(clearText: try TokenSigner(key: key).sign(recipe.payload), recipe: recipe)
+    }
+}

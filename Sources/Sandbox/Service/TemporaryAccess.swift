@@ -1,0 +1,48 @@
+internal import Timestamps
+
+/// TempPass: access without a login, for a time, and in its promotional form for a number of resources.
+///
+/// An MVPD whose ID contains `TempPass` is one, as Adobe's are named; one that begins with `flexible` or `promotional` is
+/// promotional.
+struct TemporaryAccess: Sendable {
+    let settings: SandboxSettings
+
+    static func isTemporary(_ mvpd: String) -> Bool { mvpd.contains("TempPass") }
+
+    private static func isPromotional(_ mvpd: String) -> Bool {
+        mvpd.lowercased().hasPrefix("flexible") || mvpd.lowercased().hasPrefix("promotional")
+    }
+
+    /// Whom the access is counted for.
+    func holder(
+        _ mvpd: String, _ call: PassCall, at place: SandboxState.Place
+    ) throws(EnhancedError) -> SandboxState.TemporaryHolder {
+        let isPromotional = Self.isPromotional(mvpd)
+        guard let holder = isPromotional ? call.temporaryIdentity : place.device else { throw .temporaryIdentity }
+        return SandboxState.TemporaryHolder(provider: place.provider, mvpd: mvpd, holder: holder)
+    }
+
+    /// The time at which the access ends, which has begun with the first decision.
+    func end(_ use: SandboxState.TemporaryUse) -> Timestamp {
+        use.start.advanced(byMilliseconds: settings.temporarySeconds * 1000)
+    }
+
+    /// Counts a decision on a resource, unless the access is used up.
+    func use(
+        _ resource: String, by holder: SandboxState.TemporaryHolder, _ state: inout SandboxState, now: Timestamp
+    ) throws(EnhancedError) {
+        var use = state.temporaryUses[holder] ?? SandboxState.TemporaryUse(start: now)
+        guard now < end(use) else { throw .temporaryDuration }
+        if Self.isPromotional(holder.mvpd), !use.resources.contains(resource) {
+            guard use.resources.count < settings.temporaryResources else { throw .temporaryResources }
+            use.resources.insert(resource)
+        }
+        state.temporaryUses[holder] = use
+    }
+
+    /// The resources that a promotional access still permits; `nil` for one without such a limit.
+    func remaining(_ holder: SandboxState.TemporaryHolder, _ use: SandboxState.TemporaryUse?) -> Int? {
+        guard Self.isPromotional(holder.mvpd) else { return nil }
+        return settings.temporaryResources - (use?.resources.count ?? 0)
+    }
+}

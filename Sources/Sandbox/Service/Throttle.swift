@@ -1,0 +1,24 @@
+internal import Timestamps
+
+/// Adobe's throttle: one call per second and client address, after a burst of ten.
+struct Throttle {
+    private static let burst = 10.0
+    private static let callsPerSecond = 1.0
+
+    /// Counts a call, and tells whether it is one too many.
+    static func refuses(_ address: String, _ state: inout SandboxState, now: Timestamp) -> Bool {
+        var calls = burst
+        if let last = state.allowances.value(address, at: now)?.value {
+            let seconds = Double(now.milliseconds(since: last.at)) / 1000
+            calls = min(burst, last.calls + max(0, seconds) * callsPerSecond)
+        }
+        let isRefused = calls < 1
+        // After this time the bucket is full again, and need not be remembered.
+        let end = now.advanced(byMilliseconds: Int64(burst / callsPerSecond * 1000))
+        state.allowances.set(address, (isRefused ? calls : calls - 1, now), until: end, at: now)
+        return isRefused
+    }
+
+    /// The answer to a call too many: HTML, where everything else is JSON.
+    static var answer: SandboxAnswer { .html(429, "<html><body><h1>429 Too Many Requests</h1>Sandbox</body></html>\n") }
+}

@@ -1,0 +1,21 @@
+internal import Files
+internal import Glibc
+internal import HTTPMessages
+internal import TextEncodings
+internal import Threading
+internal import Timestamps
+
+/// Writes one line per call to standard output: time, method, path and status; never a query, a header or a body.
+struct CallLog: Sendable {
+    private let lock = Lock()
+
+    func note(_ request: HTTPRequest, _ answer: HTTPAnswer) {
+        let line: JSONValue = [
+            "method": .text(printable(String(decoding: request.method, as: UTF8.self))),
+            "path": .text(printable(String(decoding: request.path, as: UTF8.self), limit: 200)),
+            "status": .number(Double(answer.status)), "time": .text(Timestamp.now.internetText),
+        ]
+        let text = line.document.replacing("\n  ", with: " ").replacing("\n", with: " ") + "\n"
+        lock.withLock { _ = FileBytes.write(Array(text.utf8), to: STDOUT_FILENO) }
+    }
+}

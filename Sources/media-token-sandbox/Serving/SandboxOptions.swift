@@ -1,0 +1,92 @@
+internal import CommandShell
+internal import Files
+internal import HTTPServing
+internal import MediaToken
+internal import Sandbox
+internal import TokenCrypto
+
+/// The options that say how a sandbox behaves, which key signs, and where its public keys are written.
+struct SandboxOptions {
+    static let groups = [
+        OptionGroup(
+            heading: "Keys:",
+            options: [
+                CommandOption(
+                    "signing-key", "FILE", "Sign with this RSA key, in PEM (default: one that is made at start)"),
+                CommandOption(
+                    "keys-to", "DIR",
+                    "Write the public keys to a new directory: PEM, certificates, and media_token_keystore.jks (password 123456)"
+                ),
+            ]),
+        OptionGroup(
+            heading: "Behaviour:",
+            options: [
+                CommandOption("ttl", "MS", "TTL of media tokens in milliseconds (default 420000)"),
+                CommandOption("bearer-seconds", "N", "Seconds until a bearer token expires (default 86400)"),
+                CommandOption("session-seconds", "N", "Seconds until the code of a session expires (default 1800)"),
+                CommandOption("profile-seconds", "N", "Seconds until a login expires (default 2592000)"),
+                CommandOption("temp-pass-seconds", "N", "Seconds for which a TempPass permits (default 600)"),
+                CommandOption("temp-pass-resources", "N", "Resources that a promotional TempPass permits (default 3)"),
+                CommandOption("resource-limit", "N", "Resources that one call may ask for (default 5)"),
+                CommandOption("latency", "MS[-MS]", "Answer this many milliseconds late, or evenly in between"),
+                CommandOption("clock", "SECONDS", "Be ahead of this machine's clock, or behind if negative"),
+                CommandOption("throttle", nil, "Answer 429 beyond one call per second and address, as Adobe does"),
+                CommandOption("seed", "N", "Choose codes and identifiers by N, the same ones each time"),
+            ]),
+    ]
+
+    let settings: SandboxSettings
+    private let signingKey: String?
+    private let directory: String?
+
+    init(_ given: Arguments) throws(UsageError) {
+        var settings = SandboxSettings()
+        func seconds(_ option: String, _ standard: Int64) throws(UsageError) -> Int64 {
+            try given.number(option, in: 1...315_360_000) ?? standard
+        }
+        settings.tokenMilliseconds = try given.number("ttl", in: 1...86_400_000) ?? settings.tokenMilliseconds
+        settings.bearerSeconds = try seconds("bearer-seconds", settings.bearerSeconds)
+        settings.sessionSeconds = try seconds("session-seconds", settings.sessionSeconds)
+        settings.profileSeconds = try seconds("profile-seconds", settings.profileSeconds)
+        settings.temporarySeconds = try seconds("temp-pass-seconds", settings.temporarySeconds)
+        settings.temporaryResources =
+            try given.number("temp-pass-resources", in: 1...10_000).map(Int.init) ?? settings.temporaryResources
+        settings.resourceLimit =
+            try given.number("resource-limit", in: 1...200).map(Int.init) ?? settings.resourceLimit
+        settings.clockMilliseconds = try given.number("clock", in: -315_360_000...315_360_000).map { $0 * 1000 } ?? 0
+        settings.latencyMilliseconds = try Self.latency(given.one("latency"))
+        settings.throttles = given.has("throttle")
+        settings.seed = try given.number("seed", in: 0 ... .max).map { UInt64($0) }
+        self.settings = settings
+        (signingKey, directory) = (try given.one("signing-key"), try given.one("keys-to"))
+    }
+
+    private static func latency(_ text: String?) throws(UsageError) -> ClosedRange<Int> {
+        guard let text else { return 0...0 }
+        let numbers = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+        guard (1...2).contains(numbers.count), let low = numbers[0], let high = numbers[numbers.count - 1],
+            0 <= low, low <= high, high <= 60_000
+        else { throw UsageError("--latency is '\(text)'; expected milliseconds up to 60000, or two of them as 20-80") }
+        return low...high
+    }
+
+    /// Makes the keys, and the service that signs with them.
+    func service() throws(CommandError) -> SandboxService {
+        do {
+            var key: RSASigningKey?
+            if let signingKey { key = try RSASigningKey(pem: FileBytes.read(signingKey, limit: 65_536)) }
+            let keys = try SandboxKeys(first: key, at: .now)
+            if let directory { try Self.write(keys.files(), to: directory) }
+            return try SandboxService(keys, settings)
+        } catch let error as CommandError {
+            throw error
+        } catch {
+            throw CommandError("\(signingKey.map { "\($0): " } ?? "")\(error)")
+        }
+    }
+
+    private static func write(_ files: [(name: String, bytes: [UInt8])], to directory: String) throws(CommandError) {
+        try NewFile.makeDirectory(directory)
+        for file in files { try NewFile.write(file.bytes, to: "\(directory)/\(file.name)", mode: 0o644) }
+    }
+}

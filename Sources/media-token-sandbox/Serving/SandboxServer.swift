@@ -1,0 +1,56 @@
+internal import CommandShell
+internal import EventLoops
+internal import HTTPMessages
+internal import HTTPServing
+internal import MediaToken
+internal import Sandbox
+
+/// Serves a sandbox on sockets: hands requests to the service, and keeps its answers back for as long as it says.
+struct SandboxServer {
+    private let server: HTTPServer
+
+    /// Where the sandbox is served, with the port that the system chose in place of port 0.
+    var listeners: [HTTPListener] { server.listeners }
+
+    /// - Parameter note: Called on any thread with each call and its answer.
+    init(
+        _ service: SandboxService, on listeners: [HTTPListener], workers: Int,
+        note: @escaping @Sendable (HTTPRequest, HTTPAnswer) -> Void
+    ) throws(CommandError) {
+        do {
+            server = try HTTPServer(listeners, workers: workers) { loop in
+                let late = LateAnswers(loop)
+                return HTTPHandler { group in
+                    for exchange in group {
+                        let answer = service.answer(exchange.request, at: .now)
+                        note(exchange.request, answer.answer)
+                        late.send(answer, to: exchange)
+                    }
+                }
+            }
+        } catch { throw CommandError("\(error)") }
+    }
+
+    func stop() { server.stop(withinMilliseconds: 1000) }
+}
+
+/// The answers of one loop that wait for their time.
+private final class LateAnswers {
+    private let loop: EventLoop
+    private var timers: [Int: LoopTimer] = [:]
+    private var last = 0
+
+    init(_ loop: EventLoop) { self.loop = loop }
+
+    func send(_ answer: SandboxAnswer, to exchange: HTTPExchange) {
+        guard answer.delay > 0 else {
+            exchange.answer(answer.answer)
+            return
+        }
+        last += 1
+        timers[last] = loop.timer(afterMilliseconds: answer.delay) { [unowned self, last] in
+            timers[last] = nil
+            exchange.answer(answer.answer)
+        }
+    }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import Sandbox
+import Testing
+import Timestamps
+
+@Suite("the sandbox answers REST v2 as Adobe's documents say")
+struct ServiceTests {
+    @Test("a viewer logs in, plays, and logs out")
+    func play() throws {
+        let client = try SandboxClient()
+        #expect(client.call("/api/v2/MML/configuration").json["requestor"] != nil)
+        #expect(client.authorize().code == "authenticated_profile_missing")
+        let login = client.logIn()
+        #expect(login.status == 302 && login.header("Location") == "https://x.example/done")
+        #expect(client.call("/api/v2/MML/profiles").text("profiles", "Sandbox", "type") == "regular")
+        #expect(client.authorize(["TNT"], "preauthorize").decisions.first?["token"] == nil)
+        let decision = try #require(client.authorize().decisions.first)
+        #expect(decision["authorized"] as? Bool == true && decision["source"] as? String == "mvpd")
+        #expect((decision["token"] as? [String: Any])?["serializedToken"] is String)
+        let logout = client.call("/api/v2/MML/logout/Sandbox?redirectUrl=https://x.example/bye")
+        #expect(logout.text("logouts", "Sandbox", "actionName") == "logout")
+        let url = try #require(logout.text("logouts", "Sandbox", "url"))
+        #expect(client.call(url).header("Location") == "https://x.example/bye")
+        #expect(client.authorize().code == "authenticated_profile_missing")
+        #expect(client.call("/api/v2/MML/logout/Sandbox").text("logouts", "Sandbox", "actionName") == "invalid")
+    }
+
+    @Test("a living profile needs no login")
+    func livingProfile() throws {
+        let client = try SandboxClient()
+        client.logIn()
+        let session = client.call(
+            "/api/v2/MML/sessions", form: "mvpd=Sandbox&domainName=x&redirectUrl=https://x.example")
+        #expect(session.text("actionName") == "authorize" && session.text("reasonType") == "authenticated")
+        #expect(session.code == nil)
+    }
+
+    @Test("a second screen resumes a session, and the first one polls")
+    func secondScreen() throws {
+        let client = try SandboxClient()
+        let session = client.call("/api/v2/MML/sessions", form: "")
+        #expect(session.text("actionName") == "resume")
+        #expect(session.json["missingParameters"] as? [String] == ["mvpd", "domainName", "redirectUrl"])
+        let code = try #require(session.code)
+        #expect((client.call("/api/v2/MML/profiles/code/\(code)").json["profiles"] as? [String: Any])?.isEmpty == true)
+        let retry = client.call("/api/v2/MML/sessions/\(code)", form: "mvpd=Sandbox&domainName=x")
+        #expect(retry.text("actionName") == "retry" && retry.json["missingParameters"] as? [String] == ["redirectUrl"])
+        let resumed = client.call("/api/v2/MML/sessions/\(code)", form: "redirectUrl=https://x.example")
+        #expect(resumed.text("url") == "/api/v2/authenticate/MML/\(code)")
+        #expect(client.call("/api/v2/MML/sessions/\(code)").text("existingParameters", "mvpd") == "Sandbox")
+        let page = client.call("/api/v2/authenticate/MML/\(code)").header("Location")
+        #expect(client.call(try #require(page)).text.contains("<form"))
+        client.call("/mvpd/login", form: "provider=MML&code=\(code)&user=ann&password=x")
+        #expect(client.call("/api/v2/MML/profiles/code/\(code)").text("profiles", "Sandbox", "issuer") == "Sandbox")
+    }
+
+    @Test("the wrong password, and a login that is cancelled, log nobody in")
+    func wrongPassword() throws {
+        let client = try SandboxClient()
+        let code = client.call("/api/v2/MML/sessions", form: "mvpd=Sandbox&domainName=x&redirectUrl=https://x.example")
+            .code
+        let form = "provider=MML&code=\(try #require(code))&user=ann"
+        #expect(client.call("/mvpd/login", form: form + "&password=wrong").text.contains("role=\"alert\""))
+        #expect(client.call("/mvpd/login", form: form + "&password=x&cancel=yes").status == 302)
+        #expect(client.authorize().code == "authenticated_profile_missing")
+    }
+
+    @Test("bearer tokens, codes, logins and decisions end at their time")
+    func expiry() throws {
+        let client = try SandboxClient {
+            ($0.bearerSeconds, $0.sessionSeconds, $0.profileSeconds) = (10, 20, 30)
+        }
+        client.logIn()
+        let code = try #require(client.call("/api/v2/MML/sessions", form: "").code)
+        client.now = client.now.advanced(byMilliseconds: 10_000)
+        let late = client.call("/api/v2/MML/profiles")
+        #expect(late.status == 401 && late.text("action") == "application-registration")
+        client.bearer = try client.register()
+        #expect(client.call("/api/v2/MML/sessions/\(code)").status == 200)
+        client.now = client.now.advanced(byMilliseconds: 10_000)
+        client.bearer = try client.register()
+        #expect(client.call("/api/v2/MML/sessions/\(code)").code == "invalid_parameter_code")
+        #expect(client.authorize().decisions.count == 1)
+        client.now = client.now.advanced(byMilliseconds: 10_000)
+        client.bearer = try client.register()
+        #expect(client.authorize().code == "authenticated_profile_expired")
+    }
+
+    @Test("bearer tokens that were changed or made up are refused", arguments: ["", "x", "a.b.c", "e30.e30."])
+    func bearer(token: String) throws {
+        let client = try SandboxClient()
+        client.bearer = token
+        #expect(client.call("/api/v2/MML/configuration").status == 401)
+        client.bearer = nil
+        #expect(client.call("/api/v2/MML/configuration").status == 401)
+    }
+
+    @Test("a client that is wrong about its credentials is told which")
+    func registration() throws {
+        let client = try SandboxClient()
+        let error = { (form: String) in client.call("/o/client/token", form: form).text("error") }
+        #expect(error("client_id=a") == "invalid_request")
+        #expect(error("client_id=a&client_secret=b&grant_type=password") == "unsupported_grant_type")
+        #expect(error("client_id=a&client_secret=b&grant_type=client_credentials") == "invalid_client")
+        #expect(client.call("/o/client/register", json: "{}").text("error") == "invalid_request")
+        let statement = client.call("/o/client/register", json: #"{"software_statement": "a.b"}"#)
+        #expect(statement.text("error") == "invalid_software_statement" && statement.status == 400)
+    }
+
+    @Test("logins are those of one device at one service provider")
+    func places() throws {
+        let client = try SandboxClient()
+        client.logIn()
+        client.device = "device-2"
+        #expect(client.authorize().code == "authenticated_profile_missing")
+        (client.device, client.provider) = ("device-1", "Other")
+        #expect(client.authorize().code == "authenticated_profile_missing")
+        client.device = nil
+        #expect(client.authorize().code == "invalid_header_device_identifier")
+    }
+
+    @Test("a TempPass permits for a time, a promotional one a number of resources too")
+    func temporaryAccess() throws {
+        let client = try SandboxClient { ($0.temporarySeconds, $0.temporaryResources) = (60, 2) }
+        let code = { (answer: SandboxClient.Answer) in
+            (answer.decisions.first?["error"] as? [String: Any])?["code"] as? String
+        }
+        let session = client.call(
+            "/api/v2/MML/sessions", form: "mvpd=TempPass_x&domainName=x&redirectUrl=https://x.example")
+        #expect(session.text("reasonType") == "temporary")
+        #expect(client.authorize(mvpd: "TempPass_x").decisions.first?["source"] as? String == "temppass")
+        #expect(client.call("/api/v2/MML/profiles/TempPass_x").text("profiles", "TempPass_x", "type") == "temporary")
+        client.now = client.now.advanced(byMilliseconds: 60_000)
+        #expect(code(client.authorize(mvpd: "TempPass_x")) == "temporary_access_duration_limit_exceeded")
+        #expect(client.call("/api/v2/MML/profiles/TempPass_x").code == "temporary_access_duration_limit_exceeded")
+        let promotional = { (resource: String) in code(client.authorize([resource], mvpd: "flexibleTempPass")) }
+        #expect(promotional("A") == "invalid_header_identity_for_temporary_access")
+        client.headers = [("AP-TempPass-Identity", Data("ann@x.example".utf8).base64EncodedString())]
+        #expect(["A", "B", "A"].map(promotional) == [nil, nil, nil])
+        #expect(promotional("C") == "temporary_access_resources_limit_exceeded")
+    }
+
+    @Test("the throttle allows a burst of ten, then one call per second, for each address that a backend names")
+    func throttle() throws {
+        let client = try SandboxClient { $0.throttles = true }
+        client.headers = [("X-Forwarded-For", "198.51.100.1, 10.0.0.1")]
+        let statuses = (0..<11).map { _ in client.call("/api/v2/MML/configuration").status }
+        #expect(statuses == Array(repeating: 200, count: 10) + [429])
+        client.now = client.now.advanced(byMilliseconds: 1000)
+        #expect([1, 2].map { _ in client.call("/api/v2/MML/configuration").status } == [200, 429])
+        #expect(client.call("/healthz").status == 200)
+        client.headers = [("X-Forwarded-For", "198.51.100.2")]
+        #expect(client.call("/api/v2/MML/configuration").status == 200)
+    }
+
+    @Test(
+        "hostile requests get an answer, and no crash",
+        arguments: [
+            "/", "/api", "/api/v2", "/api/v2/MML", "/api/v2//sessions", "/api/v2/%00/sessions", "/api/v2/%FF/sessions",
+            "/api/v2/MML/decisions/x/y", "/api/v2/MML/sessions/../..", "/mvpd/login?code=%3Cscript%3E&provider=x",
+            "/o/client/x",
+            "/adobe-services/x", "/sandbox/keys/none", "/api/v2/MML/profiles/code/x", "/%", "/?a=%",
+        ])
+    func hostile(path: String) throws {
+        let client = try SandboxClient()
+        for method in ["GET", "POST", "PUT", "HEAD", "\u{E9}"] {
+            let answer = client.call(path, method: method, json: #"{"resources": [1, null]}"#)
+            #expect((200...499).contains(answer.status) && !answer.text.contains("<script>"), "\(method)")
+        }
+    }
+
+    @Test("the same seed chooses the same codes and identifiers")
+    func seed() throws {
+        let codes = try [1, 1, 2].map { (seed: UInt64) in
+            let client = try SandboxClient { $0.seed = seed }
+            return client.call("/api/v2/MML/sessions", form: "").code
+        }
+        #expect(codes[0] == codes[1] && codes[0] != codes[2])
+    }
+
+    @Test("answers are late within the range, and the clock is apart, as asked for")
+    func latencyAndClock() throws {
+        let client = try SandboxClient { ($0.latencyMilliseconds, $0.clockMilliseconds) = (20...30, -120_000) }
+        let delays = (0..<50).map { _ in client.call("/healthz").delay }
+        #expect(delays.allSatisfy { (20...30).contains($0) } && Set(delays).count > 1)
+        let time = client.call("/api/v2/MML/configuration").json["time"] as? Int64
+        #expect(time == client.now.milliseconds - 120_000)
+    }
+}
