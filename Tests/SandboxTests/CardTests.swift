@@ -1,5 +1,10 @@
+import Foundation
+import MediaToken
 import Sandbox
+import TestSupport
 import Testing
+import Timestamps
+import TokenCrypto
 
 @Suite("test cards of the sandbox")
 struct CardTests {
@@ -12,4 +17,88 @@ struct CardTests {
             #expect(TestCard.chosen(by: id) == nil, "\(id)")
         }
     }
+
+    /// An MRSS resource, which every card that is about tokens can alter.
+    static let resource = """
+        <rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/"><channel><title>MML</title><item><title>Kick-off</title></item></channel></rss>
+        """
+
+    @Test("each does what it says, chosen by the MVPD", arguments: TestCard.all.map(\.name))
+    func effect(name: String) throws {
+        let card = try #require(TestCard.chosen(by: name))
+        let client = try SandboxClient()
+        let mvpd = "Sandbox:\(name)"
+        client.logIn(mvpd)
+        let answer = client.authorize([Self.resource], mvpd: mvpd)
+        switch card.effect {
+        case .deny(let error):
+            let item = try #require(answer.decisions.first)
+            #expect(answer.status == 200 && item["authorized"] as? Bool == false)
+            #expect((item["error"] as? [String: Any])?["code"] as? String == error.code)
+        case .refuse(let error): #expect(answer.status == error.status && answer.code == error.code)
+        case .disturb(.slow(let milliseconds)): #expect(answer.status == 200 && answer.delay == milliseconds)
+        case .disturb(.unavailable): #expect(answer.status == 503)
+        case .disturb(.throttled): #expect(answer.status == 429)
+        case .disturb(.truncated):
+            #expect(answer.status == 200 && answer.json.isEmpty && answer.text.contains("decisions"))
+        case .token, .key, .forge: #expect(answer.status == 200)
+        }
+        #expect(try verdict(on: answer, at: client.now) == card.verdict)
+    }
+
+    @Test("a resource chooses too, before the MVPD, and each of several for itself")
+    func resources() throws {
+        let client = try SandboxClient()
+        client.logIn("Sandbox:denied-hba")
+        let decisions = client.authorize(["TNT:denied", "TNT:proxied", "TNT"], mvpd: "Sandbox:denied-hba").decisions
+        let codes = decisions.map { ($0["error"] as? [String: Any])?["code"] as? String }
+        #expect(codes == ["authorization_denied_by_mvpd", nil, "authorization_denied_by_hba_policies"])
+    }
+
+    @Test("the key that rotates is another in each minute, and the keystore has both")
+    func rotation() throws {
+        let client = try SandboxClient()
+        client.logIn("Sandbox:rotating-key")
+        let signers = try [0, 60_000].map { later in
+            client.now = client.now.advanced(byMilliseconds: later)
+            let keys = try KeyRing(loading: try SandboxKeyFiles.shared.store, password: SandboxKeys.storePassword)
+            let verifier = MediaTokenVerifier(keys: keys, policy: VerificationPolicy(), replays: .unfenced())
+            let token = try #require(serializedToken(client.authorize(mvpd: "Sandbox:rotating-key")))
+            let expected = Expectation(requestor: "MML", resource: "TNT")
+            guard case .accepted(let verified) = try verifier.verify(RawToken(token), for: expected, at: client.now)
+            else { return "" }
+            return verified.key
+        }
+        #expect(Set(signers).count == 2 && signers.allSatisfy { $0.contains("SANDBOX") }, "\(signers)")
+    }
+
+    private func serializedToken(_ answer: SandboxClient.Answer) -> String? {
+        (answer.decisions.first?["token"] as? [String: Any])?["serializedToken"] as? String
+    }
+
+    /// The verdict of a verifier that trusts the published keys, and expects what was asked for.
+    private func verdict(on answer: SandboxClient.Answer, at now: Timestamp) throws -> VerdictCode? {
+        guard let token = serializedToken(answer) else { return nil }
+        let keys = try KeyRing(loading: try SandboxKeyFiles.shared.store, password: SandboxKeys.storePassword)
+        let verifier = MediaTokenVerifier(keys: keys, policy: VerificationPolicy(), replays: .unfenced())
+        let expected = Expectation(requestor: "MML", resource: ResourceID(Self.resource))
+        return try verifier.verify(RawToken(token), for: expected, at: now).code
+    }
+}
+
+/// The keystore of the sandbox that all tests share, as a file.
+final class SandboxKeyFiles: Sendable {
+    static let shared = SandboxKeyFiles()
+    private let outcome: Result<(TemporaryDirectory, String), any Error>
+
+    private init() {
+        outcome = Result {
+            let directory = try TemporaryDirectory()
+            let files = try SandboxClient.keys.get().files()
+            for file in files { try Data(file.bytes).write(to: URL(filePath: "\(directory.path)/\(file.name)")) }
+            return (directory, "\(directory.path)/media_token_keystore.jks")
+        }
+    }
+
+    var store: String { get throws { try outcome.get().1 } }
 }

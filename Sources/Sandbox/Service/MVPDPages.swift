@@ -23,19 +23,24 @@ struct MVPDPages: Sendable {
         let mvpd = session.mvpd ?? Self.offered[0]
         let picker = Self.offered.map { "<option>\($0)</option>" }.joined()
         let choice = session.mvpd == nil ? "<label>TV provider <select name=\"mvpd\">\(picker)</select></label>" : ""
+        let hidden = [("provider", session.place.provider), ("code", code)].map { name, value in
+            "<input type=\"hidden\" name=\"\(name)\" value=\"\(html(value))\">"
+        }.joined()
         return page(
             200, "Sandbox: log in to \(mvpd)",
             """
             <p>This is a pretend TV provider. Any name and password log in; the password <kbd>\(Self.wrongPassword)</kbd> does not.</p>
             \(problem.isEmpty ? "" : "<p role=\"alert\">\(html(problem))</p>")
             <form method="post" action="/mvpd/login">
-            <input type="hidden" name="provider" value="\(html(session.place.provider))">
-            <input type="hidden" name="code" value="\(html(code))">
+            \(hidden)
             \(choice)
             <label>Name <input name="user" autocomplete="username" required></label>
             <label>Password <input name="password" type="password" autocomplete="current-password"></label>
             <button>Log in</button>
-            <button name="cancel" value="yes" formnovalidate>Cancel</button>
+            </form>
+            <form method="post" action="/mvpd/login">
+            \(hidden)
+            <button name="cancel" value="yes">Cancel</button>
             </form>
             """)
     }

@@ -67,9 +67,15 @@ struct KeyOptions {
         } catch { throw CommandError("\(error)") }
     }
 
-    /// Loads the verification keys of a gate.
+    /// Loads the verification keys of a gate, and warns of those that a sandbox has published.
     static func load(_ settings: GateSettings) throws(CommandError) -> KeyRing {
-        try KeyOptions(settings).load()
+        let keys = try KeyOptions(settings).load()
+        for key in keys.keys where key.isSandbox {
+            Console.printError(
+                "warning: \(key.file): key '\(key.name)' is a sandbox's, which signs for anybody; load it only for tests"
+            )
+        }
+        return keys
     }
 
     private init(_ settings: GateSettings) {
@@ -86,5 +92,12 @@ struct KeyOptions {
         } catch {
             throw CommandError("\(passwordFile): \(error)")
         }
+    }
+}
+
+extension VerificationKey {
+    /// Whether the certificate or the file's name says that the key is that of a `media-token-sandbox`.
+    fileprivate var isSandbox: Bool {
+        "\(name) \(file.split(separator: "/").last ?? "")".lowercased().contains("sandbox")
     }
 }

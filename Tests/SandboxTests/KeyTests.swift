@@ -1,0 +1,46 @@
+import Foundation
+import MediaToken
+import Sandbox
+import TestSupport
+import Testing
+import Timestamps
+import TokenCrypto
+
+@Suite("keys of the sandbox")
+struct SandboxKeyTests {
+    @Test("Java's keytool reads the keystore, and finds two certificates that say sandbox")
+    func keystore() throws {
+        let listed = try Program("keytool").succeed([
+            "-list", "-v", "-keystore", try SandboxKeyFiles.shared.store, "-storepass", SandboxKeys.storePassword,
+        ])
+        #expect(listed.contains("Keystore type: JKS") && listed.contains("Your keystore contains 2 entries"))
+        #expect(listed.matches(of: /Owner: CN=.*sandbox key, O=SANDBOX/).count == 2, "\(listed)")
+    }
+
+    @Test("each form of the first key is that key")
+    func forms() throws {
+        let folder = try SandboxKeyFiles.shared.store.replacing("/media_token_keystore.jks", with: "")
+        let prints = try ["sandbox-public-key.pem", "sandbox-first.pem", "media_token_keystore.jks"].map { name in
+            try KeyRing(loading: "\(folder)/\(name)", password: SandboxKeys.storePassword).keys.map(\.fingerprint)
+        }
+        #expect(prints[0].count == 1 && prints[1] == prints[0] && prints[2].contains(prints[0][0]))
+        let text = try Program("openssl").succeed(["x509", "-in", "\(folder)/sandbox-first.pem", "-noout", "-text"])
+        #expect(text.contains("Version: 3") && text.contains("SANDBOX of media-token-sandbox"))
+    }
+
+    @Test(
+        "a gate that loads one of them says so",
+        arguments: [
+            "sandbox-public-key.pem", "sandbox-second.pem", "media_token_keystore.jks",
+        ])
+    func warning(file: String) throws {
+        let folder = try SandboxKeyFiles.shared.store.replacing("/media_token_keystore.jks", with: "")
+        let directory = try TemporaryDirectory()
+        let password = try directory.write(SandboxKeys.storePassword, to: "password")
+        let outcome = try Program.mediaToken.run([
+            "serve", "--check", "--keys", "\(folder)/\(file)", "--password-file", password, "--replays", "memory",
+            "--route", "/live=MML:TNT",
+        ])
+        #expect(outcome.status == 0 && outcome.errors.contains("is a sandbox's"), "\(outcome.errors)")
+    }
+}

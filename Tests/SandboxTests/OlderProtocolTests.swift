@@ -1,0 +1,114 @@
+import Foundation
+import MediaToken
+import Sandbox
+import Testing
+import TestSupport
+import Timestamps
+import TokenCrypto
+import TokenIssuer
+
+@Suite("the sandbox answers the older protocols")
+struct OlderProtocolTests {
+    /// A client that has logged in, and its AuthN token.
+    private func session(_ device: String = "device-1") throws -> (SandboxClient, authentication: String) {
+        let client = try SandboxClient()
+        client.logIn()
+        let answer = client.call("/adobe-services/session", form: "_method=GET&requestor_id=MML&device_id=\(device)")
+        return (client, try token(answer, "authnToken"))
+    }
+
+    private func token(_ answer: SandboxClient.Answer, _ element: String) throws -> String {
+        let match = try #require(
+            answer.text.firstMatch(of: Regex("<\(element)>(.*)</\(element)>").dotMatchesNewlines()))
+        let text = String(try #require(match.output[1].substring))
+        return text.replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&amp;", with: "&")
+    }
+
+    private func form(_ fields: [String: String]) -> String {
+        fields.map { "\($0)=\($1.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")" }.joined(
+            separator: "&")
+    }
+
+    private func authorize(
+        _ client: SandboxClient, _ token: String, device: String = "device-1", _ resource: String = "TNT"
+    )
+        -> SandboxClient.Answer
+    {
+        client.call(
+            "/adobe-services/authorize",
+            form: form([
+                "requestor_id": "MML", "resource_id": resource, "authentication_token": token, "device_id": device,
+                "mso_id": "Sandbox", "userMeta": "1",
+            ]))
+    }
+
+    private func play(_ client: SandboxClient, _ token: String, device: String = "device-1") -> SandboxClient.Answer {
+        client.call(
+            "/adobe-services/shortAuthorize",
+            form: form(["requestor_id": "MML", "authz_token": token, "device_id": device, "session_guid": "x"]))
+    }
+
+    private func verdict(_ token: String, _ client: SandboxClient) throws -> VerdictCode {
+        let keys = try KeyRing(loading: try SandboxKeyFiles.shared.store, password: SandboxKeys.storePassword)
+        let verifier = MediaTokenVerifier(keys: keys, policy: VerificationPolicy(), replays: .unfenced())
+        return try verifier.verify(
+            RawToken(token), for: Expectation(requestor: "MML", resource: "TNT"), at: client.now
+        ).code
+    }
+
+    @Test("a device exchanges its AuthN token for an AuthZ token, and that for a media token")
+    func exchange() throws {
+        let (client, authentication) = try session()
+        let authorization = try token(authorize(client, authentication), "authzToken")
+        let played = play(client, authorization)
+        #expect(played.status == 200 && played.text.hasPrefix("<signatureInfo>"))
+        #expect(try verdict(played.text, client) == .validToken)
+        for other in [authentication, authorization] { #expect(try verdict(other, client) == .invalidTokenFormat) }
+    }
+
+    @Test("a token of another device is refused")
+    func deviceBinding() throws {
+        let (client, authentication) = try session()
+        #expect(authorize(client, authentication, device: "device-2").status == 401)
+        let authorization = try token(authorize(client, authentication), "authzToken")
+        #expect(play(client, authorization, device: "device-2").status == 401)
+        #expect(play(client, authentication).status == 401)
+        #expect(play(client, authorization.replacing("TNT", with: "HBO")).status == 401)
+        client.now = client.now.advanced(byMilliseconds: 86_400_001)
+        #expect(play(client, authorization).status == 401)
+    }
+
+    @Test("cards deny here too, and a login that has ended authorizes nothing")
+    func denial() throws {
+        let (client, authentication) = try session()
+        let denied = authorize(client, authentication, "TNT:denied-hostile")
+        #expect(denied.status == 403 && denied.text.contains("<error>") && !denied.text.contains("<script>"))
+        client.call("/api/v2/MML/logout/Sandbox")
+        #expect(authorize(client, authentication).status == 401)
+    }
+
+    @Test("a browser that logs in by the older address is known by its cookie")
+    func cookie() throws {
+        let client = try SandboxClient()
+        let page = client.call(
+            "/adobe-services/authenticate/saml?requestor_id=MML&mso_id=Sandbox&redirect_url=https://x.example")
+        let login = try #require(page.header("Location"))
+        let code = try #require(login.split(separator: "code=").last)
+        client.call("/mvpd/login", form: "provider=MML&code=\(code)&user=ann&password=x")
+        #expect(client.call("/adobe-services/session", form: "requestor_id=MML").status == 400)
+        client.headers = [("Cookie", String(try #require(page.header("Set-Cookie")?.split(separator: ";").first)))]
+        #expect(client.call("/adobe-services/session", form: "requestor_id=MML").text.contains("<authnToken>"))
+    }
+
+    @Test("REST v1's media token comes as XML or JSON", arguments: ["application/json", "application/xml"])
+    func mediaToken(accept: String) throws {
+        let client = try SandboxClient()
+        let path = "/api/v1/mediatoken?requestor=MML&deviceId=device-1&resource=TNT"
+        #expect(client.call(path).status == 403)
+        client.logIn()
+        client.headers = [("Accept", accept)]
+        let answer = client.call(path)
+        #expect(answer.text.hasPrefix(accept == "application/json" ? "{" : "<?xml"))
+        #expect(try verdict(answer.text, client) == .validToken)
+    }
+}
