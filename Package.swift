@@ -208,7 +208,9 @@ let package = Package(
             ]),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["MediaToken", "TestSupport", "TokenCrypto", "TokenIssuer", "media-token"],
+            dependencies: [
+                "MediaToken", "TestSupport", "TokenCrypto", "TokenIssuer", "media-token", "media-token-sandbox",
+            ],
             path: "Tests/EndToEnd"),
         .testTarget(
             name: "CommandLineTests",

@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd.ProxyTests {
     /// A stream of 200 seconds, each a segment, as ffmpeg makes them.
-    private func makeStream(_ folder: String) throws {
+    func makeStream(_ folder: String) throws {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try Program("ffmpeg").succeed([
             "-loglevel", "error", "-f", "lavfi", "-i", "testsrc=duration=200:size=64x36:rate=25", "-c:v", "mpeg2video",
@@ -15,7 +15,7 @@ extension EndToEnd.ProxyTests {
     }
 
     /// What the gate answers to a play of `path`, with the cookie that it sets.
-    private static func play(
+    static func play(
         _ path: String, _ token: String, at gate: GateProcess
     ) throws -> (code: String, cookie: String) {
         let answer = try Program("curl").run(
@@ -32,7 +32,7 @@ extension EndToEnd.ProxyTests {
     }
 
     /// The statuses of requests with a cookie, made one after the other.
-    private static func codes(_ pages: [String], _ cookie: String) throws -> [String] {
+    static func codes(_ pages: [String], _ cookie: String) throws -> [String] {
         let places = pages.flatMap { ["-o", "/dev/null", $0] }
         let lines = try Program("curl").run(["-s", "-w", "%{http_code}\n", "-H", "Cookie: a=b; \(cookie)"] + places)
             .output

@@ -59,10 +59,11 @@ struct CardTests {
     func rotation() throws {
         let client = try SandboxClient()
         client.logIn("Sandbox:rotating-key")
-        let signers = try [0, 60_000].map { later in
+        let signers = try [0, 60_000].map { (later: Int64) in
             client.now = client.now.advanced(byMilliseconds: later)
             let keys = try KeyRing(loading: try SandboxKeyFiles.shared.store, password: SandboxKeys.storePassword)
-            let verifier = MediaTokenVerifier(keys: keys, policy: VerificationPolicy(), replays: .unfenced())
+            let verifier = MediaTokenVerifier(
+                keys: keys, policy: VerificationPolicy(), replays: MemoryReplayStore.unfenced())
             let token = try #require(serializedToken(client.authorize(mvpd: "Sandbox:rotating-key")))
             let expected = Expectation(requestor: "MML", resource: "TNT")
             guard case .accepted(let verified) = try verifier.verify(RawToken(token), for: expected, at: client.now)
@@ -80,8 +81,9 @@ struct CardTests {
     private func verdict(on answer: SandboxClient.Answer, at now: Timestamp) throws -> VerdictCode? {
         guard let token = serializedToken(answer) else { return nil }
         let keys = try KeyRing(loading: try SandboxKeyFiles.shared.store, password: SandboxKeys.storePassword)
-        let verifier = MediaTokenVerifier(keys: keys, policy: VerificationPolicy(), replays: .unfenced())
-        let expected = Expectation(requestor: "MML", resource: ResourceID(Self.resource))
+        let verifier = MediaTokenVerifier(
+            keys: keys, policy: VerificationPolicy(), replays: MemoryReplayStore.unfenced())
+        let expected = Expectation(requestor: "MML", resource: Self.resource)
         return try verifier.verify(RawToken(token), for: expected, at: now).code
     }
 }

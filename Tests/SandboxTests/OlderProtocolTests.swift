@@ -50,7 +50,8 @@ struct OlderProtocolTests {
 
     private func verdict(_ token: String, _ client: SandboxClient) throws -> VerdictCode {
         let keys = try KeyRing(loading: try SandboxKeyFiles.shared.store, password: SandboxKeys.storePassword)
-        let verifier = MediaTokenVerifier(keys: keys, policy: VerificationPolicy(), replays: .unfenced())
+        let verifier = MediaTokenVerifier(
+            keys: keys, policy: VerificationPolicy(), replays: MemoryReplayStore.unfenced())
         return try verifier.verify(
             RawToken(token), for: Expectation(requestor: "MML", resource: "TNT"), at: client.now
         ).code

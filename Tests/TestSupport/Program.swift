@@ -33,6 +33,7 @@ package struct Program {
     package static let slowness = isSanitized ? 8 : 1
 
     package static let mediaToken = beside("media-token")
+    package static let sandbox = beside("media-token-sandbox")
 
     /// Standard output and error go through files, so no pipe can fill up and stall the program.
     @discardableResult

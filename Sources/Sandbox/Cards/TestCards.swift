@@ -112,8 +112,8 @@ extension TestCard {
             name: "rotating-key", summary: "the key changes with each minute; both keys are published",
             effect: .key(.rotating), verdict: .validToken),
         TestCard(
-            name: "cut-token", summary: "the second half of the token is missing",
-            effect: .forge { String($0.prefix($0.count / 2)) }, verdict: .invalidTokenFormat),
+            name: "cut-token", summary: "the last twenty letters of the token are missing",
+            effect: .forge { String($0.dropLast(20)) }, verdict: .invalidSignature),
         TestCard(
             name: "forged", summary: "one letter of the token was changed after it was signed",
             effect: .forge { $0.replacing("</sessionGUID>", with: "f</sessionGUID>", maxReplacements: 1) },

@@ -1,6 +1,7 @@
 internal import CommandShell
 internal import MediaToken
 internal import Sandbox
+internal import TextEncodings
 
 /// `media-token-sandbox cards`: prints the table of test cards.
 enum CardsCommand {
@@ -18,16 +19,25 @@ enum CardsCommand {
 
             Example:
               media-token-sandbox cards
-            """, groups: [])
+            """,
+        groups: [
+            OptionGroup(
+                heading: "Options:", options: [CommandOption("json", nil, "Print one JSON object per line")])
+        ])
 
     @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
-        ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
+        let isJSON = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
             guard given.operands.isEmpty else { throw UsageError("expected options only") }
+            return given.has("json")
         }
         let width = TestCard.all.map(\.name.count).max() ?? 0
         for card in TestCard.all {
+            let verdict = card.verdict?.rawValue
+            let members: JSONValue = [
+                "card": .text(card.name), "summary": .text(card.summary), "verdict": verdict.map { .text($0) } ?? .null,
+            ]
             let name = card.name + String(repeating: " ", count: width - card.name.count)
-            Console.print("\(name)  \(card.verdict?.rawValue ?? "-")  \(card.summary)")
+            Console.print(isJSON ? members.line : "\(name)  \(verdict ?? "-")  \(card.summary)")
         }
         return .success
     }

@@ -15,7 +15,11 @@ struct CallLog: Sendable {
             "path": .text(printable(String(decoding: request.path, as: UTF8.self), limit: 200)),
             "status": .number(Double(answer.status)), "time": .text(Timestamp.now.internetText),
         ]
-        let text = line.document.replacing("\n  ", with: " ").replacing("\n", with: " ") + "\n"
-        lock.withLock { _ = FileBytes.write(Array(text.utf8), to: STDOUT_FILENO) }
+        lock.withLock { _ = FileBytes.write(Array("\(line.line)\n".utf8), to: STDOUT_FILENO) }
     }
+}
+
+extension JSONValue {
+    /// The document of a flat object on one line.
+    var line: String { document.replacing("\n  ", with: "").replacing("\n", with: "") }
 }

@@ -1,0 +1,105 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A running `media-token-sandbox serve`, with a folder of its keys.
+private final class SandboxProcess {
+    let site: String
+    /// The certificate of the key that signs.
+    let key: String
+    private let daemon: Daemon
+
+    init(in directory: TemporaryDirectory, _ options: [String] = []) throws {
+        let (port, keys) = (try FreePort.take(1)[0], directory.path + "/sandbox-keys")
+        (site, key) = ("http://127.0.0.1:\(port)", keys + "/sandbox-first.pem")
+        let log = directory.path + "/sandbox.log"
+        daemon = try Daemon(
+            Program.sandbox.executable, ["serve", "--listen", "127.0.0.1:\(port)", "--keys-to", keys] + options,
+            log: log)
+        try daemon.wait { try String(contentsOfFile: log, encoding: .utf8).contains("serving on") }
+    }
+
+    func end() { daemon.end(SIGTERM) }
+
+    /// What a client that was written from Adobe's pages alone gets: the token, or the deviations from these pages.
+    func client(_ arguments: [String]) throws -> Program.Outcome {
+        try Program("python3").run(
+            [Fixtures.package.appending(path: "Tests/Sandbox/v2_client.py").path, site, "--provider", "MML"] + arguments
+        )
+    }
+}
+
+extension EndToEnd.ProxyTests {
+    @Test("a client of Adobe's pages logs in at the sandbox, and plays a stream behind nginx, once")
+    func sandboxPlay() throws {
+        let sandbox = try SandboxProcess(in: place.directory)
+        try makeStream(place.directory.path + "/streams/live/tnt")
+        let key = try place.directory.write(String(repeating: "0f", count: 32), to: "grant.key")
+        let settings = try place.directory.write(
+            """
+            {"routes": [{"path": "/live/tnt", "requestor": "MML", "resource": "TNT",
+             "grant": {"kind": "cat", "key-file": "\(key)", "validity": 600}}]}
+            """, to: "gate.json")
+        let gate = try GateProcess(
+            in: place, GatePlace.strict + ["--config", settings, "--keys", sandbox.key], keys: false)
+        #expect(try gate.logged().contains("is a sandbox's"))
+        let nginx = try start("nginx", gate: gate.port)
+        defer { nginx.end(SIGKILL) }
+        let site = "http://127.0.0.1:\(ports[0])/live/tnt/"
+        try nginx.wait { try GateProcess.fetch(site).code != "000" }
+        // The login takes a second: so the token is younger than the gate's store.
+        let login = ["--mvpd", "Sandbox", "--user", "ann", "--password", "x", "--quiet"]
+        let outcome = try sandbox.client(login + ["--resource", "TNT"])
+        try #require(outcome.status == 0, "\(outcome.errors)")
+        let token = outcome.output.trimmingCharacters(in: .newlines)
+        let stream = ["index.m3u8"] + (0..<200).map { "\($0).ts" }
+        #expect(try Self.codes([site + stream[0]], "") == ["401"])
+        let (code, cookie) = try Self.play("/live/tnt/index.m3u8", token, at: gate)
+        #expect(code == "200")
+        #expect(try Self.codes(stream.map { site + $0 }, cookie) == Array(repeating: "200", count: 201))
+        #expect(try Self.play("/live/tnt/index.m3u8", token, at: gate).code == "403")
+        gate.end()
+        sandbox.end()
+    }
+
+    @Test(
+        "the sandbox answers each way to a token as Adobe's pages say",
+        arguments: [
+            [
+                "--mvpd", "Sandbox", "--user", "ann", "--password", "x", "--logout", "--resource", "TNT", "--resource",
+                "HBO",
+            ],
+            ["--mvpd", "Sandbox", "--user", "ann", "--password", "x", "--second-screen", "--resource", "TNT"],
+            ["--mvpd", "TempPass_Sandbox", "--temp-pass", "--resource", "TNT"],
+            ["--mvpd", "flexibleTempPass_Sandbox", "--temp-pass", "--identity", "ann@x.example", "--resource", "TNT"],
+            ["--mvpd", "Sandbox", "--no-login", "--resource", "TNT", "--expect", "authenticated_profile_missing"],
+            [
+                "--mvpd", "Sandbox", "--user", "a", "--password", "x", "--resource", "TNT:denied", "--expect",
+                "authorization_denied_by_mvpd",
+            ],
+            [
+                "--mvpd", "Sandbox:too-many", "--user", "a", "--password", "x", "--resource", "TNT", "--expect",
+                "too_many_resources",
+            ],
+        ])
+    func sandboxFlows(arguments: [String]) throws {
+        let sandbox = try SandboxProcess(in: place.directory)
+        let outcome = try sandbox.client(arguments)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        sandbox.end()
+    }
+
+    @Test("the page has the table of test cards as running programs make it")
+    func sandboxCards() throws {
+        let page = try String(
+            contentsOf: Fixtures.package.appending(
+                path: "Sources/MediaTokenGate/MediaTokenGate.docc/Sandbox.md"), encoding: .utf8)
+        let shown = try #require(page.firstMatch(of: /<!-- cards -->\n(.*)<!-- end of cards -->/.dotMatchesNewlines()))
+        let script = Fixtures.package.appending(path: "Tests/Sandbox/cards").path
+        let outcome = try Program("python3").run(
+            [script, Program.sandbox.executable, Program.mediaToken.executable],
+            environment: ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""])
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output == String(shown.1))
+    }
+}
