@@ -43,4 +43,21 @@ struct SandboxKeyTests {
         ])
         #expect(outcome.status == 0 && outcome.errors.contains("is a sandbox's"), "\(outcome.errors)")
     }
+
+    @Test("a program in Java verifies a token with the keystore, and none that another key signed")
+    func java() throws {
+        let client = try SandboxClient()
+        let program = Fixtures.package.appending(path: "Tests/Sandbox/VerifyToken.java").path
+        for (mvpd, expected) in [
+            ("Sandbox", "verified by sandbox-first\n"), ("Sandbox:other-key", "verified by none\n"),
+            ("Sandbox:forged", "verified by none\n"),
+        ] {
+            client.logIn(mvpd)
+            let token = client.authorize(mvpd: mvpd).decisions.first?["token"] as? [String: Any]
+            let outcome = try Program("java").run(
+                [program, try SandboxKeyFiles.shared.store, SandboxKeys.storePassword],
+                input: Data(try #require(token?["serializedToken"] as? String).utf8))
+            #expect(outcome.output == expected, "\(mvpd): \(outcome.errors)")
+        }
+    }
 }
