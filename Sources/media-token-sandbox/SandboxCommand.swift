@@ -5,7 +5,7 @@ internal import Glibc
 @main
 enum SandboxCommand {
     private static let command = Command(
-        syntax, [ServeCommand.command, CardsCommand.command],
+        syntax, [ServeCommand.command, CardsCommand.command, SSOCommand.command],
         answer: { given in
             guard given.has("version") else { return nil }
             Console.print("media-token-sandbox \(ProgramVersion.text)")
@@ -19,6 +19,7 @@ enum SandboxCommand {
             Commands:
               serve      run a stand-in for Adobe Pass
               cards      print what the names of MVPDs and resources bring about
+              sso        tell whether two apps on a device share a login
 
             Everything that it issues is a sandbox's. Never load its keys into a gate that viewers can reach.
 

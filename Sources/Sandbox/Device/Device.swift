@@ -1,0 +1,74 @@
+package import MediaToken
+
+/// AccessEnabler, Adobe's SDK for iOS and tvOS, in one app on one device.
+///
+/// The device takes calls and events, and returns callbacks and requests. It does no I/O, and has no clock and no source of
+/// randomness. An app that restarts is a new device value over the storage that the old one used.
+package struct Device: Sendable {
+    /// The login in progress.
+    enum LoginAttempt: Sendable, Equatable {
+        /// The app shows the dialog of MVPDs.
+        case choosing
+        /// The app shows the MVPD's login page.
+        case visiting(MVPDID)
+        /// The app shows the dialog of the system's TV provider.
+        case system
+        /// The viewer has logged in with the system's TV provider.
+        case systemExchange
+        /// The viewer logs in on a second screen.
+        case secondScreen
+    }
+
+    /// The device ID, which the server compares with the one that it signed into a token.
+    package let id: String
+    package let app: AppInstallation
+    /// The URL to which Adobe Pass leads the web view at the end of a login.
+    package let redirectURL: String
+    /// Whether the viewer may log in by the TV provider of the system's settings (Apple SSO).
+    package let hasSystemSignOn: Bool
+    /// The programmer's configuration; without any MVPD until Adobe Pass has answered.
+    package internal(set) var configuration = DeviceConfiguration.none
+
+    /// Whether `setRequestor` has completed with success.
+    package internal(set) var isReady = false
+    var login: LoginAttempt?
+    /// The MVPD that `setSelectedProvider` named while no login was in progress.
+    var chosenProvider: MVPDID?
+    /// The tokens that the server did not accept, which no longer count in this run of the app.
+    var refused: Set<AuthenticationToken> = []
+    /// The calls that wait for `setRequestor`.
+    var queue: [DeviceCall] = []
+    /// The requests without an answer, by their numbers.
+    var pending: [Int: DeviceRequest] = [:]
+    var requestCount = 0
+
+    package init(
+        id: String, app: AppInstallation, redirectURL: String = "adobepass://ios.app", hasSystemSignOn: Bool = false
+    ) {
+        (self.id, self.app) = (id, app)
+        (self.redirectURL, self.hasSystemSignOn) = (redirectURL, hasSystemSignOn)
+    }
+
+    /// Takes a call of the app. Until `setRequestor` has completed, any other call waits, and nothing is returned.
+    package mutating func call(
+        _ call: DeviceCall, at now: Timestamp, in storage: inout DeviceStorage
+    ) -> [DeviceOutput] {
+        turn(at: now, in: &storage) { $0.answer(call) }
+    }
+
+    /// Takes an event.
+    package mutating func receive(
+        _ event: DeviceEvent, at now: Timestamp, in storage: inout DeviceStorage
+    ) -> [DeviceOutput] {
+        turn(at: now, in: &storage) { $0.answer(event) }
+    }
+
+    private mutating func turn(
+        at now: Timestamp, in storage: inout DeviceStorage, _ body: (inout DeviceTurn) -> Void
+    ) -> [DeviceOutput] {
+        var turn = DeviceTurn(device: self, storage: storage, now: now)
+        body(&turn)
+        (self, storage) = (turn.device, turn.storage)
+        return turn.outputs
+    }
+}

@@ -1,0 +1,75 @@
+package import MediaToken
+
+/// The tokens on a device, which outlive the apps that store them.
+///
+/// Apps that share storage are given one value: on iOS all apps of a team, up to iOS 6 all apps. On tvOS each app has its own.
+package struct DeviceStorage: Sendable, Equatable {
+    /// The logins on all shelves; the latest is the last.
+    package private(set) var logins: [StoredLogin] = []
+    /// The MVPD of each programmer's latest login.
+    package internal(set) var cachedProviders: [RequestorID: MVPDID] = [:]
+
+    package init() {}
+
+    /// Erases the pasteboard, which is all that apps share, in an upgrade to iOS 10 or later; one from iOS 10 on changes nothing.
+    package mutating func upgradeSystem(from old: Int, to new: Int) {
+        if old < 10, new >= 10 { logins.removeAll { $0.shelf != .privateSlot } }
+    }
+
+    /// The logins that an app of this bundle ID reads, if its SDK has this layout.
+    func logins(_ layout: SDKVersion.Layout, seenBy bundleID: String) -> [StoredLogin] {
+        logins.filter { login in
+            (login.shelf == .map) == (layout == .nestedMap)
+                && (login.shelf != .privateSlot || login.bundleID == bundleID)
+        }
+    }
+
+    /// Stores a login, which replaces the one in its place.
+    mutating func store(_ login: StoredLogin) {
+        let token = login.authentication
+        logins.removeAll { other in
+            switch login.shelf {
+            case .map:
+                other.shelf == .map && other.hasPlace(of: token) && other.authentication.deviceID == token.deviceID
+            case .slot: other.shelf == .slot || other.shelf == .privateSlot && other.bundleID == login.bundleID
+            case .privateSlot: other.shelf == .privateSlot && other.bundleID == login.bundleID
+            }
+        }
+        logins.append(login)
+    }
+
+    /// Changes each login that has this AuthN token.
+    mutating func update(_ authentication: AuthenticationToken, _ change: (inout StoredLogin) -> Void) {
+        for index in logins.indices where logins[index].authentication == authentication { change(&logins[index]) }
+    }
+
+    /// The importer of SDKs from 1.7 on: moves unexpired logins of older SDKs to where `app` reads them, unless a valid login of
+    /// the programmer with that MVPD is there.
+    mutating func importOlder(for app: AppInstallation, _ configuration: DeviceConfiguration, at now: Timestamp) {
+        guard app.sdk.layout == .nestedMap else { return }
+        for login in logins(.oneSlot, seenBy: app.bundleID) {
+            let token = login.authentication
+            let isTaken = logins.contains { other in
+                other.shelf == .map && other.hasPlace(of: token)
+                    && configuration.allows(token.mvpd, until: other.authentication.expiry, at: now)
+            }
+            guard now <= token.expiry, !isTaken else { continue }
+            logins.removeAll { $0 == login }
+            var moved = login
+            moved.shelf = .map
+            store(moved)
+        }
+    }
+
+    /// The sanitizer of SDKs from 1.7.5 on: removes logins whose device ID is not `deviceID`.
+    ///
+    /// Up to 1.8, it removes those of other apps too, whose device ID differs if their bundle ID has another prefix. From 1.9 on, it
+    /// removes only what `app` stored itself, under a device ID that it had earlier.
+    mutating func sanitize(for app: AppInstallation, deviceID: String) {
+        guard app.sdk >= .sanitizing else { return }
+        logins.removeAll { login in
+            login.shelf == .map && login.authentication.deviceID != deviceID
+                && (app.sdk < .sparing || login.bundleID == app.bundleID)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import TestSupport
+import Testing
+
+@Suite("media-token-sandbox sso")
+struct SSOCommandTests {
+    private static let program = Program.beside("media-token-sandbox")
+
+    private static func run(_ arguments: String...) throws -> Program.Outcome {
+        try program.run(["sso"] + arguments)
+    }
+
+    @Test("two apps that share a login: status 0, the outcome and why")
+    func shared() throws {
+        let outcome = try Self.run("--os", "12", "--app", "T/com.example.one", "--app", "T/com.example.two@1.8")
+        #expect(outcome.status == 0)
+        #expect(outcome.output.hasPrefix("single sign-on; "))
+        #expect(outcome.output.contains("(IDFV)"))
+    }
+
+    @Test("two apps that do not: status 1, as JSON too")
+    func separate() throws {
+        let outcome = try Self.run("--json", "--os=tvOS12", "--app", "T/com.example.one", "--app", "T/com.example.two")
+        #expect(outcome.status == 1)
+        #expect(
+            outcome.output == """
+                {
+                  "outcome": "one login for each app",
+                  "reason": "on tvOS the tokens are in the user defaults of each app",
+                  "sharesDeviceID": null,
+                  "sharesLogin": false,
+                  "sharesStorage": false
+                }
+
+                """)
+    }
+
+    @Test("the table has a line for each row of the matrix")
+    func table() throws {
+        let lines = try Self.run("--table").output.split(separator: "\n")
+        #expect(lines.count == 10)
+        #expect(lines.contains { $0.hasPrefix("iOS 6 or older: single sign-on; ") })
+    }
+
+    @Test("the examples of --help run as they stand")
+    func examples() throws {
+        let help = try Self.program.succeed(["sso", "--help"])
+        let part = try #require(help.split(separator: "Examples:\n").last)
+        let script = part.replacing("media-token-sandbox", with: Self.program.executable)
+        let outcome = try Program("sh").run(["-ec", String(script)])
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output.hasSuffix("have one device ID (IDFV)\n"))
+    }
+
+    @Test(
+        "an invalid command line ends with status 64, and names the value",
+        arguments: [
+            (["--app", "T/a", "--app", "T/b"], "--os is missing"), (["--os", "x"], "--os is 'x'"),
+            (["--os", "0", "--app", "T/a", "--app", "T/b"], "--os is '0'"),
+            (["--os", "12", "--app", "T/a"], "--app is given 1 times"),
+            (["--os", "12", "--app", "a", "--app", "T/b"], "--app is 'a'; expected TEAM/BUNDLE[@SDK]"),
+            (["--os", "12", "--app", "T/a@1.x", "--app", "T/b"], "--app has the SDK '1.x'"),
+            (["--table", "--os", "12"], "--table is given with other options"), (["x"], "expected options only"),
+        ])
+    func usage(arguments: [String], message: String) throws {
+        let outcome = try Self.program.run(["sso"] + arguments)
+        #expect(outcome.status == 64)
+        #expect(outcome.errors.contains(message), "\(outcome.errors)")
+    }
+}
