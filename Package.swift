@@ -120,7 +120,7 @@ let package = Package(
             dependencies: [
                 "CommandShell", "EventLoops", "Files", "HTTPCalling", "HTTPMessages", "HTTPServing", "LoadTest",
                 "MediaToken", "Sandbox", "TextEncodings", "Threading", "Timestamps", "TokenCrypto", "TokenIssuer",
-            ]),
+            ], resources: [.embedInCode("Demo/player.html"), .embedInCode("Demo/player.js")]),
 
         .target(
             name: "TestSupport",

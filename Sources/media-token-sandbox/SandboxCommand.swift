@@ -5,7 +5,7 @@ internal import Glibc
 @main
 enum SandboxCommand {
     private static let command = Command(
-        syntax, [ServeCommand.command, CardsCommand.command, SSOCommand.command],
+        syntax, [ServeCommand.command, DemoCommand.command, CardsCommand.command, SSOCommand.command],
         answer: { given in
             guard given.has("version") else { return nil }
             Console.print("media-token-sandbox \(ProgramVersion.text)")
@@ -18,6 +18,7 @@ enum SandboxCommand {
         details: """
             Commands:
               serve      run a stand-in for Adobe Pass
+              demo       log in, play, and be refused a second play, in a browser
               cards      print what the names of MVPDs and resources bring about
               sso        tell whether two apps on a device share a login
 

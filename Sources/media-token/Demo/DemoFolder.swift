@@ -1,14 +1,11 @@
 internal import CommandShell
-internal import FoundationEssentials
-internal import Glibc
 internal import MediaToken
 internal import TokenCrypto
 internal import TokenIssuer
 
-/// A temporary folder with a throwaway key and tokens signed with it. The folder is removed when this object is freed,
-/// and at the latest when the program exits, as it does when its output can no longer be written.
-final class DemoFolder {
-    let path: String
+/// A temporary folder with a throwaway key and tokens signed with it.
+struct DemoFolder {
+    private let folder: TemporaryFolder
     /// The path of the public key, which a gate loads.
     let publicKey: String
     /// The path of the private key, for users who want more tokens.
@@ -19,13 +16,8 @@ final class DemoFolder {
     static let resource = "TNT"
 
     init() throws(CommandError) {
-        var template = Array((Self.parent + "/media-token-demo-XXXXXX").utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw CommandError("\(Self.parent): cannot make a folder: \(String(cString: strerror(errno)))")
-        }
-        path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
-        Self.made = path
-        atexit { DemoFolder.remove() }
+        folder = try TemporaryFolder("media-token-demo")
+        let path = folder.path
         (publicKey, signingKey) = (path + "/demo.pem", path + "/demo.key")
         let (privateText, publicText): (String, String)
         do {
@@ -35,29 +27,16 @@ final class DemoFolder {
         } catch {
             throw CommandError("\(error)")
         }
-        try NewFile.write(publicText, to: publicKey, mode: 0o644)
-        try NewFile.write(privateText, to: signingKey, mode: 0o600)
+        _ = try folder.write(publicText, to: "demo.pem", mode: 0o644)
+        _ = try folder.write(privateText, to: "demo.key")
     }
 
-    deinit { Self.remove() }
-
-    // Used by the main thread only.
-    private nonisolated(unsafe) static var made: String?
-
-    private static func remove() {
-        if let made { try? FileManager.default.removeItem(atPath: made) }
-        made = nil
-    }
-
-    private static var parent: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp" }
+    var path: String { folder.path }
 
     /// Writes a file into this folder.
     ///
     /// - Returns: the path of the file.
-    func write(_ text: String, to name: String) throws(CommandError) -> String {
-        try NewFile.write(text, to: "\(path)/\(name)", mode: 0o600)
-        return "\(path)/\(name)"
-    }
+    func write(_ text: String, to name: String) throws(CommandError) -> String { try folder.write(text, to: name) }
 
     /// Signs a token, and writes it to a file in Base64, as an entitlement answer carries it.
     ///

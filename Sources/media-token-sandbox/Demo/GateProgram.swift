@@ -1,0 +1,67 @@
+internal import CommandShell
+internal import Files
+internal import Glibc
+
+/// A gate in a process of its own: the program `media-token`, which stands beside this one.
+final class GateProgram {
+    /// The port on the loopback where the gate answers.
+    let port: UInt16
+    private let process: pid_t
+
+    private static let patience = 100
+
+    /// Starts the gate, and waits until it serves.
+    ///
+    /// - Parameters:
+    ///   - program: The path of `media-token`.
+    ///   - settings: The path of its configuration, which names no addresses.
+    ///   - log: A file for what it says.
+    init(_ program: String, settings: String, log: String) throws(CommandError) {
+        let words = [program, "serve", "--config", settings, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"]
+        process = try Self.spawn(words, log: log)
+        for _ in 0..<Self.patience {
+            let said = (try? FileBytes.read(log, limit: 1 << 16)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+            let line = said.split(separator: "\n").first { $0.contains(": serving on 127.0.0.1:") }
+            if let port = line.flatMap({ $0.split(separator: ":").last }).flatMap({ UInt16($0) }) {
+                self.port = port
+                return
+            }
+            guard waitpid(process, nil, WNOHANG) == 0 else {
+                throw CommandError("the gate ended: \(said.split(separator: "\n").last ?? "it said nothing")")
+            }
+            usleep(100_000)
+        }
+        kill(process, SIGKILL)
+        throw CommandError("\(program): the gate did not serve within \(Self.patience / 10) s")
+    }
+
+    /// The gate ends with this object.
+    deinit {
+        kill(process, SIGTERM)
+        waitpid(process, nil, 0)
+    }
+
+    private static func spawn(_ words: [String], log: String) throws(CommandError) -> pid_t {
+        var (actions, attributes) = (posix_spawn_file_actions_t(), posix_spawnattr_t())
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 2, log, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        // This process has blocked signals, and the gate must receive them. Ctrl-C is for this process alone.
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
+        var arguments = words.map { strdup($0) } + [nil]
+        defer { arguments.forEach { free($0) } }
+        var process: pid_t = 0
+        let code = posix_spawnp(&process, words[0], &actions, &attributes, &arguments, environ)
+        guard code == 0 else { throw CommandError("\(words[0]): \(String(cString: strerror(code)))") }
+        return process
+    }
+}
