@@ -100,12 +100,16 @@ let package = Package(
                 "EventLoops", "Files", "HTTPCalling", "HTTPMessages", "MediaToken", "TextEncodings", "Threading",
                 "TokenCrypto", "TokenIssuer",
             ]),
+        .target(
+            name: "Reports",
+            dependencies: ["CommandShell", "EventLoops", "Files", "LoadTest", "TextEncodings", "Timestamps"]),
         .executableTarget(
             name: "media-token",
             dependencies: [
                 "Captures", "CommandShell", "EventLoops", "Files", "HTTPCalling", "HTTPMessages", "HTTPServing",
                 "LoadTest",
-                "MediaToken", "MediaTokenGate", "PlaybackGrants", "ReplayStores", "TextEncodings", "Threading",
+                "MediaToken", "MediaTokenGate", "PlaybackGrants", "ReplayStores", "Reports", "TextEncodings",
+                "Threading",
                 "Timestamps", "TokenCrypto",
                 "TokenIssuer",
             ], resources: [.embedInCode("Web/page.html")]),
@@ -119,7 +123,8 @@ let package = Package(
             name: "media-token-sandbox",
             dependencies: [
                 "CommandShell", "EventLoops", "Files", "HTTPCalling", "HTTPMessages", "HTTPServing", "LoadTest",
-                "MediaToken", "Sandbox", "TextEncodings", "Threading", "Timestamps", "TokenCrypto", "TokenIssuer",
+                "MediaToken", "Reports", "Sandbox", "TextEncodings", "Threading", "Timestamps", "TokenCrypto",
+                "TokenIssuer",
             ], resources: [.embedInCode("Demo/player.html"), .embedInCode("Demo/player.js")]),
 
         .target(

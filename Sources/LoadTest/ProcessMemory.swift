@@ -1,14 +1,18 @@
 internal import Files
 
-/// The memory of this process in bytes, from `/proc/self/status` (proc(5)).
+/// The memory of a process in bytes, from `/proc/PID/status` (proc(5)).
 package struct ProcessMemory: Sendable {
     /// The process's memory that is in RAM.
     package let resident: Int
     /// The resident memory without mapped files: heap and stacks.
     package let anonymous: Int
 
-    package static var now: ProcessMemory {
-        let text = (try? FileBytes.read("/proc/self/status", limit: 1 << 16)).map {
+    /// The memory of this process.
+    package static var now: ProcessMemory { of("self") }
+
+    /// The memory of the process with this identifier; zero if there is none.
+    package static func of(_ process: String) -> ProcessMemory {
+        let text = (try? FileBytes.read("/proc/\(process)/status", limit: 1 << 16)).map {
             String(decoding: $0, as: UTF8.self)
         }
         let lines = (text ?? "").split(separator: "\n")

@@ -1,7 +1,6 @@
 internal import CommandShell
-internal import Files
-internal import Glibc
 internal import MediaTokenGate
+internal import Reports
 
 /// The results of a load test, for people, for programs and as a page.
 protocol BenchReport {
@@ -27,15 +26,6 @@ protocol BenchReport {
     func addPlots(to page: inout ReportPage)
 }
 
-/// A figure in the results of a load test.
-struct ReportFigure {
-    let name: String
-    /// Its place in the JSON.
-    let key: [String]
-    let value: Double
-    let shown: (Double) -> String
-}
-
 /// The options for how a load test shows its results.
 struct BenchOutput {
     static let group = OptionGroup(
@@ -58,7 +48,7 @@ struct BenchOutput {
 
     /// Throws if the page cannot be written, which is better known before a long run than after it.
     func checkPage() throws(CommandError) {
-        if let file { close(try Self.open(file)) }
+        if let file { try ReportFile.check(file) }
     }
 
     /// The run to compare with, whose JSON must have the member `figure`; `nil` if no run is named.
@@ -80,25 +70,8 @@ struct BenchOutput {
         page.add(facts: report.figures.map { ($0.name, $0.shown($0.value)) } + report.results)
         comparison?.add(to: &page)
         report.addPlots(to: &page)
-        facts.add(to: &page, beside: earlier)
-        try Self.write(page.html, to: file)
-    }
-
-    /// Writes a file, replacing an existing one, because users repeat a report after each change.
-    private static func write(_ text: String, to path: String) throws(CommandError) {
-        let descriptor = try open(path, O_TRUNC)
-        defer { close(descriptor) }
-        guard FileBytes.write(Array(text.utf8), to: descriptor) else { throw failure(path) }
-    }
-
-    private static func open(_ path: String, _ flags: Int32 = 0) throws(CommandError) -> Int32 {
-        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0o644)
-        guard descriptor >= 0 else { throw failure(path) }
-        return descriptor
-    }
-
-    private static func failure(_ path: String) -> CommandError {
-        CommandError("\(path): \(String(cString: strerror(errno)))")
+        facts.add(to: &page, beside: earlier.map { run in { run.fact($0) } })
+        try ReportFile.write(page.html, to: file)
     }
 }
 
@@ -116,60 +89,4 @@ private struct WholeObject<Report: Encodable>: Encodable {
         try members.encode(run, forKey: .run)
         try members.encodeIfPresent(compared, forKey: .compared)
     }
-}
-
-/// Formats figures for people.
-enum Figure {
-    /// The number rounded to a whole one, its digits in groups of three.
-    static func count(_ number: Double) -> String {
-        guard abs(number) < 1e15 else { return "\(number)" }
-        let digits = Array(String(Int(number.rounded())))
-        return String(
-            digits.enumerated().flatMap { index, digit in
-                index > 0 && (digits.count - index) % 3 == 0 && digits[index - 1] != "-" ? [",", digit] : [digit]
-            })
-    }
-
-    static func count(_ number: Int) -> String { count(Double(number)) }
-
-    /// The number of things of a kind whose name is `noun` in the singular.
-    static func count(_ number: Int, _ noun: String) -> String { "\(count(number)) \(noun)\(number == 1 ? "" : "s")" }
-
-    /// The number as a label of an axis.
-    static func axis(_ number: Double) -> String {
-        number == number.rounded() ? count(number) : decimal(number, places: 2)
-    }
-
-    /// The number with `places` digits after the decimal point.
-    static func decimal(_ number: Double, places: Int) -> String {
-        let scale = (0..<places).reduce(1.0) { scale, _ in scale * 10 }
-        let scaled = Int((abs(number) * scale).rounded())
-        let (whole, rest) = scaled.quotientAndRemainder(dividingBy: Int(scale))
-        let digits = String(rest)
-        let sign = number < 0 && scaled > 0 ? "-" : ""
-        return places == 0
-            ? "\(sign)\(whole)" : "\(sign)\(whole)." + String(repeating: "0", count: places - digits.count) + digits
-    }
-
-    /// The duration in the unit that suits its length.
-    static func time(nanoseconds: Double) -> String {
-        switch nanoseconds {
-        case ..<1e3: decimal(nanoseconds, places: 0) + " ns"
-        case ..<1e6: decimal(nanoseconds / 1e3, places: nanoseconds < 1e5 ? 2 : 0) + " µs"
-        case ..<1e9: decimal(nanoseconds / 1e6, places: nanoseconds < 1e8 ? 2 : 0) + " ms"
-        default: decimal(nanoseconds / 1e9, places: 2) + " s"
-        }
-    }
-
-    static func time(nanoseconds: UInt64) -> String { time(nanoseconds: Double(nanoseconds)) }
-
-    /// The duration as a label of an axis, without zeros after the decimal point.
-    static func shortTime(nanoseconds: Double) -> String {
-        let parts = time(nanoseconds: nanoseconds).split(separator: " ")
-        let number = Double(parts[0]) ?? 0
-        let short = number == number.rounded() ? decimal(number, places: 0) : "\(number)"
-        return "\(short) \(nanoseconds == 0 ? "s" : parts[1])"
-    }
-
-    static func mebibytes(_ bytes: Int) -> String { decimal(Double(bytes) / 1_048_576, places: 1) + " MiB" }
 }

@@ -1,5 +1,6 @@
 internal import CommandShell
 internal import Files
+internal import Reports
 internal import TextEncodings
 
 /// The results of an earlier load test, as its `--json` output has them.

@@ -1,5 +1,6 @@
 internal import CommandShell
 internal import LoadTest
+internal import Reports
 internal import TextEncodings
 
 /// The results of `bench gate`.
@@ -126,32 +127,5 @@ struct GateReport: BenchReport {
             LinePlot(series: [("answers a second", rates)], turnSeconds: turnSeconds) { Figure.axis($0) },
             title: "Answers over time")
         page.add(latencies: turns, turnSeconds: turnSeconds)
-    }
-}
-
-/// The quantiles that a report shows for each latency.
-struct LatencySummary {
-    private let values: [(name: String, nanoseconds: UInt64)]
-
-    init(_ histogram: LatencyHistogram) {
-        values =
-            [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)].map { ($0.0, histogram.quantile($0.1)) }
-            + [("max", histogram.maximum)]
-    }
-
-    var line: String {
-        values.map { "\($0.name) \(Figure.time(nanoseconds: $0.nanoseconds))" }.joined(separator: "  ")
-    }
-
-    var figures: [ReportFigure] {
-        values.map { name, nanoseconds in
-            ReportFigure(name: "latency \(name)", key: ["latencyNanoseconds", name], value: Double(nanoseconds)) {
-                Figure.time(nanoseconds: $0)
-            }
-        }
-    }
-
-    var object: [String: UInt64] {
-        Dictionary(uniqueKeysWithValues: values.map { ($0.name, $0.nanoseconds) })
     }
 }

@@ -1,6 +1,7 @@
 internal import CommandShell
 internal import LoadTest
 internal import MediaToken
+internal import Reports
 internal import TokenCrypto
 internal import TokenIssuer
 

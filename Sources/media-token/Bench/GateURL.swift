@@ -1,5 +1,6 @@
 internal import CommandShell
 internal import Glibc
+internal import HTTPCalling
 internal import LoadTest
 internal import TextEncodings
 
@@ -13,20 +14,12 @@ struct GateURL {
         let problem = UsageError(
             "'\(printable(text))' is no URL of a gate; expected http://HOST[:PORT][/PATH], for example http://127.0.0.1:8080"
         )
-        guard text.hasPrefix("http://"), !text.contains(where: { "?#@ ".contains($0) }) else { throw problem }
-        let rest = text.dropFirst("http://".count)
-        let authority = rest.prefix { $0 != "/" }
-        let path = rest.dropFirst(authority.count)
-        var (host, port) = (authority, Substring("80"))
-        if let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") {
-            (host, port) = (authority[..<colon], authority[authority.index(after: colon)...])
-        }
-        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-        guard !host.isEmpty, let number = UInt16(port), number > 0 else { throw problem }
-        (self.host, self.port) = (String(host), number)
-        guard let endpoint = path.count < 2 ? .verify : GateQuestion.Endpoint(rawValue: String(path)) else {
+        guard let url = ServerURL(text) else { throw problem }
+        (host, port) = (url.host, url.port)
+        let path = url.path
+        guard let endpoint = path.count < 2 ? .verify : GateQuestion.Endpoint(rawValue: path) else {
             let paths = GateQuestion.Endpoint.allCases.map(\.rawValue).joined(separator: ", ")
-            throw UsageError("the path of the gate is '\(printable(String(path)))'; expected one of \(paths)")
+            throw UsageError("the path of the gate is '\(printable(path))'; expected one of \(paths)")
         }
         self.endpoint = endpoint
     }

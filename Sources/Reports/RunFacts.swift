@@ -2,33 +2,33 @@ internal import CommandShell
 internal import EventLoops
 internal import Files
 internal import Glibc
-internal import MediaToken
 internal import TextEncodings
 internal import Timestamps
 
 /// What the reader of a report must know to repeat the load test: when, where and how it ran.
-struct RunFacts {
+package struct RunFacts {
     /// The most characters of a fact that are shown.
-    static let limit = 2000
+    package static let limit = 2000
 
     private let facts: [(key: String, name: String, value: String)]
 
     /// - Parameter target: The rate that was asked for; `nil` if the load test has none.
-    init(target: String?) {
+    package init(target: String?) {
         facts =
             [
                 ("date", "date", "\(Timestamp.now.utcText)"), ("host", "host", Self.host),
                 ("processor", "processor", Self.processor),
                 ("processors", "processors", "\(sysconf(Int32(_SC_NPROCESSORS_ONLN)))"),
-                ("openSSL", "OpenSSL", TLSLibrary.version), ("version", "media-token", ProgramVersion.text),
+                ("openSSL", "OpenSSL", TLSLibrary.version), ("version", Console.program, ProgramVersion.text),
                 ("command", "command", Self.command),
             ] + (target.map { [("target", "target rate", $0)] } ?? [])
     }
 
-    var object: [String: String] { Dictionary(uniqueKeysWithValues: facts.map { ($0.key, $0.value) }) }
+    package var object: [String: String] { Dictionary(uniqueKeysWithValues: facts.map { ($0.key, $0.value) }) }
 
-    func add(to page: inout ReportPage, beside earlier: EarlierRun?) {
-        let rows = facts.map { fact in [fact.name, fact.value] + (earlier.map { [$0.fact(fact.key) ?? "–"] } ?? []) }
+    /// - Parameter earlier: The facts of an earlier run by their keys; `nil` without one.
+    package func add(to page: inout ReportPage, beside earlier: ((String) -> String?)? = nil) {
+        let rows = facts.map { fact in [fact.name, fact.value] + (earlier.map { [$0(fact.key) ?? "–"] } ?? []) }
         page.add(table: rows, head: earlier == nil ? [] : ["", "new", "old"], heading: "What was measured")
     }
 

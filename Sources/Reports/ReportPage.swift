@@ -1,26 +1,27 @@
-internal import LoadTest
+internal import CommandShell
+package import LoadTest
 
 /// A page of figures and plots: one HTML file that loads nothing else, readable in light and dark colour schemes.
-struct ReportPage {
+package struct ReportPage {
     private let title: String
     private let setting: String
     private var sections: [String] = []
 
-    init(title: String, setting: String) {
+    package init(title: String, setting: String) {
         (self.title, self.setting) = (title, setting)
     }
 
-    mutating func add(facts: [(name: String, value: String)]) {
+    package mutating func add(facts: [(name: String, value: String)]) {
         let rows = facts.map { "<div><dt>\(Self.escaped($0.name))</dt><dd>\(Self.escaped($0.value))</dd></div>" }
         sections.append("<dl>\(rows.joined())</dl>")
     }
 
-    mutating func add(notice: String) { sections.append("<p class=\"notice\">\(Self.escaped(notice))</p>") }
+    package mutating func add(notice: String) { sections.append("<p class=\"notice\">\(Self.escaped(notice))</p>") }
 
     /// Adds a table whose first column names the rows.
     ///
     /// - Parameter style: `figures` if the cells must not be broken; otherwise empty.
-    mutating func add(table rows: [[String]], head: [String], heading: String, style: String = "") {
+    package mutating func add(table rows: [[String]], head: [String], heading: String, style: String = "") {
         func row(_ cells: [String], _ other: String) -> String {
             let first = cells.first.map { "<th>\(Self.escaped($0))</th>" } ?? ""
             return "<tr>\(first)\(cells.dropFirst().map { "<\(other)>\(Self.escaped($0))</\(other)>" }.joined())</tr>"
@@ -32,18 +33,18 @@ struct ReportPage {
     }
 
     /// - Parameter noun: What takes the time, in the singular.
-    mutating func add(latency: LatencyHistogram, of noun: String, title: String) {
+    package mutating func add(latency: LatencyHistogram, of noun: String, title: String) {
         add(
             title, note: "Number of \(noun)s by their duration, on a logarithmic scale of time.",
             HistogramPlot(latency, of: noun).svg)
     }
 
-    mutating func add(_ plot: LinePlot, title: String) {
+    package mutating func add(_ plot: LinePlot, title: String) {
         add(title, note: Self.legend(plot.series.map(\.name)), plot.svg)
     }
 
     /// Adds the latency of each turn, where there was one.
-    mutating func add(latencies: [LatencyHistogram], turnSeconds: Double) {
+    package mutating func add(latencies: [LatencyHistogram], turnSeconds: Double) {
         let series = [("p50", 0.5), ("p99", 0.99)].map { name, part in
             (name, latencies.map { $0.count == 0 ? nil : Double($0.quantile(part)) })
         }
@@ -52,7 +53,7 @@ struct ReportPage {
             title: "Latency over time")
     }
 
-    mutating func add(parts: [(name: String, value: Double)], title: String) {
+    package mutating func add(parts: [(name: String, value: Double)], title: String) {
         let total = max(parts.reduce(0) { $0 + $1.value }, .leastNormalMagnitude)
         let names = parts.map { part in
             "\(part.name) \(Figure.time(nanoseconds: part.value)) (\(Figure.decimal(part.value / total * 100, places: 1)) %)"
@@ -69,12 +70,12 @@ struct ReportPage {
             separator: " ")
     }
 
-    static func escaped(_ text: String) -> String {
+    package static func escaped(_ text: String) -> String {
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
             .replacing("\"", with: "&quot;")
     }
 
-    var html: String {
+    package var html: String {
         """
         <!DOCTYPE html>
         <html lang="en">
@@ -82,7 +83,7 @@ struct ReportPage {
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta name="color-scheme" content="light dark">
-        <title>media-token: \(Self.escaped(title))</title>
+        <title>\(Self.escaped("\(Console.program): \(title)"))</title>
         <style>\(Self.style)</style>
         </head>
         <body>

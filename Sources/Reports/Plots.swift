@@ -117,15 +117,20 @@ struct HistogramPlot {
 }
 
 /// A plot of several series over time.
-struct LinePlot {
+package struct LinePlot {
     /// A series with a value for each turn; `nil` where nothing was measured.
-    typealias Series = (name: String, values: [Double?])
+    package typealias Series = (name: String, values: [Double?])
 
     let series: [Series]
-    /// The length of a turn in seconds.
-    let turnSeconds: Double
-    /// The text for a value at the vertical scale.
-    let label: (Double) -> String
+    private let turnSeconds: Double
+    private let label: (Double) -> String
+
+    /// - Parameters:
+    ///   - turnSeconds: The length of a turn in seconds.
+    ///   - label: The text for a value at the vertical scale.
+    package init(series: [Series], turnSeconds: Double, _ label: @escaping (Double) -> String) {
+        (self.series, self.turnSeconds, self.label) = (series, turnSeconds, label)
+    }
 
     private var seconds: Double { Double(series.map(\.values.count).max() ?? 1) * turnSeconds }
 
