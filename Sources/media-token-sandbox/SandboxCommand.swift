@@ -5,7 +5,8 @@ internal import Glibc
 @main
 enum SandboxCommand {
     private static let command = Command(
-        syntax, [ServeCommand.command, DemoCommand.command, CardsCommand.command, SSOCommand.command],
+        syntax,
+        [ServeCommand.command, DemoCommand.command, CardsCommand.command, SSOCommand.command, CrowdCommand.command],
         answer: { given in
             guard given.has("version") else { return nil }
             Console.print("media-token-sandbox \(ProgramVersion.text)")
@@ -21,6 +22,7 @@ enum SandboxCommand {
               demo       log in, play, and be refused a second play, in a browser
               cards      print what the names of MVPDs and resources bring about
               sso        tell whether two apps on a device share a login
+              crowd      send many devices to a gate, and compare what happens with what must
 
             Everything that it issues is a sandbox's. Never load its keys into a gate that viewers can reach.
 

@@ -162,7 +162,12 @@ package final class SandboxService: Sendable {
 
     /// Ends the login with an MVPD, whose own logout page a browser must open next.
     private func logOut(of mvpd: String, _ call: PassCall, at place: SandboxState.Place) -> SandboxAnswer {
-        let wasLoggedIn = state.withLock { $0.profiles[place]?.removeValue(forKey: mvpd) != nil }
+        let wasLoggedIn = state.withLock { state in
+            let profile = state.profiles[place]?.removeValue(forKey: mvpd)
+            // A device that comes no more must not be remembered.
+            if state.profiles[place]?.isEmpty == true { state.profiles[place] = nil }
+            return profile != nil
+        }
         var logout: [JSONName: JSONValue] = ["mvpd": .text(mvpd), "actionType": "none"]
         if wasLoggedIn {
             let back = PercentEncoding.encode(call.parameter("redirectUrl") ?? "")

@@ -1,0 +1,123 @@
+/// Something that happens to a device, with a reason.
+package struct CrowdEvent: Hashable, Comparable, Sendable {
+    package enum Place: String, CaseIterable, Sendable { case login, decision, play, stream }
+
+    /// Who did it, where that matters.
+    package enum Role: String, Sendable { case anyone, owner, thief }
+
+    package let place: Place
+    package let code: String
+    package var role = Role.anyone
+
+    package static func < (left: Self, right: Self) -> Bool {
+        (left.place.rawValue, left.code, left.role.rawValue) < (right.place.rawValue, right.code, right.role.rawValue)
+    }
+}
+
+/// What happens to a party, or must happen: how often each event occurs.
+package struct CrowdOutcome: Sendable, Equatable {
+    package private(set) var events: [CrowdEvent: Int] = [:]
+
+    package init() {}
+
+    package mutating func note(
+        _ place: CrowdEvent.Place, _ code: String, by role: CrowdEvent.Role = .anyone, times: Int = 1
+    ) {
+        if times > 0 { events[CrowdEvent(place: place, code: code, role: role), default: 0] += times }
+    }
+
+    /// A request for a part of a stream, by cookie, that was answered with 200.
+    package static let opened = "opened by cookie"
+    /// A request for a part of a stream, without a cookie, that was answered with 401 or 403.
+    package static let shut = "refused without cookie"
+
+    /// The events in a line.
+    package var text: String {
+        let texts = events.sorted { $0.key < $1.key }.map { event, count in
+            "\(event.place.rawValue) \(event.code)\(event.role == .anyone ? "" : " (\(event.role.rawValue))") × \(count)"
+        }
+        return texts.isEmpty ? "nothing" : texts.joined(separator: ", ")
+    }
+}
+
+/// Compares what happened to a crowd with what had to.
+package struct CrowdTally: Sendable {
+    /// A party to which something else happened than had to.
+    package struct Disagreement: Sendable {
+        /// The number of its first device.
+        package let device: Int
+        package let story: CrowdStory
+        package let expected: CrowdOutcome
+        package let seen: CrowdOutcome
+    }
+
+    /// One reason, and how often it was expected and seen.
+    package struct Row: Sendable, Equatable {
+        package let place: CrowdEvent.Place
+        package let code: String
+        package var expected = 0
+        package var seen = 0
+    }
+
+    private static let mostExamples = 10
+
+    /// The rows, by place and code.
+    private var counts: [CrowdEvent: (expected: Int, seen: Int)] = [:]
+    /// The number of parties by the name of their story, and how many of them disagree.
+    package private(set) var stories: [String: (parties: Int, disagreeing: Int)] = [:]
+    package private(set) var devices = 0
+    /// The tokens that were accepted, each counted once.
+    package private(set) var plays = 0
+    /// The tokens that were accepted more often than they may be.
+    package private(set) var acceptedTooOften = 0
+    /// The parties that disagree with their expectation, up to a number, by their devices' numbers.
+    package private(set) var examples: [Disagreement] = []
+
+    package init() {}
+
+    /// Counts a party that has come to its end.
+    ///
+    /// - Parameter acceptances: How often each token of the party was accepted, for those that were.
+    package mutating func count(
+        _ party: CrowdParty, expected: CrowdOutcome, seen: CrowdOutcome, acceptances: [Int], mostAcceptances: Int
+    ) {
+        devices += party.story.devices
+        plays += acceptances.count
+        acceptedTooOften += acceptances.count { $0 > mostAcceptances }
+        for (event, count) in expected.events { counts[event.withoutRole, default: (0, 0)].expected += count }
+        for (event, count) in seen.events { counts[event.withoutRole, default: (0, 0)].seen += count }
+        let disagrees = expected != seen
+        stories[party.story.name, default: (0, 0)].parties += 1
+        guard disagrees else { return }
+        stories[party.story.name, default: (0, 0)].disagreeing += 1
+        keep([Disagreement(device: party.first, story: party.story, expected: expected, seen: seen)])
+    }
+
+    package mutating func add(_ other: CrowdTally) {
+        devices += other.devices
+        plays += other.plays
+        acceptedTooOften += other.acceptedTooOften
+        counts.merge(other.counts) { ($0.expected + $1.expected, $0.seen + $1.seen) }
+        stories.merge(other.stories) { ($0.parties + $1.parties, $0.disagreeing + $1.disagreeing) }
+        keep(other.examples)
+    }
+
+    private mutating func keep(_ more: [Disagreement]) {
+        examples = Array((examples + more).sorted { $0.device < $1.device }.prefix(Self.mostExamples))
+    }
+
+    package var disagreeing: Int { stories.values.reduce(0) { $0 + $1.disagreeing } }
+
+    /// Whether all that happened is what had to happen, and no token was accepted too often.
+    package var isAsExpected: Bool { disagreeing == 0 && acceptedTooOften == 0 }
+
+    package var rows: [Row] {
+        counts.sorted { $0.key < $1.key }.map {
+            Row(place: $0.key.place, code: $0.key.code, expected: $0.value.expected, seen: $0.value.seen)
+        }
+    }
+}
+
+extension CrowdEvent {
+    fileprivate var withoutRole: Self { Self(place: place, code: code) }
+}

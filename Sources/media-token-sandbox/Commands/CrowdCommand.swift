@@ -1,0 +1,61 @@
+internal import CommandShell
+internal import Reports
+internal import Sandbox
+internal import TextEncodings
+internal import Timestamps
+
+/// `media-token-sandbox crowd`: many devices that know what must happen to them.
+enum CrowdCommand {
+    static let command = Command(syntax, run: run)
+
+    private static let syntax = CommandSyntax(
+        name: "media-token-sandbox crowd", operands: "",
+        summary: "Send a crowd of devices to a gate, and compare what happens with what must happen.",
+        details: """
+            Devices arrive along a curve. Each has Adobe's SDK and a clock of its own: it registers and logs in at the \
+            sandbox, gets a media token, and posts it to the gate's /v1/play. With --stream, it then fetches a manifest \
+            and segments by the cookie of the play. Some post a token twice, share it, have it stolen, or play with a \
+            test card; each story knows what must happen. A seed repeats everything but times. A new gate accepts no \
+            token for half a minute, and the crowd waits for that.
+
+            Exit status: 0 all as expected, 1 something else happened, 2 could not run or was interrupted, 64 usage.
+
+            Example:
+              media-token-sandbox serve --keys-to sandbox-keys & sleep 5
+              (umask 077; openssl rand -hex 32 > grant.key)
+              media-token-sandbox crowd --print-gate > gate.json
+              media-token serve --config gate.json &
+              media-token-sandbox crowd --admin http://127.0.0.1:8081
+            """,
+        groups: CrowdOptions.groups)
+
+    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
+        let options = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try CrowdOptions(given) }
+        if options.printsGate {
+            Console.print(options.gateConfiguration.document)
+            return .success
+        }
+        return CommandError.report { () throws(CommandError) in try play(options) }
+    }
+
+    private static func play(_ options: CrowdOptions) throws(CommandError) -> ExitStatus {
+        for file in [options.json, options.page].compactMap(\.self) where file != "-" { try ReportFile.check(file) }
+        _ = ServiceProcess.raiseDescriptorLimit()
+        var settings = options.settings
+        settings.nonce = "\(Timestamp.now.milliseconds)"
+        Interruption.note()
+        let run = CrowdRun(options.plan, settings, workers: options.workers)
+        try run.waitForGate()
+        let (figures, memory) = try run.play(watching: options.watched)
+        let isComplete = figures.tally.devices == options.plan.devices
+        let report = CrowdReport(options.plan, figures, memory, wasInterrupted: !isComplete)
+        if options.json == "-" {
+            Console.print(report.json.document)
+        } else {
+            report.lines.forEach(Console.print)
+        }
+        if let file = options.json, file != "-" { try ReportFile.write(report.json.document + "\n", to: file) }
+        if let file = options.page { try ReportFile.write(report.page, to: file) }
+        return !isComplete ? .undecided : figures.tally.isAsExpected ? .success : .rejected
+    }
+}

@@ -1,0 +1,179 @@
+internal import EventLoops
+internal import HTTPCalling
+internal import LoadTest
+internal import Sandbox
+internal import Synchronization
+internal import Threading
+
+/// A kind of call, whose latencies are reported together.
+enum CrowdStep: String, CaseIterable {
+    case register, configure, login, authorize, play, stream
+}
+
+/// Where a crowd goes, and how.
+struct CrowdSettings: Sendable {
+    var service: ServerURL
+    var gate: ServerURL
+    /// The server of the stream; `nil` if none is played.
+    var stream: ServerURL?
+    var requestor = "MML"
+    var resource = "TNT"
+    var path = "/live/tnt/index.m3u8"
+    var hasRetryWindow = false
+    /// The most connections of each worker to each server.
+    var connections = 64
+    /// What the names of devices and viewers begin with, so that two runs against one sandbox have different ones.
+    var nonce = ""
+}
+
+/// What workers have measured.
+struct CrowdFigures: Sendable {
+    static let mostTurns = 200
+
+    var tally = CrowdTally()
+    var latencies: [CrowdStep: LatencyHistogram] = [:]
+    /// The latencies of plays by the time of their answers.
+    var turns: [LatencyHistogram]
+    /// The devices that arrived, by time.
+    var arrivals: [Int]
+    let turnSeconds: Double
+    /// The time until the last party was done, in seconds.
+    var seconds = 0.0
+
+    init(seconds: Double) {
+        turnSeconds = max(0.2, seconds / Double(Self.mostTurns))
+        turns = Array(repeating: LatencyHistogram(), count: Int((seconds / turnSeconds).rounded(.up)) + 1)
+        arrivals = Array(repeating: 0, count: turns.count)
+    }
+
+    mutating func add(_ other: CrowdFigures) {
+        tally.add(other.tally)
+        latencies.merge(other.latencies) { one, other in
+            var sum = one
+            sum.add(other)
+            return sum
+        }
+        for index in turns.indices {
+            turns[index].add(other.turns[index])
+            arrivals[index] += other.arrivals[index]
+        }
+        seconds = max(seconds, other.seconds)
+    }
+
+    /// The turn of a time; what comes later than all turns counts in the last one.
+    fileprivate func turn(_ seconds: Double) -> Int { min(turns.count - 1, Int(seconds / turnSeconds)) }
+}
+
+/// The devices that have come to their end, counted by all workers, and whether the run is to end early.
+final class CrowdProgress: Sendable {
+    let devices = Atomic<Int>(0)
+    let isCancelled = Atomic<Bool>(false)
+}
+
+/// Plays a part of a crowd, on one thread.
+final class CrowdWorker {
+    let settings: CrowdSettings
+    private let plan: CrowdPlan
+    private let loop: EventLoop
+    private let pools: (service: ConnectionPool, gate: ConnectionPool, stream: ConnectionPool)
+    private let progress: CrowdProgress
+    private var figures: CrowdFigures
+    private var begin: UInt64 = 0
+    /// The blocks that are left, and the parties of the current one.
+    private var blocks: StrideTo<Int>.Iterator
+    private var parties: ArraySlice<CrowdParty> = []
+    private var underWay = 0
+    private var arrival: LoopTimer?
+    private var pauses: [Int: LoopTimer] = [:]
+    private var lastPause = 0
+
+    /// - Parameters:
+    ///   - number: The number of the worker, from 0; each plays every `workers`th block.
+    init(
+        _ plan: CrowdPlan, _ settings: CrowdSettings, number: Int = 0, of workers: Int = 1, _ progress: CrowdProgress
+    ) throws {
+        let loop = try EventLoop(hasPreciseTimers: true)
+        func pool(_ server: ServerURL) -> ConnectionPool { ConnectionPool(loop, server, most: settings.connections) }
+        (self.plan, self.settings, self.loop, self.progress) = (plan, settings, loop, progress)
+        pools = (pool(settings.service), pool(settings.gate), pool(settings.stream ?? settings.gate))
+        blocks = stride(from: number, to: plan.blocks, by: workers).makeIterator()
+        figures = CrowdFigures(seconds: plan.seconds)
+    }
+
+    /// Runs until the last party is done, or the run is cancelled.
+    func run() -> CrowdFigures {
+        begin = MonotonicTime.nanoseconds
+        receiveArrivals()
+        loop.run { progress.isCancelled.load(ordering: .relaxed) || (arrival == nil && underWay == 0) }
+        (arrival, pauses) = (nil, [:])
+        figures.seconds = elapsed
+        return figures
+    }
+
+    private var elapsed: Double { Double(MonotonicTime.nanoseconds - begin) / 1e9 }
+
+    /// Starts the parties that have arrived, and comes back when the next one does.
+    private func receiveArrivals() {
+        arrival = nil
+        while let party = nextParty {
+            let wait = party.arrival - elapsed
+            guard wait <= 0 else {
+                arrival = loop.timer(afterMicroseconds: min(100_000, Int(wait * 1e6) + 1)) { [unowned self] in
+                    receiveArrivals()
+                }
+                return
+            }
+            parties.removeFirst()
+            underWay += 1
+            figures.arrivals[figures.turn(party.arrival)] += party.story.devices
+            PartyRun(party, self).start()
+        }
+    }
+
+    private var nextParty: CrowdParty? {
+        if parties.isEmpty { parties = blocks.next().map { plan.parties(inBlock: $0) }?[...] ?? [] }
+        return parties.first
+    }
+
+    // MARK: For parties
+
+    /// Sends a request to the server that the step belongs to: a POST of text, JSON or a form if it has a body. The time that it waits for a connection counts.
+    func send(
+        _ step: CrowdStep, _ target: String, headers: [(name: String, value: String)] = [], body: String? = nil,
+        _ completion: @escaping (HTTPClient.Answer?) -> Void
+    ) {
+        let pool = step == .play ? pools.gate : step == .stream ? pools.stream : pools.service
+        var headers = headers
+        if let body { headers.append(("Content-Type", Self.type(of: body, step))) }
+        let due = MonotonicTime.nanoseconds
+        pool.send(target, headers: headers, body: body.map { Array($0.utf8) }) { [unowned self] answer in
+            let nanoseconds = MonotonicTime.nanoseconds - due
+            figures.latencies[step, default: LatencyHistogram()].record(nanoseconds)
+            if step == .play { figures.turns[figures.turn(elapsed)].record(nanoseconds) }
+            completion(answer)
+        }
+    }
+
+    private static func type(of body: String, _ step: CrowdStep) -> String {
+        if step == .play { return "text/plain" }
+        return body.hasPrefix("{") ? "application/json" : "application/x-www-form-urlencoded"
+    }
+
+    func pause(milliseconds: Int, _ then: @escaping () -> Void) {
+        lastPause += 1
+        pauses[lastPause] = loop.timer(afterMilliseconds: milliseconds) { [unowned self, lastPause] in
+            pauses[lastPause] = nil
+            then()
+        }
+    }
+
+    /// Compares a party that has come to its end with what had to happen.
+    func count(_ party: CrowdParty, _ seen: CrowdOutcome, _ acceptances: [Int]) {
+        let expected = party.story.expectation(
+            hasRetryWindow: settings.hasRetryWindow, segments: settings.stream.map { _ in party.segments })
+        let most = party.story.acceptancesPerToken(hasRetryWindow: settings.hasRetryWindow)
+        figures.tally.count(party, expected: expected, seen: seen, acceptances: acceptances, mostAcceptances: most)
+        progress.devices.add(party.story.devices, ordering: .relaxed)
+        underWay -= 1
+    }
+}
