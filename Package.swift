@@ -219,7 +219,7 @@ let package = Package(
             path: "Tests/EndToEnd"),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["TestSupport", "TokenCrypto", "TokenIssuer", "media-token"]),
+            dependencies: ["TestSupport", "TokenCrypto", "TokenIssuer", "media-token", "media-token-sandbox"]),
     ]
 )
 

@@ -45,13 +45,20 @@ private struct Examples {
         }
         let programs = directory.path + "/bin"
         try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: false)
-        try FileManager.default.createSymbolicLink(
-            atPath: programs + "/media-token", withDestinationPath: Program.mediaToken.executable)
-        let ports = try FreePort.take(2)
+        for program in [Program.mediaToken, .sandbox] {
+            let name = URL(filePath: program.executable).lastPathComponent
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(programs)/\(name)", withDestinationPath: program.executable)
+        }
+        let ports = try FreePort.take(3)
+        func onFreePorts(_ text: String) -> String {
+            zip([8080, 8081, 8090], ports).reduce(text) { $0.replacing(":\($1.0)", with: ":\($1.1)") }
+                .replacing("--port 8080", with: "--port \(ports[0])")
+        }
         var script = "cd '\(directory.path)' || exit\ntrap 'kill $gates 2> /dev/null' EXIT\n"
         for (number, example) in examples.enumerated() {
-            let command = example.replacing(":8080", with: ":\(ports[0])").replacing(":8081", with: ":\(ports[1])")
-            script += "\n" + (Self.isGate(example) ? Self.started(command, ports[1]) : command)
+            let command = onFreePorts(example)
+            script += "\n" + (Self.health(of: example).map { Self.started(command, onFreePorts($0)) } ?? command)
             script += "\necho $? > status-\(number)\n"
         }
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
@@ -67,23 +74,30 @@ private struct Examples {
         }
     }
 
-    /// Whether an example runs until somebody stops it.
-    private static func isGate(_ example: String) -> Bool {
-        example.hasPrefix("media-token serve") && !example.contains("--print") && !example.contains("--check")
+    /// Where an example answers that runs until somebody stops it; `nil` for one that ends by itself.
+    private static func health(of example: String) -> String? {
+        switch example {
+        case _ where example.hasPrefix("media-token serve") && !example.contains("--print"):
+            example.contains("--check") ? nil : "http://127.0.0.1:8081/livez"
+        case _ where example.hasPrefix("media-token-sandbox serve"): "http://127.0.0.1:8090/healthz"
+        case _ where example.hasPrefix("media-token-sandbox demo"): "http://127.0.0.1:8080/"
+        default: nil
+        }
     }
 
-    /// Starts a gate, and waits until it answers. One that a user would have in the foreground is then stopped, and its status is the
+    /// Starts a service, and waits until it answers. One that a user would have in the foreground is then stopped, and its status is the
     /// example's.
-    private static func started(_ command: String, _ port: Int) -> String {
+    private static func started(_ command: String, _ health: String) -> String {
         let isBackground = command.hasSuffix("&")
+        let ask = "curl --silent --output /dev/null --noproxy '*' \(health)"
         return """
             \(command)\(isBackground ? "" : " &")
             gates="$gates $!"
             for attempt in $(seq 300); do
-                curl --silent --output /dev/null --noproxy '*' http://127.0.0.1:\(port)/livez && break
+                \(ask) && break
                 sleep 0.1
             done
-            curl --silent --output /dev/null --noproxy '*' http://127.0.0.1:\(port)/livez\(isBackground ? "" : " && kill $! && wait $!")
+            \(ask)\(isBackground ? "" : " && kill $! && wait $!")
             """
     }
 }
@@ -93,6 +107,13 @@ struct ExampleTests {
     @Test("those of --help", arguments: Manual.commands)
     func help(command: [String]) throws {
         let examples = try Examples(help: try Program.mediaToken.succeed(command + ["--help"]))
+        #expect(!examples.examples.isEmpty)
+        try examples.run()
+    }
+
+    @Test("those of the sandbox's --help", arguments: [[], ["serve"], ["demo"], ["cards"], ["sso"], ["crowd"]])
+    func sandbox(command: [String]) throws {
+        let examples = try Examples(help: try Program.sandbox.succeed(command + ["--help"]))
         #expect(!examples.examples.isEmpty)
         try examples.run()
     }

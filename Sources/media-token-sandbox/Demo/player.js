@@ -5,7 +5,7 @@ const provider = 'SANDBOX', mvpd = 'Sandbox', resource = 'LIVE', stream = '/live
 const kept = sessionStorage;
 const element = id => document.getElementById(id);
 const api = path => `${sandbox}/api/v2/${provider}/${path}`;
-let lastToken = null, playing = 0;
+let lastToken = null, playing = 0, shown = 0;
 
 function say(text, isGood) {
   element('state').textContent = text;
@@ -81,18 +81,22 @@ async function logOut() {
   else say('Nobody was logged in.');
 }
 
+/** Adds the calls that have come since the last look. */
 async function showCalls() {
-  const rows = (await json('/calls', {})), lines = Object.values(rows).filter(line => line.path);
-  element('rows').replaceChildren(...lines.map(line => {
+  const calls = await (await fetch('/calls')).json();
+  for (const call of calls.filter(call => call.number > shown)) {
+    shown = call.number;
     const row = document.createElement('tr');
-    for (const [text, style] of [[line.number], [line.side], [`${line.method} ${line.path}`, 'path'], [`${line.status} ${line.code}`, line.status < 400 ? 'good' : 'bad']]) {
+    const answer = [`${call.status} ${call.code}`, call.status < 400 ? 'good' : 'bad'];
+    for (const [text, style] of [[call.number], [call.side], [`${call.method} ${call.path}`, 'path'], answer]) {
       const cell = document.createElement('td');
       cell.textContent = text;
       if (style) cell.className = style;
       row.append(cell);
     }
-    return row;
-  }));
+    element('rows').append(row);
+    element('calls').scrollTop = element('calls').scrollHeight;
+  }
 }
 
 /** Runs what a button asks for, and shows a failure in words. */

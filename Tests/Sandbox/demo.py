@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Drives the page of `media-token-sandbox demo` in Chromium: demo.py PROGRAM FOLDER
+
+PROGRAM is the executable; screenshots are put into FOLDER. Prints each check that holds, and fails for the first that does not.
+"""
+import base64, pathlib, re, signal, subprocess, sys, tempfile, time
+
+from axe_core_python.selenium import Axe
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+
+program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+
+
+def check(holds, what):
+    if not holds:
+        sys.exit(f"not so: {what}")
+    print(f"so: {what}")
+
+
+class Page:
+    def __init__(self, driver, url):
+        self.driver, self.url = driver, url
+        driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source":
+            "window.violations = []; document.addEventListener('securitypolicyviolation', event => "
+            "violations.push(event.violatedDirective + ' ' + event.blockedURI));"})
+        driver.get(url)
+
+    def press(self, identifier):
+        self.driver.find_element(By.ID, identifier).click()
+
+    def wait(self, what, holds):
+        end = time.monotonic() + 20
+        while not holds():
+            if time.monotonic() > end:
+                sys.exit(f"not so: {what}; the page says '{self.state}', the calls are {self.calls}")
+            time.sleep(0.1)
+        print(f"so: {what}")
+
+    @property
+    def state(self):
+        return self.driver.execute_script("const state = document.getElementById('state'); return state ? state.textContent : ''")
+
+    @property
+    def calls(self):
+        rows = self.driver.execute_script(
+            "return [...document.querySelectorAll('#rows tr')].map(row => [...row.cells].slice(1).map(cell => cell.textContent.trim()))")
+        return [tuple(row) for row in rows]
+
+    def log_in(self, **fields):
+        self.press("login")
+        self.wait("the pretend MVPD shows its login page", lambda: "log in to Sandbox" in self.driver.title)
+        for name, value in fields.items():
+            self.driver.find_element(By.NAME, name).send_keys(value)
+        self.driver.find_element(By.XPATH, "//button[text()='Log in']").click()
+
+    def shots(self, name):
+        for scheme in ["light", "dark"]:
+            self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+            for width in [360, 800, 1280]:
+                self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                            {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False})
+                findings = [(found["id"], found["nodes"][0]["html"][:100]) for found in Axe().run(self.driver)["violations"]]
+                check(not findings, f"axe finds nothing on {name}, {scheme}, {width} px {findings or ''}")
+                check(self.driver.execute_script("return document.documentElement.scrollWidth <= document.documentElement.clientWidth"),
+                      f"nothing is wider than {width} px")
+                shot = self.driver.execute_cdp_cmd("Page.captureScreenshot", {})
+                (folder / f"{name}-{scheme}-{width}.png").write_bytes(base64.b64decode(shot["data"]))
+        self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def visit(page):
+    page.wait("nobody is logged in", lambda: page.state == "Nobody is logged in.")
+    page.press("play")
+    page.wait("without a login there is no token", lambda: page.state == "Not authorized: authenticated_profile_missing")
+    page.press("login")
+    page.wait("the login page comes", lambda: "log in to Sandbox" in page.driver.title)
+    page.shots("login")
+    page.driver.get(page.url)
+    page.log_in(user="ann", password="wrong")
+    page.wait("a wrong password is refused", lambda: "wrong" in page.driver.find_element(By.CSS_SELECTOR, "[role=alert]").text)
+    page.driver.get(page.url)
+    page.log_in(user="ann", password="secret")
+    page.wait("the viewer is back, and logged in", lambda: page.state.startswith("You are logged in"))
+    page.press("play")
+    page.wait("the stream plays", lambda: page.state == "Playing: VALID_TOKEN")
+    screen = page.driver.find_element(By.ID, "screen")
+    page.wait("segments are shown", lambda: "Segment 2.svg" in screen.get_attribute("alt"))
+    page.shots("player")
+    page.press("again")
+    page.wait("the token opens no second play", lambda: page.state.startswith("Refused: TOKEN_ALREADY_USED."))
+    page.press("play")
+    page.wait("a new token does", lambda: page.state == "Playing: VALID_TOKEN")
+    wanted = [("sandbox", "POST /o/client/token", "201"), ("sandbox", "POST /mvpd/login", "302"),
+              ("sandbox", "POST /api/v2/SANDBOX/decisions/authorize/Sandbox", "200"), ("gate", "POST /v1/play", "200 VALID_TOKEN"),
+              ("gate", "GET /live/index.m3u8", "200 GRANT_VALID"), ("gate", "POST /v1/play", "403 TOKEN_ALREADY_USED")]
+
+    def in_order():
+        rest = iter(page.calls)
+        return all(any(call == one for call in rest) for one in wanted)
+
+    page.wait("the calls of both sides are there, in their order", in_order)
+    page.press("logout")
+    page.wait("the viewer is logged out", lambda: page.state == "Nobody is logged in.")
+    violations = page.driver.execute_script("return violations")
+    check(violations == [], f"the page keeps to its policy {violations or str()}")
+
+
+process = subprocess.Popen([program, "demo"], stdout=subprocess.PIPE, text=True)
+try:
+    first, url = process.stdout.readline(), process.stdout.readline().strip()
+    check(re.fullmatch(r"http://127\.0\.0\.1:\d+/", url), f"the demo says where it is: {url}")
+    options = webdriver.ChromeOptions()
+    options.binary_location = "/usr/bin/chromium"
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        for argument in ["--headless=new", "--no-sandbox", f"--user-data-dir={profile}", "--disable-background-networking",
+                         "--disable-component-update", "--disable-sync", "--no-first-run", "--disable-dev-shm-usage",
+                         "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost"]:
+            options.add_argument(argument)
+        driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
+        try:
+            visit(Page(driver, url))
+        finally:
+            driver.quit()
+finally:
+    process.send_signal(signal.SIGINT)
+    check(process.wait(20) == 0, "Ctrl-C ends it with 0")
