@@ -9,6 +9,11 @@ package struct CrowdParty: Sendable, Equatable {
     package let clockError: Int
     /// The number of segments that each play fetches.
     package let segments: Int
+
+    package init(first: Int, _ story: CrowdStory, arrival: Double = 0, clockError: Int = 0, segments: Int = 1) {
+        (self.first, self.story, self.arrival) = (first, story, arrival)
+        (self.clockError, self.segments) = (clockError, segments)
+    }
 }
 
 /// Who comes when, and does what: a function of the seed. Nothing is stored for a device, so a crowd may be of any size.
@@ -43,7 +48,7 @@ package struct CrowdPlan: Sendable {
             let last = Double(next + story.devices - 1) + Double.random(in: 0..<1, using: &random)
             parties.append(
                 CrowdParty(
-                    first: next, story: story, arrival: curve.time(whenArrived: last / Double(devices)) * seconds,
+                    first: next, story, arrival: curve.time(whenArrived: last / Double(devices)) * seconds,
                     clockError: Self.clockError(by: &random), segments: Int.random(in: 1...3, using: &random)))
             next += story.devices
         }

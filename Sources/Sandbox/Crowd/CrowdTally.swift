@@ -7,7 +7,11 @@ package struct CrowdEvent: Hashable, Comparable, Sendable {
 
     package let place: Place
     package let code: String
-    package var role = Role.anyone
+    package let role: Role
+
+    package init(_ place: Place, _ code: String, by role: Role = .anyone) {
+        (self.place, self.code, self.role) = (place, code, role)
+    }
 
     package static func < (left: Self, right: Self) -> Bool {
         (left.place.rawValue, left.code, left.role.rawValue) < (right.place.rawValue, right.code, right.role.rawValue)
@@ -23,7 +27,7 @@ package struct CrowdOutcome: Sendable, Equatable {
     package mutating func note(
         _ place: CrowdEvent.Place, _ code: String, by role: CrowdEvent.Role = .anyone, times: Int = 1
     ) {
-        if times > 0 { events[CrowdEvent(place: place, code: code, role: role), default: 0] += times }
+        if times > 0 { events[CrowdEvent(place, code, by: role), default: 0] += times }
     }
 
     /// A request for a part of a stream, by cookie, that was answered with 200.
@@ -119,5 +123,5 @@ package struct CrowdTally: Sendable {
 }
 
 extension CrowdEvent {
-    fileprivate var withoutRole: Self { Self(place: place, code: code) }
+    fileprivate var withoutRole: Self { Self(place, code) }
 }

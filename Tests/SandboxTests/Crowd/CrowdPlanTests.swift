@@ -79,8 +79,8 @@ struct CrowdPlanTests {
     @Test("within a retry window, the second post with the key is accepted too, and is no second play")
     func retryWindow() {
         let events = CrowdStory(.retry).expectation(hasRetryWindow: true, segments: 1).events
-        #expect(events[CrowdEvent(place: .play, code: "VALID_TOKEN")] == 2)
-        #expect(events[CrowdEvent(place: .stream, code: CrowdOutcome.opened)] == 2)
+        #expect(events[CrowdEvent(.play, "VALID_TOKEN")] == 2)
+        #expect(events[CrowdEvent(.stream, CrowdOutcome.opened)] == 2)
         #expect(CrowdStory(.retry).acceptancesPerToken(hasRetryWindow: true) == 2)
         #expect(CrowdStory(.doubleTap).acceptancesPerToken(hasRetryWindow: true) == 1)
     }

@@ -10,7 +10,7 @@ struct CrowdTallyTests {
         var (tally, seen) = (CrowdTally(), CrowdOutcome())
         seen.note(.login, "logged in")
         for code in plays { seen.note(.play, code) }
-        let party = CrowdParty(first: 3, story: CrowdStory(.doubleTap), arrival: 0, clockError: 0, segments: 1)
+        let party = CrowdParty(first: 3, CrowdStory(.doubleTap))
         tally.count(party, expected: Self.expected, seen: seen, acceptances: acceptances, mostAcceptances: 1)
         return tally
     }
