@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Glibc
 
 /// A temporary folder of a command, for its owner alone. It is removed when this object is freed, and at the latest when the program
-/// exits, as it does when its output can no longer be written. A command has one at most.
+/// exits, as it does when its output can no longer be written.
 package final class TemporaryFolder {
     package let path: String
 
@@ -14,11 +14,11 @@ package final class TemporaryFolder {
             throw CommandError("\(parent): cannot make a folder: \(String(cString: strerror(errno)))")
         }
         path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
-        Self.made = path
-        atexit { TemporaryFolder.remove() }
+        Self.made.append(path)
+        atexit { TemporaryFolder.made.forEach { TemporaryFolder.remove($0) } }
     }
 
-    deinit { Self.remove() }
+    deinit { Self.remove(path) }
 
     /// Writes a file into this folder, and returns its path.
     package func write(_ text: String, to name: String, mode: UInt32 = 0o600) throws(CommandError) -> String {
@@ -27,10 +27,10 @@ package final class TemporaryFolder {
     }
 
     // Used by the main thread only.
-    private nonisolated(unsafe) static var made: String?
+    private nonisolated(unsafe) static var made: [String] = []
 
-    private static func remove() {
-        if let made { try? FileManager.default.removeItem(atPath: made) }
-        made = nil
+    private static func remove(_ path: String) {
+        try? FileManager.default.removeItem(atPath: path)
+        made.removeAll { $0 == path }
     }
 }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import LoadTest
+internal import TextEncodings
 
 /// The elements of a plot. Positions are parts of its area, from 0 to 1, and lengths are in CSS pixels: a plot gets as
 /// wide as the page, and its labels keep their size.
@@ -14,12 +15,12 @@ private enum Element {
         _ text: String, x: Double, y: String, dx: Int = 0, dy: Int = 0, anchor: String = "middle", style: String = ""
     ) -> String {
         "<text x=\"\(percent(x))\" y=\"\(y)\" dx=\"\(dx)\" dy=\"\(dy)\" text-anchor=\"\(anchor)\" class=\"\(style)\">"
-            + "\(ReportPage.escaped(text))</text>"
+            + "\(xmlEscaped(text))</text>"
     }
 
     static func bar(x: Double, width: Double, height: Double, style: String, title: String) -> String {
         "<rect x=\"\(percent(x))\" y=\"\(percent(1 - height))\" width=\"\(percent(width))\" "
-            + "height=\"\(percent(height))\" class=\"\(style)\"><title>\(ReportPage.escaped(title))</title></rect>"
+            + "height=\"\(percent(height))\" class=\"\(style)\"><title>\(xmlEscaped(title))</title></rect>"
     }
 }
 
@@ -137,7 +138,7 @@ package struct LinePlot {
     var svg: String {
         let scale = PlotScale(to: series.flatMap(\.values).compactMap(\.self).max() ?? 1, label)
         let lines = series.enumerated().map { index, series in
-            let title = "<title>\(ReportPage.escaped(series.name))</title>"
+            let title = "<title>\(xmlEscaped(series.name))</title>"
             return "<path d=\"\(path(series.values, scale))\" class=\"line l\(index)\">\(title)</path>"
         }
         let area = "<svg viewBox=\"0 0 1000 1000\" preserveAspectRatio=\"none\" width=\"100%\" height=\"100%\">"

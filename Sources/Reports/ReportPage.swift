@@ -1,5 +1,6 @@
 internal import CommandShell
 package import LoadTest
+internal import TextEncodings
 
 /// A page of figures and plots: one HTML file that loads nothing else, readable in light and dark colour schemes.
 package struct ReportPage {
@@ -12,24 +13,24 @@ package struct ReportPage {
     }
 
     package mutating func add(facts: [(name: String, value: String)]) {
-        let rows = facts.map { "<div><dt>\(Self.escaped($0.name))</dt><dd>\(Self.escaped($0.value))</dd></div>" }
+        let rows = facts.map { "<div><dt>\(xmlEscaped($0.name))</dt><dd>\(xmlEscaped($0.value))</dd></div>" }
         sections.append("<dl>\(rows.joined())</dl>")
     }
 
-    package mutating func add(notice: String) { sections.append("<p class=\"notice\">\(Self.escaped(notice))</p>") }
+    package mutating func add(notice: String) { sections.append("<p class=\"notice\">\(xmlEscaped(notice))</p>") }
 
     /// Adds a table whose first column names the rows.
     ///
     /// - Parameter style: `figures` if the cells must not be broken; otherwise empty.
     package mutating func add(table rows: [[String]], head: [String], heading: String, style: String = "") {
         func row(_ cells: [String], _ other: String) -> String {
-            let first = cells.first.map { "<th>\(Self.escaped($0))</th>" } ?? ""
-            return "<tr>\(first)\(cells.dropFirst().map { "<\(other)>\(Self.escaped($0))</\(other)>" }.joined())</tr>"
+            let first = cells.first.map { "<th>\(xmlEscaped($0))</th>" } ?? ""
+            return "<tr>\(first)\(cells.dropFirst().map { "<\(other)>\(xmlEscaped($0))</\(other)>" }.joined())</tr>"
         }
         let top = head.isEmpty ? "" : "<thead>\(row(head, "th"))</thead>"
         let body = rows.map { row($0, "td") }.joined(separator: "\n")
         let table = "<table class=\"\(style)\">\(top)<tbody>\(body)</tbody></table>"
-        sections.append("<section><h2>\(Self.escaped(heading))</h2>\(table)</section>")
+        sections.append("<section><h2>\(xmlEscaped(heading))</h2>\(table)</section>")
     }
 
     /// - Parameter noun: What takes the time, in the singular.
@@ -62,17 +63,12 @@ package struct ReportPage {
     }
 
     private mutating func add(_ heading: String, note: String, _ plot: String) {
-        sections.append("<section><h2>\(Self.escaped(heading))</h2><p>\(note)</p>\(plot)</section>")
+        sections.append("<section><h2>\(xmlEscaped(heading))</h2><p>\(note)</p>\(plot)</section>")
     }
 
     private static func legend(_ names: [String]) -> String {
-        names.enumerated().map { "<span class=\"key\"><i class=\"c\($0)\"></i>\(escaped($1))</span>" }.joined(
+        names.enumerated().map { "<span class=\"key\"><i class=\"c\($0)\"></i>\(xmlEscaped($1))</span>" }.joined(
             separator: " ")
-    }
-
-    package static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-            .replacing("\"", with: "&quot;")
     }
 
     package var html: String {
@@ -83,13 +79,13 @@ package struct ReportPage {
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta name="color-scheme" content="light dark">
-        <title>\(Self.escaped("\(Console.program): \(title)"))</title>
+        <title>\(xmlEscaped("\(Console.program): \(title)"))</title>
         <style>\(Self.style)</style>
         </head>
         <body>
         <main>
-        <h1>\(Self.escaped(title))</h1>
-        <p>\(Self.escaped(setting))</p>
+        <h1>\(xmlEscaped(title))</h1>
+        <p>\(xmlEscaped(setting))</p>
         \(sections.joined(separator: "\n"))
         </main>
         </body>

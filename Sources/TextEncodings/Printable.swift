@@ -49,3 +49,19 @@ extension Unicode.Scalar {
 
     fileprivate var escaped: String { "\\u{" + String(value, radix: 16) + "}" }
 }
+
+/// Escapes what XML (1.0, 2.4) and HTML give a meaning to, in texts and in quoted attributes.
+///
+/// It works on scalars, because `String` treats a `<` and a combining character after it as another character.
+package func xmlEscaped(_ text: String) -> String {
+    text.unicodeScalars.map { scalar in
+        switch scalar {
+        case "&": "&amp;"
+        case "<": "&lt;"
+        case ">": "&gt;"
+        case "\"": "&quot;"
+        case "'": "&#39;"
+        default: "\(scalar)"
+        }
+    }.joined()
+}

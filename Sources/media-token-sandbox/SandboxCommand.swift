@@ -19,7 +19,7 @@ enum SandboxCommand {
         details: """
             Commands:
               serve      run a stand-in for Adobe Pass
-              demo       log in, play, and be refused a second play, in a browser
+              demo       log in, play, and see a second play denied, in a browser
               cards      print what the names of MVPDs and resources bring about
               sso        tell whether two apps on a device share a login
               crowd      send many devices to a gate, and compare what happens with what must

@@ -36,7 +36,7 @@ struct CardTests {
             #expect(answer.status == 200 && item["authorized"] as? Bool == false)
             #expect((item["error"] as? [String: Any])?["code"] as? String == error.code)
         case .refuse(let error): #expect(answer.status == error.status && answer.code == error.code)
-        case .disturb(.slow(let milliseconds)): #expect(answer.status == 200 && answer.delay == milliseconds)
+        case .disturb(.slow): #expect(answer.status == 200 && answer.delay == TestCard.slowMilliseconds)
         case .disturb(.unavailable): #expect(answer.status == 503)
         case .disturb(.throttled): #expect(answer.status == 429)
         case .disturb(.truncated):
@@ -53,6 +53,17 @@ struct CardTests {
         let decisions = client.authorize(["TNT:denied", "TNT:proxied", "TNT"], mvpd: "Sandbox:denied-hba").decisions
         let codes = decisions.map { ($0["error"] as? [String: Any])?["code"] as? String }
         #expect(codes == ["authorization_denied_by_mvpd", nil, "authorization_denied_by_hba_policies"])
+    }
+
+    @Test("a resource's card takes precedence for the whole call too, and a disturbance comes once")
+    func precedence() throws {
+        let client = try SandboxClient()
+        client.logIn("Sandbox:unavailable")
+        #expect(client.authorize(["TNT:proxied"], mvpd: "Sandbox:unavailable").status == 200)
+        #expect(client.authorize(["TNT:proxied", "TNT"], mvpd: "Sandbox:unavailable").status == 503)
+        #expect(client.authorize(["TNT:too-many"], mvpd: "Sandbox:unavailable").code == "too_many_resources")
+        let slow = client.authorize(["A:slow", "B:slow"], mvpd: "Sandbox:unavailable")
+        #expect(slow.status == 200 && slow.delay == TestCard.slowMilliseconds)
     }
 
     @Test("the key that rotates is another in each minute, and the keystore has both")

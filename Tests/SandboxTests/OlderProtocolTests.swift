@@ -84,8 +84,12 @@ struct OlderProtocolTests {
         let (client, authentication) = try session()
         let denied = authorize(client, authentication, "TNT:denied-hostile")
         #expect(denied.status == 403 && denied.text.contains("<error>") && !denied.text.contains("<script>"))
+        let authorization = try token(authorize(client, authentication), "authzToken")
+        let disturbed = try token(authorize(client, authentication, "TNT:unavailable"), "authzToken")
+        #expect(play(client, disturbed).status == 503)
         client.call("/api/v2/MML/logout/Sandbox")
         #expect(authorize(client, authentication).status == 401)
+        #expect(play(client, authorization).status == 401)
     }
 
     @Test("a browser that logs in by the older address is known by its cookie")

@@ -84,15 +84,71 @@ struct ServiceTests {
         client.now = client.now.advanced(byMilliseconds: 10_000)
         client.bearer = try client.register()
         #expect(client.authorize().code == "authenticated_profile_expired")
+        #expect(client.call("/api/v2/MML/logout/Sandbox").text("logouts", "Sandbox", "actionName") == "invalid")
     }
 
-    @Test("bearer tokens that were changed or made up are refused", arguments: ["", "x", "a.b.c", "e30.e30."])
-    func bearer(token: String) throws {
-        let client = try SandboxClient()
-        client.bearer = token
-        #expect(client.call("/api/v2/MML/configuration").status == 401)
+    @Test("bearer tokens that were changed or made up are refused")
+    func bearer() throws {
+        let client = try SandboxClient { $0.bearerSeconds = 10 }
+        let parts = try #require(client.bearer).split(separator: ".").map(String.init)
+        let later = #"{"exp": 4000000000}"#.data(using: .utf8)?.base64EncodedString().replacing("=", with: "") ?? ""
+        let mac = parts[2].hasPrefix("A") ? "B" + parts[2].dropFirst() : "A" + parts[2].dropFirst()
+        let forged = [
+            "\(parts[0]).\(later).\(parts[2])", "\(parts[0]).\(parts[1]).\(mac)", "\(parts[0]).\(parts[1]).",
+            "\(parts[0])..\(parts[1]).\(parts[2])", "a.b.c", "x", "",
+        ]
+        for token in forged {
+            client.bearer = token
+            #expect(client.call("/api/v2/MML/configuration").status == 401, "\(token)")
+        }
         client.bearer = nil
         #expect(client.call("/api/v2/MML/configuration").status == 401)
+        client.bearer = parts.joined(separator: ".")
+        #expect(client.call("/api/v2/MML/configuration").status == 200)
+    }
+
+    @Test("a first screen finds the login that a second screen did not have to make")
+    func secondScreenOfTheLoggedIn() throws {
+        let client = try SandboxClient()
+        client.logIn()
+        let code = try #require(client.call("/api/v2/MML/sessions", form: "").code)
+        let resumed = client.call("/api/v2/MML/sessions/\(code)", form: "mvpd=Sandbox")
+        #expect(resumed.text("actionName") == "authorize")
+        #expect(client.call("/api/v2/MML/profiles/code/\(code)").text("profiles", "Sandbox", "type") == "regular")
+    }
+
+    @Test("a code logs one viewer in, and nobody after that")
+    func usedCode() throws {
+        let client = try SandboxClient()
+        let code = try #require(
+            client.call("/api/v2/MML/sessions", form: "mvpd=Sandbox&domainName=x&redirectUrl=https://x.example").code)
+        let form = "provider=MML&code=\(code)&password=x&user="
+        #expect(client.call("/mvpd/login", form: form + "ann").status == 302)
+        #expect(client.call("/mvpd/login", form: form + "mallory").status == 400)
+        #expect(
+            client.call("/api/v2/MML/profiles").text("profiles", "Sandbox", "attributes", "userID", "value") == "ann")
+    }
+
+    @Test(
+        "a browser is sent to no address that is none",
+        arguments: [
+            "nonsense", "//x.example", "javascript://x", "data://x", "https://a/%0D%0AX-Evil:%201", "https://a/%C3%A9",
+        ])
+    func redirect(url: String) throws {
+        let client = try SandboxClient()
+        let session = client.call("/api/v2/MML/sessions", form: "mvpd=Sandbox&redirectUrl=\(url)")
+        #expect(session.code == "invalid_parameter_redirect_url")
+        #expect(client.call("/mvpd/logout?redirect_url=\(url)").status == 400)
+    }
+
+    @Test("a call may ask for as many resources as the limit, and not for more")
+    func resourceLimit() throws {
+        let client = try SandboxClient { $0.resourceLimit = 2 }
+        client.logIn()
+        for kind in ["authorize", "preauthorize"] {
+            #expect(client.authorize(["A", "B"], kind).decisions.count == 2)
+            #expect(client.authorize(["A", "B", "C"], kind).code == "too_many_resources")
+        }
     }
 
     @Test("a client that is wrong about its credentials is told which")
@@ -131,13 +187,17 @@ struct ServiceTests {
         #expect(client.authorize(mvpd: "TempPass_x").decisions.first?["source"] as? String == "temppass")
         #expect(client.call("/api/v2/MML/profiles/TempPass_x").text("profiles", "TempPass_x", "type") == "temporary")
         client.now = client.now.advanced(byMilliseconds: 60_000)
-        #expect(code(client.authorize(mvpd: "TempPass_x")) == "temporary_access_duration_limit_exceeded")
+        for kind in ["authorize", "preauthorize"] {
+            #expect(code(client.authorize(mvpd: "TempPass_x", kind)) == "temporary_access_duration_limit_exceeded")
+        }
         #expect(client.call("/api/v2/MML/profiles/TempPass_x").code == "temporary_access_duration_limit_exceeded")
         let promotional = { (resource: String) in code(client.authorize([resource], mvpd: "flexibleTempPass")) }
         #expect(promotional("A") == "invalid_header_identity_for_temporary_access")
         client.headers = [("AP-TempPass-Identity", Data("ann@x.example".utf8).base64EncodedString())]
         #expect(["A", "B", "A"].map(promotional) == [nil, nil, nil])
         #expect(promotional("C") == "temporary_access_resources_limit_exceeded")
+        let profile = client.call("/api/v2/MML/profiles/flexibleTempPass")
+        #expect(profile.code == "temporary_access_resources_limit_exceeded")
     }
 
     @Test("the throttle allows a burst of ten, then one call per second, for each address that a backend names")
@@ -158,6 +218,7 @@ struct ServiceTests {
         arguments: [
             "/", "/api", "/api/v2", "/api/v2/MML", "/api/v2//sessions", "/api/v2/%00/sessions", "/api/v2/%FF/sessions",
             "/api/v2/MML/decisions/x/y", "/api/v2/MML/sessions/../..", "/mvpd/login?code=%3Cscript%3E&provider=x",
+            "/api/v2/authenticate/MML/%3Cscript%3E",
             "/o/client/x",
             "/adobe-services/x", "/sandbox/keys/none", "/api/v2/MML/profiles/code/x", "/%", "/?a=%",
         ])

@@ -5,7 +5,7 @@ package import TokenIssuer
 /// that share a sandbox do not disturb each other.
 ///
 /// An ID that is the card's name, or ends with a colon and that name, chooses it: the MVPD `Sandbox:other-key`, the resource
-/// `TNT:denied`. A resource's card goes before that of the MVPD. The ID itself travels unchanged into the token.
+/// `TNT:denied`. A resource's card takes precedence over that of the MVPD. The ID itself travels unchanged into the token.
 package struct TestCard: Sendable {
     /// What a card changes.
     package enum Effect: Sendable {
@@ -24,8 +24,8 @@ package struct TestCard: Sendable {
     }
 
     package enum Disturbance: Sendable, Equatable {
-        /// The answer comes after this many milliseconds.
-        case slow(milliseconds: Int)
+        /// The answer is late by ``slowMilliseconds``.
+        case slow
         /// The answer is 503.
         case unavailable
         /// The answer is 429, as Adobe's throttle gives it.
@@ -42,13 +42,28 @@ package struct TestCard: Sendable {
         case rotating
     }
 
+    package static let slowMilliseconds = 5000
+
     package let name: String
     /// What the client sees, as a sentence.
     package let summary: String
     package let effect: Effect
-    /// The gate's verdict on the media token; `nil` if the client gets none. It holds for a gate that knows the sandbox's keys, has the
-    /// default clock skew, and expects what the client asked for.
+    /// The verdict on the media token; `nil` if the client gets none.
+    ///
+    /// It is that of a gate that trusts the published keys, has the default clock skew, no MVPD allow-list and a replay store that is
+    /// older than the token, and expects what the client asked for: an MRSS resource for the cards about MRSS. The sandbox has its
+    /// default TTL.
     package let verdict: VerdictCode?
+
+    /// The card for a decision: that of the resource, or else that of the MVPD.
+    package static func chosen(for resource: String, mvpd: String) -> TestCard? {
+        chosen(by: resource) ?? chosen(by: mvpd)
+    }
+
+    /// The error of a card that makes the whole call fail.
+    var failure: EnhancedError? { if case .refuse(let error) = effect { error } else { nil } }
+    /// What a card does to the answer.
+    var disturbance: Disturbance? { if case .disturb(let how) = effect { how } else { nil } }
 
     /// The card that `id` chooses.
     package static func chosen(by id: String) -> TestCard? {

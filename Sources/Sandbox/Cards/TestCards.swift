@@ -25,10 +25,10 @@ extension TestCard {
             "denied-identity", "identity_not_recognized_by_mvpd", .authentication, "the MVPD does not know the viewer"),
         denial(
             "temp-pass-over", "temporary_access_duration_limit_exceeded", .authentication,
-            "the time of the TempPass is used up"),
+            "the time of the TempPass has run out"),
         denial(
             "temp-pass-full", "temporary_access_resources_limit_exceeded", .authentication,
-            "the resources of the TempPass are used up"),
+            "the resources of the TempPass have run out"),
         denial("mvpd-broken", "network_received_error", .retry, "the MVPD's answer cannot be read"),
         denial("mvpd-silent", "network_connection_timeout", .retry, "the MVPD does not answer"),
         denial("mvpd-late", "maximum_execution_time_exceeded", .retry, "the MVPD takes too long"),
@@ -51,7 +51,7 @@ extension TestCard {
     private static let disturbances = [
         TestCard(
             name: "slow", summary: "the answer comes after five seconds",
-            effect: .disturb(.slow(milliseconds: 5000)), verdict: .validToken),
+            effect: .disturb(.slow), verdict: .validToken),
         TestCard(
             name: "unavailable", summary: "the service answers 503", effect: .disturb(.unavailable), verdict: nil),
         TestCard(
@@ -63,7 +63,7 @@ extension TestCard {
     ]
 
     private static let tokens = [
-        altered("expired", "the token expired before it was issued", .tokenExpired) {
+        altered("expired", "the token was issued an hour ago, and has expired", .tokenExpired) {
             $0.issued = $0.issued.moved(bySeconds: -3600)
         },
         altered("clock-behind", "the clock of the service is two minutes slow", .validToken) {
@@ -72,7 +72,7 @@ extension TestCard {
         altered("clock-ahead", "the clock of the service is two minutes fast", .tokenNotYetValid) {
             $0.issued = $0.issued.moved(bySeconds: 120)
         },
-        altered("no-ttl", "the token has no TTL, and counts as living five minutes", .validToken) {
+        altered("no-ttl", "the token has no TTL; the default of five minutes applies", .validToken) {
             $0.omitted.insert(.ttl)
         },
         altered("zero-ttl", "the TTL of the token is 0", .invalidTokenFormat) { $0.timeToLive = 0 },
@@ -82,7 +82,7 @@ extension TestCard {
         altered("no-requestor", "the token names no requestor, as some of REST v2 in 2025", .invalidTokenFormat) {
             $0.omitted.insert(.requestorID)
         },
-        altered("wrong-resource", "the token opens another resource", .invalidResourceID) {
+        altered("wrong-resource", "the token is for another resource", .invalidResourceID) {
             $0.resource = "SandboxOther"
         },
         altered("proxied", "the token names a proxy MVPD too", .validToken) { $0.proxyMVPD = "SandboxProxy" },
@@ -115,7 +115,7 @@ extension TestCard {
             name: "cut-token", summary: "the last twenty letters of the token are missing",
             effect: .forge { String($0.dropLast(20)) }, verdict: .invalidSignature),
         TestCard(
-            name: "forged", summary: "one letter of the token was changed after it was signed",
+            name: "forged", summary: "one letter was added to the token after it was signed",
             effect: .forge { $0.replacing("</sessionGUID>", with: "f</sessionGUID>", maxReplacements: 1) },
             verdict: .invalidSignature),
     ]

@@ -3,7 +3,7 @@ internal import TextEncodings
 /// An error of Adobe Pass, as its clients read it: a code from a closed list, and the action that may repair it.
 ///
 /// Actions, statuses and codes are those of Adobe's document on enhanced error codes, list "REST API v2". The messages are the
-/// sandbox's own. An error stands at the top of an answer, or within one decision of an answer with status 200.
+/// sandbox's own. An error is the whole body of an answer with a status of 4xx or 5xx, or a member of one decision of a 200.
 package struct EnhancedError: Error {
     package enum Action: String, Sendable {
         case none, configuration, authentication, authorization, retry
@@ -40,16 +40,15 @@ package struct EnhancedError: Error {
 extension EnhancedError {
     static let serviceProvider = Self(
         "invalid_parameter_service_provider", 400, .none, "the path names no service provider")
-    static let mvpd = Self("invalid_parameter_mvpd", 400, .none, "the MVPD is missing")
     static let code = Self("invalid_parameter_code", 400, .none, "no session has this code")
+    static let redirectURL = Self(
+        "invalid_parameter_redirect_url", 400, .none, "the redirect URL is no absolute URL of visible ASCII")
     static let resources = Self(
         "invalid_parameter_resources", 400, .none, "the body is no JSON object with an array of strings 'resources'")
-    static let redirectURL = Self("invalid_parameter_redirect_url", 400, .none, "the redirect URL is no absolute URL")
     static let device = Self(
         "invalid_header_device_identifier", 400, .none, "AP-Device-Identifier is not 'fingerprint' and Base64")
     static let temporaryIdentity = Self(
         "invalid_header_identity_for_temporary_access", 400, .none, "AP-TempPass-Identity is missing or no Base64")
-    static let session = Self("invalid_authentication_session", 400, .none, "the session has expired")
     static let accessToken = Self(
         "invalid_access_token_client_application", 401, .applicationRegistration,
         "the bearer token is missing, unknown or expired")
@@ -58,11 +57,11 @@ extension EnhancedError {
     static let profileExpired = Self(
         "authenticated_profile_expired", 403, .authentication, "the login with this MVPD has expired")
     static let temporaryDuration = Self(
-        "temporary_access_duration_limit_exceeded", 403, .authentication, "the time of the TempPass is used up")
+        "temporary_access_duration_limit_exceeded", 403, .authentication, "the time of the TempPass has run out")
     static let temporaryResources = Self(
-        "temporary_access_resources_limit_exceeded", 403, .authentication, "the resources of the TempPass are used up")
+        "temporary_access_resources_limit_exceeded", 403, .authentication, "the resources of the TempPass have run out")
     static let tooManyResources = Self(
         "too_many_resources", 403, .configuration, "more resources than one call may ask for")
     static let method = Self("method_not_allowed", 405, .none, "the call has no such method")
-    static let internalError = Self("internal_server_error", 500, .none, "the service failed on purpose")
+    static let signing = Self("internal_server_error", 500, .none, "a token could not be signed")
 }

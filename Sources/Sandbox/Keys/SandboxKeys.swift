@@ -3,7 +3,7 @@ package import TokenCrypto
 
 /// The keys of a sandbox, in the forms in which Adobe distributes its own. Subjects and file names say *sandbox*.
 package struct SandboxKeys: Sendable {
-    /// The key that signs, but for the test cards on keys.
+    /// The key that signs, except where a test card names another one.
     package let first: RSASigningKey
     /// The key that the test card `rotating-key` changes to.
     package let second: RSASigningKey
@@ -14,11 +14,14 @@ package struct SandboxKeys: Sendable {
 
     /// The password of the Java keystore: that of Adobe's own.
     package static let storePassword = "123456"
-    /// What the subjects of the certificates begin with, for those who look for a key that must not be in use.
+    /// The organization of the certificates. A gate warns of a key whose certificate or file name contains the word sandbox.
     package static let organization = "SANDBOX of media-token-sandbox"
 
-    private static let yearOfSeconds: Int64 = 31_622_400
-    /// Tokens of a clock that is behind must verify too, so the certificates are valid before they are made.
+    /// The name of the file by which a directory of a sandbox is known.
+    package static let firstCertificate = "sandbox-first.pem"
+
+    private static let validSeconds: Int64 = 367 * dayOfSeconds
+    /// Tokens of a clock that is behind must verify too, so the certificates are valid a day before they are made.
     private static let dayOfSeconds: Int64 = 86_400
 
     /// Makes the keys that are not given, of 2048 bits, and certificates for those that are published.
@@ -29,8 +32,8 @@ package struct SandboxKeys: Sendable {
         second = try RSASigningKey.generate(bits: 2048)
         unpublished = try RSASigningKey.generate(bits: 2048)
         made = now
-        let second = now.wholeSeconds
-        let validity = (second - Self.dayOfSeconds)...(second + Self.yearOfSeconds)
+        let start = now.wholeSeconds - Self.dayOfSeconds
+        let validity = start...(start + Self.validSeconds)
         certificates = try [(self.first, "first sandbox key"), (self.second, "second sandbox key")].map {
             (key, name) throws(KeyFileError) in
             try Certificate(selfSignedBy: key, name: name, organization: Self.organization, validity: validity)
@@ -46,7 +49,7 @@ package struct SandboxKeys: Sendable {
         guard let store else { throw .libcrypto("no SHA-1 for a Java keystore") }
         return [
             ("sandbox-public-key.pem", Array(try first.publicKey.pemText().utf8)),
-            ("sandbox-first.pem", Array(try certificates[0].pemText().utf8)),
+            (Self.firstCertificate, Array(try certificates[0].pemText().utf8)),
             ("sandbox-second.pem", Array(try certificates[1].pemText().utf8)),
             ("media_token_keystore.jks", store),
         ]

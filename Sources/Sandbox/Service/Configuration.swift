@@ -3,11 +3,10 @@ internal import Timestamps
 
 /// What `GET /api/v2/{sp}/configuration` says: the provider, and the MVPDs that its picker shows.
 enum Configuration {
-    /// The MVPDs: two plain ones, a proxied one, two forms of TempPass, and one for each test card.
+    /// The MVPDs: two plain ones, two forms of TempPass, and one for each test card.
     private static let mvpds: [(id: String, name: String, kind: JSONName?)] =
         [
             ("Sandbox", "Sandbox TV", nil), ("SandboxTwo", "Sandbox TV Two", nil),
-            ("SandboxProxied", "Sandbox TV behind a proxy", "isProxy"),
             ("TempPass_Sandbox", "Sandbox TempPass", "isTempPass"),
             ("flexibleTempPass_Sandbox", "Sandbox promotional TempPass", "isTempPass"),
         ] + TestCard.all.map { ("Sandbox:\($0.name)", "Sandbox, \($0.summary)", nil) }

@@ -41,7 +41,7 @@ struct Decisions: Sendable {
         let isTemporary = TemporaryAccess.isTemporary(mvpd)
         let profile = isTemporary ? nil : try profile(mvpd, at: place, state, now: now)
         return resources.map { resource in
-            let card = TestCard.chosen(by: resource) ?? TestCard.chosen(by: mvpd)
+            let card = TestCard.chosen(for: resource, mvpd: mvpd)
             var decision = Decision(resource: resource, viewer: profile?.viewer ?? place.device, card: card)
             do throws(EnhancedError) {
                 if case .deny(let error)? = card?.effect {
@@ -49,7 +49,7 @@ struct Decisions: Sendable {
                 }
                 guard isTemporary else { return decision }
                 let holder = try temporary.holder(mvpd, call, at: place)
-                if kind == .authorize { try temporary.use(resource, by: holder, &state, now: now) }
+                try temporary.check(resource, kind, by: holder, &state, now: now)
             } catch { decision.denial = error }
             return decision
         }
@@ -59,7 +59,7 @@ struct Decisions: Sendable {
     func profile(
         _ mvpd: String, at place: SandboxState.Place, _ state: SandboxState, now: Timestamp
     ) throws(EnhancedError) -> SandboxState.Profile {
-        guard let profile = state.profiles[place]?[mvpd] else { throw .profileMissing }
+        guard let profile = state.profiles(at: place, now: now)[mvpd] else { throw .profileMissing }
         guard profile.end > now else { throw .profileExpired }
         return profile
     }

@@ -1,6 +1,6 @@
 internal import Timestamps
 
-/// Values that count until a time, and take no memory for long after it.
+/// A dictionary whose entries expire. Expired entries are removed once the table has doubled.
 struct ExpiringTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var entries: [Key: (value: Value, end: Timestamp)] = [:]
     /// The number of entries at which those that have expired are removed.

@@ -8,7 +8,7 @@ internal import Timestamps
 struct MVPDPages: Sendable {
     static let wrongPassword = "wrong"
     /// What the picker offers to a session that names no MVPD.
-    static let offered = ["Sandbox", "SandboxTwo", "TempPass_Sandbox"]
+    static let offered = ["Sandbox", "SandboxTwo"]
 
     /// The address of the login page. It is absolute, since some clients hand a redirection on as they got it.
     static func loginURL(_ code: String, of provider: String, _ call: PassCall) -> String {
@@ -24,13 +24,13 @@ struct MVPDPages: Sendable {
         let picker = Self.offered.map { "<option>\($0)</option>" }.joined()
         let choice = session.mvpd == nil ? "<label>TV provider <select name=\"mvpd\">\(picker)</select></label>" : ""
         let hidden = [("provider", session.place.provider), ("code", code)].map { name, value in
-            "<input type=\"hidden\" name=\"\(name)\" value=\"\(html(value))\">"
+            "<input type=\"hidden\" name=\"\(name)\" value=\"\(xmlEscaped(value))\">"
         }.joined()
         return page(
             200, "Sandbox: log in to \(mvpd)",
             """
             <p>This is a pretend TV provider. Any name and password log in; the password <kbd>\(Self.wrongPassword)</kbd> does not.</p>
-            \(problem.isEmpty ? "" : "<p role=\"alert\">\(html(problem))</p>")
+            \(problem.isEmpty ? "" : "<p role=\"alert\">\(xmlEscaped(problem))</p>")
             <form method="post" action="/mvpd/login">
             \(hidden)
             \(choice)
@@ -47,7 +47,7 @@ struct MVPDPages: Sendable {
 
     /// What a browser shows that has nowhere to go back to.
     func message(_ status: Int, _ text: String) -> SandboxAnswer {
-        page(status, "Sandbox", "<p>\(html(text))</p>")
+        page(status, "Sandbox", "<p>\(xmlEscaped(text))</p>")
     }
 
     private func page(_ status: Int, _ title: String, _ content: String) -> SandboxAnswer {
@@ -56,29 +56,16 @@ struct MVPDPages: Sendable {
             """
             <!doctype html>
             <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-            <title>\(html(title))</title>
+            <title>\(xmlEscaped(title))</title>
             <style>
             :root { color-scheme: light dark } body { font: 1.1em/1.5 system-ui, sans-serif; max-width: 28em; margin: 3em auto; padding: 0 1em }
             label { display: block; margin: 1em 0 } input, select { font: inherit; width: 100%; box-sizing: border-box; padding: .4em }
             button { font: inherit; padding: .4em 1.2em; margin-right: .5em } [role=alert] { font-weight: bold }
             </style></head>
-            <body><main><h1>\(html(title))</h1>
+            <body><main><h1>\(xmlEscaped(title))</h1>
             \(content)
             </main></body></html>
 
             """)
-    }
-
-    private func html(_ text: String) -> String {
-        text.unicodeScalars.map { scalar in
-            switch scalar {
-            case "&": "&amp;"
-            case "<": "&lt;"
-            case ">": "&gt;"
-            case "\"": "&quot;"
-            case "'": "&#39;"
-            default: "\(scalar)"
-            }
-        }.joined()
     }
 }

@@ -11,7 +11,7 @@ struct Profiles: Sendable {
     ) throws(EnhancedError) -> SandboxAnswer {
         if let mvpd, TemporaryAccess.isTemporary(mvpd) { return try temporary(mvpd, call, at: place, state, now: now) }
         var shown: [JSONName: JSONValue] = [:]
-        for (id, profile) in state.profiles[place] ?? [:] where profile.end > now && (mvpd ?? id) == id {
+        for (id, profile) in state.profiles(at: place, now: now) where profile.end > now && (mvpd ?? id) == id {
             shown[JSONName(id)] = Self.json(
                 profile.start, profile.end, issuer: id, type: "regular",
                 ["userID": .text(profile.viewer), "upstreamUserID": .text(profile.viewer)])
@@ -23,13 +23,14 @@ struct Profiles: Sendable {
         _ mvpd: String, _ call: PassCall, at place: SandboxState.Place, _ state: SandboxState, now: Timestamp
     ) throws(EnhancedError) -> SandboxAnswer {
         let holder = try temporary.holder(mvpd, call, at: place)
-        let use = state.temporaryUses[holder]
+        let use = state.temporaryUses.value(holder, at: now)?.value
         let end = temporary.end(use ?? SandboxState.TemporaryUse(start: now))
         guard now < end else { throw .temporaryDuration }
         var attributes: [JSONName: JSONValue] = [
             "userID": "temppass_sandbox", "expiration_date": .number(end.milliseconds),
         ]
         if let remaining = temporary.remaining(holder, use) {
+            guard remaining > 0 else { throw .temporaryResources }
             attributes["remaining_resources"] = .number(Double(remaining))
             attributes["used_assets"] = .texts((use?.resources ?? []).sorted())
         }

@@ -3,13 +3,14 @@ internal import TextEncodings
 internal import Timestamps
 internal import TokenCrypto
 
-/// Dynamic client registration (RFC 7591) without a memory: secrets and bearer tokens are codes over what they stand for.
+/// Dynamic client registration (RFC 7591) that keeps no state: client secrets and bearer tokens are message authentication codes of
+/// their contents, so each can be checked by itself.
 struct Registration: Sendable {
     private let key: HMACKey
-    private let lifeSeconds: Int64
+    private let lifetimeSeconds: Int64
 
-    init(secret: [UInt8], lifeSeconds: Int64) throws(CryptoError) {
-        (key, self.lifeSeconds) = (try HMACKey(.sha256, key: secret), lifeSeconds)
+    init(secret: [UInt8], lifetimeSeconds: Int64) throws(CryptoError) {
+        (key, self.lifetimeSeconds) = (try HMACKey(.sha256, key: secret), lifetimeSeconds)
     }
 
     /// Answers `POST /o/client/register`.
@@ -26,7 +27,7 @@ struct Registration: Sendable {
         return .json(
             201,
             [
-                "client_id": .text(client), "client_secret": .text(code(over: "client \(client)")),
+                "client_id": .text(client), "client_secret": .text(mac(of: "client \(client)")),
                 "client_id_issued_at": .number(now.wholeSeconds), "grant_types": ["client_credentials"],
                 "redirect_uris": .texts(redirect.isEmpty ? [] : [redirect]), "scopes": ["api:client:v2"],
             ])
@@ -38,12 +39,12 @@ struct Registration: Sendable {
             let grant = call.parameter("grant_type")
         else { return Self.refuse("invalid_request") }
         guard grant == "client_credentials" else { return Self.refuse("unsupported_grant_type") }
-        guard secret == code(over: "client \(client)") else { return Self.refuse("invalid_client") }
+        guard secret.hasSameBytes(as: mac(of: "client \(client)")) else { return Self.refuse("invalid_client") }
         return .json(
             201,
             [
                 "id": .text(state.random.identifier()), "access_token": .text(bearer(of: client, from: now)),
-                "created_at": .number(now.milliseconds), "expires_in": .number(lifeSeconds), "token_type": "bearer",
+                "created_at": .number(now.milliseconds), "expires_in": .number(lifetimeSeconds), "token_type": "bearer",
             ])
     }
 
@@ -51,23 +52,23 @@ struct Registration: Sendable {
     private func bearer(of client: String, from now: Timestamp) -> String {
         let claims: JSONValue = [
             "sub": .text(client), "iss": "sandbox", "scopes": "api:client:v2", "iat": .number(now.wholeSeconds),
-            "exp": .number(now.wholeSeconds + lifeSeconds),
+            "exp": .number(now.wholeSeconds + lifetimeSeconds),
         ]
         let text = Self.base64(#"{"alg":"HS256"}"#) + "." + Self.base64(claims.document)
-        return text + "." + code(over: text)
+        return text + "." + mac(of: text)
     }
 
     /// Whether the call has a bearer token of this sandbox that has not expired.
     func permits(_ call: PassCall, at now: Timestamp) -> Bool {
-        guard let parts = call.bearer?.split(separator: "."), parts.count == 3,
-            code(over: "\(parts[0]).\(parts[1])") == String(parts[2]),
+        guard let parts = call.bearer?.split(separator: ".", omittingEmptySubsequences: false), parts.count == 3,
+            mac(of: "\(parts[0]).\(parts[1])").hasSameBytes(as: String(parts[2])),
             let claims = try? Base64.decode(Array(parts[1].utf8)[...], alphabet: .urlSafe, padding: .forbidden),
             case .number(let end)? = (try? StrictJSON.readObject(claims[...]))?.members["exp"]
         else { return false }
         return Double(now.wholeSeconds) < end
     }
 
-    private func code(over text: String) -> String {
+    private func mac(of text: String) -> String {
         // libcrypto fails without memory only; nobody can know the random code that stands in then.
         let code = (try? key.code(of: Array(text.utf8))) ?? (0..<32).map { _ in UInt8.random(in: 0...255) }
         return Base64.encode(code, alphabet: .urlSafe, isPadded: false)

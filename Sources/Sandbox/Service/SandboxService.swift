@@ -22,7 +22,7 @@ package final class SandboxService: Sendable {
     package init(_ keys: SandboxKeys, _ settings: SandboxSettings) throws(CryptoError) {
         var random = SandboxRandom(seed: settings.seed)
         let secret = (0..<4).flatMap { _ in withUnsafeBytes(of: random.next()) { Array($0) } }
-        registration = try Registration(secret: secret, lifeSeconds: settings.bearerSeconds)
+        registration = try Registration(secret: secret, lifetimeSeconds: settings.bearerSeconds)
         let temporary = TemporaryAccess(settings: settings)
         let tokens = try MediaTokens(keys, settings, secret: secret)
         (sessions, profiles) = (Sessions(settings: settings), Profiles(temporary: temporary))
@@ -120,12 +120,15 @@ package final class SandboxService: Sendable {
         _ call: PassCall, _ rest: [String], at place: SandboxState.Place, now: Timestamp
     ) throws(EnhancedError) -> SandboxAnswer {
         switch rest[0] {
-        case "sessions": return state.withLock { sessions.create(call, at: place, &$0, now: now) }
+        case "sessions":
+            return try state.withLock { (state) throws(EnhancedError) in
+                try sessions.create(call, at: place, &state, now: now)
+            }
         case "profiles":
             return try state.withLock { (state) throws(EnhancedError) in
                 try profiles.show(call, at: place, mvpd: rest.dropFirst().first, state, now: now)
             }
-        case "logout": return logOut(of: rest[1], call, at: place)
+        case "logout": return logOut(of: rest[1], call, at: place, now: now)
         default: return try decide(rest[1], call, mvpd: rest[2], at: place, now: now)
         }
     }
@@ -147,27 +150,24 @@ package final class SandboxService: Sendable {
             return pages.message(404, "REST v2 has no decisions '\(name)'.")
         }
         let resources = try decisions.resources(call)
-        let cards = (resources + [mvpd]).compactMap { TestCard.chosen(by: $0) }
-        for card in cards { if case .refuse(let error) = card.effect { throw error } }
+        let cards = resources.compactMap { TestCard.chosen(for: $0, mvpd: mvpd) }
+        if let failure = cards.lazy.compactMap(\.failure).first { throw failure }
         let decided = try state.withLock { (state) throws(EnhancedError) in
             try decisions.decide(kind, resources, mvpd: mvpd, at: place, call, &state, now: now)
         }
         var answer: SandboxAnswer
         do {
             answer = try decisions.answer(kind, decided, mvpd: mvpd, at: place, now: now, traces: trace)
-        } catch { throw .internalError }
-        for card in cards { if case .disturb(let how) = card.effect { answer.disturb(how) } }
+        } catch { throw .signing }
+        if let how = cards.lazy.compactMap(\.disturbance).first { answer.disturb(how) }
         return answer
     }
 
     /// Ends the login with an MVPD, whose own logout page a browser must open next.
-    private func logOut(of mvpd: String, _ call: PassCall, at place: SandboxState.Place) -> SandboxAnswer {
-        let wasLoggedIn = state.withLock { state in
-            let profile = state.profiles[place]?.removeValue(forKey: mvpd)
-            // A device that comes no more must not be remembered.
-            if state.profiles[place]?.isEmpty == true { state.profiles[place] = nil }
-            return profile != nil
-        }
+    private func logOut(
+        of mvpd: String, _ call: PassCall, at place: SandboxState.Place, now: Timestamp
+    ) -> SandboxAnswer {
+        let wasLoggedIn = state.withLock { $0.setProfile(nil, of: mvpd, at: place, now: now) }
         var logout: [JSONName: JSONValue] = ["mvpd": .text(mvpd), "actionType": "none"]
         if wasLoggedIn {
             let back = PercentEncoding.encode(call.parameter("redirectUrl") ?? "")
@@ -195,14 +195,16 @@ package final class SandboxService: Sendable {
                 return pages.message(400, "The login has no code.")
             }
             return state.withLock { state in
-                guard let session = try? sessions.find(code, of: provider, state, now: now) else {
-                    return pages.message(400, "The session has expired.")
+                guard let session = try? sessions.find(code, of: provider, state, now: now), !session.isUsed else {
+                    return pages.message(400, "The session has expired, or somebody has logged in with it.")
                 }
                 return call.method == "GET"
                     ? pages.login(code, session) : logIn(code, session, call, &state, now: now)
             }
         case ("GET", "logout"):
-            return back.map { SandboxAnswer.redirect(to: $0) } ?? pages.message(200, "You are logged out.")
+            guard let back else { return pages.message(200, "You are logged out.") }
+            return Sessions.isRedirect(back)
+                ? .redirect(to: back) : pages.message(400, "The address to go back to is none.")
         default: return pages.message(404, "The pretend MVPD has /mvpd/login and /mvpd/logout.")
         }
     }
@@ -216,11 +218,11 @@ package final class SandboxService: Sendable {
                 return pages.login(code, session, problem: "This name or password is wrong.")
             }
             let mvpd = session.mvpd ?? call.parameter("mvpd") ?? MVPDPages.offered[0]
-            session.mvpd = mvpd
-            state.sessions.set(
-                code, session, until: session.start.advanced(byMilliseconds: settings.sessionSeconds * 1000), at: now)
+            (session.mvpd, session.isUsed) = (mvpd, true)
+            state.sessions.set(code, session, until: session.end, at: now)
             let end = now.advanced(byMilliseconds: settings.profileSeconds * 1000)
-            state.profiles[session.place, default: [:]][mvpd] = .init(viewer: viewer, start: now, end: end)
+            let profile = SandboxState.Profile(viewer: viewer, start: now, end: end)
+            state.setProfile(profile, of: mvpd, at: session.place, now: now)
         }
         return session.redirectURL.map { .redirect(to: $0) }
             ?? pages.message(200, "You are logged in. Go back to your other screen.")
@@ -254,9 +256,9 @@ extension HTTPAnswer {
 
 extension SandboxAnswer {
     /// Damages the answer, or makes it late, as a test card says.
-    fileprivate mutating func disturb(_ how: TestCard.Disturbance) {
+    mutating func disturb(_ how: TestCard.Disturbance) {
         switch how {
-        case .slow(let milliseconds): delay += milliseconds
+        case .slow: delay += TestCard.slowMilliseconds
         case .unavailable: self = .html(503, "<html><body><h1>503 Service Unavailable</h1>Sandbox</body></html>\n")
         case .throttled: self = Throttle.answer
         case .truncated: answer.body.removeLast(answer.body.count / 2)

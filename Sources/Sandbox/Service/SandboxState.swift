@@ -20,6 +20,10 @@ struct SandboxState {
         let id: String
         let place: Place
         let start: Timestamp
+        /// The time until which the code of the session is valid.
+        let end: Timestamp
+        /// Whether a viewer has logged in with the code, which nobody else may then.
+        var isUsed = false
         var mvpd: String?
         var domain: String?
         var redirectURL: String?
@@ -44,9 +48,10 @@ struct SandboxState {
     }
 
     var random: SandboxRandom
-    var profiles: [Place: [String: Profile]] = [:]
+    /// The logins of a device by MVPD. They are kept for a day longer than they count, for a client that asks what has become of them.
+    private var profiles = ExpiringTable<Place, [String: Profile]>()
     var sessions = ExpiringTable<String, Session>()
-    var temporaryUses: [TemporaryHolder: TemporaryUse] = [:]
+    var temporaryUses = ExpiringTable<TemporaryHolder, TemporaryUse>()
     /// The calls that each client address has left, and when that was counted.
     var allowances = ExpiringTable<String, (calls: Double, at: Timestamp)>()
 
@@ -55,5 +60,32 @@ struct SandboxState {
         var code = random.code()
         while sessions.value(code, at: now) != nil { code = random.code() }
         return code
+    }
+
+    private static let dayOfMilliseconds: Int64 = 86_400_000
+
+    init(random: SandboxRandom) { self.random = random }
+
+    func profiles(at place: Place, now: Timestamp) -> [String: Profile] { profiles.value(place, at: now)?.value ?? [:] }
+
+    /// Keeps a login with an MVPD, or ends it if there is none to keep.
+    ///
+    /// - Returns: Whether there was one before that still counted.
+    @discardableResult
+    mutating func setProfile(_ profile: Profile?, of mvpd: String, at place: Place, now: Timestamp) -> Bool {
+        var kept = profiles(at: place, now: now)
+        let before = kept[mvpd]
+        kept[mvpd] = profile
+        if let last = kept.values.map(\.end).max() {
+            profiles.set(place, kept, until: last.advanced(byMilliseconds: Self.dayOfMilliseconds), at: now)
+        } else {
+            profiles.remove(place)
+        }
+        return before.map { $0.end > now } ?? false
+    }
+
+    /// Keeps the use of a TempPass for a month, so that it does not begin anew.
+    mutating func keep(_ use: TemporaryUse, of holder: TemporaryHolder, now: Timestamp) {
+        temporaryUses.set(holder, use, until: now.advanced(byMilliseconds: 31 * Self.dayOfMilliseconds), at: now)
     }
 }

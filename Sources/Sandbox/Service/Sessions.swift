@@ -6,11 +6,11 @@ struct Sessions: Sendable {
     let settings: SandboxSettings
 
     /// Answers `POST /api/v2/{sp}/sessions`.
-    func create(_ call: PassCall, at place: SandboxState.Place, _ state: inout SandboxState, now: Timestamp)
-        -> SandboxAnswer
-    {
-        let session = SandboxState.Session(id: state.random.identifier(), place: place, start: now)
-        return proceed(session, state.freshCode(at: now), with: call, &state, now: now, isNew: true)
+    func create(
+        _ call: PassCall, at place: SandboxState.Place, _ state: inout SandboxState, now: Timestamp
+    ) throws(EnhancedError) -> SandboxAnswer {
+        let session = make(at: place, &state, now: now)
+        return try proceed(session, state.freshCode(at: now), with: call, &state, now: now, isNew: true)
     }
 
     /// Answers `POST /api/v2/{sp}/sessions/{code}`.
@@ -18,7 +18,7 @@ struct Sessions: Sendable {
         _ code: String, of provider: String, _ call: PassCall, _ state: inout SandboxState, now: Timestamp
     ) throws(EnhancedError) -> SandboxAnswer {
         let session = try find(code, of: provider, state, now: now)
-        return proceed(session, code, with: call, &state, now: now, isNew: false)
+        return try proceed(session, code, with: call, &state, now: now, isNew: false)
     }
 
     /// Answers `GET /api/v2/{sp}/sessions/{code}`.
@@ -37,6 +37,12 @@ struct Sessions: Sendable {
         return .json(200, .object(members))
     }
 
+    /// A session that has no parameters yet.
+    func make(at place: SandboxState.Place, _ state: inout SandboxState, now: Timestamp) -> SandboxState.Session {
+        let end = now.advanced(byMilliseconds: settings.sessionSeconds * 1000)
+        return SandboxState.Session(id: state.random.identifier(), place: place, start: now, end: end)
+    }
+
     /// The session of this provider that the code belongs to.
     func find(
         _ code: String, of provider: String, _ state: SandboxState, now: Timestamp
@@ -51,14 +57,17 @@ struct Sessions: Sendable {
     private func proceed(
         _ given: SandboxState.Session, _ code: String, with call: PassCall, _ state: inout SandboxState,
         now: Timestamp, isNew: Bool
-    ) -> SandboxAnswer {
+    ) throws(EnhancedError) -> SandboxAnswer {
         var session = given
+        if let url = call.parameter("redirectUrl"), !Self.isRedirect(url) { throw .redirectURL }
         session.mvpd = call.parameter("mvpd") ?? session.mvpd
         session.domain = call.parameter("domainName") ?? session.domain
         session.redirectURL = call.parameter("redirectUrl") ?? session.redirectURL
         let provider = session.place.provider
         var members: [JSONName: JSONValue] = ["sessionId": .text(session.id), "serviceProvider": .text(provider)]
         members["mvpd"] = session.mvpd.map { .text($0) }
+        // A first screen that polls must find the login that made this one needless.
+        if !isNew { state.sessions.set(code, session, until: session.end, at: now) }
         if let mvpd = session.mvpd, let reason = reason(mvpd, session, state, now: now) {
             members["actionName"] = "authorize"
             members["actionType"] = "direct"
@@ -67,8 +76,7 @@ struct Sessions: Sendable {
             if !isNew { members["code"] = .text(code) }
             return .json(200, .object(members))
         }
-        let end = session.start.advanced(byMilliseconds: settings.sessionSeconds * 1000)
-        state.sessions.set(code, session, until: end, at: now)
+        state.sessions.set(code, session, until: session.end, at: now)
         members.merge(validity(session)) { $1 }
         members["code"] = .text(code)
         members["reasonType"] = "none"
@@ -85,20 +93,24 @@ struct Sessions: Sendable {
         return .json(200, .object(members))
     }
 
+    /// Whether a browser may be sent to `url` after the login: an address with a scheme and an authority.
+    static func isRedirect(_ url: String) -> Bool {
+        url.utf8.allSatisfy { (0x21...0x7E).contains($0) } && url.contains("://")
+            && !url.lowercased().hasPrefix("javascript:") && !url.lowercased().hasPrefix("data:")
+    }
+
     /// Why no login is needed; `nil` if one is.
     private func reason(_ mvpd: String, _ session: SandboxState.Session, _ state: SandboxState, now: Timestamp)
         -> String?
     {
         if TemporaryAccess.isTemporary(mvpd) { return "temporary" }
-        return state.profiles[session.place]?[mvpd].flatMap { $0.end > now ? "authenticated" : nil }
+        let profile = state.profiles(at: session.place, now: now)[mvpd]
+        return profile.flatMap { $0.end > now ? "authenticated" : nil }
     }
 
     /// The times between which the code is valid, as strings, which Adobe's answers have here.
     private func validity(_ session: SandboxState.Session) -> [JSONName: JSONValue] {
-        let start = session.start.milliseconds
-        return [
-            "notBefore": .text("\(start)"), "notAfter": .text("\(start + settings.sessionSeconds * 1000)"),
-        ]
+        ["notBefore": .text("\(session.start.milliseconds)"), "notAfter": .text("\(session.end.milliseconds)")]
     }
 
     private func escaped(_ id: String) -> String { PercentEncoding.encode(id) }

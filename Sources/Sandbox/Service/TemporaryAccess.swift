@@ -27,17 +27,18 @@ struct TemporaryAccess: Sendable {
         use.start.advanced(byMilliseconds: settings.temporarySeconds * 1000)
     }
 
-    /// Counts a decision on a resource, unless the access is used up.
-    func use(
-        _ resource: String, by holder: SandboxState.TemporaryHolder, _ state: inout SandboxState, now: Timestamp
+    /// Fails if the access has run out, and counts the resource of an authorization.
+    func check(
+        _ resource: String, _ kind: Decisions.Kind, by holder: SandboxState.TemporaryHolder,
+        _ state: inout SandboxState, now: Timestamp
     ) throws(EnhancedError) {
-        var use = state.temporaryUses[holder] ?? SandboxState.TemporaryUse(start: now)
+        var use = state.temporaryUses.value(holder, at: now)?.value ?? SandboxState.TemporaryUse(start: now)
         guard now < end(use) else { throw .temporaryDuration }
         if Self.isPromotional(holder.mvpd), !use.resources.contains(resource) {
             guard use.resources.count < settings.temporaryResources else { throw .temporaryResources }
             use.resources.insert(resource)
         }
-        state.temporaryUses[holder] = use
+        if kind == .authorize { state.keep(use, of: holder, now: now) }
     }
 
     /// The resources that a promotional access still permits; `nil` for one without such a limit.

@@ -21,11 +21,14 @@ enum CrowdCommand {
             Exit status: 0 all as expected, 1 something else happened, 2 could not run or was interrupted, 64 usage.
 
             Example:
-              media-token-sandbox serve --keys-to sandbox-keys & sleep 5
-              (umask 077; openssl rand -hex 32 > grant.key)
+              media-token-sandbox serve --listen 127.0.0.1:8090 --keys-to sandbox-keys &
+              sleep 2; (umask 077; openssl rand -hex 32 > grant.key)
               media-token-sandbox crowd --print-gate > gate.json
-              media-token serve --config gate.json &
-              media-token-sandbox crowd --admin http://127.0.0.1:8081
+              media-token serve --config gate.json --listen 127.0.0.1:8080 \\
+                --admin 127.0.0.1:8081 &
+              media-token-sandbox crowd --devices 100 --seconds 5 \\
+                --service http://127.0.0.1:8090 --gate http://127.0.0.1:8080 \\
+                --admin http://127.0.0.1:8081
             """,
         groups: CrowdOptions.groups)
 

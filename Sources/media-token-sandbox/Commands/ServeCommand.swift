@@ -12,9 +12,9 @@ enum ServeCommand {
         name: "media-token-sandbox serve", operands: "",
         summary: "Run a stand-in for Adobe Pass: registration, login, decisions and media tokens.",
         details: """
-            A client of REST API v2 works against it by its base URL alone: any software statement, service provider and MVPD are \
-            known. A viewer logs in at a pretend MVPD in a browser, with any name and password but 'wrong'. An MVPD whose name \
-            contains TempPass is one. Names choose behaviour: 'media-token-sandbox cards' lists them. REST v1's mediatoken and the \
+            A client of REST API v2 works against it by its base URL alone: any software statement in the form of a JWT, \
+            any service provider and any MVPD are known. A viewer logs in at a pretend MVPD in a browser, with any name and password but 'wrong'. An MVPD whose name \
+            contains TempPass is one, and promotional if it begins with flexible or promotional. Names choose behaviour: 'media-token-sandbox cards' lists them. REST v1's mediatoken and the \
             SDKs' adobe-services/session, authorize and shortAuthorize answer too.
 
             All state is in memory. The public keys are also at /sandbox/keys/NAME, and /healthz tells whether it is up.
@@ -29,7 +29,7 @@ enum ServeCommand {
                 heading: "Service:",
                 options: [
                     CommandOption(
-                        "listen", "ADDRESS", "Serve on \(HTTPListener.forms) (default 127.0.0.1:8090; repeatable)"),
+                        "listen", "ADDRESS", "Serve on IP:PORT or unix:PATH (default 127.0.0.1:8090; repeatable)"),
                     CommandOption("workers", "N", "Threads (default 2)"),
                     CommandOption("log", nil, "Print each call on standard output, one JSON object per line"),
                 ])
@@ -46,7 +46,7 @@ enum ServeCommand {
             var listeners: [HTTPListener] = []
             for text in given.has("listen") ? given.all("listen") : ["127.0.0.1:8090"] {
                 guard let listener = HTTPListener(text), !listener.isTLS else {
-                    throw UsageError("--listen is '\(text)'; expected \(HTTPListener.forms), without TLS")
+                    throw UsageError("--listen is '\(text)'; expected IP:PORT or unix:PATH")
                 }
                 listeners.append(listener)
             }
@@ -63,7 +63,7 @@ enum ServeCommand {
         return CommandError.report { () throws(CommandError) in
             let log = invocation.logs ? CallLog() : nil
             let server = try SandboxServer(
-                try invocation.options.service(), on: invocation.listeners, workers: invocation.workers
+                invocation.options, on: invocation.listeners, workers: invocation.workers
             ) { log?.note($0, $1) }
             for listener in server.listeners {
                 Console.printError("SANDBOX of Adobe Pass, serving on http://\(listener)")

@@ -11,7 +11,7 @@ enum DemoCommand {
 
     private static let syntax = CommandSyntax(
         name: "media-token-sandbox demo", operands: "",
-        summary: "Log in, play, and be refused a second play, in a browser on this machine.",
+        summary: "Log in, play, and see a second play of the token denied, in a browser.",
         details: """
             Starts the sandbox, a gate, and a site with a small stream and a page with a player, all on the loopback, and prints the \
             address of the page. It shows the calls of both sides in their order. The gate is the program media-token, which stands \
@@ -49,17 +49,13 @@ enum DemoCommand {
             while process.nextSignal(withinSeconds: 3600) == nil {}
             edge.stop()
             sandbox.stop()
-            return withExtendedLifetime(gate) { .success }
+            return withExtendedLifetime((folder, gate)) { .success }
         }
     }
 
     private static func startSandbox(keys: String, _ calls: DemoCalls) throws(CommandError) -> SandboxServer {
-        let options: SandboxOptions
-        do { options = try SandboxOptions(Arguments(values: ["keys-to": [keys]])) } catch {
-            throw CommandError(error.message)
-        }
         let listener = HTTPListener(.tcp(host: "127.0.0.1", port: 0))
-        return try SandboxServer(try options.service(), on: [listener], workers: 1) { request, answer in
+        return try SandboxServer(SandboxOptions(keysTo: keys), on: [listener], workers: 1) { request, answer in
             let method = String(decoding: request.method, as: UTF8.self)
             guard method != "OPTIONS" else { return }
             calls.note("sandbox", method, String(decoding: request.path, as: UTF8.self), answer.status)

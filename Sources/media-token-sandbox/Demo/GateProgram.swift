@@ -19,6 +19,9 @@ final class GateProgram {
     init(_ program: String, settings: String, log: String) throws(CommandError) {
         let words = [program, "serve", "--config", settings, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"]
         process = try Self.spawn(words, log: log)
+        Self.started = process
+        // The program also exits when its output can no longer be written, and frees no object then.
+        atexit { if GateProgram.started > 0 { kill(GateProgram.started, SIGTERM) } }
         for _ in 0..<Self.patience {
             let said = (try? FileBytes.read(log, limit: 1 << 16)).map { String(decoding: $0, as: UTF8.self) } ?? ""
             let line = said.split(separator: "\n").first { $0.contains(": serving on 127.0.0.1:") }
@@ -39,7 +42,11 @@ final class GateProgram {
     deinit {
         kill(process, SIGTERM)
         waitpid(process, nil, 0)
+        Self.started = 0
     }
+
+    // Used by the main thread only.
+    private nonisolated(unsafe) static var started: pid_t = 0
 
     private static func spawn(_ words: [String], log: String) throws(CommandError) -> pid_t {
         var (actions, attributes) = (posix_spawn_file_actions_t(), posix_spawnattr_t())

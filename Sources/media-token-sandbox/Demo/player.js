@@ -14,6 +14,8 @@ function say(text, isGood) {
 
 async function json(url, options) {
   const answer = await fetch(url, options);
+  // The sandbox was started anew, or a day has passed: the next call fetches a new bearer token.
+  if (answer.status === 401 && url.startsWith(sandbox)) delete kept.bearer;
   return {status: answer.status, ...await answer.json().catch(() => ({}))};
 }
 
@@ -67,6 +69,7 @@ async function watch() {
     const segment = await fetch(`/live/${name}`);
     if (own !== playing) return;
     if (!segment.ok) return say(`The stream ended: ${segment.status}`, false);
+    URL.revokeObjectURL(element('screen').src);
     element('screen').src = URL.createObjectURL(await segment.blob());
     element('screen').alt = `Segment ${name} of the stream`;
     await new Promise(done => setTimeout(done, 1000));
@@ -95,6 +98,7 @@ async function showCalls() {
       row.append(cell);
     }
     element('rows').append(row);
+    if (element('rows').childElementCount > 200) element('rows').firstElementChild.remove();
     element('calls').scrollTop = element('calls').scrollHeight;
   }
 }

@@ -1,5 +1,6 @@
 internal import CommandShell
 internal import Files
+internal import Glibc
 internal import HTTPServing
 internal import MediaToken
 internal import Sandbox
@@ -15,7 +16,7 @@ struct SandboxOptions {
                     "signing-key", "FILE", "Sign with this RSA key, in PEM (default: one that is made at start)"),
                 CommandOption(
                     "keys-to", "DIR",
-                    "Write the public keys to a new directory: PEM, certificates, and media_token_keystore.jks (password 123456)"
+                    "Write the public keys to a directory, new or a sandbox's: PEM, certificates, media_token_keystore.jks (password 123456)"
                 ),
             ]),
         OptionGroup(
@@ -27,10 +28,14 @@ struct SandboxOptions {
                 CommandOption("profile-seconds", "N", "Seconds until a login expires (default 2592000)"),
                 CommandOption("temp-pass-seconds", "N", "Seconds for which a TempPass permits (default 600)"),
                 CommandOption("temp-pass-resources", "N", "Resources that a promotional TempPass permits (default 3)"),
-                CommandOption("resource-limit", "N", "Resources that one call may ask for (default 5)"),
+                CommandOption(
+                    "resource-limit", "N",
+                    "Resources that one call may ask for (default 5; Adobe usually permits 1 to authorize)"),
                 CommandOption("latency", "MS[-MS]", "Answer this many milliseconds late, or evenly in between"),
                 CommandOption("clock", "SECONDS", "Be ahead of this machine's clock, or behind if negative"),
-                CommandOption("throttle", nil, "Answer 429 beyond one call per second and address, as Adobe does"),
+                CommandOption(
+                    "throttle", nil,
+                    "Answer 429 beyond one call per second and address (X-Forwarded-For), after ten at once"),
                 CommandOption("seed", "N", "Choose codes and identifiers by N, the same ones each time"),
             ]),
     ]
@@ -61,6 +66,11 @@ struct SandboxOptions {
         (signingKey, directory) = (try given.one("signing-key"), try given.one("keys-to"))
     }
 
+    /// The options of a sandbox that writes its keys to `directory`, and has no other.
+    init(keysTo directory: String) {
+        (settings, signingKey, self.directory) = (SandboxSettings(), nil, directory)
+    }
+
     private static func latency(_ text: String?) throws(UsageError) -> ClosedRange<Int> {
         guard let text else { return 0...0 }
         let numbers = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
@@ -70,23 +80,28 @@ struct SandboxOptions {
         return low...high
     }
 
-    /// Makes the keys, and the service that signs with them.
-    func service() throws(CommandError) -> SandboxService {
-        do {
-            var key: RSASigningKey?
-            if let signingKey { key = try RSASigningKey(pem: FileBytes.read(signingKey, limit: 65_536)) }
-            let keys = try SandboxKeys(first: key, at: .now)
-            if let directory { try Self.write(keys.files(), to: directory) }
-            return try SandboxService(keys, settings)
-        } catch let error as CommandError {
-            throw error
-        } catch {
-            throw CommandError("\(signingKey.map { "\($0): " } ?? "")\(error)")
+    /// Makes the keys, or reads the one that is given.
+    func keys() throws(CommandError) -> SandboxKeys {
+        var given: RSASigningKey?
+        if let signingKey {
+            do { given = try RSASigningKey(pem: FileBytes.read(signingKey, limit: 65_536)) } catch {
+                throw CommandError("\(signingKey): \(error)")
+            }
         }
+        let now = Timestamp.now.advanced(byMilliseconds: settings.clockMilliseconds)
+        do { return try SandboxKeys(first: given, at: now) } catch { throw CommandError("\(error)") }
     }
 
-    private static func write(_ files: [(name: String, bytes: [UInt8])], to directory: String) throws(CommandError) {
+    /// Writes the public keys, if a directory is given. They replace those that an earlier sandbox has left there, and nothing else.
+    func write(_ keys: SandboxKeys) throws(CommandError) {
+        guard let directory else { return }
+        let files: [(name: String, bytes: [UInt8])]
+        do { files = try keys.files() } catch { throw CommandError("\(error)") }
+        let isOwn = access("\(directory)/\(SandboxKeys.firstCertificate)", F_OK) == 0
         try NewFile.makeDirectory(directory)
-        for file in files { try NewFile.write(file.bytes, to: "\(directory)/\(file.name)", mode: 0o644) }
+        for (name, bytes) in files {
+            if isOwn { unlink("\(directory)/\(name)") }
+            try NewFile.write(bytes, to: "\(directory)/\(name)", mode: 0o644)
+        }
     }
 }

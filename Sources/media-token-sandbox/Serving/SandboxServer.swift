@@ -12,12 +12,16 @@ struct SandboxServer {
     /// Where the sandbox is served, with the port that the system chose in place of port 0.
     var listeners: [HTTPListener] { server.listeners }
 
+    /// Starts to serve, and then writes the public keys.
+    ///
     /// - Parameter note: Called on any thread with each call and its answer.
     init(
-        _ service: SandboxService, on listeners: [HTTPListener], workers: Int,
+        _ options: SandboxOptions, on listeners: [HTTPListener], workers: Int,
         note: @escaping @Sendable (HTTPRequest, HTTPAnswer) -> Void
     ) throws(CommandError) {
+        let keys = try options.keys()
         do {
+            let service = try SandboxService(keys, options.settings)
             server = try HTTPServer(listeners, workers: workers) { loop in
                 let late = LateAnswers(loop)
                 return HTTPHandler { group in
@@ -29,6 +33,7 @@ struct SandboxServer {
                 }
             }
         } catch { throw CommandError("\(error)") }
+        try options.write(keys)
     }
 
     func stop() { server.stop(withinMilliseconds: 1000) }
