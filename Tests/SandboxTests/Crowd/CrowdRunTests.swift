@@ -112,7 +112,8 @@ struct CrowdRunTests {
         defer { gate.end() }
         let outcome = try Program("timeout").run(
             [
-                "--preserve-status", "-s", "INT", "10", Program.sandbox.executable, "crowd", "--service",
+                "--foreground", "--preserve-status", "-s", "INT", "10", Program.sandbox.executable, "crowd",
+                "--service",
                 "http://127.0.0.1:\(ports[0])", "--gate", "http://127.0.0.1:\(ports[1])", "--devices", "3000",
                 "--seconds", "600", "--curve", "steady",
             ])
