@@ -84,7 +84,7 @@ struct SandboxState {
         return before.map { $0.end > now } ?? false
     }
 
-    /// Keeps the use of a TempPass for a month, so that it does not begin anew.
+    /// Keeps the use of a TempPass for a month, so that it cannot be used a second time before that.
     mutating func keep(_ use: TemporaryUse, of holder: TemporaryHolder, now: Timestamp) {
         temporaryUses.set(holder, use, until: now.advanced(byMilliseconds: 31 * Self.dayOfMilliseconds), at: now)
     }
