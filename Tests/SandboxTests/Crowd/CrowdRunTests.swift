@@ -61,14 +61,14 @@ struct CrowdRunTests {
         defer { gate.end() }
         let page = directory.path + "/page.html"
         let admin = ["--admin", "http://127.0.0.1:\(ports[2])", "--memory-of", "sandbox=\(sandbox.identifier)"]
-        let first = try play(["--devices", "400", "--seed", "7", "--json", "-", "--page", page] + admin)
+        let first = try play(["--devices", "120", "--seed", "7", "--json", "-", "--page", page] + admin)
         #expect(first.status == 0, "\(first.output.suffix(2000)) \(first.errors)")
         let file = directory.path + "/report.json"
-        let second = try play(["--devices", "400", "--seed", "7", "--workers", "1", "--json", file])
+        let second = try play(["--devices", "120", "--seed", "7", "--workers", "1", "--json", file])
         #expect(second.status == 0 && second.output.contains("no token was accepted more than once"))
         let json = try String(contentsOfFile: file, encoding: .utf8)
         #expect(try repeated(first.output) == repeated(json))
-        let other = try play(["--devices", "400", "--seed", "8", "--json", "-"])
+        let other = try play(["--devices", "120", "--seed", "8", "--json", "-"])
         #expect(try repeated(other.output) != repeated(json))
         let html = try String(contentsOfFile: page, encoding: .utf8)
         #expect(html.contains("Resident memory") && html.contains("sandbox"))
