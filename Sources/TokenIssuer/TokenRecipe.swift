@@ -78,9 +78,9 @@ package struct TokenRecipe: Sendable {
     }
 
     /// The issue time in milliseconds since 1970, as in REST v2.
-    var issueMilliseconds: Int64 { issued.timestamp.milliseconds }
+    package var issueMilliseconds: Int64 { issued.timestamp.milliseconds }
     /// The expiry in milliseconds since 1970, as in REST v1 and v2.
-    var expiryMilliseconds: Int64 { expiry.timestamp.milliseconds }
+    package var expiryMilliseconds: Int64 { expiry.timestamp.milliseconds }
 
     /// The expiry of the token: its issue time plus the TTL.
     package var expiry: TokenDate {

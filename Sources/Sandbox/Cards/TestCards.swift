@@ -23,12 +23,8 @@ extension TestCard {
             "the MVPD has ended the session"),
         denial(
             "denied-identity", "identity_not_recognized_by_mvpd", .authentication, "the MVPD does not know the viewer"),
-        denial(
-            "temp-pass-over", "temporary_access_duration_limit_exceeded", .authentication,
-            "the time of the TempPass has run out"),
-        denial(
-            "temp-pass-full", "temporary_access_resources_limit_exceeded", .authentication,
-            "the resources of the TempPass have run out"),
+        denial("temp-pass-over", .temporaryDuration),
+        denial("temp-pass-full", .temporaryResources),
         denial("mvpd-broken", "network_received_error", .retry, "the MVPD's answer cannot be read"),
         denial("mvpd-silent", "network_connection_timeout", .retry, "the MVPD does not answer"),
         denial("mvpd-late", "maximum_execution_time_exceeded", .retry, "the MVPD takes too long"),
@@ -37,7 +33,7 @@ extension TestCard {
     private static let refusals = [
         refusal(
             "no-integration", "invalid_integration", 400, .none, "the service provider has no contract with the MVPD"),
-        refusal("too-many", "too_many_resources", 403, .configuration, "more resources than one call may ask for"),
+        refusal("too-many", .tooManyResources),
         refusal("profile-expired", "authenticated_profile_expired", 403, .authentication, "the login has expired"),
         refusal(
             "profile-invalidated", "authenticated_profile_invalidated", 403, .authentication,
@@ -123,17 +119,21 @@ extension TestCard {
     private static func denial(
         _ name: String, _ code: String, _ action: EnhancedError.Action, _ message: String, details: String? = nil
     ) -> TestCard {
-        TestCard(
-            name: name, summary: "denied: \(message)",
-            effect: .deny(EnhancedError(code, 403, action, message, details: details)), verdict: nil)
+        denial(name, EnhancedError(code, 403, action, message, details: details))
+    }
+
+    private static func denial(_ name: String, _ error: EnhancedError) -> TestCard {
+        TestCard(name: name, summary: "denied: \(error.message)", effect: .deny(error), verdict: nil)
     }
 
     private static func refusal(
         _ name: String, _ code: String, _ status: Int, _ action: EnhancedError.Action, _ message: String
     ) -> TestCard {
-        TestCard(
-            name: name, summary: "\(status): \(message)", effect: .refuse(EnhancedError(code, status, action, message)),
-            verdict: nil)
+        refusal(name, EnhancedError(code, status, action, message))
+    }
+
+    private static func refusal(_ name: String, _ error: EnhancedError) -> TestCard {
+        TestCard(name: name, summary: "\(error.status): \(error.message)", effect: .refuse(error), verdict: nil)
     }
 
     private static func altered(

@@ -2,6 +2,7 @@ internal import HTTPMessages
 internal import TextEncodings
 internal import Timestamps
 internal import TokenCrypto
+internal import TokenIssuer
 
 /// Decisions on resources: `POST /api/v2/{sp}/decisions/preauthorize/{mvpd}` and `…/authorize/{mvpd}`.
 struct Decisions: Sendable {
@@ -84,7 +85,8 @@ struct Decisions: Sendable {
                 let token = try tokens.media(
                     decision.resource, at: place, mvpd: mvpd, viewer: decision.viewer, decision.card, now: now)
                 item["token"] = [
-                    "notBefore": .number(token.start), "notAfter": .number(token.end),
+                    "notBefore": .number(token.recipe.issueMilliseconds),
+                    "notAfter": .number(token.recipe.expiryMilliseconds),
                     "serializedToken": .text(Base64.encode(Array(token.clearText.utf8))),
                 ]
                 item["notBefore"] = .number(now.milliseconds)

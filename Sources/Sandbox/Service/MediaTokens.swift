@@ -8,11 +8,6 @@ internal import TokenIssuer
 struct MintedToken: Sendable {
     let clearText: String
     let recipe: TokenRecipe
-
-    /// The issue time, in milliseconds since 1970.
-    var start: Int64 { recipe.issued.timestamp.milliseconds }
-    /// The issue time plus the TTL, in milliseconds since 1970.
-    var end: Int64 { recipe.expiry.timestamp.milliseconds }
 }
 
 /// Signs tokens of all three kinds in the form of Adobe's, and changes them as test cards say.
