@@ -55,6 +55,27 @@ package final class GateMetrics: Sendable {
             }
             if first.isStoreError { storeErrors += answers }
         }
+
+        /// All counts as metrics.
+        var families: [MetricFamily] {
+            var (verdicts, latency) = (MetricFamily(.verdicts), MetricFamily(.verdictSeconds))
+            for (labels, count) in self.verdicts.map({ ([$0.code, $0.requestor, $0.endpoint], $1) })
+                .sorted(by: { $0.0.lexicographicallyPrecedes($1.0) })
+            {
+                verdicts.add(count, labels)
+            }
+            for (endpoint, histogram) in self.latency.sorted(by: { $0.key < $1.key }) {
+                histogram.add(to: &latency, [endpoint])
+            }
+            var reloads = MetricFamily(.reloadSuccessful)
+            for cause in ReloadCause.allCases {
+                reloads.add(failedReloads.contains(cause) ? 0 : 1, [cause.rawValue])
+            }
+            return [
+                verdicts, latency, groups.family(.groupTokens), store.family(.storeSeconds),
+                MetricFamily(.storeErrors, storeErrors), reloads, MetricFamily(.reloadTime, reloadTime.seconds),
+            ]
+        }
     }
 
     /// How often values came up to each bound.
@@ -130,27 +151,10 @@ package final class GateMetrics: Sendable {
         }
     }
 
-    /// All counts as metrics.
+    /// All counts as metrics. They are put together under the lock: a copy of the counts would share their buffers with the
+    /// threads that go on counting.
     var families: [MetricFamily] {
-        let state = state.withLock { $0 }
-        var (verdicts, latency) = (MetricFamily(.verdicts), MetricFamily(.verdictSeconds))
-        for (labels, count) in state.verdicts.map({ ([$0.code, $0.requestor, $0.endpoint], $1) })
-            .sorted(by: { $0.0.lexicographicallyPrecedes($1.0) })
-        {
-            verdicts.add(count, labels)
-        }
-        for (endpoint, histogram) in state.latency.sorted(by: { $0.key < $1.key }) {
-            histogram.add(to: &latency, [endpoint])
-        }
-        var reloads = MetricFamily(.reloadSuccessful)
-        for cause in ReloadCause.allCases {
-            reloads.add(state.failedReloads.contains(cause) ? 0 : 1, [cause.rawValue])
-        }
-        return [
-            verdicts, latency, state.groups.family(.groupTokens), state.store.family(.storeSeconds),
-            MetricFamily(.storeErrors, state.storeErrors),
-            reloads, MetricFamily(.reloadTime, state.reloadTime.seconds), MetricFamily(.processStart, start.seconds),
-        ]
+        state.withLock { $0.families } + [MetricFamily(.processStart, start.seconds)]
     }
 }
 
