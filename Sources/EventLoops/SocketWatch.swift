@@ -30,9 +30,10 @@ package final class SocketWatch {
 
     private static let happened: @convention(c) (Int32, Int16, UnsafeMutableRawPointer?) -> Void = { _, kind, watch in
         guard let watch else { return }
-        // The action may release the watch.
-        let held = Unmanaged<SocketWatch>.fromOpaque(watch).takeUnretainedValue()
-        withExtendedLifetime(held) { held.action(Int32(kind) & EV_WRITE != 0) }
+        // The action may release the watch, close the socket, and open another one, which gets the same number. So only the action
+        // is held here: the events must be gone before the socket is, or libevent takes the new one for one that it watches.
+        let action = Unmanaged<SocketWatch>.fromOpaque(watch).takeUnretainedValue().action
+        action(Int32(kind) & EV_WRITE != 0)
     }
 
     /// Begins or ends to watch for bytes that can be read.
