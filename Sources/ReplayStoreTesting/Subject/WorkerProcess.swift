@@ -1,5 +1,6 @@
 internal import Glibc
 internal import MediaToken
+internal import Threading
 
 /// A running worker, in a process group of its own: should this process die, the kernel hangs up a worker that is stopped
 /// (SIGHUP, SIGCONT), and one that runs ends with its next line.
@@ -26,43 +27,18 @@ final class WorkerProcess {
         }
         output = ends[0]
         defer { close(ends[1]) }
-        do throws(ReplayStoreViolation) {
-            process = try Self.spawn([command.executable] + command.arguments + work.arguments, output: ends[1])
+        do {
+            let words = [command.executable] + command.arguments + work.arguments
+            process = try ChildProcess.start(words, output: ends[1])
         } catch {
             close(ends[0])
-            throw error
+            throw ReplayStoreViolation(expected: "the worker \(command.executable) to start", found: error.reason)
         }
     }
 
     deinit {
         end()
         close(output)
-    }
-
-    private static func spawn(_ words: [String], output: Int32) throws(ReplayStoreViolation) -> pid_t {
-        var (actions, attributes) = (posix_spawn_file_actions_t(), posix_spawnattr_t())
-        posix_spawn_file_actions_init(&actions)
-        posix_spawnattr_init(&attributes)
-        defer {
-            posix_spawn_file_actions_destroy(&actions)
-            posix_spawnattr_destroy(&attributes)
-        }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, output, 1)
-        // The calling thread has its signals blocked, and a worker must have none blocked.
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
-        var arguments = words.map { strdup($0) } + [nil]
-        defer { arguments.forEach { free($0) } }
-        var process: pid_t = 0
-        let code = posix_spawn(&process, words[0], &actions, &attributes, &arguments, environ)
-        guard code == 0 else {
-            throw ReplayStoreViolation(
-                expected: "the worker \(words[0]) to start", found: String(cString: strerror(code)))
-        }
-        return process
     }
 
     // MARK: Output

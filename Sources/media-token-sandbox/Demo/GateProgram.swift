@@ -1,6 +1,7 @@
 internal import CommandShell
 internal import Files
 internal import Glibc
+internal import Threading
 
 /// A gate in a process of its own: the program `media-token`, which stands beside this one.
 final class GateProgram {
@@ -18,7 +19,12 @@ final class GateProgram {
     ///   - log: A file for what it says.
     init(_ program: String, settings: String, log: String) throws(CommandError) {
         let words = [program, "serve", "--config", settings, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"]
-        process = try Self.spawn(words, log: log)
+        let output = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard output >= 0 else { throw CommandError("\(log): \(String(cString: strerror(errno)))") }
+        defer { close(output) }
+        do { process = try ChildProcess.start(words, output: output, errors: output) } catch {
+            throw CommandError("\(program): \(error.reason)")
+        }
         Self.started = process
         // The program also exits when its output can no longer be written, and frees no object then.
         atexit { if GateProgram.started > 0 { kill(GateProgram.started, SIGTERM) } }
@@ -30,11 +36,14 @@ final class GateProgram {
                 return
             }
             guard waitpid(process, nil, WNOHANG) == 0 else {
+                Self.started = 0
                 throw CommandError("the gate ended: \(said.split(separator: "\n").last ?? "it said nothing")")
             }
             usleep(100_000)
         }
         kill(process, SIGKILL)
+        waitpid(process, nil, 0)
+        Self.started = 0
         throw CommandError("\(program): the gate did not serve within \(Self.patience / 10) s")
     }
 
@@ -47,28 +56,4 @@ final class GateProgram {
 
     // Used by the main thread only.
     private nonisolated(unsafe) static var started: pid_t = 0
-
-    private static func spawn(_ words: [String], log: String) throws(CommandError) -> pid_t {
-        var (actions, attributes) = (posix_spawn_file_actions_t(), posix_spawnattr_t())
-        posix_spawn_file_actions_init(&actions)
-        posix_spawnattr_init(&attributes)
-        defer {
-            posix_spawn_file_actions_destroy(&actions)
-            posix_spawnattr_destroy(&attributes)
-        }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 2, log, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        // This process has blocked signals, and the gate must receive them. Ctrl-C is for this process alone.
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
-        var arguments = words.map { strdup($0) } + [nil]
-        defer { arguments.forEach { free($0) } }
-        var process: pid_t = 0
-        let code = posix_spawnp(&process, words[0], &actions, &attributes, &arguments, environ)
-        guard code == 0 else { throw CommandError("\(words[0]): \(String(cString: strerror(code)))") }
-        return process
-    }
 }
