@@ -76,7 +76,7 @@ let package = Package(
         .target(name: "HTTPMessages", dependencies: ["TextEncodings"]),
         .target(
             name: "HTTPServing", dependencies: ["EventLoops", "HTTPMessages", "TextEncodings", "Threading"]),
-        .target(name: "HTTPCalling", dependencies: ["EventLoops", "HTTPMessages"]),
+        .target(name: "HTTPCalling", dependencies: ["EventLoops", "HTTPMessages", "TextEncodings"]),
         .target(
             name: "PlaybackGrants",
             dependencies: ["CCBOR", "StreamPaths", "TextEncodings", "Threading", "Timestamps", "TokenCrypto"]),
@@ -208,8 +208,8 @@ let package = Package(
         .testTarget(
             name: "SandboxTests",
             dependencies: [
-                "HTTPMessages", "MediaToken", "Sandbox", "TestSupport", "TextEncodings", "Timestamps", "TokenCrypto",
-                "TokenIssuer", "media-token", "media-token-sandbox",
+                "EventLoops", "HTTPMessages", "HTTPServing", "MediaToken", "Sandbox", "TestSupport", "TextEncodings",
+                "Timestamps", "TokenCrypto", "TokenIssuer", "media-token", "media-token-sandbox",
             ]),
         .testTarget(
             name: "EndToEndTests",

@@ -1,5 +1,6 @@
 package import EventLoops
 package import HTTPMessages
+internal import TextEncodings
 
 /// A connection to an HTTP server. It sends one request after the other, and stays open between them.
 ///
@@ -28,7 +29,7 @@ package final class HTTPClient {
     ///
     /// Without a `Host` among `headers`, the request names the address and the port of the server.
     ///
-    /// - Parameter completion: called on the loop's thread; with `nil` if no answer came.
+    /// - Parameter completion: called on the loop's thread, never from within this call; with `nil` if no answer came.
     package func send(
         _ target: String, headers: [(name: String, value: String)] = [], body: [UInt8]? = nil,
         _ completion: @escaping (Answer?) -> Void
@@ -44,7 +45,11 @@ package final class HTTPClient {
             if connection == nil { connection = try connect() }
             connection?.send(Array((request + "\r\n").utf8) + (body ?? []))
         } catch {
-            return complete(nil)
+            timer = loop.timer(afterMilliseconds: 0) { [unowned self] in
+                timer = nil
+                complete(nil)
+            }
+            return
         }
         if timer == nil { watch() }
     }
@@ -109,6 +114,11 @@ package final class HTTPClient {
 }
 
 extension HTTPAnswerReader.Answer {
-    /// The value of the first header with exactly this name, upper and lower case included.
-    package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+    /// The value of the first header of this name, whose case does not count.
+    package func header(_ name: String) -> String? { values(of: name).first }
+
+    /// The values of the headers of this name, whose case does not count.
+    package func values(of name: String) -> [String] {
+        headers.filter { $0.name.isSame(ignoringCaseOf: name) }.map(\.value)
+    }
 }

@@ -18,8 +18,10 @@ package struct HTTPAnswerReader: Sendable {
     /// The length of the body; `nil` until the whole head has come.
     private var length: Int?
 
-    /// The most bytes of an answer's head, and of its body.
-    private static let limit = 1 << 20
+    /// The most bytes of a line of an answer's head.
+    private static let lineLimit = 1 << 20
+    /// The most bytes of an answer's body: segments of a stream are longer than anything else that is read.
+    private static let bodyLimit = 1 << 26
 
     package init() {}
 
@@ -34,7 +36,7 @@ package struct HTTPAnswerReader: Sendable {
     /// - Throws: what is wrong with the answer. The connection is of no use then.
     package mutating func next() throws(HTTPRefusal) -> Answer? {
         while length == nil {
-            guard let line = try input.nextLine(limit: Self.limit, Self.malformed) else { return nil }
+            guard let line = try input.nextLine(limit: Self.lineLimit, Self.malformed) else { return nil }
             let text = try input.with(line) { (bytes) throws(HTTPRefusal) -> String? in
                 guard status != nil, !bytes.isEmpty else { return String(decoding: bytes, as: UTF8.self) }
                 let field = try HTTPHead.field(bytes)
@@ -75,7 +77,7 @@ package struct HTTPAnswerReader: Sendable {
         }
         let lengths = values(of: "content-length")
         guard values(of: "transfer-encoding").isEmpty, lengths.count <= 1 else { throw Self.malformed }
-        guard let length = lengths.isEmpty ? 0 : Int(lengths[0]), (0...Self.limit).contains(length) else {
+        guard let length = lengths.isEmpty ? 0 : Int(lengths[0]), (0...Self.bodyLimit).contains(length) else {
             throw Self.malformed
         }
         self.length = length

@@ -17,7 +17,8 @@ struct DemoEdge {
     init(port: UInt16, gate: UInt16, sandbox: String, _ calls: DemoCalls) throws(CommandError) {
         do {
             server = try HTTPServer([HTTPListener(.tcp(host: "127.0.0.1", port: port))], workers: 1) { loop in
-                let site = DemoSite(gate: GateConnections(loop, port: gate), sandbox: sandbox, calls)
+                let gate = ConnectionPool(loop, ServerURL(host: "127.0.0.1", port: gate), most: 16)
+                let site = DemoSite(gate: gate, sandbox: sandbox, calls)
                 return HTTPHandler { group in for exchange in group { site.answer(exchange) } }
             }
         } catch { throw CommandError("\(error)") }
@@ -27,34 +28,14 @@ struct DemoEdge {
     func stop() { server.stop(withinMilliseconds: 1000) }
 }
 
-/// Connections to the gate, of one loop. Each carries one request at a time.
-private final class GateConnections {
-    private let loop: EventLoop
-    private let port: UInt16
-    private var idle: [HTTPClient] = []
-
-    init(_ loop: EventLoop, port: UInt16) { (self.loop, self.port) = (loop, port) }
-
-    func send(
-        _ target: String, _ headers: [(name: String, value: String)], body: [UInt8]? = nil,
-        _ completion: @escaping (HTTPClient.Answer?) -> Void
-    ) {
-        let client = idle.popLast() ?? HTTPClient(loop, port: port)
-        client.send(target, headers: headers, body: body) { [self] answer in
-            idle.append(client)
-            completion(answer)
-        }
-    }
-}
-
 /// Answers the requests of the player.
 private final class DemoSite {
-    private let gate: GateConnections
+    private let gate: ConnectionPool
     private let calls: DemoCalls
     private let page: [UInt8]
     private let policy: String
 
-    init(gate: GateConnections, sandbox: String, _ calls: DemoCalls) {
+    init(gate: ConnectionPool, sandbox: String, _ calls: DemoCalls) {
         (self.gate, self.calls) = (gate, calls)
         page = Array(
             String(decoding: PackageResources.player_html, as: UTF8.self).replacing("{sandbox}", with: sandbox).utf8)
@@ -65,12 +46,25 @@ private final class DemoSite {
 
     func answer(_ exchange: HTTPExchange) {
         let request = exchange.request
+        // Another host name would be one that its owner has pointed here, to read the page's answers (DNS rebinding).
+        guard let host = request.onlyValue(of: .host).map({ String(decoding: $0, as: UTF8.self) }),
+            ["127.0.0.1", "localhost"].contains(host.prefix { $0 != ":" })
+        else {
+            exchange.answer(HTTPAnswer(421))
+            return
+        }
         let path = String(decoding: request.path, as: UTF8.self)
         switch (String(decoding: request.method, as: UTF8.self), path) {
         case ("GET", "/"): exchange.answer(content("text/html; charset=utf-8", page))
         case ("GET", "/player.js"): exchange.answer(content("text/javascript", PackageResources.player_js))
         case ("GET", "/calls"): exchange.answer(content("application/json", Array(calls.json.utf8)))
-        case ("POST", "/v1/play"): play(exchange)
+        case ("POST", "/v1/play"):
+            let origin = request.onlyValue(of: "origin").map { String(decoding: $0, as: UTF8.self) }
+            guard origin.map({ $0 == "http://\(host)" }) ?? true else {
+                exchange.answer(HTTPAnswer(403))
+                return
+            }
+            play(exchange)
         case ("GET", _) where path.hasPrefix("/live/"): serve(path, exchange)
         default: exchange.answer(HTTPAnswer(404))
         }
@@ -79,6 +73,7 @@ private final class DemoSite {
     private func content(_ type: String, _ body: [UInt8]) -> HTTPAnswer {
         var answer = HTTPAnswer(200, type: type, body: body)
         answer.add("Content-Security-Policy", policy)
+        answer.add("X-Content-Type-Options", "nosniff")
         answer.add("Cache-Control", "no-store")
         return answer
     }
@@ -86,16 +81,15 @@ private final class DemoSite {
     /// Passes a play on to the gate, and its answer with the cookie back.
     private func play(_ exchange: HTTPExchange) {
         let target = String(decoding: exchange.request.target, as: UTF8.self)
-        gate.send(target, [("Content-Type", "text/plain")], body: Array(exchange.request.body)) { [calls] answer in
+        gate.send(target, headers: [("Content-Type", "text/plain")], body: Array(exchange.request.body)) {
+            [calls] answer in
             guard let answer else {
                 exchange.answer(HTTPAnswer(502))
                 return
             }
             calls.note("gate", "POST", "/v1/play", answer.status, answer.header("X-Media-Token-Code"))
             var passed = HTTPAnswer(answer.status, type: answer.header("Content-Type"), body: answer.body)
-            for header in answer.headers where header.name.lowercased() == "set-cookie" {
-                passed.add("Set-Cookie", header.value)
-            }
+            for cookie in answer.values(of: "Set-Cookie") { passed.add("Set-Cookie", cookie) }
             exchange.answer(passed)
         }
     }
@@ -106,7 +100,7 @@ private final class DemoSite {
         if let cookie = exchange.request.onlyValue(of: "cookie") {
             headers.append(("Cookie", String(decoding: cookie, as: UTF8.self)))
         }
-        gate.send("/v1/authz/auth-request", headers) { [self] answer in
+        gate.send("/v1/authz/auth-request", headers: headers) { [self] answer in
             let code = answer?.header("X-Media-Token-Code")
             calls.note("gate", "GET", path, answer?.status ?? 502, code)
             guard answer?.status == 200 else {
