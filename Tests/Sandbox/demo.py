@@ -3,7 +3,7 @@
 
 PROGRAM is the executable; screenshots are put into FOLDER. Prints each check that holds, and fails for the first that does not.
 """
-import base64, pathlib, re, signal, subprocess, sys, tempfile, time
+import base64, http.client, pathlib, re, signal, subprocess, sys, tempfile, time
 
 from axe_core_python.selenium import Axe
 from selenium import webdriver
@@ -69,6 +69,21 @@ class Page:
         self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def check_strangers(url):
+    """Another name for this machine, and a page of another origin, are refused."""
+    host = url.split("/")[2]
+    for path, headers, status in [
+        ("calls", {"Host": "evil.example"}, 421),
+        ("calls", {"Host": host}, 200),
+        ("v1/play", {"Host": host, "Origin": "http://evil.example"}, 403),
+        ("v1/play", {"Host": host, "Origin": f"http://{host}"}, 400),
+    ]:
+        connection = http.client.HTTPConnection(host, timeout=10)
+        connection.request("GET" if path == "calls" else "POST", f"/{path}", headers=headers)
+        answer = connection.getresponse().status
+        check(answer == status, f"/{path} with {headers}: {answer}, expected {status}")
+
+
 def visit(page):
     page.wait("nobody is logged in", lambda: page.state == "Nobody is logged in.")
     page.press("play")
@@ -110,6 +125,7 @@ process = subprocess.Popen([program, "demo"], stdout=subprocess.PIPE, text=True)
 try:
     first, url = process.stdout.readline(), process.stdout.readline().strip()
     check(re.fullmatch(r"http://127\.0\.0\.1:\d+/", url), f"the demo says where it is: {url}")
+    check_strangers(url)
     options = webdriver.ChromeOptions()
     options.binary_location = "/usr/bin/chromium"
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:

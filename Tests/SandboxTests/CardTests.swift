@@ -13,7 +13,9 @@ struct CardTests {
         #expect(TestCard.chosen(by: "TNT:denied")?.name == "denied")
         #expect(TestCard.chosen(by: "denied")?.name == "denied")
         #expect(TestCard.chosen(by: "urn:x:TNT:other-key")?.name == "other-key")
-        for id in ["", ":", "TNT", "TNT-denied", "denied:TNT", "TNT:Denied", "TNT:denied ", "TNT:denied\u{301}"] {
+        for id in [
+            "", ":", "TNT", "TNT-denied", "denied:TNT", "TNT:Denied", "TNT:denied ", "TNT:denied:", "TNT:denied\u{301}",
+        ] {
             #expect(TestCard.chosen(by: id) == nil, "\(id)")
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import MediaToken
 import Sandbox
 import TestSupport
@@ -42,6 +43,40 @@ struct SandboxKeyTests {
             "--route", "/live=MML:TNT",
         ])
         #expect(outcome.status == 0 && outcome.errors.contains("is a sandbox's"), "\(outcome.errors)")
+    }
+
+    @Test(
+        "--keys-to takes no directory that has anything but a sandbox's keys, and changes nothing in it, however often")
+    func foreignDirectory() throws {
+        for name in ["media_token_keystore.jks", "real.pem"] {
+            let directory = try TemporaryDirectory()
+            let file = try directory.write("real", to: name)
+            for _ in 1...2 {
+                let outcome = try Program.sandbox.run(
+                    ["serve", "--listen", "127.0.0.1:0", "--keys-to", directory.path])
+                #expect(outcome.status == 2 && outcome.errors.contains("has \(name); expected a directory"))
+                #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [name])
+                #expect(try String(contentsOfFile: file, encoding: .utf8) == "real")
+            }
+        }
+    }
+
+    @Test("a sandbox whose log nobody reads goes on")
+    func unreadLog() throws {
+        let (port, directory) = (try FreePort.take(1)[0], try TemporaryDirectory())
+        let pipe = directory.path + "/pipe"
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let reader = open(pipe, O_RDWR)
+        defer { close(reader) }
+        let command = "exec '\(Program.sandbox.executable)' serve --listen 127.0.0.1:\(port) --log > '\(pipe)'"
+        let sandbox = try Daemon("/bin/sh", ["-c", command], log: directory.path + "/log")
+        defer { sandbox.end() }
+        try sandbox.wait { try Program("curl").run(["-s", "http://127.0.0.1:\(port)/healthz"]).status == 0 }
+        let site = "http://127.0.0.1:\(port)/healthz?[1-3000]"
+        let outcome = try Program("curl").run([
+            "-s", "-o", "/dev/null", "--max-time", "10", "-w", "%{http_code}\n", site,
+        ])
+        #expect(outcome.output.split(separator: "\n").count { $0 == "200" } == 3000, "\(outcome.errors)")
     }
 
     @Test("a program in Java verifies a token with the keystore, and none that another key signed")

@@ -110,6 +110,7 @@ struct OlderProtocolTests {
         let client = try SandboxClient()
         let path = "/api/v1/mediatoken?requestor=MML&deviceId=device-1&resource=TNT"
         #expect(client.call(path).status == 403)
+        #expect(client.call(path, method: "DELETE").status == 405)
         client.logIn()
         client.headers = [("Accept", accept)]
         let answer = client.call(path)

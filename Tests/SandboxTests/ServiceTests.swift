@@ -1,4 +1,5 @@
 import Foundation
+import HTTPMessages
 import Sandbox
 import Testing
 import Timestamps
@@ -62,7 +63,73 @@ struct ServiceTests {
         let form = "provider=MML&code=\(try #require(code))&user=ann"
         #expect(client.call("/mvpd/login", form: form + "&password=wrong").text.contains("role=\"alert\""))
         #expect(client.call("/mvpd/login", form: form + "&password=x&cancel=yes").status == 302)
+        let bare = try #require(client.call("/api/v2/MML/sessions", form: "mvpd=Sandbox").code)
+        let cancelled = client.call("/mvpd/login", form: "provider=MML&code=\(bare)&cancel=yes")
+        #expect(cancelled.status == 200 && cancelled.text.contains("The login was cancelled."))
         #expect(client.authorize().code == "authenticated_profile_missing")
+    }
+
+    @Test("a page of another site logs nobody in")
+    func foreignOrigin() throws {
+        let client = try SandboxClient()
+        let code = try #require(client.call("/api/v2/MML/sessions", form: "mvpd=Sandbox").code)
+        let form = "provider=MML&code=\(code)&user=ann&password=x"
+        for (origin, status) in [("https://evil.example", 403), ("null", 403), ("https://sandbox.example", 200)] {
+            client.headers = [("Host", "sandbox.example"), ("Origin", origin)]
+            #expect(client.call("/mvpd/login", form: form).status == status, "\(origin)")
+        }
+    }
+
+    @Test("after the login, another client that has seen the code cannot change the session")
+    func usedSession() throws {
+        let client = try SandboxClient()
+        let session = client.call(
+            "/api/v2/MML/sessions", form: "mvpd=Sandbox&domainName=x&redirectUrl=https://x.example")
+        let code = try #require(session.code)
+        client.call("/mvpd/login", form: "provider=MML&code=\(code)&user=ann&password=x")
+        client.device = "device-2"
+        client.call("/api/v2/MML/sessions/\(code)", form: "mvpd=SandboxTwo&redirectUrl=https://evil.example")
+        let existing = client.call("/api/v2/MML/sessions/\(code)")
+        #expect(existing.text("existingParameters", "mvpd") == "Sandbox")
+        #expect(existing.text("existingParameters", "redirectUrl") == "https://x.example")
+    }
+
+    @Test(
+        "errors of REST v2 are JSON, whatever is wrong with the path",
+        arguments: [
+            ("GET", "/api/v2/MML/configuration?x=%zz", 400, "bad_request"),
+            ("GET", "/api/v2/MML/nonsense", 404, "not_found"), ("GET", "/api/v2/MML/profiles/x/y", 404, "not_found"),
+            ("POST", "/api/v2//decisions/authorize/Sandbox", 400, "invalid_parameter_service_provider"),
+            ("POST", "/api/v2/MML/decisions/authorize/", 400, "invalid_parameter_mvpd"),
+            ("POST", "/api/v2/MML/decisions/x/Sandbox", 404, "not_found"),
+            ("DELETE", "/api/v2/MML/configuration", 405, "method_not_allowed"),
+        ])
+    func errorShape(method: String, path: String, status: Int, code: String) throws {
+        let answer = try SandboxClient().call(path, method: method)
+        #expect(answer.status == status && answer.code == code && answer.text("trace") != nil, "\(answer)")
+    }
+
+    @Test("what no token can carry is refused, and a device may be any bytes")
+    func characters() throws {
+        let client = try SandboxClient()
+        client.logIn()
+        for resource in ["a\u{1}b", "\u{FFFF}"] {
+            #expect(client.authorize([resource]).code == "invalid_parameter_resources")
+        }
+        #expect(client.call("/api/v1/mediatoken?requestor=MML&deviceId=device-1&resource=a%01b").status == 400)
+        client.device = nil
+        for bytes in [Data([0xFF, 0xFE]), Data([1, 2])] {
+            client.headers = [("AP-Device-Identifier", "fingerprint \(bytes.base64EncodedString())")]
+            #expect(client.call("/api/v2/MML/profiles").status == 200)
+        }
+    }
+
+    @Test("a path in a log has no code")
+    func loggedPath() {
+        for path in ["/api/v2/MML/sessions/ABC", "/api/v2/MML/profiles/code/ABC", "/api/v2/authenticate/MML/ABC"] {
+            let request = HTTPRequest(method: "GET", path: path, query: nil, headers: [], body: [], peer: "")
+            #expect(SandboxService.pathWithoutCode(of: request) == path.replacing("ABC", with: "CODE"))
+        }
     }
 
     @Test("bearer tokens, codes, logins and decisions end at their time")
@@ -130,9 +197,11 @@ struct ServiceTests {
     }
 
     @Test(
-        "a browser is sent to no address that is none",
+        "a redirect URL that is not absolute, or that a browser would run, is refused",
         arguments: [
             "nonsense", "//x.example", "javascript://x", "data://x", "https://a/%0D%0AX-Evil:%201", "https://a/%C3%A9",
+            "://", "//evil.example://", "VBScript:x://", "vbscript://x", "file:///etc/passwd", "view-source://x",
+            "x%22><script>://a", "https://", "1a://x", "https://a%22",
         ])
     func redirect(url: String) throws {
         let client = try SandboxClient()
@@ -192,7 +261,9 @@ struct ServiceTests {
         }
         #expect(client.call("/api/v2/MML/profiles/TempPass_x").code == "temporary_access_duration_limit_exceeded")
         let promotional = { (resource: String) in code(client.authorize([resource], mvpd: "flexibleTempPass")) }
-        #expect(promotional("A") == "invalid_header_identity_for_temporary_access")
+        let nobody = client.authorize(["A"], mvpd: "flexibleTempPass")
+        #expect(nobody.status == 400 && nobody.code == "invalid_header_identity_for_temporary_access")
+        #expect(code(client.authorize(["A"], mvpd: "flexibleTempPass", "preauthorize")) == nil)
         client.headers = [("AP-TempPass-Identity", Data("ann@x.example".utf8).base64EncodedString())]
         #expect(["A", "B", "A"].map(promotional) == [nil, nil, nil])
         #expect(promotional("C") == "temporary_access_resources_limit_exceeded")

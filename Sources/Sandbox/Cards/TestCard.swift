@@ -67,7 +67,9 @@ package struct TestCard: Sendable {
 
     /// The card that `id` chooses.
     package static func chosen(by id: String) -> TestCard? {
-        guard let name = id.utf8.split(separator: UInt8(ascii: ":")).last else { return nil }
+        guard let name = id.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false).last else {
+            return nil
+        }
         return byName[String(Substring(name))]
     }
 

@@ -40,9 +40,10 @@ package struct EnhancedError: Error {
 extension EnhancedError {
     static let serviceProvider = Self(
         "invalid_parameter_service_provider", 400, .none, "the path names no service provider")
+    static let mvpd = Self("invalid_parameter_mvpd", 400, .none, "the path names no MVPD")
     static let code = Self("invalid_parameter_code", 400, .none, "no session has this code")
     static let redirectURL = Self(
-        "invalid_parameter_redirect_url", 400, .none, "the redirect URL is no absolute URL of visible ASCII")
+        "invalid_parameter_redirect_url", 400, .none, "the redirect URL is not an absolute URL in visible ASCII")
     static let resources = Self(
         "invalid_parameter_resources", 400, .none, "the body is no JSON object with an array of strings 'resources'")
     static let device = Self(
@@ -62,6 +63,8 @@ extension EnhancedError {
         "temporary_access_resources_limit_exceeded", 403, .authentication, "the resources of the TempPass have run out")
     static let tooManyResources = Self(
         "too_many_resources", 403, .configuration, "more resources than one call may ask for")
+    static let undecodable = Self("bad_request", 400, .none, "the path or a parameter cannot be decoded")
+    static let unknown = Self("not_found", 404, .none, "REST API v2 has no such call")
     static let method = Self("method_not_allowed", 405, .none, "the call has no such method")
     static let signing = Self("internal_server_error", 500, .none, "a token could not be signed")
 }

@@ -27,7 +27,9 @@ struct Decisions: Sendable {
         guard case .list(let items)? = body?.members["resources"], !items.isEmpty else { throw .resources }
         var resources: [String] = []
         for item in items {
-            guard case .text(let resource) = item, !resource.isEmpty else { throw .resources }
+            guard case .text(let resource) = item, !resource.isEmpty, PassCall.isText(resource) else {
+                throw .resources
+            }
             resources.append(resource)
         }
         guard resources.count <= settings.resourceLimit else { throw .tooManyResources }
@@ -37,10 +39,17 @@ struct Decisions: Sendable {
     /// Decides about each resource.
     func decide(
         _ kind: Kind, _ resources: [String], mvpd: String, at place: SandboxState.Place, _ call: PassCall,
-        _ state: inout SandboxState, now: Timestamp
+        _ state: inout SandboxState
     ) throws(EnhancedError) -> [Decision] {
         let isTemporary = TemporaryAccess.isTemporary(mvpd)
-        let profile = isTemporary ? nil : try profile(mvpd, at: place, state, now: now)
+        let profile = isTemporary ? nil : try profile(mvpd, at: place, state, now: call.now)
+        var holder: SandboxState.TemporaryHolder?
+        if isTemporary {
+            do { holder = try temporary.holder(mvpd, call, at: place) } catch {
+                // Adobe's pages demand the identity of a promotional TempPass for an authorization alone.
+                if kind == .authorize { throw error }
+            }
+        }
         return resources.map { resource in
             let card = TestCard.chosen(for: resource, mvpd: mvpd)
             var decision = Decision(resource: resource, viewer: profile?.viewer ?? place.device, card: card)
@@ -48,9 +57,7 @@ struct Decisions: Sendable {
                 if case .deny(let error)? = card?.effect {
                     throw kind == .authorize ? error : .preauthorization(denied: error)
                 }
-                guard isTemporary else { return decision }
-                let holder = try temporary.holder(mvpd, call, at: place)
-                try temporary.check(resource, kind, by: holder, &state, now: now)
+                if let holder { try temporary.check(resource, kind, by: holder, &state, now: call.now) }
             } catch { decision.denial = error }
             return decision
         }

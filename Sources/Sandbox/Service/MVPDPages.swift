@@ -45,7 +45,7 @@ struct MVPDPages: Sendable {
             """)
     }
 
-    /// What a browser shows that has nowhere to go back to.
+    /// A page with one sentence, for a browser that is not redirected.
     func message(_ status: Int, _ text: String) -> SandboxAnswer {
         page(status, "Sandbox", "<p>\(xmlEscaped(text))</p>")
     }

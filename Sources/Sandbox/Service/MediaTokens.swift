@@ -65,7 +65,7 @@ struct MediaTokens: Sendable {
     ) throws(CryptoError) -> TokenRecipe {
         var recipe = TokenRecipe(issued: TokenDate(now))
         (recipe.requestor, recipe.mvpd, recipe.device) = (place.provider, mvpd, place.device)
-        recipe.sessionGUID = String(try viewers.code(of: Array("\(mvpd) \(viewer)".utf8)).hexadecimal.prefix(32))
+        recipe.sessionGUID = String(try viewers.code(of: Array("viewer \(mvpd) \(viewer)".utf8)).hexadecimal.prefix(32))
         recipe.timeToLive = settings.tokenMilliseconds
         return recipe
     }

@@ -33,17 +33,16 @@ struct OlderProtocols: Sendable {
     }
 
     /// Answers the call; `nil` for one that is none of these.
-    func answer(
-        _ call: PassCall, _ state: Guarded<SandboxState>, _ sessions: Sessions, now: Timestamp
-    ) -> SandboxAnswer? {
+    func answer(_ call: PassCall, _ state: Guarded<SandboxState>, _ sessions: Sessions) -> SandboxAnswer? {
         do throws(Failure) {
             switch call.path {
             case ["api", "v1", "mediatoken"], ["api", "v1", "tokens", "media"]:
-                return try mediaToken(call, state, now: now)
-            case ["adobe-services", "authenticate", "saml"]: return try logIn(call, state, sessions, now: now)
-            case ["adobe-services", "session"]: return try session(call, state, now: now)
-            case ["adobe-services", "authorize"]: return try authorize(call, state, now: now)
-            case ["adobe-services", "shortAuthorize"]: return try shortAuthorize(call, state, now: now)
+                guard call.method == "GET" else { throw Failure(405, "the method GET is expected") }
+                return try mediaToken(call, state)
+            case ["adobe-services", "authenticate", "saml"]: return try logIn(call, state, sessions)
+            case ["adobe-services", "session"]: return try session(call, state)
+            case ["adobe-services", "authorize"]: return try authorize(call, state)
+            case ["adobe-services", "shortAuthorize"]: return try shortAuthorize(call, state)
             default: return nil
             }
         } catch {
@@ -54,14 +53,12 @@ struct OlderProtocols: Sendable {
     }
 
     /// Answers REST v1 with XML, or with JSON if the client accepts it.
-    private func mediaToken(
-        _ call: PassCall, _ state: Guarded<SandboxState>, now: Timestamp
-    ) throws(Failure) -> SandboxAnswer {
+    private func mediaToken(_ call: PassCall, _ state: Guarded<SandboxState>) throws(Failure) -> SandboxAnswer {
         let place = SandboxState.Place(provider: try call.required("requestor"), device: try call.required("deviceId"))
         let resource = try call.required("resource")
-        let (mvpd, profile) = try login(at: place, state, now: now)
+        let (mvpd, profile) = try login(at: place, state, now: call.now)
         let isJSON = call.header("accept")?.contains("json") ?? false
-        return try play(resource, mvpd, profile, at: place, now: now) { token in
+        return try play(resource, mvpd, profile, at: place, now: call.now) { token in
             let wrapping = isJSON ? TokenWrapping.v1JSON : .v1XML
             let body = wrapping.wrap(token.clearText, token.recipe)
             return HTTPAnswer(200, type: isJSON ? "application/json" : "application/xml", body: Array(body.utf8))
@@ -70,60 +67,55 @@ struct OlderProtocols: Sendable {
 
     /// Sends the browser to the login page of an MVPD, with a session of its own.
     private func logIn(
-        _ call: PassCall, _ state: Guarded<SandboxState>, _ sessions: Sessions, now: Timestamp
+        _ call: PassCall, _ state: Guarded<SandboxState>, _ sessions: Sessions
     ) throws(Failure) -> SandboxAnswer {
         let (requestor, mvpd) = (try call.required("requestor_id"), try call.required("mso_id"))
         let back = call.parameter("redirect_url")
-        guard back.map(Sessions.isRedirect) ?? true else { throw Failure(400, "redirect_url is no absolute URL") }
+        guard back.map(Sessions.isRedirect) ?? true else { throw Failure(400, "redirect_url is not an absolute URL") }
         var (code, device) = ("", device(of: call) ?? "")
         state.withLock { state in
-            code = state.freshCode(at: now)
+            code = state.freshCode(at: call.now)
             if device.isEmpty { device = state.random.identifier() }
-            var session = sessions.make(at: .init(provider: requestor, device: device), &state, now: now)
+            var session = sessions.make(at: .init(provider: requestor, device: device), &state, now: call.now)
             (session.mvpd, session.redirectURL) = (mvpd, back)
-            state.sessions.set(code, session, until: session.end, at: now)
+            state.sessions.set(code, session, until: session.end, at: call.now)
         }
         var answer = SandboxAnswer.redirect(to: MVPDPages.loginURL(code, of: requestor, call))
-        answer.answer.add("Set-Cookie", "\(Self.cookie)=\(PercentEncoding.encode(device)); Path=/; HttpOnly")
+        answer.answer.add(
+            "Set-Cookie", "\(Self.cookie)=\(PercentEncoding.encode(device)); Path=/; HttpOnly; SameSite=Lax")
         return answer
     }
 
     /// Hands out the AuthN token of the device's login.
-    private func session(
-        _ call: PassCall, _ state: Guarded<SandboxState>, now: Timestamp
-    ) throws(Failure) -> SandboxAnswer {
+    private func session(_ call: PassCall, _ state: Guarded<SandboxState>) throws(Failure) -> SandboxAnswer {
         let place = try place(of: call)
-        let (mvpd, profile) = try login(at: place, state, now: now)
+        let (mvpd, profile) = try login(at: place, state, now: call.now)
         guard let token = try? tokens.authentication(at: place, mvpd: mvpd, profile) else { throw Self.signing }
         return Self.xml(200, "<session><authnToken>\(xmlEscaped(token.clearText))</authnToken></session>")
     }
 
     /// Exchanges the AuthN token for the AuthZ token of a resource.
-    private func authorize(
-        _ call: PassCall, _ state: Guarded<SandboxState>, now: Timestamp
-    ) throws(Failure) -> SandboxAnswer {
+    private func authorize(_ call: PassCall, _ state: Guarded<SandboxState>) throws(Failure) -> SandboxAnswer {
         let (place, resource) = (try place(of: call), try call.required("resource_id"))
-        let fields = try fields(of: call.required("authentication_token"), .authentication, at: place, now: now)
+        let fields = try fields(of: call.required("authentication_token"), .authentication, at: place, now: call.now)
         let mvpd = fields["simpleTokenMsoID"] ?? ""
-        let profile = try login(at: place, mvpd: mvpd, state, now: now)
+        let profile = try login(at: place, mvpd: mvpd, state, now: call.now)
         if let error = TestCard.chosen(for: resource, mvpd: mvpd)?.denial {
             throw Failure(error.status, error.details ?? error.message)
         }
-        let token = try? tokens.authorization(resource, at: place, mvpd: mvpd, viewer: profile.viewer, now: now)
+        let token = try? tokens.authorization(resource, at: place, mvpd: mvpd, viewer: profile.viewer, now: call.now)
         guard let token else { throw Self.signing }
         return Self.xml(
             200, "<authorization><authzToken>\(xmlEscaped(token.clearText))</authzToken></authorization>")
     }
 
     /// Exchanges the AuthZ token for a media token, in clear text.
-    private func shortAuthorize(
-        _ call: PassCall, _ state: Guarded<SandboxState>, now: Timestamp
-    ) throws(Failure) -> SandboxAnswer {
+    private func shortAuthorize(_ call: PassCall, _ state: Guarded<SandboxState>) throws(Failure) -> SandboxAnswer {
         let place = try place(of: call)
-        let fields = try fields(of: call.required("authz_token"), .authorization, at: place, now: now)
+        let fields = try fields(of: call.required("authz_token"), .authorization, at: place, now: call.now)
         let (mvpd, resource) = (fields["simpleTokenMsoID"] ?? "", fields["simpleTokenResourceID"] ?? "")
-        let profile = try login(at: place, mvpd: mvpd, state, now: now)
-        return try play(resource, mvpd, profile, at: place, now: now) { token in
+        let profile = try login(at: place, mvpd: mvpd, state, now: call.now)
+        return try play(resource, mvpd, profile, at: place, now: call.now) { token in
             HTTPAnswer(200, type: "text/plain", body: Array(token.clearText.utf8))
         }
     }

@@ -1,5 +1,6 @@
 internal import HTTPMessages
 internal import TextEncodings
+internal import Timestamps
 
 /// A call of a client, in parts.
 struct PassCall {
@@ -9,18 +10,19 @@ struct PassCall {
     /// The parameters of the query and of a form in the body; of two with one name, the form's last counts.
     let parameters: [String: String]
     let request: HTTPRequest
+    /// The time of the call, by the clock of the sandbox.
+    let now: Timestamp
 
     /// Reads the call; `nil` if its path or parameters cannot be decoded.
-    init?(_ request: HTTPRequest) {
+    init?(_ request: HTTPRequest, at now: Timestamp) {
         var path: [String] = []
-        for segment in request.path.split(separator: UInt8(ascii: "/")) {
-            guard let decoded = try? PercentEncoding.decode(segment), let text = String(utf8: decoded) else {
-                return nil
-            }
+        for segment in request.path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst() {
+            guard let text = Self.decoded(segment, plus: UInt8(ascii: "+")) else { return nil }
             path.append(text)
         }
         var parameters: [String: String] = [:]
-        let isForm = request.onlyText(of: .contentType)?.hasPrefix("application/x-www-form-urlencoded") ?? false
+        let isForm =
+            request.onlyText(of: .contentType)?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
         for text in [request.query ?? [], isForm ? request.body : []] {
             for pair in text.split(separator: UInt8(ascii: "&")) {
                 let name = pair.prefix { $0 != UInt8(ascii: "=") }
@@ -32,11 +34,21 @@ struct PassCall {
             }
         }
         (method, self.path, self.parameters) = (String(decoding: request.method, as: UTF8.self), path, parameters)
-        self.request = request
+        (self.request, self.now) = (request, now)
     }
 
-    private static func decoded(_ text: ArraySlice<UInt8>) -> String? {
-        (try? PercentEncoding.decode(text, plus: UInt8(ascii: " "))).flatMap { String(utf8: $0) }
+    private static func decoded(_ text: ArraySlice<UInt8>, plus: UInt8 = UInt8(ascii: " ")) -> String? {
+        (try? PercentEncoding.decode(text, plus: plus)).flatMap { String(utf8: $0) }.flatMap { isText($0) ? $0 : nil }
+    }
+
+    /// Whether a token can carry the text, which is XML (XML 1.0, 2.2).
+    static func isText(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { scalar in
+            switch scalar.value {
+            case 0x09, 0x0A, 0x0D, 0x20...0xFFFD, 0x1_0000...: true
+            default: false
+            }
+        }
     }
 
     func header(_ name: HTTPFieldName) -> String? { request.onlyText(of: name) }
@@ -49,20 +61,24 @@ struct PassCall {
         header("authorization").flatMap { $0.lowercased().hasPrefix("bearer ") ? String($0.dropFirst(7)) : nil }
     }
 
-    /// The device of `AP-Device-Identifier: fingerprint BASE64`.
-    var device: String? {
+    /// The device of `AP-Device-Identifier: fingerprint BASE64`, at a service provider. Bytes that are no text are written in
+    /// hexadecimal.
+    func place(of provider: String) throws(EnhancedError) -> SandboxState.Place {
         guard let words = header("ap-device-identifier")?.split(separator: " "), words.count == 2,
-            words[0] == "fingerprint"
-        else { return nil }
-        return Self.base64(words[1])
+            words[0] == "fingerprint", let bytes = Self.base64(words[1])
+        else { throw .device }
+        let text = String(utf8: bytes[...]).flatMap { Self.isText($0) ? $0 : nil }
+        return SandboxState.Place(provider: provider, device: text ?? bytes.hexadecimal)
     }
 
     /// The viewer of `AP-TempPass-Identity: BASE64`.
-    var temporaryIdentity: String? { header("ap-temppass-identity").flatMap { Self.base64($0[...]) } }
+    var temporaryIdentity: String? {
+        header("ap-temppass-identity").flatMap { Self.base64($0[...]) }.flatMap { String(utf8: $0[...]) }
+    }
 
-    private static func base64(_ text: Substring) -> String? {
+    private static func base64(_ text: Substring) -> [UInt8]? {
         let bytes = try? Base64.decode(Array(text.utf8)[...], alphabet: .standard, padding: .optional)
-        return bytes.flatMap { $0.isEmpty ? nil : String(utf8: $0[...]) }
+        return bytes.flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// The address of the device: the first that `X-Forwarded-For` names, as backends pass it on, or else that of the connection.

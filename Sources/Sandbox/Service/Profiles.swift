@@ -7,11 +7,12 @@ struct Profiles: Sendable {
 
     /// All logins, or those of one MVPD. A TempPass has a profile only if it is asked for by name.
     func show(
-        _ call: PassCall, at place: SandboxState.Place, mvpd: String?, _ state: SandboxState, now: Timestamp
+        _ call: PassCall, at place: SandboxState.Place, mvpd: String?, _ state: SandboxState
     ) throws(EnhancedError) -> SandboxAnswer {
-        if let mvpd, TemporaryAccess.isTemporary(mvpd) { return try temporary(mvpd, call, at: place, state, now: now) }
+        if let mvpd, TemporaryAccess.isTemporary(mvpd) { return try temporary(mvpd, call, at: place, state) }
         var shown: [JSONName: JSONValue] = [:]
-        for (id, profile) in state.profiles(at: place, now: now) where profile.end > now && (mvpd ?? id) == id {
+        for (id, profile) in state.profiles(at: place, now: call.now) where profile.end > call.now && (mvpd ?? id) == id
+        {
             shown[JSONName(id)] = Self.json(
                 profile.start, profile.end, issuer: id, type: "regular",
                 ["userID": .text(profile.viewer), "upstreamUserID": .text(profile.viewer)])
@@ -19,13 +20,29 @@ struct Profiles: Sendable {
         return .json(200, ["profiles": .object(shown)])
     }
 
+    /// Answers `GET /api/v2/{sp}/logout/{mvpd}`: ends the login with an MVPD, whose own logout page a browser must open next.
+    func end(
+        _ mvpd: String, _ call: PassCall, at place: SandboxState.Place, _ state: inout SandboxState
+    ) -> SandboxAnswer {
+        var logout: [JSONName: JSONValue] = ["mvpd": .text(mvpd), "actionType": "none"]
+        if state.setProfile(nil, of: mvpd, at: place, now: call.now) {
+            let back = PercentEncoding.encode(call.parameter("redirectUrl") ?? "")
+            logout["actionName"] = "logout"
+            logout["actionType"] = "interactive"
+            logout["url"] = .text("/mvpd/logout?redirect_url=\(back)")
+        } else {
+            logout["actionName"] = TemporaryAccess.isTemporary(mvpd) ? "complete" : "invalid"
+        }
+        return .json(200, ["logouts": [JSONName(mvpd): .object(logout)]])
+    }
+
     private func temporary(
-        _ mvpd: String, _ call: PassCall, at place: SandboxState.Place, _ state: SandboxState, now: Timestamp
+        _ mvpd: String, _ call: PassCall, at place: SandboxState.Place, _ state: SandboxState
     ) throws(EnhancedError) -> SandboxAnswer {
         let holder = try temporary.holder(mvpd, call, at: place)
-        let use = state.temporaryUses.value(holder, at: now)?.value
-        let end = temporary.end(use ?? SandboxState.TemporaryUse(start: now))
-        guard now < end else { throw .temporaryDuration }
+        let use = state.temporaryUses.value(holder, at: call.now)?.value
+        let end = temporary.end(use ?? SandboxState.TemporaryUse(start: call.now))
+        guard call.now < end else { throw .temporaryDuration }
         var attributes: [JSONName: JSONValue] = [
             "userID": "temppass_sandbox", "expiration_date": .number(end.milliseconds),
         ]
@@ -34,7 +51,7 @@ struct Profiles: Sendable {
             attributes["remaining_resources"] = .number(Double(remaining))
             attributes["used_assets"] = .texts((use?.resources ?? []).sorted())
         }
-        let profile = Self.json(use?.start ?? now, end, issuer: "Adobe", type: "temporary", attributes)
+        let profile = Self.json(use?.start ?? call.now, end, issuer: "Adobe", type: "temporary", attributes)
         return .json(200, ["profiles": [JSONName(mvpd): profile]])
     }
 

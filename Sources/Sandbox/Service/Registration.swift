@@ -4,7 +4,7 @@ internal import Timestamps
 internal import TokenCrypto
 
 /// Dynamic client registration (RFC 7591) that keeps no state: client secrets and bearer tokens are message authentication codes of
-/// their contents, so each can be checked by itself.
+/// their contents, so the sandbox needs no table of them.
 struct Registration: Sendable {
     private let key: HMACKey
     private let lifetimeSeconds: Int64
@@ -16,7 +16,7 @@ struct Registration: Sendable {
     /// Answers `POST /o/client/register`.
     ///
     /// Any software statement in the form of a JWT is approved, so that an app keeps the statement that it has from Adobe.
-    func register(_ call: PassCall, _ state: inout SandboxState, at now: Timestamp) -> SandboxAnswer {
+    func register(_ call: PassCall, _ state: inout SandboxState) -> SandboxAnswer {
         guard let body = try? StrictJSON.readObject(call.request.body),
             let statement = try? body.text("software_statement"), let redirect = try? body.text("redirect_uri") ?? ""
         else { return Self.refuse("invalid_request") }
@@ -28,13 +28,13 @@ struct Registration: Sendable {
             201,
             [
                 "client_id": .text(client), "client_secret": .text(mac(of: "client \(client)")),
-                "client_id_issued_at": .number(now.wholeSeconds), "grant_types": ["client_credentials"],
+                "client_id_issued_at": .number(call.now.wholeSeconds), "grant_types": ["client_credentials"],
                 "redirect_uris": .texts(redirect.isEmpty ? [] : [redirect]), "scopes": ["api:client:v2"],
             ])
     }
 
     /// Answers `POST /o/client/token`.
-    func token(_ call: PassCall, _ state: inout SandboxState, at now: Timestamp) -> SandboxAnswer {
+    func token(_ call: PassCall, _ state: inout SandboxState) -> SandboxAnswer {
         guard let client = call.parameter("client_id"), let secret = call.parameter("client_secret"),
             let grant = call.parameter("grant_type")
         else { return Self.refuse("invalid_request") }
@@ -43,8 +43,9 @@ struct Registration: Sendable {
         return .json(
             201,
             [
-                "id": .text(state.random.identifier()), "access_token": .text(bearer(of: client, from: now)),
-                "created_at": .number(now.milliseconds), "expires_in": .number(lifetimeSeconds), "token_type": "bearer",
+                "id": .text(state.random.identifier()), "access_token": .text(bearer(of: client, from: call.now)),
+                "created_at": .number(call.now.milliseconds), "expires_in": .number(lifetimeSeconds),
+                "token_type": "bearer",
             ])
     }
 
@@ -59,13 +60,13 @@ struct Registration: Sendable {
     }
 
     /// Whether the call has a bearer token of this sandbox that has not expired.
-    func permits(_ call: PassCall, at now: Timestamp) -> Bool {
+    func permits(_ call: PassCall) -> Bool {
         guard let parts = call.bearer?.split(separator: ".", omittingEmptySubsequences: false), parts.count == 3,
             mac(of: "\(parts[0]).\(parts[1])").hasSameBytes(as: String(parts[2])),
             let claims = try? Base64.decode(Array(parts[1].utf8)[...], alphabet: .urlSafe, padding: .forbidden),
             case .number(let end)? = (try? StrictJSON.readObject(claims[...]))?.members["exp"]
         else { return false }
-        return Double(now.wholeSeconds) < end
+        return Double(call.now.wholeSeconds) < end
     }
 
     private func mac(of text: String) -> String {

@@ -15,7 +15,9 @@ package struct SandboxAnswer: Sendable {
 
     static func html(_ status: Int, _ body: String) -> Self {
         var answer = HTTPAnswer(status, type: "text/html; charset=utf-8", body: Array(body.utf8))
-        answer.add("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'")
+        answer.add(
+            "Content-Security-Policy",
+            "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'")
         answer.add("Cache-Control", "no-store")
         return Self(answer)
     }

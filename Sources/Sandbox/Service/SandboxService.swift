@@ -20,8 +20,8 @@ package final class SandboxService: Sendable {
     private let files: [(name: String, bytes: [UInt8])]
 
     package init(_ keys: SandboxKeys, _ settings: SandboxSettings) throws(CryptoError) {
-        var random = SandboxRandom(seed: settings.seed)
-        let secret = (0..<4).flatMap { _ in withUnsafeBytes(of: random.next()) { Array($0) } }
+        // Not by the seed, or sandboxes with one seed would take each other's bearer tokens.
+        let secret = (0..<32).map { _ in UInt8.random(in: 0...255) }
         registration = try Registration(secret: secret, lifetimeSeconds: settings.bearerSeconds)
         let temporary = TemporaryAccess(settings: settings)
         let tokens = try MediaTokens(keys, settings, secret: secret)
@@ -29,14 +29,14 @@ package final class SandboxService: Sendable {
         decisions = Decisions(settings: settings, temporary: temporary, tokens: tokens)
         older = try OlderProtocols(decisions: decisions, tokens: tokens, keys: keys)
         files = try keys.files()
-        (self.settings, state) = (settings, Guarded(SandboxState(random: random)))
+        (self.settings, state) = (settings, Guarded(SandboxState(random: SandboxRandom(seed: settings.seed))))
     }
 
     /// Answers a request that came at `machineTime`, by the clock of the sandbox.
     package func answer(_ request: HTTPRequest, at machineTime: Timestamp) -> SandboxAnswer {
         let now = machineTime.advanced(byMilliseconds: settings.clockMilliseconds)
-        guard let call = PassCall(request) else { return pages.message(400, "The request cannot be decoded.") }
-        var answer = route(call, now: now)
+        guard let call = PassCall(request, at: now) else { return refuse(.undecodable) }
+        var answer = route(call)
         if settings.latencyMilliseconds.upperBound > 0 {
             answer.delay += state.withLock { settings.latencyMilliseconds.randomElement(using: &$0.random) ?? 0 }
         }
@@ -44,39 +44,53 @@ package final class SandboxService: Sendable {
         return answer
     }
 
-    private func route(_ call: PassCall, now: Timestamp) -> SandboxAnswer {
+    /// The path of a request as a log may have it: without the code of a session, with which anybody could log in.
+    package static func pathWithoutCode(of request: HTTPRequest) -> String {
+        var parts = String(decoding: request.path, as: UTF8.self).split(
+            separator: "/", omittingEmptySubsequences: false)
+        for index in parts.indices.dropFirst(2)
+        where ["code", "sessions"].contains(parts[index - 1]) || parts[index - 2] == "authenticate" {
+            parts[index] = "CODE"
+        }
+        return parts.joined(separator: "/")
+    }
+
+    private func route(_ call: PassCall) -> SandboxAnswer {
         if call.method == "OPTIONS" { return SandboxAnswer(HTTPAnswer(204)) }
         let isThrottled = settings.throttles && ["o", "api", "adobe-services"].contains(call.path.first)
-        if isThrottled, state.withLock({ Throttle.refuses(call.address, &$0, now: now) }) { return Throttle.answer }
+        if isThrottled, state.withLock({ Throttle.refuses(call, &$0) }) { return Throttle.answer }
         switch (call.method, call.path.first, call.path.dropFirst().first) {
-        case ("POST", "o", "client"): return register(call, now: now)
+        case ("POST", "o", "client"): return register(call)
         case ("GET", "api", "v2") where call.path.count == 5 && call.path[2] == "authenticate":
-            return authenticate(call.path[4], of: call.path[3], call, now: now)
-        case (_, "api", "v2"): return callAPI(call, now: now)
-        case (_, "api", "v1"), (_, "adobe-services", _): return callOlder(call, now: now)
-        case (_, "mvpd", _): return callMVPD(call, now: now)
+            return authenticate(call.path[4], of: call.path[3], call)
+        case (_, "api", "v2"): return callAPI(call)
+        case (_, "api", "v1"), (_, "adobe-services", _):
+            return older.answer(call, state, sessions)
+                ?? pages.message(404, "The sandbox does not have this older call.")
+        case ("GET", "mvpd", "login"), ("POST", "mvpd", "login"): return showLogin(call)
+        case ("GET", "mvpd", "logout"): return endLogout(call)
         case ("GET", "sandbox", "keys"): return key(call)
-        case ("GET", "healthz", nil):
+        case ("GET", "healthz", nil), ("HEAD", "healthz", nil):
             return SandboxAnswer(HTTPAnswer(200, type: "text/plain", body: Array("ok\n".utf8)))
-        case ("GET", nil, _):
+        case ("GET", "", _):
             return pages.message(200, "This is a sandbox that plays Adobe Pass. Its keys are below /sandbox/keys/.")
         default: return pages.message(404, "The sandbox has no \(call.method) /\(call.path.joined(separator: "/")).")
         }
     }
 
-    private func register(_ call: PassCall, now: Timestamp) -> SandboxAnswer {
+    private func register(_ call: PassCall) -> SandboxAnswer {
         state.withLock { state in
             switch call.path.dropFirst(2).first {
-            case "register": registration.register(call, &state, at: now)
-            case "token": registration.token(call, &state, at: now)
+            case "register": registration.register(call, &state)
+            case "token": registration.token(call, &state)
             default: pages.message(404, "The sandbox has /o/client/register and /o/client/token.")
             }
         }
     }
 
     /// Sends the browser of a viewer from the session's address to the login page of the MVPD.
-    private func authenticate(_ code: String, of provider: String, _ call: PassCall, now: Timestamp) -> SandboxAnswer {
-        guard state.withLock({ try? sessions.find(code, of: provider, $0, now: now) }) != nil else {
+    private func authenticate(_ code: String, of provider: String, _ call: PassCall) -> SandboxAnswer {
+        guard state.withLock({ try? sessions.find(code, of: provider, $0, now: call.now) }) != nil else {
             return pages.message(400, "No session has the code \(code).")
         }
         return .redirect(to: MVPDPages.loginURL(code, of: provider, call))
@@ -84,148 +98,114 @@ package final class SandboxService: Sendable {
 
     // MARK: REST v2
 
-    private func callAPI(_ call: PassCall, now: Timestamp) -> SandboxAnswer {
-        guard call.path.count >= 4 else { return refuse(.serviceProvider) }
-        guard registration.permits(call, at: now) else { return refuse(.accessToken) }
+    private func callAPI(_ call: PassCall) -> SandboxAnswer {
+        guard call.path.count >= 4, !call.path[2].isEmpty else { return refuse(.serviceProvider) }
+        guard registration.permits(call) else { return refuse(.accessToken) }
         do throws(EnhancedError) {
-            return try answerAPI(call, of: call.path[2], Array(call.path.dropFirst(3)), now: now)
+            return try answerAPI(call, of: call.path[2], Array(call.path.dropFirst(3)))
         } catch { return refuse(error) }
     }
 
     private func answerAPI(
-        _ call: PassCall, of provider: String, _ rest: [String], now: Timestamp
+        _ call: PassCall, of provider: String, _ rest: [String]
     ) throws(EnhancedError) -> SandboxAnswer {
         switch (call.method, rest[0], rest.count) {
-        case ("GET", "configuration", 1): return Configuration.answer(provider, now: now)
-        case ("POST", "sessions", 2):
+        case ("GET", "configuration", 1): return Configuration.answer(provider, now: call.now)
+        case ("POST", "decisions", 3): return try decide(rest[1], call, mvpd: rest[2], at: call.place(of: provider))
+        case ("POST", "sessions", 1...2), ("GET", "sessions", 2), ("GET", "profiles", 1...3), ("GET", "logout", 2):
             return try state.withLock { (state) throws(EnhancedError) in
-                try sessions.resume(rest[1], of: provider, call, &state, now: now)
+                try answerFromState(call, of: provider, rest, &state)
             }
-        case ("GET", "sessions", 2):
-            return try state.withLock { (state) throws(EnhancedError) in
-                try sessions.show(rest[1], of: provider, state, now: now)
-            }
-        case ("GET", "profiles", 3) where rest[1] == "code": return try profile(of: rest[2], provider, call, now: now)
-        case ("POST", "sessions", 1), ("GET", "profiles", 1...2), ("POST", "decisions", 3), ("GET", "logout", 2):
-            guard let device = call.device else { throw .device }
-            return try answerDevice(call, rest, at: .init(provider: provider, device: device), now: now)
         case (_, "configuration", 1), (_, "sessions", 1...2), (_, "profiles", 1...3), (_, "decisions", 3),
             (_, "logout", 2):
             throw .method
-        default: return pages.message(404, "REST v2 has no \(call.method) /\(call.path.joined(separator: "/")).")
+        default: throw .unknown
         }
     }
 
-    private func answerDevice(
-        _ call: PassCall, _ rest: [String], at place: SandboxState.Place, now: Timestamp
+    private func answerFromState(
+        _ call: PassCall, of provider: String, _ rest: [String], _ state: inout SandboxState
     ) throws(EnhancedError) -> SandboxAnswer {
-        switch rest[0] {
-        case "sessions":
-            return try state.withLock { (state) throws(EnhancedError) in
-                try sessions.create(call, at: place, &state, now: now)
-            }
-        case "profiles":
-            return try state.withLock { (state) throws(EnhancedError) in
-                try profiles.show(call, at: place, mvpd: rest.dropFirst().first, state, now: now)
-            }
-        case "logout": return logOut(of: rest[1], call, at: place, now: now)
-        default: return try decide(rest[1], call, mvpd: rest[2], at: place, now: now)
-        }
-    }
-
-    /// The profile that a device waits for while its viewer logs in elsewhere: none until then.
-    private func profile(
-        of code: String, _ provider: String, _ call: PassCall, now: Timestamp
-    ) throws(EnhancedError) -> SandboxAnswer {
-        try state.withLock { (state) throws(EnhancedError) in
-            let session = try sessions.find(code, of: provider, state, now: now)
-            return try profiles.show(call, at: session.place, mvpd: session.mvpd ?? "", state, now: now)
+        switch (call.method, rest[0], rest.count) {
+        case ("POST", "sessions", 2): return try sessions.resume(rest[1], of: provider, call, &state)
+        case ("GET", "sessions", _): return try sessions.show(rest[1], of: provider, state, now: call.now)
+        case ("POST", "sessions", _): return try sessions.create(call, at: call.place(of: provider), &state)
+        case (_, "profiles", 3):
+            guard rest[1] == "code" else { throw .unknown }
+            // A device waits for this profile while its viewer logs in elsewhere.
+            let session = try sessions.find(rest[2], of: provider, state, now: call.now)
+            return try profiles.show(call, at: session.place, mvpd: session.mvpd ?? "", state)
+        case (_, "profiles", _):
+            return try profiles.show(call, at: call.place(of: provider), mvpd: rest.dropFirst().first, state)
+        default: return profiles.end(rest[1], call, at: try call.place(of: provider), &state)
         }
     }
 
     private func decide(
-        _ name: String, _ call: PassCall, mvpd: String, at place: SandboxState.Place, now: Timestamp
+        _ name: String, _ call: PassCall, mvpd: String, at place: SandboxState.Place
     ) throws(EnhancedError) -> SandboxAnswer {
-        guard let kind = Decisions.Kind(rawValue: name) else {
-            return pages.message(404, "REST v2 has no decisions '\(name)'.")
-        }
+        guard let kind = Decisions.Kind(rawValue: name) else { throw .unknown }
+        guard !mvpd.isEmpty else { throw .mvpd }
         let resources = try decisions.resources(call)
         let cards = resources.compactMap { TestCard.chosen(for: $0, mvpd: mvpd) }
         if let failure = cards.lazy.compactMap(\.failure).first { throw failure }
         let decided = try state.withLock { (state) throws(EnhancedError) in
-            try decisions.decide(kind, resources, mvpd: mvpd, at: place, call, &state, now: now)
+            try decisions.decide(kind, resources, mvpd: mvpd, at: place, call, &state)
         }
         var answer: SandboxAnswer
         do {
-            answer = try decisions.answer(kind, decided, mvpd: mvpd, at: place, now: now, traces: trace)
+            answer = try decisions.answer(kind, decided, mvpd: mvpd, at: place, now: call.now, traces: trace)
         } catch { throw .signing }
         if let how = cards.lazy.compactMap(\.disturbance).first { answer.disturb(how) }
         return answer
     }
 
-    /// Ends the login with an MVPD, whose own logout page a browser must open next.
-    private func logOut(
-        of mvpd: String, _ call: PassCall, at place: SandboxState.Place, now: Timestamp
-    ) -> SandboxAnswer {
-        let wasLoggedIn = state.withLock { $0.setProfile(nil, of: mvpd, at: place, now: now) }
-        var logout: [JSONName: JSONValue] = ["mvpd": .text(mvpd), "actionType": "none"]
-        if wasLoggedIn {
-            let back = PercentEncoding.encode(call.parameter("redirectUrl") ?? "")
-            logout["actionName"] = "logout"
-            logout["actionType"] = "interactive"
-            logout["url"] = .text("/mvpd/logout?redirect_url=\(back)")
-        } else {
-            logout["actionName"] = TemporaryAccess.isTemporary(mvpd) ? "complete" : "invalid"
-        }
-        return .json(200, ["logouts": [JSONName(mvpd): .object(logout)]])
-    }
-
     // MARK: The others
 
-    private func callOlder(_ call: PassCall, now: Timestamp) -> SandboxAnswer {
-        older.answer(call, state, sessions, now: now)
-            ?? pages.message(404, "The sandbox does not have this older call.")
-    }
-
-    private func callMVPD(_ call: PassCall, now: Timestamp) -> SandboxAnswer {
-        let back = call.parameter("redirect_url")
-        switch (call.method, call.path.dropFirst().first) {
-        case ("GET", "login"), ("POST", "login"):
-            guard let code = call.parameter("code"), let provider = call.parameter("provider") else {
-                return pages.message(400, "The login has no code.")
+    private func showLogin(_ call: PassCall) -> SandboxAnswer {
+        guard let code = call.parameter("code"), let provider = call.parameter("provider") else {
+            return pages.message(400, "The login has no code.")
+        }
+        // A page of another site must not log anybody in.
+        if call.method == "POST", let origin = call.header("origin"), let host = call.header(.host),
+            !origin.hasSuffix("://\(host)")
+        {
+            return pages.message(403, "The login was not sent by the page of the MVPD.")
+        }
+        return state.withLock { state in
+            guard let session = try? sessions.find(code, of: provider, state, now: call.now), !session.isUsed else {
+                return pages.message(400, "The session has expired, or somebody has logged in with it.")
             }
-            return state.withLock { state in
-                guard let session = try? sessions.find(code, of: provider, state, now: now), !session.isUsed else {
-                    return pages.message(400, "The session has expired, or somebody has logged in with it.")
-                }
-                return call.method == "GET"
-                    ? pages.login(code, session) : logIn(code, session, call, &state, now: now)
-            }
-        case ("GET", "logout"):
-            guard let back else { return pages.message(200, "You are logged out.") }
-            return Sessions.isRedirect(back)
-                ? .redirect(to: back) : pages.message(400, "The address to go back to is none.")
-        default: return pages.message(404, "The pretend MVPD has /mvpd/login and /mvpd/logout.")
+            return call.method == "GET" ? pages.login(code, session) : logIn(code, session, call, &state)
         }
     }
 
     private func logIn(
-        _ code: String, _ given: SandboxState.Session, _ call: PassCall, _ state: inout SandboxState, now: Timestamp
+        _ code: String, _ given: SandboxState.Session, _ call: PassCall, _ state: inout SandboxState
     ) -> SandboxAnswer {
         var session = given
-        if call.parameter("cancel") == nil {
+        let isCancelled = call.parameter("cancel") != nil
+        if !isCancelled {
             guard let viewer = call.parameter("user"), call.parameter("password") != MVPDPages.wrongPassword else {
                 return pages.login(code, session, problem: "This name or password is wrong.")
             }
             let mvpd = session.mvpd ?? call.parameter("mvpd") ?? MVPDPages.offered[0]
             (session.mvpd, session.isUsed) = (mvpd, true)
-            state.sessions.set(code, session, until: session.end, at: now)
-            let end = now.advanced(byMilliseconds: settings.profileSeconds * 1000)
-            let profile = SandboxState.Profile(viewer: viewer, start: now, end: end)
-            state.setProfile(profile, of: mvpd, at: session.place, now: now)
+            state.sessions.set(code, session, until: session.end, at: call.now)
+            let end = call.now.advanced(byMilliseconds: settings.profileSeconds * 1000)
+            let profile = SandboxState.Profile(viewer: viewer, start: call.now, end: end)
+            state.setProfile(profile, of: mvpd, at: session.place, now: call.now)
         }
         return session.redirectURL.map { .redirect(to: $0) }
-            ?? pages.message(200, "You are logged in. Go back to your other screen.")
+            ?? pages.message(
+                200, isCancelled ? "The login was cancelled." : "You are logged in. Go back to your other screen.")
+    }
+
+    /// Sends the browser back from the logout page of the MVPD.
+    private func endLogout(_ call: PassCall) -> SandboxAnswer {
+        guard let back = call.parameter("redirect_url") else { return pages.message(200, "You are logged out.") }
+        return Sessions.isRedirect(back)
+            ? .redirect(to: back) : pages.message(400, "The redirect_url is not an absolute URL.")
     }
 
     private func key(_ call: PassCall) -> SandboxAnswer {

@@ -75,6 +75,7 @@ struct SandboxState {
     mutating func setProfile(_ profile: Profile?, of mvpd: String, at place: Place, now: Timestamp) -> Bool {
         var kept = profiles(at: place, now: now)
         let before = kept[mvpd]
+        kept = kept.filter { $0.value.end.advanced(byMilliseconds: Self.dayOfMilliseconds) > now }
         kept[mvpd] = profile
         if let last = kept.values.map(\.end).max() {
             profiles.set(place, kept, until: last.advanced(byMilliseconds: Self.dayOfMilliseconds), at: now)

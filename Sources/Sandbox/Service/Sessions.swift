@@ -7,18 +7,18 @@ struct Sessions: Sendable {
 
     /// Answers `POST /api/v2/{sp}/sessions`.
     func create(
-        _ call: PassCall, at place: SandboxState.Place, _ state: inout SandboxState, now: Timestamp
+        _ call: PassCall, at place: SandboxState.Place, _ state: inout SandboxState
     ) throws(EnhancedError) -> SandboxAnswer {
-        let session = make(at: place, &state, now: now)
-        return try proceed(session, state.freshCode(at: now), with: call, &state, now: now, isNew: true)
+        let session = make(at: place, &state, now: call.now)
+        return try proceed(session, state.freshCode(at: call.now), with: call, &state, isNew: true)
     }
 
     /// Answers `POST /api/v2/{sp}/sessions/{code}`.
     func resume(
-        _ code: String, of provider: String, _ call: PassCall, _ state: inout SandboxState, now: Timestamp
+        _ code: String, of provider: String, _ call: PassCall, _ state: inout SandboxState
     ) throws(EnhancedError) -> SandboxAnswer {
-        let session = try find(code, of: provider, state, now: now)
-        return try proceed(session, code, with: call, &state, now: now, isNew: false)
+        let session = try find(code, of: provider, state, now: call.now)
+        return try proceed(session, code, with: call, &state, isNew: false)
     }
 
     /// Answers `GET /api/v2/{sp}/sessions/{code}`.
@@ -56,19 +56,22 @@ struct Sessions: Sendable {
     /// Takes what the call adds to the session, and tells the client what is next.
     private func proceed(
         _ given: SandboxState.Session, _ code: String, with call: PassCall, _ state: inout SandboxState,
-        now: Timestamp, isNew: Bool
+        isNew: Bool
     ) throws(EnhancedError) -> SandboxAnswer {
         var session = given
         if let url = call.parameter("redirectUrl"), !Self.isRedirect(url) { throw .redirectURL }
-        session.mvpd = call.parameter("mvpd") ?? session.mvpd
-        session.domain = call.parameter("domainName") ?? session.domain
-        session.redirectURL = call.parameter("redirectUrl") ?? session.redirectURL
+        // After the login, somebody else who has seen the code can change nothing.
+        if !session.isUsed {
+            session.mvpd = call.parameter("mvpd") ?? session.mvpd
+            session.domain = call.parameter("domainName") ?? session.domain
+            session.redirectURL = call.parameter("redirectUrl") ?? session.redirectURL
+        }
         let provider = session.place.provider
         var members: [JSONName: JSONValue] = ["sessionId": .text(session.id), "serviceProvider": .text(provider)]
         members["mvpd"] = session.mvpd.map { .text($0) }
         // A first screen that polls must find the login that made this one needless.
-        if !isNew { state.sessions.set(code, session, until: session.end, at: now) }
-        if let mvpd = session.mvpd, let reason = reason(mvpd, session, state, now: now) {
+        if !isNew { state.sessions.set(code, session, until: session.end, at: call.now) }
+        if let mvpd = session.mvpd, let reason = reason(mvpd, session, state, now: call.now) {
             members["actionName"] = "authorize"
             members["actionType"] = "direct"
             members["reasonType"] = .text(reason)
@@ -76,7 +79,7 @@ struct Sessions: Sendable {
             if !isNew { members["code"] = .text(code) }
             return .json(200, .object(members))
         }
-        state.sessions.set(code, session, until: session.end, at: now)
+        state.sessions.set(code, session, until: session.end, at: call.now)
         members.merge(validity(session)) { $1 }
         members["code"] = .text(code)
         members["reasonType"] = "none"
@@ -93,10 +96,16 @@ struct Sessions: Sendable {
         return .json(200, .object(members))
     }
 
-    /// Whether a browser may be sent to `url` after the login: an address with a scheme and an authority.
+    /// Whether a browser may be sent to `url` after the login: a scheme that runs nothing in the browser, `://`, and something
+    /// behind it (RFC 3986, 3.1), all in visible ASCII that needs no quotes.
     static func isRedirect(_ url: String) -> Bool {
-        url.utf8.allSatisfy { (0x21...0x7E).contains($0) } && url.contains("://")
-            && !url.lowercased().hasPrefix("javascript:") && !url.lowercased().hasPrefix("data:")
+        guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !#""<>\^`{|}"#.utf8.contains($0) }),
+            let mark = url.firstRange(of: "://"), let next = url[mark.upperBound...].first, next != "/"
+        else { return false }
+        let scheme = url[..<mark.lowerBound].lowercased()
+        return scheme.first.map { ("a"..."z").contains($0) } ?? false
+            && scheme.utf8.allSatisfy { $0.isLetterOrDigit || "+-.".utf8.contains($0) }
+            && !["javascript", "data", "vbscript", "file", "blob", "view-source"].contains(scheme)
     }
 
     /// Why no login is needed; `nil` if one is.

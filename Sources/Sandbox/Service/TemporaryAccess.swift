@@ -22,7 +22,7 @@ struct TemporaryAccess: Sendable {
         return SandboxState.TemporaryHolder(provider: place.provider, mvpd: mvpd, holder: holder)
     }
 
-    /// The time at which the access ends, which has begun with the first decision.
+    /// The end of the access, which starts with the first decision.
     func end(_ use: SandboxState.TemporaryUse) -> Timestamp {
         use.start.advanced(byMilliseconds: settings.temporarySeconds * 1000)
     }

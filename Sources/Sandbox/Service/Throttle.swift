@@ -6,16 +6,16 @@ struct Throttle {
     private static let callsPerSecond = 1.0
 
     /// Counts a call, and tells whether it is one too many.
-    static func refuses(_ address: String, _ state: inout SandboxState, now: Timestamp) -> Bool {
+    static func refuses(_ call: PassCall, _ state: inout SandboxState) -> Bool {
         var calls = burst
-        if let last = state.allowances.value(address, at: now)?.value {
-            let seconds = Double(now.milliseconds(since: last.at)) / 1000
+        if let last = state.allowances.value(call.address, at: call.now)?.value {
+            let seconds = Double(call.now.milliseconds(since: last.at)) / 1000
             calls = min(burst, last.calls + max(0, seconds) * callsPerSecond)
         }
         let isRefused = calls < 1
         // After this time the bucket is full again, and need not be remembered.
-        let end = now.advanced(byMilliseconds: Int64(burst / callsPerSecond * 1000))
-        state.allowances.set(address, (isRefused ? calls : calls - 1, now), until: end, at: now)
+        let end = call.now.advanced(byMilliseconds: Int64(burst / callsPerSecond * 1000))
+        state.allowances.set(call.address, (isRefused ? calls : calls - 1, call.now), until: end, at: call.now)
         return isRefused
     }
 

@@ -70,6 +70,7 @@ enum ServeCommand {
             }
             while process.nextSignal(withinSeconds: 3600) == nil {}
             server.stop()
+            log?.close()
             return .success
         }
     }

@@ -58,7 +58,7 @@ enum DemoCommand {
         return try SandboxServer(SandboxOptions(keysTo: keys), on: [listener], workers: 1) { request, answer in
             let method = String(decoding: request.method, as: UTF8.self)
             guard method != "OPTIONS" else { return }
-            calls.note("sandbox", method, String(decoding: request.path, as: UTF8.self), answer.status)
+            calls.note("sandbox", method, SandboxService.pathWithoutCode(of: request), answer.status)
         }
     }
 

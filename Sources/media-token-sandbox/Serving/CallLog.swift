@@ -1,22 +1,26 @@
 internal import Files
 internal import Glibc
 internal import HTTPMessages
+internal import Sandbox
 internal import TextEncodings
-internal import Threading
 internal import Timestamps
 
-/// Writes one line per call to standard output: time, method, path and status; never a query, a header or a body.
+/// Writes one line per call to standard output: time, method, path and status; never a code, a query, a header or a body. No event
+/// loop waits for a reader: lines that nobody reads are dropped, and counted.
 struct CallLog: Sendable {
-    private let lock = Lock()
+    private let writer = LineWriter(to: STDOUT_FILENO) { "{\"dropped\":\($0)}" }
 
     func note(_ request: HTTPRequest, _ answer: HTTPAnswer) {
         let line: JSONValue = [
             "method": .text(printable(String(decoding: request.method, as: UTF8.self))),
-            "path": .text(printable(String(decoding: request.path, as: UTF8.self), limit: 200)),
+            "path": .text(printable(SandboxService.pathWithoutCode(of: request), limit: 200)),
             "status": .number(Double(answer.status)), "time": .text(Timestamp.now.internetText),
         ]
-        lock.withLock { _ = FileBytes.write(Array("\(line.line)\n".utf8), to: STDOUT_FILENO) }
+        writer.add(Array("\(line.line)\n".utf8))
     }
+
+    /// Writes the remaining lines, unless nobody reads them.
+    func close() { writer.close(withinMilliseconds: 1000) }
 }
 
 extension JSONValue {

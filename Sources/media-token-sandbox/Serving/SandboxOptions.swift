@@ -1,9 +1,11 @@
 internal import CommandShell
 internal import Files
+internal import FoundationEssentials
 internal import Glibc
 internal import HTTPServing
 internal import MediaToken
 internal import Sandbox
+internal import TextEncodings
 internal import TokenCrypto
 
 /// The options that say how a sandbox behaves, which key signs, and where its public keys are written.
@@ -16,7 +18,7 @@ struct SandboxOptions {
                     "signing-key", "FILE", "Sign with this RSA key, in PEM (default: one that is made at start)"),
                 CommandOption(
                     "keys-to", "DIR",
-                    "Write the public keys to a directory, new or a sandbox's: PEM, certificates, media_token_keystore.jks (password 123456)"
+                    "Write the public keys to a directory that is new or a sandbox's: PEM, certificates, media_token_keystore.jks (password 123456)"
                 ),
             ]),
         OptionGroup(
@@ -36,7 +38,7 @@ struct SandboxOptions {
                 CommandOption(
                     "throttle", nil,
                     "Answer 429 beyond one call per second and address (X-Forwarded-For), after ten at once"),
-                CommandOption("seed", "N", "Choose codes and identifiers by N, the same ones each time"),
+                CommandOption("seed", "N", "Choose codes and identifiers by N, in the order of the calls"),
             ]),
     ]
 
@@ -75,8 +77,8 @@ struct SandboxOptions {
         guard let text else { return 0...0 }
         let numbers = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
         guard (1...2).contains(numbers.count), let low = numbers[0], let high = numbers[numbers.count - 1],
-            0 <= low, low <= high, high <= 60_000
-        else { throw UsageError("--latency is '\(text)'; expected milliseconds up to 60000, or two of them as 20-80") }
+            0 <= low, low <= high, high <= 50_000
+        else { throw UsageError("--latency is '\(text)'; expected milliseconds up to 50000, or two of them as 20-80") }
         return low...high
     }
 
@@ -88,19 +90,29 @@ struct SandboxOptions {
                 throw CommandError("\(signingKey): \(error)")
             }
         }
-        let now = Timestamp.now.advanced(byMilliseconds: settings.clockMilliseconds)
-        do { return try SandboxKeys(first: given, at: now) } catch { throw CommandError("\(error)") }
+        do { return try SandboxKeys(first: given, at: .now) } catch { throw CommandError("\(error)") }
     }
 
-    /// Writes the public keys, if a directory is given. They replace those that an earlier sandbox has left there, and nothing else.
+    /// Writes the public keys, if a directory is given: a new one, an empty one, or one that holds nothing but what an earlier
+    /// sandbox has left there. A gate that watches the keys in any other must not come to trust a sandbox.
     func write(_ keys: SandboxKeys) throws(CommandError) {
         guard let directory else { return }
         let files: [(name: String, bytes: [UInt8])]
         do { files = try keys.files() } catch { throw CommandError("\(error)") }
-        let isOwn = access("\(directory)/\(SandboxKeys.firstCertificate)", F_OK) == 0
         try NewFile.makeDirectory(directory)
+        let own = Set(files.map(\.name))
+        let found: [String]
+        do { found = try FileManager.default.contentsOfDirectory(atPath: directory) } catch {
+            throw CommandError("\(directory): cannot be listed")
+        }
+        let isOwn = found.contains(SandboxKeys.firstCertificate)
+        if let other = found.first(where: { !isOwn || !own.contains($0) }) {
+            let name = printable(other, limit: 80)
+            throw CommandError(
+                "\(directory): has \(name); expected a directory that is new, empty or a sandbox's alone")
+        }
         for (name, bytes) in files {
-            if isOwn { unlink("\(directory)/\(name)") }
+            unlink("\(directory)/\(name)")
             try NewFile.write(bytes, to: "\(directory)/\(name)", mode: 0o644)
         }
     }
