@@ -18,7 +18,7 @@ package struct CrowdParty: Sendable, Equatable {
 
 /// Who comes when, and does what: a function of the seed. Nothing is stored for a device, so a crowd may be of any size.
 package struct CrowdPlan: Sendable {
-    /// The devices whose stories are drawn together, so that any of them is found without drawing for those before.
+    /// Devices per block. Each block has a random generator of its own, so a worker can draw it without those before it.
     package static let blockSize = 16
 
     package let devices: Int

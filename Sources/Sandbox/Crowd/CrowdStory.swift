@@ -45,7 +45,8 @@ package struct CrowdStory: Sendable, Equatable {
 
     /// A token that is posted to the gate.
     package struct Post: Sendable, Equatable {
-        package var role = CrowdEvent.Role.anyone
+        /// Who posts it, where that matters: it stands behind the gate's code.
+        package var poster: String?
         /// Whether it is posted for a path that no route names.
         package var isElsewhere = false
         /// Whether it has an idempotency key, one for all posts of the token.
@@ -96,14 +97,19 @@ package struct CrowdStory: Sendable, Equatable {
         case .doubleTap: [[Post(), Post()]]
         case .retry: [[Post(hasKey: true)], [Post(hasKey: true)]]
         case .shared: [Array(repeating: Post(), count: devices)]
-        case .stolenBefore: [[Post(role: .thief)], [Post(role: .owner)]]
-        case .stolenAfter: [[Post(role: .owner)], [Post(role: .thief)]]
+        case .stolenBefore: [[Post(poster: "thief")], [Post(poster: "owner")]]
+        case .stolenAfter: [[Post(poster: "owner")], [Post(poster: "thief")]]
         case .wrongRoute: [[Post(isElsewhere: true)], [Post()]]
         case .plain, .wrongPassword, .restart, .appSwitch, .otherTeam, .card: [[Post()]]
         }
     }
 
     // MARK: What must happen
+
+    /// The gate's code on a post, with its poster where that matters.
+    package static func code(_ code: String, of post: Post) -> String {
+        post.poster.map { "\(code) (\($0))" } ?? code
+    }
 
     /// How often a token of the party may be accepted.
     package func acceptancesPerToken(hasRetryWindow: Bool) -> Int { kind == .retry && hasRetryWindow ? 2 : 1 }
@@ -118,23 +124,21 @@ package struct CrowdStory: Sendable, Equatable {
         let (valid, used) = (VerdictCode.validToken.rawValue, VerdictCode.tokenAlreadyUsed.rawValue)
         let card = card.flatMap { Self.cardsByName[$0] }
         let plays = card.map { $0.verdict == .validToken ? 1 : 0 } ?? (hasSecondApp ? 2 : 1)
-        var winner = CrowdEvent.Role.anyone
         switch kind {
         case .plain, .restart, .appSwitch, .otherTeam: break
         case .wrongPassword: outcome.note(.login, "wrong password")
         case .doubleTap: outcome.note(.play, used)
         case .retry: outcome.note(.play, hasRetryWindow ? valid : used)
         case .shared: outcome.note(.play, used, times: devices - 1)
-        case .stolenBefore, .stolenAfter:
-            winner = kind == .stolenBefore ? .thief : .owner
-            outcome.note(.play, used, by: kind == .stolenBefore ? .owner : .thief)
+        case .stolenBefore, .stolenAfter: outcome.note(.play, Self.code(used, of: posts[1][0]))
         case .wrongRoute: outcome.note(.play, "ROUTE_UNKNOWN")
         case .card:
             if let card, card.verdict == nil { outcome.note(.decision, card.refusal) }
             if let verdict = card?.verdict, verdict != .validToken { outcome.note(.play, verdict.rawValue) }
         }
         outcome.note(.login, "logged in", times: kind == .otherTeam ? 2 : 1)
-        outcome.note(.play, valid, by: winner, times: plays)
+        outcome.note(.login, "logged out", times: hasSecondApp ? 2 : 1)
+        outcome.note(.play, Self.code(valid, of: posts[0][0]), times: plays)
         if let segments {
             outcome.note(.stream, CrowdOutcome.opened, times: plays * (1 + segments))
             outcome.note(.stream, CrowdOutcome.shut, times: plays)

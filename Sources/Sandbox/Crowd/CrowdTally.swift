@@ -2,19 +2,13 @@
 package struct CrowdEvent: Hashable, Comparable, Sendable {
     package enum Place: String, CaseIterable, Sendable { case login, decision, play, stream }
 
-    /// Who did it, where that matters.
-    package enum Role: String, Sendable { case anyone, owner, thief }
-
     package let place: Place
     package let code: String
-    package let role: Role
 
-    package init(_ place: Place, _ code: String, by role: Role = .anyone) {
-        (self.place, self.code, self.role) = (place, code, role)
-    }
+    package init(_ place: Place, _ code: String) { (self.place, self.code) = (place, code) }
 
     package static func < (left: Self, right: Self) -> Bool {
-        (left.place.rawValue, left.code, left.role.rawValue) < (right.place.rawValue, right.code, right.role.rawValue)
+        (left.place.rawValue, left.code) < (right.place.rawValue, right.code)
     }
 }
 
@@ -24,10 +18,8 @@ package struct CrowdOutcome: Sendable, Equatable {
 
     package init() {}
 
-    package mutating func note(
-        _ place: CrowdEvent.Place, _ code: String, by role: CrowdEvent.Role = .anyone, times: Int = 1
-    ) {
-        if times > 0 { events[CrowdEvent(place, code, by: role), default: 0] += times }
+    package mutating func note(_ place: CrowdEvent.Place, _ code: String, times: Int = 1) {
+        if times > 0 { events[CrowdEvent(place, code), default: 0] += times }
     }
 
     /// A request for a part of a stream, by cookie, that was answered with 200.
@@ -38,7 +30,7 @@ package struct CrowdOutcome: Sendable, Equatable {
     /// The events in a line.
     package var text: String {
         let texts = events.sorted { $0.key < $1.key }.map { event, count in
-            "\(event.place.rawValue) \(event.code)\(event.role == .anyone ? "" : " (\(event.role.rawValue))") × \(count)"
+            "\(event.place.rawValue) \(event.code) × \(count)"
         }
         return texts.isEmpty ? "nothing" : texts.joined(separator: ", ")
     }
@@ -88,8 +80,8 @@ package struct CrowdTally: Sendable {
         devices += party.story.devices
         plays += acceptances.count
         acceptedTooOften += acceptances.count { $0 > mostAcceptances }
-        for (event, count) in expected.events { counts[event.withoutRole, default: (0, 0)].expected += count }
-        for (event, count) in seen.events { counts[event.withoutRole, default: (0, 0)].seen += count }
+        for (event, count) in expected.events { counts[event, default: (0, 0)].expected += count }
+        for (event, count) in seen.events { counts[event, default: (0, 0)].seen += count }
         let disagrees = expected != seen
         stories[party.story.name, default: (0, 0)].parties += 1
         guard disagrees else { return }
@@ -120,8 +112,4 @@ package struct CrowdTally: Sendable {
             Row(place: $0.key.place, code: $0.key.code, expected: $0.value.expected, seen: $0.value.seen)
         }
     }
-}
-
-extension CrowdEvent {
-    fileprivate var withoutRole: Self { Self(place, code) }
 }

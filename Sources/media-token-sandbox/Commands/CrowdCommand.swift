@@ -15,20 +15,23 @@ enum CrowdCommand {
             Devices arrive along a curve. Each has Adobe's SDK and a clock of its own: it registers and logs in at the \
             sandbox, gets a media token, and posts it to the gate's /v1/play. With --stream, it then fetches a manifest \
             and segments by the cookie of the play. Some post a token twice, share it, have it stolen, or play with a \
-            test card; each story knows what must happen. A seed repeats everything but times. The \
-            crowd waits for a gate whose replay store is new, which rejects every token for its --skew.
+            test card; each story knows what must happen. The same seed repeats everything except times. \
+            The crowd waits for a gate whose replay store is new, which rejects every token for its --skew.
 
-            Exit status: 0 all as expected, 1 something else happened, 2 could not run or was interrupted, 64 usage.
+            Exit status: 0 all as expected, 1 something else happened, 2 could not run, or was interrupted while all \
+            was as expected, 64 usage.
 
             Example:
               media-token-sandbox serve --listen 127.0.0.1:8090 --keys-to sandbox-keys &
-              sleep 2; (umask 077; openssl rand -hex 32 > grant.key)
+              until curl -sf http://127.0.0.1:8090/healthz; do sleep 1; done
+              (umask 077; openssl rand -hex 32 > grant.key)
               media-token-sandbox crowd --print-gate > gate.json
               media-token serve --config gate.json --listen 127.0.0.1:8080 \\
                 --admin 127.0.0.1:8081 &
+              gate=$!; until curl -sf http://127.0.0.1:8081/healthz; do sleep 1; done
               media-token-sandbox crowd --devices 100 --seconds 5 \\
                 --service http://127.0.0.1:8090 --gate http://127.0.0.1:8080 \\
-                --admin http://127.0.0.1:8081
+                --memory-of gate=$gate
             """,
         groups: CrowdOptions.groups)
 
@@ -59,6 +62,6 @@ enum CrowdCommand {
         }
         if let file = options.json, file != "-" { try ReportFile.write(report.json.document + "\n", to: file) }
         if let file = options.page { try ReportFile.write(report.page, to: file) }
-        return !isComplete ? .undecided : figures.tally.isAsExpected ? .success : .rejected
+        return !figures.tally.isAsExpected ? .rejected : isComplete ? .success : .undecided
     }
 }

@@ -4,7 +4,8 @@ internal import MediaToken
 internal import Sandbox
 internal import TextEncodings
 
-/// An app of the crowd: Adobe's SDK as a value, with what it leaves to others: the app's code, REST v2, and the viewer's web view.
+/// One app of the crowd. It drives Adobe's SDK, which is a value (`Device`), and plays what surrounds an SDK: the app's code, the
+/// calls of REST v2, and the viewer's web view.
 final class CrowdApp {
     /// Who the viewer is, and where the viewer logs in.
     struct Viewer {
@@ -16,7 +17,7 @@ final class CrowdApp {
     }
 
     enum Ending {
-        /// The app was opened, and its viewer is logged in; or the viewer is logged out.
+        /// What was asked for has happened: the viewer is logged in after `open`, and logged out after `logOut`.
         case done
         case token(String)
         case refused(String)
@@ -32,7 +33,7 @@ final class CrowdApp {
     /// The media token that came with a decision, until the SDK asks for it.
     private var decided: String?
     /// The status and the code of the last answer, if it refused something.
-    private var refusal = (status: 0, code: "no login")
+    private var refusal = (status: 0, code: "no request was made")
     private var hasTriedLogin = false
     private var ended: ((Ending) -> Void)?
     private let note: (CrowdEvent.Place, String) -> Void
@@ -145,7 +146,12 @@ final class CrowdApp {
             }
             decide(token.resource, login.mvpd, number) { [self] token, _ in answer(number, .mediaToken(token)) }
         case .logout(_, let mvpd):
-            api("logout/\(encoded(mvpd?.text ?? ""))", .login) { [self] _ in answer(number, .loggedOut) }
+            // An SDK whose login was refused knows no MVPD, but the service may still know the login.
+            api("logout/\(encoded((mvpd ?? viewer.mvpd).text))", .logout) { [self] object in
+                let isOut = (try? object?.object("logouts")) != nil
+                note(.login, isOut ? "logged out" : printable("no logout: \(refusal.code)", limit: 80))
+                answer(number, .loggedOut)
+            }
         default: fail(number)
         }
     }
@@ -213,7 +219,7 @@ final class CrowdApp {
                 note(.login, "wrong password")
                 return submit(form)
             }
-            guard answer?.status == 302, let url = answer?.header("Location") else {
+            guard answer?.status == 302, let url = answer?.header("Location"), url.hasPrefix(Self.redirectURL) else {
                 refusal = Self.refusal(answer, nil)
                 return call(.setSelectedProvider(nil))
             }

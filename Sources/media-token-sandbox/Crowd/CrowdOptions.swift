@@ -18,7 +18,7 @@ struct CrowdOptions {
                 CommandOption("resource", "ID", "Resource that they play (default TNT)"),
                 CommandOption("path", "PATH", "Path of the manifest (default /live/tnt/index.m3u8)"),
                 CommandOption("retry-window", nil, "The gate's route has a retry-window"),
-                CommandOption("print-gate", nil, "Print the configuration of a gate for the crowd, and end"),
+                CommandOption("print-gate", nil, "Print the configuration of a gate for the crowd, and exit"),
             ]),
         OptionGroup(
             heading: "Crowd:",
@@ -27,7 +27,7 @@ struct CrowdOptions {
                 CommandOption("seconds", "S", "Time in which they arrive (default 60)"),
                 CommandOption(
                     "curve", "CURVE", "How they arrive: \(CrowdCurve.allCases.map(\.rawValue).joined(separator: ", "))"),
-                CommandOption("seed", "N", "What the devices do, and when (default 1)"),
+                CommandOption("seed", "N", "Seed of the random choices (default 1); the same one repeats the run"),
                 CommandOption(
                     "only", "STORY", "Play this story only (repeatable): \(stories.joined(separator: ", "))"),
                 CommandOption("workers", "N", "Threads (default 2)"),
@@ -36,10 +36,11 @@ struct CrowdOptions {
         OptionGroup(
             heading: "Output:",
             options: [
-                CommandOption("json", "FILE", "Write a JSON object; with - print it in place of the text"),
-                CommandOption("page", "FILE", "Write a page with plots (HTML in one file)"),
-                CommandOption("admin", "URL", "Admin address of the gate, to plot its memory"),
-                CommandOption("memory-of", "NAME=PID", "Plot the memory of this process too (repeatable)"),
+                CommandOption(
+                    "json", "FILE", "Write a JSON object, replacing the file; with - print it in place of the text"),
+                CommandOption("page", "FILE", "Write a page with plots (HTML in one file); replaces the file"),
+                CommandOption(
+                    "memory-of", "NAME=PID", "Plot the memory of this process too, such as the gate's (repeatable)"),
             ]),
     ]
 
@@ -49,7 +50,7 @@ struct CrowdOptions {
     let json: String?
     let page: String?
     let printsGate: Bool
-    let watched: [(name: String, source: MemoryWatch.Source)]
+    let watched: [MemoryWatch.Part]
 
     init(_ given: Arguments) throws(UsageError) {
         guard given.operands.isEmpty else { throw UsageError("expected options only") }
@@ -97,17 +98,14 @@ struct CrowdOptions {
         return url
     }
 
-    private static func watched(
-        _ given: Arguments
-    ) throws(UsageError) -> [(name: String, source: MemoryWatch.Source)] {
-        var watched: [(name: String, source: MemoryWatch.Source)] = [("crowd", .process(id: "self"))]
-        if let url = try url("admin", given) { watched.append(("gate", .metrics(url))) }
+    private static func watched(_ given: Arguments) throws(UsageError) -> [MemoryWatch.Part] {
+        var watched: [MemoryWatch.Part] = [("crowd", "self")]
         for text in given.all("memory-of") {
             let parts = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2, !watched.contains(where: { $0.name == parts[0] }), let id = UInt32(parts[1]) else {
                 throw UsageError("--memory-of is '\(printable(text))'; expected NAME=PID, with each name once")
             }
-            watched.append((parts[0], .process(id: "\(id)")))
+            watched.append((parts[0], "\(id)"))
         }
         return watched
     }

@@ -21,7 +21,7 @@ struct CrowdRun {
 
     /// Plays with one device, about once per second, until the gate's store is no longer new.
     ///
-    /// - Throws: An error if the sandbox or the gate gives no answer.
+    /// - Throws: An error if the sandbox or the gate gives no answer, or the store is still new after two minutes.
     func waitForGate() throws(CommandError) {
         for attempt in 0..<Self.patience {
             var settings = settings
@@ -41,19 +41,19 @@ struct CrowdRun {
             }
             sleep(1)
         }
+        throw CommandError(
+            "the gate still answers TOKEN_PREDATES_STORE after \(Self.patience) s; is its --skew longer?")
     }
 
     func play(
-        watching sources: [(name: String, source: MemoryWatch.Source)]
+        watching parts: [MemoryWatch.Part]
     ) throws(CommandError) -> (CrowdFigures, [MemoryWatch.Series]) {
         let progress = CrowdProgress()
-        let watch: MemoryWatch
-        do { watch = try MemoryWatch(sources) } catch { throw Self.noDescriptors }
+        var watch = MemoryWatch(parts)
         var bar = ProgressBar("crowd", total: plan.devices)
         let figures = try figures(progress, plan, settings, workers: workers) {
             watch.sampleIfDue()
             bar.update(progress.devices.load(ordering: .relaxed))
-            if Interruption.isRequested { progress.isCancelled.store(true, ordering: .relaxed) }
         }
         return (figures, watch.series)
     }

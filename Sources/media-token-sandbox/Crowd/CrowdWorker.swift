@@ -1,3 +1,4 @@
+internal import CommandShell
 internal import EventLoops
 internal import HTTPCalling
 internal import LoadTest
@@ -7,7 +8,7 @@ internal import Threading
 
 /// A kind of call, whose latencies are reported together.
 enum CrowdStep: String, CaseIterable {
-    case register, configure, login, authorize, play, stream
+    case register, configure, login, authorize, play, stream, logout
 }
 
 /// Where a crowd goes, and how.
@@ -64,10 +65,9 @@ struct CrowdFigures: Sendable {
     fileprivate func turn(_ seconds: Double) -> Int { min(turns.count - 1, Int(seconds / turnSeconds)) }
 }
 
-/// The devices that have come to their end, counted by all workers, and whether the run is to end early.
+/// The devices that have come to their end, counted by all workers.
 final class CrowdProgress: Sendable {
     let devices = Atomic<Int>(0)
-    let isCancelled = Atomic<Bool>(false)
 }
 
 /// Plays a part of a crowd, on one thread.
@@ -100,11 +100,11 @@ final class CrowdWorker {
         figures = CrowdFigures(seconds: plan.seconds)
     }
 
-    /// Runs until the last party is done, or the run is cancelled.
+    /// Runs until the last party is done, or the program is interrupted; parties that are under way then are not counted.
     func run() -> CrowdFigures {
         begin = MonotonicTime.nanoseconds
         receiveArrivals()
-        loop.run { progress.isCancelled.load(ordering: .relaxed) || (arrival == nil && underWay == 0) }
+        loop.run { Interruption.isRequested || (arrival == nil && underWay == 0) }
         (arrival, pauses) = (nil, [:])
         figures.seconds = elapsed
         return figures
@@ -125,7 +125,7 @@ final class CrowdWorker {
             }
             parties.removeFirst()
             underWay += 1
-            figures.arrivals[figures.turn(party.arrival)] += party.story.devices
+            figures.arrivals[figures.turn(elapsed)] += party.story.devices
             PartyRun(party, self).start()
         }
     }
@@ -147,9 +147,12 @@ final class CrowdWorker {
         if let body { headers.append(("Content-Type", Self.type(of: body, step))) }
         let due = MonotonicTime.nanoseconds
         pool.send(target, headers: headers, body: body.map { Array($0.utf8) }) { [unowned self] answer in
-            let nanoseconds = MonotonicTime.nanoseconds - due
-            figures.latencies[step, default: LatencyHistogram()].record(nanoseconds)
-            if step == .play { figures.turns[figures.turn(elapsed)].record(nanoseconds) }
+            // How long no answer took says nothing of the server's speed.
+            if answer != nil {
+                let nanoseconds = MonotonicTime.nanoseconds - due
+                figures.latencies[step, default: LatencyHistogram()].record(nanoseconds)
+                if step == .play { figures.turns[figures.turn(elapsed)].record(nanoseconds) }
+            }
             completion(answer)
         }
     }

@@ -9,14 +9,13 @@ internal import TextEncodings
 final class PartyRun {
     /// Longer than a second: a second play of a viewer in the same second would have the same token.
     private static let pauseMilliseconds = 1100
-    private static let cookieName = "Set-Cookie"
 
     private let worker: CrowdWorker
     private let party: CrowdParty
     private let mvpd: MVPDID
     private var apps: [CrowdApp] = []
     private var seen = CrowdOutcome()
-    /// How often each token was accepted.
+    /// How often each token was accepted, by the answer's status or by its code.
     private var acceptances: [String: Int] = [:]
     private var cookies: String?
 
@@ -101,13 +100,10 @@ final class PartyRun {
         let path = PercentEncoding.encode(post.isElsewhere ? "/no-route-of-the-crowd/index.m3u8" : settings.path)
         let key = (name: "Idempotency-Key", value: "crowd-play-\(settings.nonce)-\(party.first)")
         worker.send(.play, "/v1/play?path=\(path)", headers: post.hasKey ? [key] : [], body: token) { [self] answer in
-            let code = answer?.gateCode ?? "no answer"
-            seen.note(.play, printable(code, limit: 80), by: post.role)
-            if let answer, answer.status == 200, code == VerdictCode.validToken.rawValue {
-                acceptances[token, default: 0] += 1
-                let set = answer.headers.filter { $0.name.isSame(ignoringCaseOf: Self.cookieName) }
-                cookies = set.map { String($0.value.prefix { $0 != ";" }) }.joined(separator: "; ")
-            }
+            let play = CrowdPlay(answer)
+            seen.note(.play, CrowdStory.code(play.code, of: post))
+            if play.isAccepted { acceptances[token, default: 0] += 1 }
+            if play.isAccepted, !play.cookies.isEmpty { cookies = play.cookies.joined(separator: "; ") }
             then()
         }
     }
@@ -152,5 +148,24 @@ final class PartyRun {
 
     private static func code(_ answer: HTTPClient.Answer?) -> String {
         answer.map { printable($0.gateCode, limit: 80) } ?? "no answer"
+    }
+}
+
+/// What the gate's answer to a play says. A gate whose code, status and cookies do not agree is no gate that may be passed.
+struct CrowdPlay {
+    /// The code, with what contradicts it.
+    let code: String
+    /// Whether a player would take it for a yes.
+    let isAccepted: Bool
+    /// The cookies of the answer, in the form in which a client sends them back.
+    let cookies: [String]
+
+    init(_ answer: HTTPClient.Answer?) {
+        var code = answer.map { printable($0.gateCode, limit: 80) } ?? "no answer"
+        let (isValid, isOK) = (code == VerdictCode.validToken.rawValue, answer?.status == 200)
+        cookies = answer?.values(of: "Set-Cookie").map { String($0.prefix { $0 != ";" }) } ?? []
+        if let answer, isValid != isOK { code += " with HTTP \(answer.status)" }
+        if !isValid, !cookies.isEmpty { code += " with a cookie" }
+        (self.code, isAccepted) = (code, isValid || isOK || !cookies.isEmpty)
     }
 }

@@ -9,7 +9,6 @@ struct CrowdPlanTests {
     func seed() {
         let plans = [1, 1, 2].map { CrowdPlan(devices: 1000, seconds: 60, seed: $0) }
         #expect(parties(plans[0]) == parties(plans[1]) && parties(plans[0]) != parties(plans[2]))
-        #expect(plans[0].parties(inBlock: 7) == plans[1].parties(inBlock: 7))
     }
 
     @Test("each device is in one party, whatever the size", arguments: [1, 2, 15, 16, 17, 100, 1003])
@@ -64,9 +63,8 @@ struct CrowdPlanTests {
         for party in parties(CrowdPlan(devices: 20_000, seconds: 60)) {
             let story = party.story
             let events = story.expectation(hasRetryWindow: false, segments: 2).events
-            func count(_ place: CrowdEvent.Place, _ codes: String...) -> Int {
-                events.filter { $0.key.place == place && (codes.isEmpty || codes.contains($0.key.code)) }
-                    .reduce(0) { $0 + $1.value }
+            func count(_ place: CrowdEvent.Place, _ code: String = "") -> Int {
+                events.filter { $0.key.place == place && $0.key.code.hasPrefix(code) }.reduce(0) { $0 + $1.value }
             }
             let tokens = count(.decision) > 0 ? 0 : story.hasSecondApp ? 2 : 1
             #expect(count(.play) == tokens * story.posts.reduce(0) { $0 + $1.count }, "\(story)")
