@@ -4,9 +4,12 @@ internal import Glibc
 /// The program `media-token-sandbox`. Each subcommand has a file of its own.
 @main
 enum SandboxCommand {
-    private static let command = Command(
+    private static let command: Command = Command(
         syntax,
-        [ServeCommand.command, DemoCommand.command, CardsCommand.command, SSOCommand.command, CrowdCommand.command],
+        [
+            ServeCommand.command, DemoCommand.command, CardsCommand.command, SSOCommand.command, CrowdCommand.command,
+            HelpCommand.command(of: "media-token-sandbox", example: "crowd") { command },
+        ],
         answer: { given in
             guard given.has("version") else { return nil }
             Console.print("media-token-sandbox \(ProgramVersion.text)")
@@ -23,6 +26,7 @@ enum SandboxCommand {
               cards      print what the names of MVPDs and resources bring about
               sso        tell whether two apps on a device share a login
               crowd      send many devices to a gate, and compare what happens with what must
+              help       print the help of a command
 
             Everything that it issues is a sandbox's. Never load its keys into a gate that viewers can reach.
 

@@ -11,7 +11,8 @@ enum MediaTokenCommand {
             VerifyCommand.command, InspectCommand.command, IssueCommand.command, KeysCommand.command,
             ReplaysCommand.command, ServeCommand.command, GrantCommand.command, DemoCommand.command,
             BenchCommand.command, CompletionsCommand.command(of: { command }),
-            ManualCommand.command(of: { command }), HelpCommand.command(of: { command }),
+            ManualCommand.command(of: { command }),
+            HelpCommand.command(of: "media-token", example: "keys list") { command },
         ],
         answer: { given in
             guard given.has("version") else { return nil }

@@ -111,9 +111,10 @@ struct ExampleTests {
         try examples.run()
     }
 
-    @Test("those of the sandbox's --help", arguments: [[], ["serve"], ["demo"], ["cards"], ["sso"], ["crowd"]])
-    func sandbox(command: [String]) throws {
-        let examples = try Examples(help: try Program.sandbox.succeed(command + ["--help"]))
+    @Test("those of the sandbox's --help", arguments: ["", "serve", "demo", "cards", "sso", "crowd", "help"])
+    func sandbox(command: String) throws {
+        let words = command.isEmpty ? ["--help"] : [command, "--help"]
+        let examples = try Examples(help: try Program.sandbox.succeed(words))
         #expect(!examples.examples.isEmpty)
         try examples.run()
     }

@@ -1,0 +1,31 @@
+/// `help`: prints the `--help` of a command.
+package enum HelpCommand {
+    /// - Parameters:
+    ///   - name: The name of the program.
+    ///   - example: The words of a command, for the example.
+    ///   - program: The program whose commands have the help.
+    package static func command(
+        of name: String, example: String, _ program: @escaping @Sendable () -> Command
+    ) -> Command {
+        let syntax = CommandSyntax(
+            name: "\(name) help", operands: "[COMMAND]...",
+            summary: "Print the help of a command, or of the program.",
+            details: """
+                It is the text of '\(name) COMMAND --help'.
+
+                Exit status: 0 done, 64 usage.
+
+                Example:
+                  \(name) help \(example)
+                """,
+            groups: [])
+        return Command(syntax) { arguments in
+            let command = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
+                var command = program()
+                for name in given.operands { command = try Command.named(name, among: command.commands) }
+                return command
+            }
+            return command.run(["--help"])
+        }
+    }
+}
