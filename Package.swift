@@ -150,7 +150,7 @@ let package = Package(
             ]),
         .testTarget(
             name: "HTTPTests",
-            dependencies: ["EventLoops", "HTTPMessages", "HTTPServing", "TestSupport", "TextEncodings"]),
+            dependencies: ["EventLoops", "HTTPCalling", "HTTPMessages", "HTTPServing", "TestSupport", "TextEncodings"]),
         .testTarget(name: "CapturesTests", dependencies: ["Captures", "TestSupport", "TextEncodings"]),
         .testTarget(name: "StreamPathsTests", dependencies: ["StreamPaths"]),
         .testTarget(name: "TokenCryptoTests", dependencies: ["TestSupport", "TextEncodings", "TokenCrypto"]),

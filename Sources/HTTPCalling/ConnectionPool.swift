@@ -12,15 +12,18 @@ package final class ConnectionPool {
     private let loop: EventLoop
     private let server: ServerURL
     private let most: Int
+    private let bodyLimit: Int
     private var made = 0
     private var idle: [HTTPClient] = []
     private var waiting: [Request] = []
     /// The number of requests at the front of ``waiting`` that were sent.
     private var taken = 0
 
-    /// - Parameter most: The most connections at a time.
-    package init(_ loop: EventLoop, _ server: ServerURL, most: Int) {
-        (self.loop, self.server, self.most) = (loop, server, most)
+    /// - Parameters:
+    ///   - most: The most connections at a time.
+    ///   - bodyLimit: The most bytes of an answer's body.
+    package init(_ loop: EventLoop, _ server: ServerURL, most: Int, bodyLimit: Int = 1 << 20) {
+        (self.loop, self.server, self.most, self.bodyLimit) = (loop, server, most, bodyLimit)
     }
 
     /// Sends a request as ``HTTPClient/send(_:headers:body:_:)`` does, as soon as a connection is free.
@@ -33,7 +36,7 @@ package final class ConnectionPool {
             sendNext(by: client)
         } else if made < most {
             made += 1
-            sendNext(by: HTTPClient(loop, address: server.host, port: server.port, timeout: 30))
+            sendNext(by: HTTPClient(loop, address: server.host, port: server.port, timeout: 30, bodyLimit: bodyLimit))
         }
     }
 

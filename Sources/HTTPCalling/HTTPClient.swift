@@ -13,7 +13,8 @@ package final class HTTPClient {
     private let port: UInt16
     private let timeout: Duration
     private var connection: StreamConnection?
-    private var reader = HTTPAnswerReader()
+    private let bodyLimit: Int
+    private var reader: HTTPAnswerReader
     /// What the answer to the pending request goes to, and until when it may come.
     private var pending: (completion: (Answer?) -> Void, end: ContinuousClock.Instant)?
     private var timer: LoopTimer?
@@ -21,8 +22,12 @@ package final class HTTPClient {
     /// - Parameters:
     ///   - address: the server's address; an IPv6 address without brackets.
     ///   - timeout: the longest time to wait for an answer, in seconds.
-    package init(_ loop: EventLoop, address: String = "127.0.0.1", port: UInt16, timeout: Int32 = 10) {
+    ///   - bodyLimit: the most bytes of an answer's body. A longer answer counts as none.
+    package init(
+        _ loop: EventLoop, address: String = "127.0.0.1", port: UInt16, timeout: Int32 = 10, bodyLimit: Int = 1 << 20
+    ) {
         (self.loop, self.address, self.port, self.timeout) = (loop, address, port, .seconds(Int(timeout)))
+        (self.bodyLimit, reader) = (bodyLimit, HTTPAnswerReader(bodyLimit: bodyLimit))
     }
 
     /// Sends a request: a POST if it has a body, otherwise a GET. Only one request may be pending at a time.
@@ -35,7 +40,7 @@ package final class HTTPClient {
         _ completion: @escaping (Answer?) -> Void
     ) {
         var request = "\(body == nil ? "GET" : "POST") \(target) HTTP/1.1\r\n"
-        if !headers.contains(where: { $0.name == "Host" }) {
+        if !headers.contains(where: { $0.name.isSame(ignoringCaseOf: "Host") }) {
             request += "Host: \(address.contains(":") ? "[\(address)]" : address):\(port)\r\n"
         }
         for (name, value) in headers { request += "\(name): \(value)\r\n" }
@@ -65,7 +70,7 @@ package final class HTTPClient {
     }
 
     private func connect() throws(StreamConnection.Ending) -> StreamConnection {
-        reader = HTTPAnswerReader()
+        reader = HTTPAnswerReader(bodyLimit: bodyLimit)
         return try StreamConnection(
             to: address, port: port, tls: nil, on: loop, received: { [unowned self] in receive($0) },
             ended: { [unowned self] _ in

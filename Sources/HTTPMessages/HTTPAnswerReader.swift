@@ -20,10 +20,10 @@ package struct HTTPAnswerReader: Sendable {
 
     /// The most bytes of a line of an answer's head.
     private static let lineLimit = 1 << 20
-    /// The most bytes of an answer's body: segments of a stream are longer than anything else that is read.
-    private static let bodyLimit = 1 << 26
+    private let bodyLimit: Int
 
-    package init() {}
+    /// - Parameter bodyLimit: The most bytes of an answer's body.
+    package init(bodyLimit: Int = 1 << 20) { self.bodyLimit = bodyLimit }
 
     /// Whether no bytes have come beyond the last answer.
     package var isEmpty: Bool { input.count == 0 }
@@ -77,7 +77,7 @@ package struct HTTPAnswerReader: Sendable {
         }
         let lengths = values(of: "content-length")
         guard values(of: "transfer-encoding").isEmpty, lengths.count <= 1 else { throw Self.malformed }
-        guard let length = lengths.isEmpty ? 0 : Int(lengths[0]), (0...Self.bodyLimit).contains(length) else {
+        guard let length = lengths.isEmpty ? 0 : Int(lengths[0]), (0...bodyLimit).contains(length) else {
             throw Self.malformed
         }
         self.length = length

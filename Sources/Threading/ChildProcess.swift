@@ -11,7 +11,7 @@ package enum ChildProcess {
     /// signal blocked, whatever the calling thread has.
     ///
     /// - Parameters:
-    ///   - words: The path of the program, and its arguments.
+    ///   - words: The program, by its path or by a name that is looked up in PATH, and its arguments.
     ///   - output: The descriptor that becomes its standard output.
     ///   - errors: The descriptor that becomes its standard error.
     /// - Returns: The ID of the process, which the caller must wait for.
@@ -25,9 +25,9 @@ package enum ChildProcess {
             posix_spawn_file_actions_destroy(&actions)
             posix_spawnattr_destroy(&attributes)
         }
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)

@@ -74,7 +74,7 @@ struct SandboxKeyTests {
         try sandbox.wait { try Program("curl").run(["-s", "http://127.0.0.1:\(port)/healthz"]).status == 0 }
         let site = "http://127.0.0.1:\(port)/healthz?[1-3000]"
         let outcome = try Program("curl").run([
-            "-s", "-o", "/dev/null", "--max-time", "10", "-w", "%{http_code}\n", site,
+            "-s", "-o", "/dev/null", "--fail-early", "--max-time", "10", "-w", "%{http_code}\n", site,
         ])
         #expect(outcome.output.split(separator: "\n").count { $0 == "200" } == 3000, "\(outcome.errors)")
     }

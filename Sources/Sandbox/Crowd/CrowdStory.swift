@@ -45,7 +45,7 @@ package struct CrowdStory: Sendable, Equatable {
 
     /// A token that is posted to the gate.
     package struct Post: Sendable, Equatable {
-        /// Who posts it, where that matters: it stands behind the gate's code.
+        /// Who posts it, if that matters. The report shows the name in parentheses after the gate's code.
         package var poster: String?
         /// Whether it is posted for a path that no route names.
         package var isElsewhere = false

@@ -17,9 +17,6 @@ package struct SandboxKeys: Sendable {
     /// The organization of the certificates. A gate warns of a key whose certificate or file name contains the word sandbox.
     package static let organization = "SANDBOX of media-token-sandbox"
 
-    /// The name of the file by which a directory of a sandbox is known.
-    package static let firstCertificate = "sandbox-first.pem"
-
     private static let validSeconds: Int64 = 367 * dayOfSeconds
     /// Tokens of a clock that is behind must verify too, so the certificates are valid a day before they are made.
     private static let dayOfSeconds: Int64 = 86_400
@@ -49,7 +46,7 @@ package struct SandboxKeys: Sendable {
         guard let store else { throw .libcrypto("no SHA-1 for a Java keystore") }
         return [
             ("sandbox-public-key.pem", Array(try first.publicKey.pemText().utf8)),
-            (Self.firstCertificate, Array(try certificates[0].pemText().utf8)),
+            ("sandbox-first.pem", Array(try certificates[0].pemText().utf8)),
             ("sandbox-second.pem", Array(try certificates[1].pemText().utf8)),
             ("media_token_keystore.jks", store),
         ]

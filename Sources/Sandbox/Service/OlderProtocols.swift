@@ -184,8 +184,7 @@ struct OlderProtocols: Sendable {
         let pairs = call.header("cookie")?.split(separator: ";") ?? []
         let value = pairs.map { $0.drop { $0 == " " } }.first { $0.hasPrefix("\(Self.cookie)=") }
         return value.flatMap { value in
-            let bytes = Array(value.utf8.dropFirst(Self.cookie.utf8.count + 1))
-            return (try? PercentEncoding.decode(bytes[...])).flatMap { String(utf8: $0) }
+            PassCall.decoded(Array(value.utf8.dropFirst(Self.cookie.utf8.count + 1))[...], plus: UInt8(ascii: "+"))
         }
     }
 

@@ -16,7 +16,10 @@ struct PassCall {
     /// Reads the call; `nil` if its path or parameters cannot be decoded.
     init?(_ request: HTTPRequest, at now: Timestamp) {
         var path: [String] = []
-        for segment in request.path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst() {
+        // Clients whose base URL ends with a slash begin their paths with two.
+        let slash = UInt8(ascii: "/")
+        let segments = request.path.drop { $0 == slash }.split(separator: slash, omittingEmptySubsequences: false)
+        for segment in segments {
             guard let text = Self.decoded(segment, plus: UInt8(ascii: "+")) else { return nil }
             path.append(text)
         }
@@ -25,11 +28,9 @@ struct PassCall {
             request.onlyText(of: .contentType)?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
         for text in [request.query ?? [], isForm ? request.body : []] {
             for pair in text.split(separator: UInt8(ascii: "&")) {
-                let name = pair.prefix { $0 != UInt8(ascii: "=") }
-                guard let name = Self.decoded(name), let value = Self.decoded(pair.dropFirst(name.utf8.count + 1))
-                else {
-                    return nil
-                }
+                let rawName = pair.prefix { $0 != UInt8(ascii: "=") }
+                guard let name = Self.decoded(rawName), let value = Self.decoded(pair.dropFirst(rawName.count + 1))
+                else { return nil }
                 parameters[name] = value
             }
         }
@@ -37,11 +38,11 @@ struct PassCall {
         (self.request, self.now) = (request, now)
     }
 
-    private static func decoded(_ text: ArraySlice<UInt8>, plus: UInt8 = UInt8(ascii: " ")) -> String? {
+    static func decoded(_ text: ArraySlice<UInt8>, plus: UInt8 = UInt8(ascii: " ")) -> String? {
         (try? PercentEncoding.decode(text, plus: plus)).flatMap { String(utf8: $0) }.flatMap { isText($0) ? $0 : nil }
     }
 
-    /// Whether a token can carry the text, which is XML (XML 1.0, 2.2).
+    /// Whether the text has only characters that XML 1.0 allows (2.2): tokens are XML.
     static func isText(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy { scalar in
             switch scalar.value {
@@ -61,14 +62,14 @@ struct PassCall {
         header("authorization").flatMap { $0.lowercased().hasPrefix("bearer ") ? String($0.dropFirst(7)) : nil }
     }
 
-    /// The device of `AP-Device-Identifier: fingerprint BASE64`, at a service provider. Bytes that are no text are written in
-    /// hexadecimal.
+    /// The device of `AP-Device-Identifier: fingerprint BASE64`, at a service provider. Bytes that are no text become
+    /// `hex:` and their digits.
     func place(of provider: String) throws(EnhancedError) -> SandboxState.Place {
         guard let words = header("ap-device-identifier")?.split(separator: " "), words.count == 2,
             words[0] == "fingerprint", let bytes = Self.base64(words[1])
         else { throw .device }
         let text = String(utf8: bytes[...]).flatMap { Self.isText($0) ? $0 : nil }
-        return SandboxState.Place(provider: provider, device: text ?? bytes.hexadecimal)
+        return SandboxState.Place(provider: provider, device: text ?? "hex:\(bytes.hexadecimal)")
     }
 
     /// The viewer of `AP-TempPass-Identity: BASE64`.
@@ -92,7 +93,7 @@ extension Substring {
 }
 
 extension HTTPRequest {
-    fileprivate func onlyText(of name: HTTPFieldName) -> String? {
+    func onlyText(of name: HTTPFieldName) -> String? {
         onlyValue(of: name).flatMap { String(utf8: $0) }
     }
 }

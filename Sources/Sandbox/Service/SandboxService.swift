@@ -20,7 +20,7 @@ package final class SandboxService: Sendable {
     private let files: [(name: String, bytes: [UInt8])]
 
     package init(_ keys: SandboxKeys, _ settings: SandboxSettings) throws(CryptoError) {
-        // Not by the seed, or sandboxes with one seed would take each other's bearer tokens.
+        // Independent of the seed: sandboxes with one seed must not accept each other's bearer tokens.
         let secret = (0..<32).map { _ in UInt8.random(in: 0...255) }
         registration = try Registration(secret: secret, lifetimeSeconds: settings.bearerSeconds)
         let temporary = TemporaryAccess(settings: settings)
@@ -35,24 +35,22 @@ package final class SandboxService: Sendable {
     /// Answers a request that came at `machineTime`, by the clock of the sandbox.
     package func answer(_ request: HTTPRequest, at machineTime: Timestamp) -> SandboxAnswer {
         let now = machineTime.advanced(byMilliseconds: settings.clockMilliseconds)
-        guard let call = PassCall(request, at: now) else { return refuse(.undecodable) }
-        var answer = route(call)
+        var answer = PassCall(request, at: now).map(route) ?? refuse(.undecodable)
         if settings.latencyMilliseconds.upperBound > 0 {
             answer.delay += state.withLock { settings.latencyMilliseconds.randomElement(using: &$0.random) ?? 0 }
         }
-        if let origin = call.header("origin") { answer.answer.allow(origin) }
+        if let origin = request.onlyText(of: "origin") { answer.answer.allow(origin) }
         return answer
     }
 
-    /// The path of a request as a log may have it: without the code of a session, with which anybody could log in.
+    /// The path of a request for logs. `CODE` replaces the code of a session, because anybody who has it can log in.
     package static func pathWithoutCode(of request: HTTPRequest) -> String {
-        var parts = String(decoding: request.path, as: UTF8.self).split(
-            separator: "/", omittingEmptySubsequences: false)
-        for index in parts.indices.dropFirst(2)
-        where ["code", "sessions"].contains(parts[index - 1]) || parts[index - 2] == "authenticate" {
-            parts[index] = "CODE"
+        guard var path = PassCall(request, at: .now)?.path, path.count > 4 else {
+            return String(decoding: request.path, as: UTF8.self)
         }
-        return parts.joined(separator: "/")
+        if path[2] == "authenticate" || path[3] == "sessions" { path[4] = "CODE" }
+        if path.count > 5, path[3] == "profiles", path[4] == "code" { path[5] = "CODE" }
+        return "/" + path.joined(separator: "/")
     }
 
     private func route(_ call: PassCall) -> SandboxAnswer {
@@ -109,6 +107,7 @@ package final class SandboxService: Sendable {
     private func answerAPI(
         _ call: PassCall, of provider: String, _ rest: [String]
     ) throws(EnhancedError) -> SandboxAnswer {
+        if ["profiles", "decisions", "logout"].contains(rest[0]), rest.count > 1, rest.last == "" { throw .mvpd }
         switch (call.method, rest[0], rest.count) {
         case ("GET", "configuration", 1): return Configuration.answer(provider, now: call.now)
         case ("POST", "decisions", 3): return try decide(rest[1], call, mvpd: rest[2], at: call.place(of: provider))
@@ -137,7 +136,8 @@ package final class SandboxService: Sendable {
             return try profiles.show(call, at: session.place, mvpd: session.mvpd ?? "", state)
         case (_, "profiles", _):
             return try profiles.show(call, at: call.place(of: provider), mvpd: rest.dropFirst().first, state)
-        default: return profiles.end(rest[1], call, at: try call.place(of: provider), &state)
+        case (_, "logout", _): return profiles.end(rest[1], call, at: try call.place(of: provider), &state)
+        default: throw .unknown
         }
     }
 
@@ -145,7 +145,6 @@ package final class SandboxService: Sendable {
         _ name: String, _ call: PassCall, mvpd: String, at place: SandboxState.Place
     ) throws(EnhancedError) -> SandboxAnswer {
         guard let kind = Decisions.Kind(rawValue: name) else { throw .unknown }
-        guard !mvpd.isEmpty else { throw .mvpd }
         let resources = try decisions.resources(call)
         let cards = resources.compactMap { TestCard.chosen(for: $0, mvpd: mvpd) }
         if let failure = cards.lazy.compactMap(\.failure).first { throw failure }

@@ -96,13 +96,16 @@ struct Sessions: Sendable {
         return .json(200, .object(members))
     }
 
-    /// Whether a browser may be sent to `url` after the login: a scheme that runs nothing in the browser, `://`, and something
-    /// behind it (RFC 3986, 3.1), all in visible ASCII that needs no quotes.
+    /// Whether a browser may be sent to `url` after the login: a scheme that browsers do not execute (RFC 3986, 3.1) and `://`,
+    /// for the web with a host behind it, all in visible ASCII that needs no quotes.
     static func isRedirect(_ url: String) -> Bool {
         guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !#""<>\^`{|}"#.utf8.contains($0) }),
-            let mark = url.firstRange(of: "://"), let next = url[mark.upperBound...].first, next != "/"
+            let mark = url.firstRange(of: "://")
         else { return false }
         let scheme = url[..<mark.lowerBound].lowercased()
+        if ["http", "https"].contains(scheme), url[mark.upperBound...].first.map({ $0 == "/" }) ?? true {
+            return false
+        }
         return scheme.first.map { ("a"..."z").contains($0) } ?? false
             && scheme.utf8.allSatisfy { $0.isLetterOrDigit || "+-.".utf8.contains($0) }
             && !["javascript", "data", "vbscript", "file", "blob", "view-source"].contains(scheme)

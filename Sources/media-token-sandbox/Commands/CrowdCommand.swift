@@ -23,12 +23,13 @@ enum CrowdCommand {
 
             Example:
               media-token-sandbox serve --listen 127.0.0.1:8090 --keys-to sandbox-keys &
-              until curl -sf http://127.0.0.1:8090/healthz; do sleep 1; done
+              curl -sf --retry 9 --retry-connrefused http://127.0.0.1:8090/healthz
               (umask 077; openssl rand -hex 32 > grant.key)
               media-token-sandbox crowd --print-gate > gate.json
               media-token serve --config gate.json --listen 127.0.0.1:8080 \\
                 --admin 127.0.0.1:8081 &
-              gate=$!; until curl -sf http://127.0.0.1:8081/healthz; do sleep 1; done
+              gate=$!
+              curl -sf --retry 9 --retry-connrefused http://127.0.0.1:8081/healthz
               media-token-sandbox crowd --devices 100 --seconds 5 \\
                 --service http://127.0.0.1:8090 --gate http://127.0.0.1:8080 \\
                 --memory-of gate=$gate

@@ -97,7 +97,7 @@ struct CrowdReport {
         return [
             "devices": number(plan.devices), "seconds": .number(plan.seconds), "curve": .text(plan.curve.rawValue),
             "seed": .text("\(plan.seed)"), "isComplete": .boolean(!wasInterrupted),
-            "isAsExpected": .boolean(tally.isAsExpected && !wasInterrupted), "devicesDone": number(tally.devices),
+            "isAsExpected": .boolean(tally.isAsExpected), "devicesDone": number(tally.devices),
             "playsStarted": number(tally.plays), "acceptedTooOften": number(tally.acceptedTooOften),
             "disagreements": number(tally.disagreeing), "examples": .list(examples.map { .text($0) }),
             "stories": object(stories), "counts": object(places), "times": times,

@@ -73,6 +73,8 @@ final class CrowdProgress: Sendable {
 /// Plays a part of a crowd, on one thread.
 final class CrowdWorker {
     let settings: CrowdSettings
+    /// The most bytes of a segment of the stream.
+    private static let longestSegment = 64 << 20
     private let plan: CrowdPlan
     private let loop: EventLoop
     private let pools: (service: ConnectionPool, gate: ConnectionPool, stream: ConnectionPool)
@@ -93,9 +95,13 @@ final class CrowdWorker {
         _ plan: CrowdPlan, _ settings: CrowdSettings, number: Int = 0, of workers: Int = 1, _ progress: CrowdProgress
     ) throws {
         let loop = try EventLoop(hasPreciseTimers: true)
-        func pool(_ server: ServerURL) -> ConnectionPool { ConnectionPool(loop, server, most: settings.connections) }
+        func pool(_ server: ServerURL, _ bodyLimit: Int = 1 << 20) -> ConnectionPool {
+            ConnectionPool(loop, server, most: settings.connections, bodyLimit: bodyLimit)
+        }
         (self.plan, self.settings, self.loop, self.progress) = (plan, settings, loop, progress)
-        pools = (pool(settings.service), pool(settings.gate), pool(settings.stream ?? settings.gate))
+        pools = (
+            pool(settings.service), pool(settings.gate), pool(settings.stream ?? settings.gate, Self.longestSegment)
+        )
         blocks = stride(from: number, to: plan.blocks, by: workers).makeIterator()
         figures = CrowdFigures(seconds: plan.seconds)
     }

@@ -15,7 +15,7 @@ final class PartyRun {
     private let mvpd: MVPDID
     private var apps: [CrowdApp] = []
     private var seen = CrowdOutcome()
-    /// How often each token was accepted, by the answer's status or by its code.
+    /// How often the gate accepted each token.
     private var acceptances: [String: Int] = [:]
     private var cookies: String?
 
@@ -151,21 +151,26 @@ final class PartyRun {
     }
 }
 
-/// What the gate's answer to a play says. A gate whose code, status and cookies do not agree is no gate that may be passed.
+/// The gate's answer to a play. If its code, its status and its grant contradict each other, ``code`` says so.
 struct CrowdPlay {
-    /// The code, with what contradicts it.
     let code: String
-    /// Whether a player would take it for a yes.
+    /// Whether a client could take the answer for an acceptance.
     let isAccepted: Bool
     /// The cookies of the answer, in the form in which a client sends them back.
     let cookies: [String]
 
     init(_ answer: HTTPClient.Answer?) {
-        var code = answer.map { printable($0.gateCode, limit: 80) } ?? "no answer"
-        let (isValid, isOK) = (code == VerdictCode.validToken.rawValue, answer?.status == 200)
-        cookies = answer?.values(of: "Set-Cookie").map { String($0.prefix { $0 != ";" }) } ?? []
-        if let answer, isValid != isOK { code += " with HTTP \(answer.status)" }
-        if !isValid, !cookies.isEmpty { code += " with a cookie" }
-        (self.code, isAccepted) = (code, isValid || isOK || !cookies.isEmpty)
+        guard let answer else {
+            (code, isAccepted, cookies) = ("no answer", false, [])
+            return
+        }
+        let isValid = answer.gateCode == VerdictCode.validToken.rawValue
+        let isRefusal = [401, 403, 503].contains(answer.status) && !answer.opens
+        var code = printable(answer.gateCode, limit: 80)
+        if isValid ? answer.status != 200 : !isRefusal { code += " with HTTP \(answer.status)" }
+        if !isValid, answer.opens { code += " that opens" }
+        if !answer.isConsistent { code += " and another code in the body" }
+        cookies = answer.values(of: "Set-Cookie").map { String($0.prefix { $0 != ";" }) }
+        (self.code, isAccepted) = (code, isValid || answer.opens)
     }
 }

@@ -46,7 +46,7 @@ private final class DemoSite {
 
     func answer(_ exchange: HTTPExchange) {
         let request = exchange.request
-        // Another host name would be one that its owner has pointed here, to read the page's answers (DNS rebinding).
+        // The name of an attacker's site could resolve to this address (DNS rebinding).
         guard let host = request.onlyValue(of: .host).map({ String(decoding: $0, as: UTF8.self) }),
             ["127.0.0.1", "localhost"].contains(host.prefix { $0 != ":" })
         else {

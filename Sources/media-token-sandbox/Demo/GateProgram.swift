@@ -21,21 +21,23 @@ final class GateProgram {
         let words = [program, "serve", "--config", settings, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"]
         let output = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard output >= 0 else { throw CommandError("\(log): \(String(cString: strerror(errno)))") }
-        defer { close(output) }
-        do { process = try ChildProcess.start(words, output: output, errors: output) } catch {
+        let nothing = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        defer { for descriptor in [output, nothing] { close(descriptor) } }
+        do { process = try ChildProcess.start(words, output: nothing, errors: output) } catch {
             throw CommandError("\(program): \(error.reason)")
         }
         Self.started = process
         // The program also exits when its output can no longer be written, and frees no object then.
         atexit { if GateProgram.started > 0 { kill(GateProgram.started, SIGTERM) } }
         for _ in 0..<Self.patience {
+            let hasEnded = waitpid(process, nil, WNOHANG) != 0
             let said = (try? FileBytes.read(log, limit: 1 << 16)).map { String(decoding: $0, as: UTF8.self) } ?? ""
             let line = said.split(separator: "\n").first { $0.contains(": serving on 127.0.0.1:") }
             if let port = line.flatMap({ $0.split(separator: ":").last }).flatMap({ UInt16($0) }) {
                 self.port = port
                 return
             }
-            guard waitpid(process, nil, WNOHANG) == 0 else {
+            guard !hasEnded else {
                 Self.started = 0
                 throw CommandError("the gate ended: \(said.split(separator: "\n").last ?? "it said nothing")")
             }

@@ -105,7 +105,7 @@ struct SandboxOptions {
         do { found = try FileManager.default.contentsOfDirectory(atPath: directory) } catch {
             throw CommandError("\(directory): cannot be listed")
         }
-        let isOwn = found.contains(SandboxKeys.firstCertificate)
+        let isOwn = found.contains { own.contains($0) && $0.hasPrefix("sandbox-") }
         if let other = found.first(where: { !isOwn || !own.contains($0) }) {
             let name = printable(other, limit: 80)
             throw CommandError(

@@ -4,6 +4,7 @@ internal import HTTPMessages
 internal import HTTPServing
 internal import MediaToken
 internal import Sandbox
+internal import Threading
 
 /// Serves a sandbox on sockets: hands requests to the service, and keeps its answers back for as long as it says.
 struct SandboxServer {
@@ -12,7 +13,7 @@ struct SandboxServer {
     /// Where the sandbox is served, with the port that the system chose in place of port 0.
     var listeners: [HTTPListener] { server.listeners }
 
-    /// Starts to serve, and then writes the public keys.
+    /// Takes the addresses, writes the public keys, and then serves: a client that finds the sandbox healthy also finds its keys.
     ///
     /// - Parameter note: Called on any thread with each call and its answer.
     init(
@@ -20,12 +21,17 @@ struct SandboxServer {
         note: @escaping @Sendable (HTTPRequest, HTTPAnswer) -> Void
     ) throws(CommandError) {
         let keys = try options.keys()
+        let hasKeys = Guarded(false)
         do {
             let service = try SandboxService(keys, options.settings)
             server = try HTTPServer(listeners, workers: workers) { loop in
                 let late = LateAnswers(loop)
                 return HTTPHandler { group in
                     for exchange in group {
+                        guard hasKeys.withLock({ $0 }) else {
+                            exchange.answer(HTTPAnswer(503))
+                            continue
+                        }
                         let answer = service.answer(exchange.request, at: .now)
                         note(exchange.request, answer.answer)
                         late.send(answer, to: exchange)
@@ -34,6 +40,7 @@ struct SandboxServer {
             }
         } catch { throw CommandError("\(error)") }
         try options.write(keys)
+        hasKeys.withLock { $0 = true }
     }
 
     func stop() { server.stop(withinMilliseconds: 1000) }

@@ -1,0 +1,44 @@
+import EventLoops
+import HTTPCalling
+import HTTPMessages
+import HTTPServing
+import TestSupport
+import Testing
+
+@Suite("The client")
+struct ClientTests {
+    @Test("a request that cannot be sent is completed once, and not within send, even if nobody keeps the client")
+    func unsent() throws {
+        let loop = try EventLoop()
+        var answers: [Int?] = []
+        var client: HTTPClient? = HTTPClient(loop, address: ":::", port: 1)
+        client?.send("/") {
+            answers.append($0?.status)
+            client = nil
+        }
+        #expect(answers.isEmpty)
+        loop.run { !answers.isEmpty }
+        #expect(answers == [nil] && client == nil)
+    }
+
+    @Test("a body is read up to the limit, and header names have no case")
+    func limit() throws {
+        let listener = try #require(HTTPListener("127.0.0.1:0"))
+        let server = try HTTPServer([listener], workers: 1) { _ in
+            HTTPHandler { exchanges in
+                for exchange in exchanges {
+                    var answer = HTTPAnswer(200, type: "text/plain", body: [UInt8](repeating: 0x78, count: 100))
+                    answer.add("x-lower", "1")
+                    answer.add("X-Lower", "2")
+                    exchange.answer(answer)
+                }
+            }
+        }
+        defer { server.stop(withinMilliseconds: 1000) }
+        guard case .tcp(_, let port) = server.listeners[0].place else { throw Program.Failure(description: "no port") }
+        let loop = try EventLoop()
+        let answer = try #require(HTTPClient(loop, port: port, bodyLimit: 100).ask("/"))
+        #expect(answer.body.count == 100 && answer.values(of: "X-LOWER") == ["1", "2"])
+        #expect(HTTPClient(loop, port: port, bodyLimit: 99).ask("/") == nil)
+    }
+}
