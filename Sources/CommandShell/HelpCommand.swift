@@ -1,8 +1,10 @@
 /// `help`: prints the `--help` of a command.
 package enum HelpCommand {
+    /// Makes the command `help` of a program.
+    ///
     /// - Parameters:
     ///   - name: The name of the program.
-    ///   - example: The words of a command, for the example.
+    ///   - example: The words of a command, such as `keys list`, which the help of `help` shows as its example.
     ///   - program: The program whose commands have the help.
     package static func command(
         of name: String, example: String, _ program: @escaping @Sendable () -> Command

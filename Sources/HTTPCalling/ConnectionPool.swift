@@ -1,4 +1,5 @@
 package import EventLoops
+internal import HTTPMessages
 
 /// Connections to one server, which stay open. Each carries one request at a time; other requests queue.
 package final class ConnectionPool {
@@ -22,7 +23,7 @@ package final class ConnectionPool {
     /// - Parameters:
     ///   - most: The most connections at a time.
     ///   - bodyLimit: The most bytes of an answer's body.
-    package init(_ loop: EventLoop, _ server: ServerURL, most: Int, bodyLimit: Int = 1 << 20) {
+    package init(_ loop: EventLoop, _ server: ServerURL, most: Int, bodyLimit: Int = HTTPAnswerReader.usualLimit) {
         (self.loop, self.server, self.most, self.bodyLimit) = (loop, server, most, bodyLimit)
     }
 

@@ -24,7 +24,8 @@ package final class HTTPClient {
     ///   - timeout: the longest time to wait for an answer, in seconds.
     ///   - bodyLimit: the most bytes of an answer's body. A longer answer counts as none.
     package init(
-        _ loop: EventLoop, address: String = "127.0.0.1", port: UInt16, timeout: Int32 = 10, bodyLimit: Int = 1 << 20
+        _ loop: EventLoop, address: String = "127.0.0.1", port: UInt16, timeout: Int32 = 10,
+        bodyLimit: Int = HTTPAnswerReader.usualLimit
     ) {
         (self.loop, self.address, self.port, self.timeout) = (loop, address, port, .seconds(Int(timeout)))
         (self.bodyLimit, reader) = (bodyLimit, HTTPAnswerReader(bodyLimit: bodyLimit))
@@ -115,15 +116,5 @@ package final class HTTPClient {
                 watch()
             }
         }
-    }
-}
-
-extension HTTPAnswerReader.Answer {
-    /// The value of the first header of this name, whose case does not count.
-    package func header(_ name: String) -> String? { values(of: name).first }
-
-    /// The values of the headers of this name, whose case does not count.
-    package func values(of name: String) -> [String] {
-        headers.filter { $0.name.isSame(ignoringCaseOf: name) }.map(\.value)
     }
 }

@@ -18,12 +18,12 @@ package struct HTTPAnswerReader: Sendable {
     /// The length of the body; `nil` until the whole head has come.
     private var length: Int?
 
-    /// The most bytes of a line of an answer's head.
-    private static let lineLimit = 1 << 20
+    /// The most bytes of a line of an answer's head, and of a body where no other limit is given.
+    package static let usualLimit = 1 << 20
     private let bodyLimit: Int
 
     /// - Parameter bodyLimit: The most bytes of an answer's body.
-    package init(bodyLimit: Int = 1 << 20) { self.bodyLimit = bodyLimit }
+    package init(bodyLimit: Int = usualLimit) { self.bodyLimit = bodyLimit }
 
     /// Whether no bytes have come beyond the last answer.
     package var isEmpty: Bool { input.count == 0 }
@@ -36,7 +36,7 @@ package struct HTTPAnswerReader: Sendable {
     /// - Throws: what is wrong with the answer. The connection is of no use then.
     package mutating func next() throws(HTTPRefusal) -> Answer? {
         while length == nil {
-            guard let line = try input.nextLine(limit: Self.lineLimit, Self.malformed) else { return nil }
+            guard let line = try input.nextLine(limit: Self.usualLimit, Self.malformed) else { return nil }
             let text = try input.with(line) { (bytes) throws(HTTPRefusal) -> String? in
                 guard status != nil, !bytes.isEmpty else { return String(decoding: bytes, as: UTF8.self) }
                 let field = try HTTPHead.field(bytes)
@@ -53,7 +53,7 @@ package struct HTTPAnswerReader: Sendable {
         guard let status, let length, input.count >= input.line + length else { return nil }
         let head = input.line
         let body = Array(input.take(head + length).dropFirst(head))
-        let closes = values(of: "connection").contains { $0.isSame(ignoringCaseOf: "close") }
+        let closes = headers.values(of: "connection").contains { $0.isSame(ignoringCaseOf: "close") }
         let answer = Answer(status: status, headers: headers, body: body, keepsConnection: !closes)
         (self.status, headers, self.length) = (nil, [], nil)
         return answer
@@ -75,15 +75,25 @@ package struct HTTPAnswerReader: Sendable {
             _ = input.take(input.line)
             return (status, headers) = (nil, [])
         }
-        let lengths = values(of: "content-length")
-        guard values(of: "transfer-encoding").isEmpty, lengths.count <= 1 else { throw Self.malformed }
+        let lengths = headers.values(of: "content-length")
+        guard headers.values(of: "transfer-encoding").isEmpty, lengths.count <= 1 else { throw Self.malformed }
         guard let length = lengths.isEmpty ? 0 : Int(lengths[0]), (0...bodyLimit).contains(length) else {
             throw Self.malformed
         }
         self.length = length
     }
+}
 
-    private func values(of name: String) -> [String] {
-        headers.filter { $0.name.isSame(ignoringCaseOf: name) }.map(\.value)
+extension HTTPAnswerReader.Answer {
+    /// The value of the first header of this name, whose case does not count.
+    package func header(_ name: String) -> String? { values(of: name).first }
+
+    /// The values of the headers of this name, whose case does not count.
+    package func values(of name: String) -> [String] { headers.values(of: name) }
+}
+
+extension [(name: String, value: String)] {
+    fileprivate func values(of name: String) -> [String] {
+        filter { $0.name.isSame(ignoringCaseOf: name) }.map(\.value)
     }
 }

@@ -85,6 +85,9 @@ package struct HTTPRequest: Sendable {
         return self[fields[index].value]
     }
 
+    /// The value of the field as text; `nil` unless there is exactly one of this name, and it is UTF-8.
+    package func onlyText(of name: HTTPFieldName) -> String? { onlyValue(of: name).flatMap { String(utf8: $0) } }
+
     private func index(of name: HTTPFieldName, from start: Int) -> Int? {
         message.withUnsafeBufferPointer { bytes in
             var index = start

@@ -106,7 +106,7 @@ package struct CrowdStory: Sendable, Equatable {
 
     // MARK: What must happen
 
-    /// The gate's code on a post, with its poster where that matters.
+    /// The gate's code for a post, followed by the poster's name in parentheses if the post has one.
     package static func code(_ code: String, of post: Post) -> String {
         post.poster.map { "\(code) (\($0))" } ?? code
     }

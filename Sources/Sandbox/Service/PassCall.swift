@@ -91,9 +91,3 @@ struct PassCall {
 extension Substring {
     fileprivate var trimmed: String { split(separator: " ").joined(separator: " ") }
 }
-
-extension HTTPRequest {
-    func onlyText(of name: HTTPFieldName) -> String? {
-        onlyValue(of: name).flatMap { String(utf8: $0) }
-    }
-}

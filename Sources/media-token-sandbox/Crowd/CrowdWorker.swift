@@ -1,6 +1,7 @@
 internal import CommandShell
 internal import EventLoops
 internal import HTTPCalling
+internal import HTTPMessages
 internal import LoadTest
 internal import Sandbox
 internal import Synchronization
@@ -95,7 +96,7 @@ final class CrowdWorker {
         _ plan: CrowdPlan, _ settings: CrowdSettings, number: Int = 0, of workers: Int = 1, _ progress: CrowdProgress
     ) throws {
         let loop = try EventLoop(hasPreciseTimers: true)
-        func pool(_ server: ServerURL, _ bodyLimit: Int = 1 << 20) -> ConnectionPool {
+        func pool(_ server: ServerURL, _ bodyLimit: Int = HTTPAnswerReader.usualLimit) -> ConnectionPool {
             ConnectionPool(loop, server, most: settings.connections, bodyLimit: bodyLimit)
         }
         (self.plan, self.settings, self.loop, self.progress) = (plan, settings, loop, progress)

@@ -47,7 +47,7 @@ private final class DemoSite {
     func answer(_ exchange: HTTPExchange) {
         let request = exchange.request
         // The name of an attacker's site could resolve to this address (DNS rebinding).
-        guard let host = request.onlyValue(of: .host).map({ String(decoding: $0, as: UTF8.self) }),
+        guard let host = request.onlyText(of: .host),
             ["127.0.0.1", "localhost"].contains(host.prefix { $0 != ":" })
         else {
             exchange.answer(HTTPAnswer(421))

@@ -84,9 +84,3 @@ private final class WebSite: Sendable {
         page.answer(status, type: "text/plain; charset=utf-8", Array("\(message)\n".utf8))
     }
 }
-
-extension HTTPRequest {
-    fileprivate func onlyText(of name: HTTPFieldName) -> String? {
-        onlyValue(of: name).map { String(decoding: $0, as: UTF8.self) }
-    }
-}
