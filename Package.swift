@@ -223,8 +223,9 @@ let package = Package(
     ]
 )
 
-// Links only with libFuzzer, which brings its own `main`: Tests/Fuzzing/fuzz builds it.
+// For Tests/Fuzzing/fuzz and Tests/Fuzzing/coverage, which need no other tests. The driver links only with libFuzzer, which brings its own `main`.
 if Context.environment["FUZZ"] != nil {
+    package.targets.removeAll { $0.type == .test && $0.name != "FuzzingTests" }
     package.targets.append(
         .executableTarget(
             name: "fuzz",
@@ -234,4 +235,9 @@ if Context.environment["FUZZ"] != nil {
 
 for target in package.targets where target.type != .system && target.name != "CBatchRSA" {
     target.swiftSettings = strict + (target.swiftSettings ?? [])
+}
+
+// Sanitizers run the tests with optimised sources. To optimise the tests too takes twice as long to build, and they wait for what they test.
+for target in package.targets where target.type == .test {
+    target.swiftSettings?.append(.unsafeFlags(["-Onone"], .when(configuration: .release)))
 }

@@ -44,8 +44,17 @@ struct TestSubject: ReplayStoreSubject {
 
     func entries(of store: ConfiguredReplayStore) throws -> Int? { try store.contents().entries }
 
+    /// The worker that was built with the tests, unless `REPLAY_WORKER` is the path of another, as of an optimised one, with
+    /// which the races of processes take a third of the time.
+    private static let worker =
+        if let other = ProcessInfo.processInfo.environment["REPLAY_WORKER"] {
+            ReplayStoreWorker.Command(other, arguments: ["contract"])
+        } else {
+            ReplayStoreWorker.Command(beside: "replay-worker", arguments: ["contract"])
+        }
+
     var sharing: ReplayStoreSharing {
-        let worker = ReplayStoreWorker.Command(beside: "replay-worker", arguments: ["contract"])
+        let worker = Self.worker
         // What each states: LMDB a quarter of a second for the lock of its log, Redis the timeout of its URL. The rest is
         // left to a busy machine.
         return switch kind {
