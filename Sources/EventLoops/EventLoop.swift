@@ -1,5 +1,6 @@
 internal import CLibEvent
 internal import Glibc
+internal import Threading
 
 /// No event loop, or nothing that belongs to one, could be created; usually because the process has no file descriptors left.
 package struct EventLoopError: Error {}
@@ -14,13 +15,17 @@ package final class EventLoop {
     /// - Parameter hasPreciseTimers: whether timers have microsecond resolution, which costs a system call for each;
     ///   otherwise a timer of one millisecond may take two.
     package init(hasPreciseTimers: Bool = false) throws(EventLoopError) {
-        guard Self.hasDescriptorsLeft, let settings = event_config_new() else { throw EventLoopError() }
+        guard let settings = event_config_new() else { throw EventLoopError() }
         defer { event_config_free(settings) }
         event_config_set_flag(settings, Int32(EVENT_BASE_FLAG_NOLOCK.rawValue))
         if hasPreciseTimers { event_config_set_flag(settings, Int32(EVENT_BASE_FLAG_PRECISE_TIMER.rawValue)) }
-        guard let base = event_base_new_with_config(settings) else { throw EventLoopError() }
+        let base = Self.creation.withLock { _ in Self.hasDescriptorsLeft ? event_base_new_with_config(settings) : nil }
+        guard let base else { throw EventLoopError() }
         self.base = base
     }
+
+    /// Held from the look at the descriptors to the end of a loop's creation: another loop would take those that were seen.
+    private static let creation = Guarded(())
 
     deinit {
         event_base_free(base)
@@ -29,15 +34,18 @@ package final class EventLoop {
     /// Whether the descriptors that a loop needs (an epoll and a pair of sockets) are available. libevent ends the
     /// process if it cannot get them.
     private static var hasDescriptorsLeft: Bool {
-        let probes = (0..<4).map { _ in socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0) }
+        let probes = (0..<4).map { _ in socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0) }
         for probe in probes where probe >= 0 { close(probe) }
         return probes.allSatisfy { $0 >= 0 }
     }
 
-    /// Waits for events and handles them until `isDone` returns true. It returns early if no event or timer is
-    /// attached.
-    package func run(until isDone: () -> Bool) {
-        withPipeSignalBlocked { while !isDone(), event_base_loop(base, EVLOOP_ONCE) == 0 {} }
+    /// Calls `begin`, and then waits for events and handles them until `isDone` returns true. It returns early if no event
+    /// or timer is attached.
+    package func run(beginning begin: () -> Void = {}, until isDone: () -> Bool) {
+        withPipeSignalBlocked {
+            begin()
+            while !isDone(), event_base_loop(base, EVLOOP_ONCE) == 0 {}
+        }
     }
 
     /// Runs one event-loop iteration: handles everything that has happened. The thread must have SIGPIPE blocked, as a

@@ -142,7 +142,7 @@ package final class StreamConnection {
             case .waitsToRead?, .waitsToWrite?:
                 watch?.watchWriting(true)
                 return
-            // Why the connection has ended is read from it.
+            // The next read tells why the connection has ended.
             case .ended?, .failed?, nil: unsent = []
             }
         }
@@ -163,9 +163,9 @@ package final class StreamConnection {
 
     /// - Parameter error: the system's error; 0 if the peer has closed the connection, or TLS has failed.
     private func fail(_ error: Int32) {
-        let refusal = stream?.refusal(of: tls)
-        var wasConnected = false
-        if case .open = phase { wasConnected = true }
+        // Before TLS has begun, the thread's errors of TLS are those of other connections.
+        let refusal = if case .connecting = phase { String?.none } else { stream?.refusal(of: tls) }
+        let wasConnected = if case .open = phase { true } else { false }
         if !wasConnected, refusal == nil, !addresses.isEmpty {
             do { return try connect() } catch { return end(error) }
         }

@@ -15,7 +15,7 @@ package final class HTTPClient {
     private var connection: StreamConnection?
     private let bodyLimit: Int
     private var reader: HTTPAnswerReader
-    /// What the answer to the pending request goes to, and until when it may come.
+    /// The closure that gets the answer to the request under way, and the time by which the answer must come.
     private var pending: (completion: (Answer?) -> Void, end: ContinuousClock.Instant)?
     private var timer: LoopTimer?
 
@@ -81,10 +81,12 @@ package final class HTTPClient {
     }
 
     private func receive(_ bytes: UnsafeRawBufferPointer) {
+        // Bytes that answer no request would be taken for the answer to the next one.
+        guard pending != nil else { return close() }
         reader.append(bytes)
         do throws(HTTPRefusal) {
             guard let answer = try reader.next() else { return }
-            // Bytes behind the answer belong to no request, and would be taken for the next answer.
+            // As above, if they come with an answer.
             if !answer.keepsConnection || !reader.isEmpty { close() }
             complete(answer)
         } catch {

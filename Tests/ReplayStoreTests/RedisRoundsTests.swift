@@ -8,6 +8,7 @@ import Testing
 private final class Script {
     private var rounds: RedisRounds
     private(set) var links: [RedisLink] = []
+    private(set) var closed: [RedisLink] = []
     /// The commands that each connection has got and that are not answered.
     private var unanswered: [RedisLink: [RedisCommand]] = [:]
     private(set) var answers: [Result<ReplayAnswer, ReplayStoreError>] = []
@@ -26,14 +27,26 @@ private final class Script {
             time: Self.now.advanced(byMilliseconds: Int64(milliseconds)))
     }
 
-    static func claim(_ number: UInt64, fingerprint: RetryFingerprint? = nil) -> ReplayClaim {
+    static func claim(_ number: UInt64, in shard: Int = 0, fingerprint: RetryFingerprint? = nil) -> ReplayClaim {
         ReplayClaim(
-            key: ReplayKey(words: (0, number, number, number)), issued: now,
+            key: ReplayKey(words: (UInt64(shard) << 56, number, number, number)), issued: now,
             until: now.advanced(byMilliseconds: 420_000), fingerprint: fingerprint)
     }
 
     func claim(_ numbers: UInt64...) {
         _ = rounds.claim(numbers.map { Self.claim($0) }, at: Self.now, moment)
+        carryOut()
+    }
+
+    /// Claims one key of each shard, in one group.
+    func claim(inShards shards: [Int]) {
+        _ = rounds.claim(shards.map { Self.claim(1, in: $0) }, at: Self.now, moment)
+        carryOut()
+    }
+
+    /// A reply to no command.
+    func say(_ reply: RedisReply, _ link: RedisLink) {
+        rounds.received([reply], on: link, moment)
         carryOut()
     }
 
@@ -70,7 +83,9 @@ private final class Script {
             switch action {
             case .connect(let link): links.append(link)
             case .send(let commands, let link): unanswered[link, default: []] += commands
-            case .close(let link): unanswered[link] = nil
+            case .close(let link):
+                unanswered[link] = nil
+                closed.append(link)
             case .answer(_, let answers): self.answers += answers
             case .conclude(_, let outcome): opened = outcome
             }
@@ -298,6 +313,49 @@ struct RedisRoundsTests {
             }
         }
         #expect(self.error(script, 1).contains("send claims from node to node"))
+    }
+
+    @Test("a group whose nodes are all out of reach waits for the search that finds their successors")
+    func search() throws {
+        var owner = Server()
+        owner.isDurable = true
+        owner.marker = .text("1799999000000 r1 kept 0,0,-")
+        var hosts = ["two", "three"]
+        func reply(_ command: RedisCommand) -> RedisReply {
+            guard command[0] == "CLUSTER" else { return owner.reply(to: command) }
+            let ranges = [(0, 8191, hosts[0]), (8192, 16383, hosts[1])] as [(Int64, Int64, String)]
+            return .array(
+                ranges.map { .array([.integer($0), .integer($1), .array([.text($2), .integer(1)])]) })
+        }
+        let script = try Script("redis://one:1?cluster=true")
+        let halves = [0, 8192].map { start in
+            (0..<256).first { (start..<start + 8192).contains(RedisShard(number: $0).slot) } ?? 0
+        }
+        script.claim(inShards: halves)
+        for _ in 0..<2 { script.answer(script.links[0], by: reply) }
+        try #require(script.links.map(\.address.host) == ["one", "two", "three"])
+        for link in script.links[1...] { script.end(link, "cannot be reached") }
+        #expect([0, 1].map { error(script, $0).contains("cannot be reached") } == [true, true])
+
+        // Both are left alone for a moment now.
+        script.claim(inShards: halves)
+        #expect(script.answers.count == 2 && script.sent(script.links[0]) == ["CLUSTER"])
+        hosts = ["four", "five"]
+        script.answer(script.links[0], by: reply)
+        try #require(script.links[3...].map(\.address.host) == ["four", "five"])
+        for link in script.links[3...] { for _ in 0..<2 { script.answer(link, by: reply) } }
+        #expect(try script.answers[2...].map { try $0.get() } == [.first, .first])
+    }
+
+    @Test("a connection with a reply to no command is given up")
+    func surplus() throws {
+        let script = try greeted()
+        script.say(.text("OK"), script.links[0])
+        #expect(script.closed == script.links)
+        script.pass(400)
+        script.claim(1)
+        for _ in 0..<2 { script.answer(script.links[1], by: server.reply) }
+        #expect(try script.answers[1...].map { try $0.get() } == [.first])
     }
 
     @Test("a claim is decided at its second look, however slow a server is that has carried out many commands")

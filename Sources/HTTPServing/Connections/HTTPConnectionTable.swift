@@ -62,7 +62,7 @@ package struct HTTPConnectionTable: Sendable {
     /// The most bytes that all unfinished requests may take together. Requests that wait for their answers may take as many
     /// again.
     private let share: Int
-    // Not of optionals: to look into one of those would copy it.
+    // The elements are no optionals, because reading one would copy the slot.
     private var slots: [Slot] = []
     private var free: [Int] = []
     /// How many changes there were. Each request gets another number from it.

@@ -21,7 +21,7 @@ package struct HTTPListener: Sendable, Equatable, CustomStringConvertible {
     /// The texts that are understood, for help and messages.
     package static let forms = "IP:PORT, unix:PATH, systemd or systemd:NAME, each after tls: if in TLS"
 
-    /// Reads one of ``forms``; the address of IPv6 in brackets, none for all of IPv4.
+    /// Reads one of ``forms``. An IPv6 address has brackets; a port without an address is that of all IPv4 addresses.
     package init?(_ text: String) {
         isTLS = text.hasPrefix("tls:")
         let text = isTLS ? text.dropFirst(4) : text[...]

@@ -23,8 +23,11 @@ final class RedisSession: @unchecked Sendable {
         // Finds out about a connection that ended while the session was idle, before something is sent on it.
         loop.runPending()
         var outcome: Result<Value, ReplayStoreError>?
-        body { outcome = $0 }
-        loop.run { outcome != nil }
+        loop.run {
+            body { outcome = $0 }
+        } until: {
+            outcome != nil
+        }
         guard let outcome else { throw .unavailable("the event loop ended before the store answered") }
         return try outcome.get()
     }

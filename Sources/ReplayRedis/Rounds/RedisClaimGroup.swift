@@ -50,6 +50,8 @@ struct RedisClaimGroup {
     private var hasOpened = false
     private var needsSlots: Bool
     private var hasLearnedSlots = false
+    /// Whether a search for the owners of the slots is under way for the group.
+    private var awaitsSlots = false
     private var rounds = 0
 
     /// More rounds than a slot that moves twice takes.
@@ -76,7 +78,7 @@ struct RedisClaimGroup {
     var configuration: RedisConfiguration { terms.configuration }
     var keys: RedisKeys { terms.keys }
 
-    var isRoundOver: Bool { parts.allSatisfy(\.isAnswered) }
+    var isRoundOver: Bool { !awaitsSlots && parts.allSatisfy(\.isAnswered) }
 
     /// The answers, one for each claim, once the group is finished.
     var answers: [Answer] {
@@ -98,7 +100,7 @@ struct RedisClaimGroup {
         renewals = []
         guard parts.isEmpty else { return .ask }
         if needsSlots {
-            (needsSlots, hasLearnedSlots) = (false, true)
+            (needsSlots, hasLearnedSlots, awaitsSlots) = (false, true, true)
             return .learnSlots
         }
         return isOpening && !hasOpened ? open(servers) : plan(&servers)
@@ -106,6 +108,7 @@ struct RedisClaimGroup {
 
     /// Continues after the owners of the slots were asked for.
     mutating func learnedSlots(_ outcome: Result<Void, ReplayStoreError>) {
+        awaitsSlots = false
         guard case .failure(let error) = outcome else { return }
         hasOpened = true
         fail(stages.indices, error)
@@ -165,8 +168,8 @@ struct RedisClaimGroup {
             claims: part.claimed.map { keys.claim(claims[$0], at: now) },
             markers: part.shards.map { ["GET", keys.marker(of: $0)] })
         let begin = commands.count
-        // Looking at markers, the trace is always asked for: what is written depends on it. It also is for claims that were
-        // made in an earlier round: that one's replies may have come too late to do without, and so may the next ones.
+        // A look at markers always asks for the trace, since what is written depends on it. So do claims of an earlier round,
+        // whose replies may have come too late to leave it out.
         let isFirst = if case .claims = part.work { !part.claimed.isEmpty } else { false }
         commands += isFirst ? server.commandsAgain(at: instant) : RedisServerFacts.commands
         let facts = begin..<commands.count

@@ -128,6 +128,9 @@ struct RedisNode {
         return batches[firstBatch...].compactMap(\.self)
     }
 
+    /// Whether a reply is due.
+    var awaitsReply: Bool { firstBatch < batches.count }
+
     mutating func expect(_ batch: Batch) {
         batches.append(batch)
     }
@@ -135,7 +138,7 @@ struct RedisNode {
     /// Adds a reply to the oldest batch. Returns the batch if the reply was its last; `nil` also if no batch waits, or if
     /// the connection was given up.
     mutating func add(_ reply: RedisReply, on link: RedisLink) -> Batch? {
-        guard self.link == link, firstBatch < batches.count else { return nil }
+        guard self.link == link, awaitsReply else { return nil }
         batches[firstBatch]?.replies.append(reply)
         guard let batch = batches[firstBatch], batch.replies.count == batch.count else { return nil }
         batches[firstBatch] = nil

@@ -118,7 +118,12 @@ package struct RedisRounds {
     /// Records replies that came on a connection, in their order.
     package mutating func received(_ replies: [RedisReply], on link: RedisLink, _ moment: RedisMoment) {
         let node = servers.number(of: link.address)
-        for reply in replies {
+        for reply in replies where servers.nodes[node].link == link {
+            guard servers.nodes[node].awaitsReply else {
+                // The replies that follow would be those to other commands.
+                drop(node, "sends replies that nobody asked for", moment)
+                break
+            }
             if let batch = servers.nodes[node].add(reply, on: link) { complete(batch, on: node, moment) }
         }
         settle(moment)
