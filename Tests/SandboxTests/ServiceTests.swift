@@ -141,10 +141,49 @@ struct ServiceTests {
             ("/api/v2/sessions/profiles/cod%65/ABC", "/api/v2/sessions/profiles/code/CODE"),
             ("/api/v2/authenticate/MML/ABC", "/api/v2/authenticate/MML/CODE"),
             ("/api/v2/code/profiles/ABC", "/api/v2/code/profiles/ABC"),
+            ("/api/v2/authenticate/%/ABC", "(undecodable)"),
         ] {
-            let request = HTTPRequest(method: "GET", path: path, query: nil, headers: [], body: [], peer: "")
-            #expect(SandboxService.pathWithoutCode(of: request) == logged)
+            for query in [nil, "a=%"] as [String?] {
+                let request = HTTPRequest(method: "GET", path: path, query: query, headers: [], body: [], peer: "")
+                #expect(SandboxService.pathWithoutCode(of: request) == logged)
+            }
         }
+    }
+
+    @Test("texts of thousands of combining characters, which take seconds to compare, are refused")
+    func combining() throws {
+        let client = try SandboxClient()
+        let accents = String(repeating: "\u{301}\u{316}", count: 3000)
+        let few = "a" + String(repeating: "\u{301}", count: 30)
+        #expect(client.call("/o/client/token", form: "\(accents)=1").code == "bad_request")
+        #expect(client.authorize([accents]).code == "invalid_parameter_resources")
+        #expect(client.authorize([few]).code == "authenticated_profile_missing")
+        client.device = accents
+        #expect(client.call("/api/v2/MML/profiles").status == 200)
+    }
+
+    @Test("configuration has a slash at its end, or has none, as in Adobe's sample and in its list")
+    func configurationWithSlash() throws {
+        let client = try SandboxClient()
+        let answers = ["", "/"].map { client.call("/api/v2/MML/configuration\($0)") }
+        #expect(answers.map(\.status) == [200, 200] && answers[0].text == answers[1].text)
+        #expect(client.call("/api/v2/MML/configuration/x").status == 404)
+    }
+
+    @Test("no decision counts for longer than the login, or the TempPass, on which it rests")
+    func decisionEnds() throws {
+        func life(_ client: SandboxClient, _ mvpd: String) throws -> Int64 {
+            let decision = try #require(client.authorize(["A"], mvpd: mvpd).decisions.first)
+            let end = try #require(decision["notAfter"] as? NSNumber)
+            return end.int64Value - client.now.milliseconds
+        }
+        let client = try SandboxClient { ($0.profileSeconds, $0.temporarySeconds, $0.decisionSeconds) = (100, 50, 60) }
+        client.logIn()
+        #expect(try life(client, "Sandbox") == 60_000)
+        #expect(try life(client, "TempPass") == 50_000)
+        client.now = client.now.advanced(byMilliseconds: 45_000)
+        #expect(try life(client, "Sandbox") == 55_000)
+        #expect(try life(client, "TempPass") == 5000)
     }
 
     @Test("bearer tokens, codes, logins and decisions end at their time")
@@ -286,15 +325,20 @@ struct ServiceTests {
         #expect(profile.code == "temporary_access_resources_limit_exceeded")
     }
 
-    @Test("the throttle allows a burst of ten, then one call per second, for each address that a backend names")
+    @Test("the throttle answers as in Adobe's example, for each address that a backend names")
     func throttle() throws {
         let client = try SandboxClient { $0.throttles = true }
         client.headers = [("X-Forwarded-For", "198.51.100.1, 10.0.0.1")]
-        let statuses = (0..<11).map { _ in client.call("/api/v2/MML/configuration").status }
-        #expect(statuses == Array(repeating: 200, count: 10) + [429])
-        client.now = client.now.advanced(byMilliseconds: 1000)
-        #expect([1, 2].map { _ in client.call("/api/v2/MML/configuration").status } == [200, 429])
+        // Milliseconds since the first request, in the example of the page on the throttling mechanism.
+        let allowed: [Int64] = [0, 300, 600, 900, 1200, 1300, 1400, 1500, 1600, 1700, 1800, 2100, 2200]
+        for (times, status) in [(allowed, 200), ([2400, 2600, 2800], 429), ([3100], 200), ([3200], 429)] {
+            for time in times {
+                client.now = SandboxClient.start.advanced(byMilliseconds: time)
+                #expect(client.call("/api/v2/MML/configuration").status == status, "after \(time) ms")
+            }
+        }
         #expect(client.call("/healthz").status == 200)
+        #expect(client.call("/adobe-services/session", form: "requestor_id=MML").status != 429)
         client.headers = [("X-Forwarded-For", "198.51.100.2")]
         #expect(client.call("/api/v2/MML/configuration").status == 200)
     }

@@ -16,7 +16,7 @@ package struct CrowdParty: Sendable, Equatable {
     }
 }
 
-/// Who comes when, and does what: a function of the seed. Nothing is stored for a device, so a crowd may be of any size.
+/// The arrivals and stories of a crowd: a function of the seed. Nothing is stored for a device, so a crowd may be of any size.
 package struct CrowdPlan: Sendable {
     /// Devices per block. Each block has a random generator of its own, so a worker can draw it without those before it.
     package static let blockSize = 16

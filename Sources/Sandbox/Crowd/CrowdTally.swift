@@ -66,7 +66,7 @@ package struct CrowdTally: Sendable {
     package private(set) var plays = 0
     /// The tokens that were accepted more often than they may be.
     package private(set) var acceptedTooOften = 0
-    /// The parties that disagree with their expectation, up to a number, by their devices' numbers.
+    /// The first parties that disagree with their expectation, in the order of their devices' numbers.
     package private(set) var examples: [Disagreement] = []
 
     package init() {}

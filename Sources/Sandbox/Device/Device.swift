@@ -56,7 +56,7 @@ package struct Device: Sendable {
         turn(at: now, in: &storage) { $0.answer(call) }
     }
 
-    /// Takes an event.
+    /// Handles the answer to a request, or an act of the viewer.
     package mutating func receive(
         _ event: DeviceEvent, at now: Timestamp, in storage: inout DeviceStorage
     ) -> [DeviceOutput] {

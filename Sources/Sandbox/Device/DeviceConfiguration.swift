@@ -3,21 +3,21 @@ package import MediaToken
 /// A programmer's configuration, which a device asks Adobe Pass for in `setRequestor`.
 package struct DeviceConfiguration: Sendable, Equatable {
     package let requestor: RequestorID
-    /// The MVPDs that may issue the programmer's tokens.
+    /// The MVPDs with which the programmer's viewers may log in.
     package let providers: [DeviceProvider]
 
     package init(_ requestor: RequestorID, providers: [DeviceProvider]) {
         (self.requestor, self.providers) = (requestor, providers)
     }
 
-    /// The configuration of a device that has none yet: no MVPD may issue a token.
+    /// The configuration of a device that has none yet: it has no MVPD.
     static let none = DeviceConfiguration(RequestorID(""), providers: [])
 
     package func provider(_ id: MVPDID) -> DeviceProvider? { providers.first { $0.id == id } }
 
-    /// Whether a token is valid: its TTL has not passed, and its issuer is among the MVPDs.
-    func allows(_ issuer: MVPDID, until expiry: Timestamp, at now: Timestamp) -> Bool {
-        now <= expiry && provider(issuer) != nil
+    /// Whether a token counts: it has not expired, and the MVPD of its login is among the programmer's.
+    func allows(_ mvpd: MVPDID, until expiry: Timestamp, at now: Timestamp) -> Bool {
+        now <= expiry && provider(mvpd) != nil
     }
 }
 

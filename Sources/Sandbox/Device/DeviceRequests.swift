@@ -55,7 +55,19 @@ package struct DeviceFailure: Error, Sendable, Equatable {
 
     package init(_ error: TokenError, _ description: String) { (self.error, self.description) = (error, description) }
 
-    /// The failure that an HTTP status means: 401 for the login, which has ended or is another device's, and 403 for the MVPD's denial.
+    /// The failure that an error of REST v2 means, by its action: the viewer is to log in again, or is denied (403, and no action helps).
+    /// What the viewer cannot repair is a failure of another kind.
+    package init(status: Int, action: String?, code: String, _ description: String) {
+        let error: TokenError =
+            switch (action, status) {
+            case ("authentication", _): .notAuthenticated
+            case ("none", 403): .notAuthorized
+            default: .other
+            }
+        self.init(error, "\(code): \(description)")
+    }
+
+    /// The failure that an HTTP status of the SDKs' own calls means: 401 for the login, which has ended or is another device's, and 403 for the MVPD's denial.
     package init(status: Int, code: String, _ description: String) {
         let error: TokenError = status == 401 ? .notAuthenticated : status == 403 ? .notAuthorized : .other
         self.init(error, "\(code): \(description)")
@@ -78,7 +90,7 @@ package enum DeviceEvent: Sendable {
     }
 }
 
-/// What a device gives back, in this order.
+/// One output of a device; its driver handles the outputs of a call or event in the order in which they are returned.
 package enum DeviceOutput: Sendable, Equatable {
     case callback(DeviceCallback)
     case tracking(TrackingEvent)

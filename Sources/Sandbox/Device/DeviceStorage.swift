@@ -11,7 +11,7 @@ package struct DeviceStorage: Sendable, Equatable {
 
     package init() {}
 
-    /// Erases the pasteboard, which is all that apps share, in an upgrade to iOS 10 or later; one from iOS 10 on changes nothing.
+    /// Erases the pasteboard, which has all that apps share, if the upgrade is from a version before iOS 10 to iOS 10 or later.
     package mutating func upgradeSystem(from old: Int, to new: Int) {
         if old < 10, new >= 10 { logins.removeAll { $0.shelf != .privateSlot } }
     }
@@ -30,7 +30,7 @@ package struct DeviceStorage: Sendable, Equatable {
         logins.removeAll { other in
             switch login.shelf {
             case .map:
-                other.shelf == .map && other.hasPlace(of: token) && other.authentication.deviceID == token.deviceID
+                other.shelf == .map && other.hasPlace(of: token)
             case .slot: other.shelf == .slot || other.shelf == .privateSlot && other.bundleID == login.bundleID
             case .privateSlot: other.shelf == .privateSlot && other.bundleID == login.bundleID
             }
@@ -43,15 +43,17 @@ package struct DeviceStorage: Sendable, Equatable {
         for index in logins.indices where logins[index].authentication == authentication { change(&logins[index]) }
     }
 
-    /// The importer of SDKs from 1.7 on: moves unexpired logins of older SDKs to where `app` reads them, unless a valid login of
-    /// the programmer with that MVPD is there.
+    /// The importer of SDKs from 1.7 on: moves unexpired logins of older SDKs to where `app` reads them, unless a valid login in the same
+    /// place is there. Which MVPDs another programmer has is not known to `app`, so for that programmer only the expiry counts.
     mutating func importOlder(for app: AppInstallation, _ configuration: DeviceConfiguration, at now: Timestamp) {
         guard app.sdk.layout == .nestedMap else { return }
         for login in logins(.oneSlot, seenBy: app.bundleID) {
             let token = login.authentication
             let isTaken = logins.contains { other in
-                other.shelf == .map && other.hasPlace(of: token)
-                    && configuration.allows(token.mvpd, until: other.authentication.expiry, at: now)
+                let expiry = other.authentication.expiry
+                return other.shelf == .map && other.hasPlace(of: token)
+                    && (token.requestor == configuration.requestor
+                        ? configuration.allows(token.mvpd, until: expiry, at: now) : now <= expiry)
             }
             guard now <= token.expiry, !isTaken else { continue }
             logins.removeAll { $0 == login }

@@ -61,9 +61,10 @@ package struct StoredLogin: Sendable, Equatable {
         (self.bundleID, self.isFromSystem) = (bundleID, isFromSystem)
     }
 
-    /// Whether the login is of the token's programmer and MVPD.
+    /// Whether the login is of the token's programmer, MVPD and device ID.
     func hasPlace(of token: AuthenticationToken) -> Bool {
         authentication.requestor == token.requestor && authentication.mvpd == token.mvpd
+            && authentication.deviceID == token.deviceID
     }
 
     /// Adds `token`, which replaces an earlier one for its resource.

@@ -18,7 +18,6 @@ package struct SandboxKeys: Sendable {
     package static let organization = "SANDBOX of media-token-sandbox"
 
     private static let validSeconds: Int64 = 367 * dayOfSeconds
-    /// Tokens of a clock that is behind must verify too, so the certificates are valid a day before they are made.
     private static let dayOfSeconds: Int64 = 86_400
 
     /// Makes the keys that are not given, of 2048 bits, and certificates for those that are published.
@@ -29,6 +28,7 @@ package struct SandboxKeys: Sendable {
         second = try RSASigningKey.generate(bits: 2048)
         unpublished = try RSASigningKey.generate(bits: 2048)
         made = now
+        // Tokens of a clock that is behind must verify too.
         let start = now.wholeSeconds - Self.dayOfSeconds
         let validity = start...(start + Self.validSeconds)
         certificates = try [(self.first, "first sandbox key"), (self.second, "second sandbox key")].map {

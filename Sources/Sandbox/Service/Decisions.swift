@@ -12,6 +12,8 @@ struct Decisions: Sendable {
     struct Decision {
         let resource: String
         let viewer: String
+        /// The time until which the decision counts: at most until the login or the TempPass ends.
+        let end: Timestamp
         let card: TestCard?
         /// Why the viewer may not; `nil` if the viewer may.
         var denial: EnhancedError?
@@ -27,7 +29,7 @@ struct Decisions: Sendable {
         guard case .list(let items)? = body?.members["resources"], !items.isEmpty else { throw .resources }
         var resources: [String] = []
         for item in items {
-            guard case .text(let resource) = item, !resource.isEmpty, PassCall.isText(resource) else {
+            guard case .text(let text) = item, let resource = PassCall.checked(text), !resource.isEmpty else {
                 throw .resources
             }
             resources.append(resource)
@@ -36,7 +38,7 @@ struct Decisions: Sendable {
         return resources
     }
 
-    /// Decides about each resource.
+    /// Decides whether the viewer may watch each resource, and counts the use of a TempPass.
     func decide(
         _ kind: Kind, _ resources: [String], mvpd: String, at place: SandboxState.Place, _ call: PassCall,
         _ state: inout SandboxState
@@ -50,9 +52,12 @@ struct Decisions: Sendable {
                 if kind == .authorize { throw error }
             }
         }
+        let accessEnd = profile?.end ?? holder.map { temporary.end($0, state, now: call.now) }
+        let end = self.end(at: call.now, within: accessEnd)
         return resources.map { resource in
             let card = TestCard.chosen(for: resource, mvpd: mvpd)
-            var decision = Decision(resource: resource, viewer: profile?.viewer ?? place.device, card: card)
+            var decision = Decision(
+                resource: resource, viewer: profile?.viewer ?? place.device, end: end, card: card)
             do throws(EnhancedError) {
                 if case .deny(let error)? = card?.effect {
                     throw kind == .authorize ? error : .preauthorization(denied: error)
@@ -61,6 +66,12 @@ struct Decisions: Sendable {
             } catch { decision.denial = error }
             return decision
         }
+    }
+
+    /// The end of a decision that is made now, on the ground of an access that ends.
+    func end(at now: Timestamp, within access: Timestamp?) -> Timestamp {
+        let own = now.advanced(byMilliseconds: settings.decisionSeconds * 1000)
+        return access.map { min($0, own) } ?? own
     }
 
     /// The login of the device with this MVPD.
@@ -97,7 +108,7 @@ struct Decisions: Sendable {
                     "serializedToken": .text(Base64.encode(Array(token.clearText.utf8))),
                 ]
                 item["notBefore"] = .number(now.milliseconds)
-                item["notAfter"] = .number(now.milliseconds + settings.decisionSeconds * 1000)
+                item["notAfter"] = .number(decision.end.milliseconds)
             }
             items.append(.object(item))
         }

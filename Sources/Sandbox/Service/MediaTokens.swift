@@ -4,7 +4,7 @@ internal import Timestamps
 internal import TokenCrypto
 internal import TokenIssuer
 
-/// A token of the sandbox.
+/// A signed token, with the recipe for changed ones.
 struct MintedToken: Sendable {
     let clearText: String
     let recipe: TokenRecipe
@@ -14,7 +14,7 @@ struct MintedToken: Sendable {
 struct MediaTokens: Sendable {
     private let keys: SandboxKeys
     private let settings: SandboxSettings
-    /// The key of the code over a viewer's name that makes the session's GUID: the same one at each play, as MVPDs give it.
+    /// The key of the code (HMAC) over MVPD and viewer that is the session GUID: a viewer has the same one at each play.
     private let viewers: HMACKey
 
     init(_ keys: SandboxKeys, _ settings: SandboxSettings, secret: [UInt8]) throws(CryptoError) {
@@ -50,13 +50,14 @@ struct MediaTokens: Sendable {
         return try sign(recipe, keys.first)
     }
 
-    /// The AuthZ token for a resource.
+    /// The AuthZ token for a resource, which expires with the decision.
     func authorization(
-        _ resource: String, at place: SandboxState.Place, mvpd: String, viewer: String, now: Timestamp
+        _ resource: String, at place: SandboxState.Place, mvpd: String, viewer: String, until end: Timestamp,
+        now: Timestamp
     ) throws(CryptoError) -> MintedToken {
         var recipe = try recipe(place, mvpd: mvpd, viewer: viewer, now: now)
         (recipe.kind, recipe.resource) = (.authorization, resource)
-        recipe.timeToLive = settings.decisionSeconds * 1000
+        recipe.timeToLive = end.milliseconds(since: now)
         return try sign(recipe, keys.first)
     }
 

@@ -46,9 +46,13 @@ struct OlderProtocols: Sendable {
             default: return nil
             }
         } catch {
-            let details = "Sandbox: \(xmlEscaped(error.text))"
+            let details = "Sandbox: \(error.text)"
+            if call.path[0] == "api", call.acceptsJSON {
+                return .json(error.status, ["status": .number(Double(error.status)), "details": .text(details)])
+            }
             return Self.xml(
-                error.status, "<error><status>\(error.status)</status><details>\(details)</details></error>")
+                error.status,
+                "<error><status>\(error.status)</status><details>\(xmlEscaped(details))</details></error>")
         }
     }
 
@@ -57,7 +61,7 @@ struct OlderProtocols: Sendable {
         let place = SandboxState.Place(provider: try call.required("requestor"), device: try call.required("deviceId"))
         let resource = try call.required("resource")
         let (mvpd, profile) = try login(at: place, state, now: call.now)
-        let isJSON = call.header("accept")?.contains("json") ?? false
+        let isJSON = call.acceptsJSON
         return try play(resource, mvpd, profile, at: place, now: call.now) { token in
             let wrapping = isJSON ? TokenWrapping.v1JSON : .v1XML
             let body = wrapping.wrap(token.clearText, token.recipe)
@@ -103,7 +107,9 @@ struct OlderProtocols: Sendable {
         if let error = TestCard.chosen(for: resource, mvpd: mvpd)?.denial {
             throw Failure(error.status, error.details ?? error.message)
         }
-        let token = try? tokens.authorization(resource, at: place, mvpd: mvpd, viewer: profile.viewer, now: call.now)
+        let end = decisions.end(at: call.now, within: profile.end)
+        let token = try? tokens.authorization(
+            resource, at: place, mvpd: mvpd, viewer: profile.viewer, until: end, now: call.now)
         guard let token else { throw Self.signing }
         return Self.xml(
             200, "<authorization><authzToken>\(xmlEscaped(token.clearText))</authzToken></authorization>")
@@ -149,7 +155,7 @@ struct OlderProtocols: Sendable {
         return Dictionary(examination.fields.map { ($0.name, $0.text) }) { first, _ in first }
     }
 
-    /// The login with this MVPD: one that has ended is gone for its tokens too.
+    /// The device's login with this MVPD; when it has ended, its tokens are worth nothing either.
     private func login(
         at place: SandboxState.Place, mvpd: String, _ state: Guarded<SandboxState>, now: Timestamp
     ) throws(Failure) -> SandboxState.Profile {
@@ -195,6 +201,9 @@ struct OlderProtocols: Sendable {
 }
 
 extension PassCall {
+    /// Whether a client of REST v1 asks for JSON, not XML.
+    fileprivate var acceptsJSON: Bool { header("accept")?.contains("json") ?? false }
+
     fileprivate func required(_ name: String) throws(OlderProtocols.Failure) -> String {
         guard let value = parameter(name) else { throw .init(400, "the parameter \(name) is expected") }
         return value

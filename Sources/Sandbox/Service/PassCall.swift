@@ -7,7 +7,7 @@ struct PassCall {
     let method: String
     /// The segments of the path, decoded.
     let path: [String]
-    /// The parameters of the query and of a form in the body; of two with one name, the form's last counts.
+    /// The parameters of the query and of a form in the body; those of the form come last, and of those with one name the last counts.
     let parameters: [String: String]
     let request: HTTPRequest
     /// The time of the call, by the clock of the sandbox.
@@ -15,17 +15,10 @@ struct PassCall {
 
     /// Reads the call; `nil` if its path or parameters cannot be decoded.
     init?(_ request: HTTPRequest, at now: Timestamp) {
-        var path: [String] = []
-        // Clients whose base URL ends with a slash begin their paths with two.
-        let slash = UInt8(ascii: "/")
-        let segments = request.path.drop { $0 == slash }.split(separator: slash, omittingEmptySubsequences: false)
-        for segment in segments {
-            guard let text = Self.decoded(segment, plus: UInt8(ascii: "+")) else { return nil }
-            path.append(text)
-        }
+        guard let path = Self.path(of: request) else { return nil }
         var parameters: [String: String] = [:]
-        let isForm =
-            request.onlyText(of: .contentType)?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
+        let type = Self.header(.contentType, of: request)?.lowercased()
+        let isForm = type?.hasPrefix("application/x-www-form-urlencoded") ?? false
         for text in [request.query ?? [], isForm ? request.body : []] {
             for pair in text.split(separator: UInt8(ascii: "&")) {
                 let rawName = pair.prefix { $0 != UInt8(ascii: "=") }
@@ -38,21 +31,42 @@ struct PassCall {
         (self.request, self.now) = (request, now)
     }
 
-    static func decoded(_ text: ArraySlice<UInt8>, plus: UInt8 = UInt8(ascii: " ")) -> String? {
-        (try? PercentEncoding.decode(text, plus: plus)).flatMap { String(utf8: $0) }.flatMap { isText($0) ? $0 : nil }
+    /// The segments of a request's path, decoded; `nil` if one cannot be decoded.
+    static func path(of request: HTTPRequest) -> [String]? {
+        var path: [String] = []
+        // Clients whose base URL ends with a slash begin their paths with two.
+        let slash = UInt8(ascii: "/")
+        let segments = request.path.drop { $0 == slash }.split(separator: slash, omittingEmptySubsequences: false)
+        for segment in segments {
+            guard let text = decoded(segment, plus: UInt8(ascii: "+")) else { return nil }
+            path.append(text)
+        }
+        return path
     }
 
-    /// Whether the text has only characters that XML 1.0 allows (2.2): tokens are XML.
-    static func isText(_ text: String) -> Bool {
-        text.unicodeScalars.allSatisfy { scalar in
+    static func decoded(_ text: ArraySlice<UInt8>, plus: UInt8 = UInt8(ascii: " ")) -> String? {
+        (try? PercentEncoding.decode(text, plus: plus)).flatMap { String(utf8: $0) }.flatMap(checked)
+    }
+
+    /// The text, if it has only characters that XML 1.0 allows (2.2), since tokens are XML, and at most 30 combining ones in a row
+    /// (UAX #15, Stream-Safe Text Format): comparing a text with thousands takes seconds.
+    static func checked(_ text: String) -> String? {
+        var combining = 0
+        for scalar in text.unicodeScalars {
+            combining = scalar.properties.canonicalCombiningClass == .notReordered ? 0 : combining + 1
             switch scalar.value {
-            case 0x09, 0x0A, 0x0D, 0x20...0xFFFD, 0x1_0000...: true
-            default: false
+            case 0x09, 0x0A, 0x0D, 0x20...0xFFFD, 0x1_0000...: if combining > 30 { return nil }
+            default: return nil
             }
         }
+        return text
     }
 
-    func header(_ name: HTTPFieldName) -> String? { request.onlyText(of: name) }
+    func header(_ name: HTTPFieldName) -> String? { Self.header(name, of: request) }
+
+    private static func header(_ name: HTTPFieldName, of request: HTTPRequest) -> String? {
+        request.onlyText(of: name).flatMap(checked)
+    }
 
     /// A parameter that is there and not empty.
     func parameter(_ name: String) -> String? { parameters[name].flatMap { $0.isEmpty ? nil : $0 } }
@@ -68,13 +82,14 @@ struct PassCall {
         guard let words = header("ap-device-identifier")?.split(separator: " "), words.count == 2,
             words[0] == "fingerprint", let bytes = Self.base64(words[1])
         else { throw .device }
-        let text = String(utf8: bytes[...]).flatMap { Self.isText($0) ? $0 : nil }
+        let text = String(utf8: bytes[...]).flatMap(Self.checked)
         return SandboxState.Place(provider: provider, device: text ?? "hex:\(bytes.hexadecimal)")
     }
 
     /// The viewer of `AP-TempPass-Identity: BASE64`.
     var temporaryIdentity: String? {
         header("ap-temppass-identity").flatMap { Self.base64($0[...]) }.flatMap { String(utf8: $0[...]) }
+            .flatMap(Self.checked)
     }
 
     private static func base64(_ text: Substring) -> [UInt8]? {

@@ -43,19 +43,18 @@ package final class SandboxService: Sendable {
         return answer
     }
 
-    /// The path of a request for logs. `CODE` replaces the code of a session, because anybody who has it can log in.
+    /// The path of a request for logs. `CODE` replaces the code of a session, because anybody who has it can log in, and `(undecodable)` a
+    /// path that cannot be decoded.
     package static func pathWithoutCode(of request: HTTPRequest) -> String {
-        guard var path = PassCall(request, at: .now)?.path, path.count > 4 else {
-            return String(decoding: request.path, as: UTF8.self)
-        }
-        if path[2] == "authenticate" || path[3] == "sessions" { path[4] = "CODE" }
+        guard var path = PassCall.path(of: request) else { return "(undecodable)" }
+        if path.count > 4, path[2] == "authenticate" || path[3] == "sessions" { path[4] = "CODE" }
         if path.count > 5, path[3] == "profiles", path[4] == "code" { path[5] = "CODE" }
         return "/" + path.joined(separator: "/")
     }
 
     private func route(_ call: PassCall) -> SandboxAnswer {
         if call.method == "OPTIONS" { return SandboxAnswer(HTTPAnswer(204)) }
-        let isThrottled = settings.throttles && ["o", "api", "adobe-services"].contains(call.path.first)
+        let isThrottled = settings.throttles && ["o", "api"].contains(call.path.first)
         if isThrottled, state.withLock({ Throttle.refuses(call, &$0) }) { return Throttle.answer }
         switch (call.method, call.path.first, call.path.dropFirst().first) {
         case ("POST", "o", "client"): return register(call)
@@ -105,8 +104,10 @@ package final class SandboxService: Sendable {
     }
 
     private func answerAPI(
-        _ call: PassCall, of provider: String, _ rest: [String]
+        _ call: PassCall, of provider: String, _ path: [String]
     ) throws(EnhancedError) -> SandboxAnswer {
+        // Adobe's sample of this call has a slash at its end, and its list of calls has none.
+        let rest = path == ["configuration", ""] ? ["configuration"] : path
         if ["profiles", "decisions", "logout"].contains(rest[0]), rest.count > 1, rest.last == "" { throw .mvpd }
         switch (call.method, rest[0], rest.count) {
         case ("GET", "configuration", 1): return Configuration.answer(provider, now: call.now)

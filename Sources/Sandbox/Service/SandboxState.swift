@@ -68,9 +68,9 @@ struct SandboxState {
 
     func profiles(at place: Place, now: Timestamp) -> [String: Profile] { profiles.value(place, at: now)?.value ?? [:] }
 
-    /// Keeps a login with an MVPD, or ends it if there is none to keep.
+    /// Stores the device's login with an MVPD, or removes it if the profile is `nil`.
     ///
-    /// - Returns: Whether there was one before that still counted.
+    /// - Returns: Whether the login before this one had not expired.
     @discardableResult
     mutating func setProfile(_ profile: Profile?, of mvpd: String, at place: Place, now: Timestamp) -> Bool {
         var kept = profiles(at: place, now: now)

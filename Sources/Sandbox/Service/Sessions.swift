@@ -111,7 +111,7 @@ struct Sessions: Sendable {
             && !["javascript", "data", "vbscript", "file", "blob", "view-source"].contains(scheme)
     }
 
-    /// Why no login is needed; `nil` if one is.
+    /// The reason, in the words of REST v2, why the client needs no login; `nil` if it needs one.
     private func reason(_ mvpd: String, _ session: SandboxState.Session, _ state: SandboxState, now: Timestamp)
         -> String?
     {

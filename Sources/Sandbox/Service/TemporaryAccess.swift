@@ -13,7 +13,7 @@ struct TemporaryAccess: Sendable {
         mvpd.lowercased().hasPrefix("flexible") || mvpd.lowercased().hasPrefix("promotional")
     }
 
-    /// Whom the access is counted for.
+    /// The device, or for a promotional TempPass the viewer, whose use of the TempPass is counted.
     func holder(
         _ mvpd: String, _ call: PassCall, at place: SandboxState.Place
     ) throws(EnhancedError) -> SandboxState.TemporaryHolder {
@@ -27,12 +27,23 @@ struct TemporaryAccess: Sendable {
         use.start.advanced(byMilliseconds: settings.temporarySeconds * 1000)
     }
 
+    /// The end of a holder's access, which starts now if it has not started.
+    func end(_ holder: SandboxState.TemporaryHolder, _ state: SandboxState, now: Timestamp) -> Timestamp {
+        end(use(of: holder, state, now: now))
+    }
+
+    private func use(
+        of holder: SandboxState.TemporaryHolder, _ state: SandboxState, now: Timestamp
+    ) -> SandboxState.TemporaryUse {
+        state.temporaryUses.value(holder, at: now)?.value ?? SandboxState.TemporaryUse(start: now)
+    }
+
     /// Fails if the access has run out, and counts the resource of an authorization.
     func check(
         _ resource: String, _ kind: Decisions.Kind, by holder: SandboxState.TemporaryHolder,
         _ state: inout SandboxState, now: Timestamp
     ) throws(EnhancedError) {
-        var use = state.temporaryUses.value(holder, at: now)?.value ?? SandboxState.TemporaryUse(start: now)
+        var use = use(of: holder, state, now: now)
         guard now < end(use) else { throw .temporaryDuration }
         if Self.isPromotional(holder.mvpd), !use.resources.contains(resource) {
             guard use.resources.count < settings.temporaryResources else { throw .temporaryResources }

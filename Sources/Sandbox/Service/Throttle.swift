@@ -1,8 +1,9 @@
 internal import Timestamps
 
-/// Adobe's throttle: one call per second and client address, after a burst of ten.
+/// Adobe's throttle: one call per second and client address, and at first ten more. The calls and times of the example on Adobe's page about
+/// its throttling mechanism have the same answers here.
 struct Throttle {
-    private static let burst = 10.0
+    private static let burst = 11.0
     private static let callsPerSecond = 1.0
 
     /// Counts a call, and tells whether it is one too many.

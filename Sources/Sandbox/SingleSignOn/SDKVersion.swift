@@ -12,7 +12,7 @@ package struct SDKVersion: Comparable, Hashable, Sendable, CustomStringConvertib
     package let minor: Int
     package let patch: Int
 
-    /// The version 3.7, which an app has that names none.
+    /// The version 3.7, which is assumed of an app that names no version.
     package static let latest = SDKVersion(3, 7)
     /// The first SDK that removes the logins of another device ID, in its sanitizer.
     package static let sanitizing = SDKVersion(1, 7, 5)

@@ -38,7 +38,7 @@ package struct SingleSignOnRow: Sendable {
     var sameLayout: Bool?
     /// The layout of the tokens in both apps.
     var layout: SDKVersion.Layout?
-    /// The versions of which one of the SDKs must be.
+    /// The range in which the version of at least one of the two SDKs must be.
     var anySDK: Range<SDKVersion>?
     package let result: SingleSignOn
 

@@ -15,7 +15,7 @@ enum CrowdCommand {
             Devices arrive along a curve. Each has Adobe's SDK and a clock of its own: it registers and logs in at the \
             sandbox, gets a media token, and posts it to the gate's /v1/play. With --stream, it then fetches a manifest \
             and segments by the cookie of the play. Some post a token twice, share it, have it stolen, or play with a \
-            test card; each story knows what must happen. The same seed repeats everything except times. \
+            test card; each story knows what must happen. A seed repeats who does what. \
             The crowd waits for a gate whose replay store is new, which rejects every token for its --skew.
 
             Exit status: 0 all as expected, 1 something else happened, 2 could not run, or was interrupted while all \

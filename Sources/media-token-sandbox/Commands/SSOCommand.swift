@@ -11,7 +11,8 @@ enum SSOCommand {
         summary: "Tell whether two apps on one device share a login, and why.",
         details: """
             TEAM is the team of the app's provisioning profile, and SDK the version of its AccessEnabler, \
-            \(SDKVersion.latest) if none is given.
+            \(SDKVersion.latest) if none is given. The login of an MVPD that authenticates per requestor is shared only from \
+            SDK 1.7 on.
 
             Exit status: 0 they share a login, or the table is printed; 1 they do not; 64 usage.
 

@@ -15,7 +15,7 @@ enum ServeCommand {
             A client of REST API v2 works against it by its base URL alone: any software statement in the form of a JWT, \
             any service provider and any MVPD are known. A viewer logs in at a pretend MVPD in a browser, with any name and password but 'wrong'. An MVPD whose name \
             contains TempPass is one, and promotional if it begins with flexible or promotional. Names choose behaviour: 'media-token-sandbox cards' lists them. REST v1's mediatoken and the \
-            SDKs' adobe-services/session, authorize and shortAuthorize answer too.
+            SDKs' adobe-services/authenticate/saml, session, authorize and shortAuthorize answer too.
 
             All state is in memory. The public keys are also at /sandbox/keys/NAME, and /healthz tells whether it is up.
 

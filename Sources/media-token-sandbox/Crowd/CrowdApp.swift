@@ -32,8 +32,8 @@ final class CrowdApp {
     private var bearer: String?
     /// The media token that came with a decision, until the SDK asks for it.
     private var decided: String?
-    /// The status and the code of the last answer, if it refused something.
-    private var refusal = (status: 0, code: "no request was made")
+    /// The status, the action and the code of the last answer, if it refused something.
+    private var refusal = (status: 0, action: String?.none, code: "no request was made")
     private var hasTriedLogin = false
     private var ended: ((Ending) -> Void)?
     private let note: (CrowdEvent.Place, String) -> Void
@@ -60,7 +60,7 @@ final class CrowdApp {
         call(.setRequestor(RequestorID(worker.settings.requestor)))
     }
 
-    /// Ends the app; what it opens next is a new process over the same storage.
+    /// Replaces the SDK by a new one over the same storage, as a restart of the app does.
     func restart() { device = Device(id: device.id, app: device.app) }
 
     func authorize(_ ended: @escaping (Ending) -> Void) {
@@ -197,8 +197,9 @@ final class CrowdApp {
     ///
     /// - Parameter denial: The error of a decision; without one, the last answer says why.
     private func fail(_ number: Int, denial: JSONObject? = nil) {
-        if let code = denial?.string("code") { refusal = (403, code) }
-        answer(number, .failure(DeviceFailure(status: refusal.status, code: refusal.code, "the service refused it")))
+        if let denial, let code = denial.string("code") { refusal = (403, denial.string("action"), code) }
+        let (status, action, code) = refusal
+        answer(number, .failure(DeviceFailure(status: status, action: action, code: code, "the service refused it")))
     }
 
     // MARK: The web view
@@ -250,10 +251,12 @@ final class CrowdApp {
         }
     }
 
-    private static func refusal(_ answer: HTTPClient.Answer?, _ object: JSONObject?) -> (status: Int, code: String) {
-        guard let answer else { return (0, "no answer") }
+    private static func refusal(
+        _ answer: HTTPClient.Answer?, _ object: JSONObject?
+    ) -> (status: Int, action: String?, code: String) {
+        guard let answer else { return (0, nil, "no answer") }
         let plain = answer.status < 300 && object == nil ? "unreadable" : "HTTP \(answer.status)"
-        return (answer.status, object?.string("code") ?? plain)
+        return (answer.status, object?.string("action"), object?.string("code") ?? plain)
     }
 
     private func encoded(_ text: String) -> String { PercentEncoding.encode(text) }

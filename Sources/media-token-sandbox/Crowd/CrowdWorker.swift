@@ -12,7 +12,7 @@ enum CrowdStep: String, CaseIterable {
     case register, configure, login, authorize, play, stream, logout
 }
 
-/// Where a crowd goes, and how.
+/// The servers that a crowd calls, what it plays, and how many connections it may have.
 struct CrowdSettings: Sendable {
     var service: ServerURL
     var gate: ServerURL
@@ -62,7 +62,7 @@ struct CrowdFigures: Sendable {
         seconds = max(seconds, other.seconds)
     }
 
-    /// The turn of a time; what comes later than all turns counts in the last one.
+    /// The number of the interval that a time is in; later times count in the last interval.
     fileprivate func turn(_ seconds: Double) -> Int { min(turns.count - 1, Int(seconds / turnSeconds)) }
 }
 

@@ -1,4 +1,4 @@
-/// A live stream without a camera: a playlist of HLS (RFC 8216) whose segments are pictures, one for each second.
+/// A stream without a camera: a playlist of HLS (RFC 8216) whose segments are pictures, one for each second.
 enum DemoStream {
     static let segments = 30
 

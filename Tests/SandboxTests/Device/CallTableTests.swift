@@ -369,6 +369,18 @@ struct CallTableTests {
         }
     }
 
+    @Test(
+        "an error of REST v2 tells by its action whether to log in again, not to play, or neither",
+        arguments: [
+            (403, "authentication", TokenError.notAuthenticated), (403, "none", .notAuthorized),
+            (401, "application-registration", .other), (403, "retry", .other), (400, "none", .other),
+            (503, nil, .other),
+        ] as [(Int, String?, TokenError)])
+    func actions(status: Int, action: String?, error: TokenError) {
+        let failure = DeviceFailure(status: status, action: action, code: "some_code", "some words")
+        #expect(failure == DeviceFailure(error, "some_code: some words"))
+    }
+
     // MARK: getSelectedProvider and getMetadata
 
     @Test("getSelectedProvider tells the MVPD of the login")

@@ -228,6 +228,38 @@ struct TokenCacheTests {
         #expect(updated.storage.logins.map(\.shelf) == [.map])
     }
 
+    @Test("the importer is not stopped by a login of another device ID")
+    func importerOfOtherDevice() {
+        var other = Phone(id: "device-2", bundleID: "com.two.app", sdk: SDKVersion(1, 7, 4))
+        other.start()
+        let others = other.logIn()
+        var phone = Phone(id: "device-1", bundleID: "com.one.app", sdk: Self.old)
+        phone.resume(after: other)
+        phone.start()
+        let older = phone.logIn()
+        var updated = Phone(id: "device-1", bundleID: "com.one.app")
+        updated.resume(after: phone)
+        updated.start()
+        #expect(updated.isLoggedIn)
+        #expect(updated.storage.logins.map(\.authentication) == [others, older])
+    }
+
+    @Test("the importer replaces no valid login of another programmer, whose MVPD this one does not have")
+    func importerOfOtherProgrammer() {
+        var updated = Phone(bundleID: "com.example.two")
+        updated.start(Phone.one)
+        let valid = updated.logIn()
+        var older = Phone(sdk: Self.old)
+        older.resume(after: updated)
+        older.now = older.now.advanced(by: .seconds(1))
+        older.start(Phone.one)
+        let other = older.logIn()
+        updated.resume(after: older)
+        updated.start(Phone.two, providers: [DeviceProvider(Phone.dish)])
+        #expect(updated.storage.logins.map(\.authentication) == [valid, other])
+        #expect(updated.storage.logins.map(\.shelf) == [.map, .slot])
+    }
+
     @Test("the importer leaves expired logins and other apps' private ones")
     func importerLeaves() {
         var phone = Phone(sdk: Self.old)
