@@ -10,7 +10,7 @@ final class CaptureSearch {
         var way: [String]
         var line: Int
         var lines = Lines.one
-        /// Whether the text was packed. What is packed in that is left, so that it cannot become long again.
+        /// Whether the text was unpacked. What is packed within it is not unpacked again, which bounds the size.
         var isUnpacked = false
 
         func inside(_ steps: String..., lines: Lines = .one, isUnpacked: Bool = false) -> Place {

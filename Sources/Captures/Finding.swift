@@ -30,7 +30,7 @@ package struct Finding: Sendable {
     var object: Facts.Object?
     var origin: Origin
 
-    /// Where in a document something was found, to tell what it says again from what happened again.
+    /// The place in a document, by which ``Repetitions`` distinguishes a token that the document repeats from one that was sent again.
     struct Origin {
         /// The number of the value.
         private(set) var value = 0
@@ -94,8 +94,8 @@ package struct Finding: Sendable {
 
     static let archive = "HAR"
 
-    /// This token with the readings of the same one as it was found before something was taken off the whole capture. They come first
-    /// if that one has its last tag: then what was taken off may be a part of it, as the line breaks of a resource.
+    /// Adds the readings of the same token from before a wrapping was removed from the whole capture. They come first if that token has
+    /// its last tag: then what was removed may be a part of the token, as the line breaks of a resource are.
     func merging(_ other: Finding) -> Finding {
         let (own, others) = (wholeReadings, other.wholeReadings)
         var known = Set<[UInt8]>()
@@ -121,7 +121,7 @@ package enum Subject: String, CaseIterable, Sendable {
     case mvpd = "MVPD"
     case device
 
-    /// The names that Adobe's services and programmers' back ends have for it.
+    /// The names that Adobe's services and programmers' backends have for it.
     var names: [String] {
         switch self {
         case .requestor: ["requestor", "requestorId", "requestor_id", "serviceProvider", "adobe_requestor_id"]
@@ -141,7 +141,7 @@ package struct Stated: Sendable, Equatable {
         for subject in Subject.allCases { values[subject] = value(subject) }
     }
 
-    /// What says nothing.
+    /// Statements about no subject.
     static let nothing = Stated { (_: Subject) in nil }
 
     package subscript(subject: Subject) -> String? { values[subject] }

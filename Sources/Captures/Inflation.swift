@@ -20,7 +20,7 @@ final class Inflation {
     private(set) var isComplete = false
     /// The packed bytes that were read and not used.
     private(set) var packed: ArraySlice<UInt8>
-    /// The number of unpacked bytes after which it ends.
+    /// The number of unpacked bytes that may still be returned.
     private(set) var limit: Int
 
     /// - Parameters:

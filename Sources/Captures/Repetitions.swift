@@ -1,4 +1,4 @@
-/// Tells what a document says again from what happened again.
+/// Distinguishes a token that a document repeats from one that was sent again.
 ///
 /// An archive has a parameter in the URL and in a list, and a record of a log may have a token in its message and in a field of its
 /// own. So a token counts once for each record, or as often as one value of the record has it.

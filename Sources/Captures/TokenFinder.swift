@@ -33,7 +33,7 @@ package struct TokenFinder {
             }
         }
 
-        /// Whether a backend may have used up the tokens of this part, as ``CapturedCall/isDecided`` says of a call.
+        /// Whether a backend may have consumed the tokens of this part, as ``CapturedCall/isDecided`` says of a call.
         package var isDecided: Bool {
             if case .call(let call) = self { call.isDecided } else { true }
         }
@@ -94,8 +94,8 @@ package struct TokenFinder {
         }
     }
 
-    /// The parts, in which no token is complete, with the tokens that were found in the whole capture at second sight. What is alike
-    /// in order is one token, of which both are readings.
+    /// Merges the tokens that ``CaptureRetry`` found in the whole capture with the incomplete ones in the parts, the first with the first
+    /// and so on: both are readings of one token.
     private static func parts(_ parts: [Part], with tokens: [Finding]) -> [Part] {
         var tokens = tokens.filter { if case .token = $0.content { true } else { false } }[...]
         guard !tokens.isEmpty else { return parts }

@@ -1,6 +1,6 @@
 internal import TextEncodings
 
-/// What a whole capture may be written in, of which a token's first bracket shows nothing.
+/// A form that a whole capture may have, such as a hexdump, and that a token's first bracket does not reveal.
 enum Wrapping: String, CaseIterable {
     case formatting
     case hexdump
@@ -13,7 +13,7 @@ enum Wrapping: String, CaseIterable {
     case wraps = "line wraps"
     case wrapsAtBlanks = "line wraps at blanks"
 
-    /// The text as it was before it was written so. What is not written so stays as it is.
+    /// Removes this wrapping; a text without it is returned unchanged.
     func remove(from text: ArraySlice<UInt8>) -> [UInt8] {
         switch self {
         case .formatting: Formatting.removed(from: text)

@@ -60,7 +60,7 @@ final class ZIPArchive {
         }
     }
 
-    /// The length of a file whose size stands behind it, if it is not packed, so that its end does not show otherwise.
+    /// The length of a file that is stored without packing and whose size follows it: only that size shows where the file ends.
     private func distanceToSize(isNeeded: Bool) -> Int {
         guard isNeeded else { return 0 }
         var searched = 0

@@ -113,7 +113,7 @@ struct CallNoteTests {
         let media = Fixtures.percentEncoded(try Mint.token())
         func lines(_ url: String) throws -> String { try inspect([Entry(url)]).output }
         let wrong =
-            "wrong kind: this is an AuthZ token; a back end takes a short media token: take the media token from decisions/authorize"
+            "wrong kind: this is an AuthZ token; a backend takes a short media token: take the media token from decisions/authorize"
         #expect(try lines("https://tv.example/play?token=\(token)").contains(wrong))
         #expect(try !lines("https://tv.example/play?token=\(token)&media=\(media)").contains("wrong kind"))
         #expect(try !lines("https://sp.auth.adobe.com/adobe-services/shortAuthorize?t=\(token)").contains("wrong kind"))

@@ -15,7 +15,7 @@ extension CaptureHistory.Note {
     private static func wrongKind(of sent: [ExaminedFinding], in call: CapturedCall) -> [Self] {
         let kinds = sent.compactMap { $0.examination?.kind }
         guard !call.isService, !kinds.contains(.media), let kind = kinds.first else { return [] }
-        let detail = "this is \(kind.title); a back end takes a short media token: \(Rejection.mediaTokenAdvice)"
+        let detail = "this is \(kind.title); a backend takes a short media token: \(Rejection.mediaTokenAdvice)"
         return [Self(kind: .wrongKind, detail: detail)]
     }
 

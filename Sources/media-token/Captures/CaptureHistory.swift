@@ -60,7 +60,7 @@ struct CaptureHistory {
         /// How long it took, in milliseconds.
         let duration: Int64
         let status: Int?
-        /// Whether a backend may have used up what it was sent.
+        /// Whether a backend may have consumed the token that it was sent.
         let isDecided: Bool
         /// The host that was asked.
         let host: String?
@@ -136,7 +136,7 @@ struct CaptureHistory {
                 notes.append(
                     before.isDecided
                         ? Note(kind: .usedTwice, detail: first)
-                        : Note(kind: .sentAgain, detail: "\(first): a retry, unless the token was used up there"))
+                        : Note(kind: .sentAgain, detail: "\(first): a retry, unless the token was consumed there"))
             }
             if sent[token.id].map({ !$0.isDecided }) ?? true {
                 sent[token.id] = (call.number, call.status, call.isDecided)

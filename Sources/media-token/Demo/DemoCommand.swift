@@ -15,7 +15,7 @@ enum DemoCommand {
 
     private static let syntax = CommandSyntax(
         name: "media-token demo", operands: "",
-        summary: "See a stream open for a token once, and stay shut the second time.",
+        summary: "See a token open a stream once, and be rejected the second time.",
         details: """
             Makes a throwaway key and a replay store in a temporary folder, verifies a token that Adobe Pass issued in \
             2016, starts a gate on the loopback, and asks it what proxies and backends ask. Each request is shown as a \

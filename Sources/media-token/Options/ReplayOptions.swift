@@ -27,7 +27,7 @@ struct ReplayOptions {
         }
     }
 
-    /// Says that tokens are used up, if the store may be one that a gate uses. Called before the store is opened.
+    /// Says that tokens are consumed, if the store may be one that a gate uses. Called before the store is opened.
     func warnOfUse() {
         guard let location = try? ReplayStoreLocation(url), location.mayBeInUse else { return }
         Console.printError(
