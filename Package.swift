@@ -237,7 +237,7 @@ for target in package.targets where target.type != .system && target.name != "CB
     target.swiftSettings = strict + (target.swiftSettings ?? [])
 }
 
-// Sanitizers run the tests with optimised sources. To optimise the tests too takes twice as long to build, and they wait for what they test.
+// Sanitizers run the tests with optimised sources. Optimising the tests too would double the time of the build, and gain little.
 for target in package.targets where target.type == .test {
     target.swiftSettings?.append(.unsafeFlags(["-Onone"], .when(configuration: .release)))
 }

@@ -24,7 +24,8 @@ package final class EventLoop {
         self.base = base
     }
 
-    /// Held from the look at the descriptors to the end of a loop's creation: another loop would take those that were seen.
+    /// Held from the look at the descriptors to the end of a loop's creation; otherwise a loop of another thread could take those that
+    /// were seen.
     private static let creation = Guarded(())
 
     deinit {
@@ -39,8 +40,8 @@ package final class EventLoop {
         return probes.allSatisfy { $0 >= 0 }
     }
 
-    /// Calls `begin`, and then waits for events and handles them until `isDone` returns true. It returns early if no event
-    /// or timer is attached.
+    /// Calls `begin`, and then waits for events and handles them until `isDone` returns true, all with SIGPIPE blocked. It
+    /// returns early if no event or timer is attached.
     package func run(beginning begin: () -> Void = {}, until isDone: () -> Bool) {
         withPipeSignalBlocked {
             begin()

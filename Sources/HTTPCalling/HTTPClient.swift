@@ -86,7 +86,7 @@ package final class HTTPClient {
         reader.append(bytes)
         do throws(HTTPRefusal) {
             guard let answer = try reader.next() else { return }
-            // As above, if they come with an answer.
+            // Nor may bytes that come with an answer be left for the next one.
             if !answer.keepsConnection || !reader.isEmpty { close() }
             complete(answer)
         } catch {

@@ -23,6 +23,14 @@ struct EventLoopTests {
             #expect(written == -1)
             #expect(code == EPIPE)
         }
+        (written, code) = (0, 0)
+        loop.run {
+            written = write(ends[1], "x", 1)
+            code = errno
+        } until: {
+            written != 0
+        }
+        #expect(written == -1 && code == EPIPE)
         var blocked = sigset_t()
         pthread_sigmask(SIG_BLOCK, nil, &blocked)
         #expect(sigismember(&blocked, SIGPIPE) == 0)

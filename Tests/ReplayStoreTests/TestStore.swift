@@ -44,7 +44,7 @@ struct TestSubject: ReplayStoreSubject {
 
     func entries(of store: ConfiguredReplayStore) throws -> Int? { try store.contents().entries }
 
-    /// The worker that was built with the tests, unless `REPLAY_WORKER` is the path of another, as of an optimised one, with
+    /// The worker that was built with the tests, unless `REPLAY_WORKER` is the path of another, such as an optimised one, with
     /// which the races of processes take a third of the time.
     private static let worker =
         if let other = ProcessInfo.processInfo.environment["REPLAY_WORKER"] {

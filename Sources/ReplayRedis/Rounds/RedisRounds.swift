@@ -120,7 +120,7 @@ package struct RedisRounds {
         let node = servers.number(of: link.address)
         for reply in replies where servers.nodes[node].link == link {
             guard servers.nodes[node].awaitsReply else {
-                // The replies that follow would be those to other commands.
+                // Each later reply would count as the one to another command.
                 drop(node, "sends replies that nobody asked for", moment)
                 break
             }

@@ -54,24 +54,6 @@ package struct DeviceFailure: Error, Sendable, Equatable {
     package let description: String
 
     package init(_ error: TokenError, _ description: String) { (self.error, self.description) = (error, description) }
-
-    /// The failure that an error of REST v2 means, by its action: the viewer is to log in again, or is denied (403, and no action helps).
-    /// What the viewer cannot repair is a failure of another kind.
-    package init(status: Int, action: String?, code: String, _ description: String) {
-        let error: TokenError =
-            switch (action, status) {
-            case ("authentication", _): .notAuthenticated
-            case ("none", 403): .notAuthorized
-            default: .other
-            }
-        self.init(error, "\(code): \(description)")
-    }
-
-    /// The failure that an HTTP status of the SDKs' own calls means: 401 for the login, which has ended or is another device's, and 403 for the MVPD's denial.
-    package init(status: Int, code: String, _ description: String) {
-        let error: TokenError = status == 401 ? .notAuthenticated : status == 403 ? .notAuthorized : .other
-        self.init(error, "\(code): \(description)")
-    }
 }
 
 /// What happens to a device, apart from its app's calls.

@@ -76,8 +76,8 @@ struct PassCall {
         header("authorization").flatMap { $0.lowercased().hasPrefix("bearer ") ? String($0.dropFirst(7)) : nil }
     }
 
-    /// The device of `AP-Device-Identifier: fingerprint BASE64`, at a service provider. Bytes that are no text become
-    /// `hex:` and their digits.
+    /// The device of `AP-Device-Identifier: fingerprint BASE64`, at a service provider. Bytes that are no text, or
+    /// none that ``checked(_:)`` returns, become `hex:` and their digits.
     func place(of provider: String) throws(EnhancedError) -> SandboxState.Place {
         guard let words = header("ap-device-identifier")?.split(separator: " "), words.count == 2,
             words[0] == "fingerprint", let bytes = Self.base64(words[1])

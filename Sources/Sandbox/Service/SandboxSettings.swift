@@ -20,7 +20,7 @@ package struct SandboxSettings: Sendable {
     package var latencyMilliseconds = 0...0
     /// Milliseconds by which the clock of the sandbox is ahead of that of the machine.
     package var clockMilliseconds: Int64 = 0
-    /// Whether one client address gets one call per second only, after a burst of ten, as Adobe's service allows.
+    /// Whether one client address gets one call per second only, and ten more at first, as Adobe's service allows.
     package var throttles = false
     /// What codes and identifiers are chosen by; `nil` for the system's random source.
     package var seed: UInt64?

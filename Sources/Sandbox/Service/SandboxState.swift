@@ -70,7 +70,7 @@ struct SandboxState {
 
     /// Stores the device's login with an MVPD, or removes it if the profile is `nil`.
     ///
-    /// - Returns: Whether the login before this one had not expired.
+    /// - Returns: Whether there was a login before that had not expired.
     @discardableResult
     mutating func setProfile(_ profile: Profile?, of mvpd: String, at place: Place, now: Timestamp) -> Bool {
         var kept = profiles(at: place, now: now)

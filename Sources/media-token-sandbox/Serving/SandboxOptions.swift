@@ -37,7 +37,7 @@ struct SandboxOptions {
                 CommandOption("clock", "SECONDS", "Be ahead of this machine's clock, or behind if negative"),
                 CommandOption(
                     "throttle", nil,
-                    "Answer 429 beyond one call per second and address (X-Forwarded-For), after ten at once"),
+                    "Answer 429 beyond one call per second and address (X-Forwarded-For), with ten more at first"),
                 CommandOption("seed", "N", "Choose codes and identifiers by N, in the order of the calls"),
             ]),
     ]

@@ -142,7 +142,7 @@ struct SingleSignOnTests {
         device.call(.getAuthorization(TestDevice.tnt))
         guard case .authorization(_, _, let login)? = device.request else { return false }
         guard login.deviceID != device.device.id else { return true }
-        device.answer(.failure(DeviceFailure(status: 401, code: "device_mismatch", "another device's token")))
+        device.answer(.failure(DeviceFailure(.notAuthenticated, "another device's token")))
         return false
     }
 

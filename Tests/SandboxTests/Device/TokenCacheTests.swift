@@ -10,7 +10,7 @@ struct TokenCacheTests {
         DeviceProvider(Phone.cable, authenticatesPerRequestor: true), DeviceProvider(Phone.dish),
     ]
     private static let old = SDKVersion(1, 6)
-    private static let refusal = DeviceFailure(status: 401, code: "device_mismatch", "another device's token")
+    private static let refusal = DeviceFailure(.notAuthenticated, "another device's token")
 
     /// Plays a resource, and returns the requests that it took.
     private static func play(_ phone: inout TestDevice, _ resource: ResourceID = Phone.tnt) -> [DeviceRequest] {
@@ -343,7 +343,7 @@ struct TokenCacheTests {
         #expect(restored.request == .authorization(Phone.tnt, Phone.one, foreign))
         #expect(
             restored.answer(.failure(Self.refusal)) == [
-                .tokenRequestFailed(Phone.tnt, .notAuthenticated, "device_mismatch: another device's token")
+                .tokenRequestFailed(Phone.tnt, .notAuthenticated, "another device's token")
             ])
         #expect(!restored.isLoggedIn)
         let own = restored.logIn()
