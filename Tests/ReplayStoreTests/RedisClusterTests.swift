@@ -69,6 +69,8 @@ extension ReplayStoreTests {
             try other.cli("cluster", "setslot", slot, "importing", try owner.cli("cluster", "myid"))
             try owner.cli("cluster", "setslot", slot, "migrating", try other.cli("cluster", "myid"))
             #expect(try owner.cli("get", "media-token:{00}:nothing").contains("ASK"))
+            // As a second later, when the key of the first probe has expired.
+            try owner.cli("del", "media-token:{00}:probe")
             try store.probe(at: clock.now)
             for server in [owner, other] { try server.cli("cluster", "setslot", slot, "stable") }
             for server in cluster.servers { try server.cli("cluster", "delslots", slot) }

@@ -28,36 +28,44 @@ struct RedisInventory {
         try learnSlots()
         for shard in client.keys.shards { _ = try owner(of: shard) }
         let configuration = client.configuration
-        return try fence { (node, shard) throws(ReplayStoreError) in
+        return try fence { (node, shards) throws(ReplayStoreError) in
             let wait = configuration.confirmation.map { [$0] } ?? []
-            let replies = try replies(of: node, to: [client.keys.probe(shard)] + wait)
-            let lost = ReplayStoreError.unavailable("\(address(node)) closed the connection")
-            if let doubt = configuration.replicaDoubt(replies.dropFirst().first, at: address(node), lost: lost) {
-                throw doubt
+            for shard in shards {
+                let replies = try ask(node, [client.keys.probe(shard)] + wait)
+                if case .error(let error)? = replies.first {
+                    // The marker of a slot that is being moved may still be here, while new keys go to the other server.
+                    if error.redirection?.isAsking == true { continue }
+                    throw error.storeError(at: address(node))
+                }
+                let lost = ReplayStoreError.unavailable("\(address(node)) closed the connection")
+                if let doubt = configuration.replicaDoubt(replies.dropFirst().first, at: address(node), lost: lost) {
+                    throw doubt
+                }
+                return
             }
         }
     }
 
     /// The latest fence of all shards.
     ///
-    /// - Parameter probe: Is called for each server, with a shard whose slot is not being moved.
+    /// - Parameter probe: Is called for each server, with the shards whose marker it has.
     private func fence(
-        _ probe: (Int, RedisShard) throws(ReplayStoreError) -> Void = { (_, _) throws(ReplayStoreError) in }
+        _ probe: (Int, [RedisShard]) throws(ReplayStoreError) -> Void = { (_, _) throws(ReplayStoreError) in }
     ) throws(ReplayStoreError) -> Timestamp {
         var fences: [Timestamp] = []
         for node in client.servers.owning {
             let shards = client.servers.shards(of: node)
             let markers = try ask(node, shards.map { ["GET", client.keys.marker(of: $0)] })
             // A slot that is being moved redirects; the server's other slots are still served.
-            var probed: RedisShard?
+            var served: [RedisShard] = []
             for (shard, marker) in zip(shards, markers) {
                 guard case .error(let error) = marker else {
-                    probed = probed ?? shard
+                    served.append(shard)
                     continue
                 }
                 guard error.redirection?.isAsking == true else { throw error.storeError(at: address(node)) }
             }
-            if let probed { try probe(node, probed) }
+            try probe(node, served)
             fences += markers.compactMap { RedisMarker($0)?.since }
         }
         guard let latest = fences.max() else {
