@@ -45,13 +45,12 @@ struct RedisClaimGroup {
     let terms: RedisTerms
     var stages: [Stage]
     private let begun: Instant
+    /// How far the search for the owners of the cluster's slots has come, of which a group needs one at most.
+    private enum SlotSearch { case notNeeded, needed, underWay, over }
     /// Parts that come before the next claims: markers to be looked at or written.
     private var renewals: [RedisPart] = []
     private var hasOpened = false
-    private var needsSlots: Bool
-    private var hasLearnedSlots = false
-    /// Whether a search for the owners of the slots is under way for the group.
-    private var awaitsSlots = false
+    private var slotSearch: SlotSearch
     private var rounds = 0
 
     /// More rounds than a slot that moves twice takes.
@@ -67,7 +66,7 @@ struct RedisClaimGroup {
         self.isOpening = isOpening
         self.terms = terms
         deadline = begun + terms.configuration.timeout
-        needsSlots = isOpening && terms.configuration.isCluster
+        slotSearch = isOpening && terms.configuration.isCluster ? .needed : .notNeeded
         let lastPassed = ReplayBucket(lastPassedAt: now)
         stages = claims.map { claim in
             let bucket = ReplayBucket(expiring: claim.until)
@@ -78,7 +77,7 @@ struct RedisClaimGroup {
     var configuration: RedisConfiguration { terms.configuration }
     var keys: RedisKeys { terms.keys }
 
-    var isRoundOver: Bool { !awaitsSlots && parts.allSatisfy(\.isAnswered) }
+    var isRoundOver: Bool { slotSearch != .underWay && parts.allSatisfy(\.isAnswered) }
 
     /// The answers, one for each claim, once the group is finished.
     var answers: [Answer] {
@@ -99,8 +98,8 @@ struct RedisClaimGroup {
         parts = renewals
         renewals = []
         guard parts.isEmpty else { return .ask }
-        if needsSlots {
-            (needsSlots, hasLearnedSlots, awaitsSlots) = (false, true, true)
+        if slotSearch == .needed {
+            slotSearch = .underWay
             return .learnSlots
         }
         return isOpening && !hasOpened ? open(servers) : plan(&servers)
@@ -108,7 +107,7 @@ struct RedisClaimGroup {
 
     /// Continues after the owners of the slots were asked for.
     mutating func learnedSlots(_ outcome: Result<Void, ReplayStoreError>) {
-        awaitsSlots = false
+        slotSearch = .over
         guard case .failure(let error) = outcome else { return }
         hasOpened = true
         fail(stages.indices, error)
@@ -136,8 +135,8 @@ struct RedisClaimGroup {
             let shard = keys.shard(of: claims[position].key)
             guard let target = stages[position].target ?? servers.owner(of: shard).map({ RedisTarget(node: $0) })
             else {
-                guard hasLearnedSlots else {
-                    (parts, needsSlots) = ([], true)
+                guard slotSearch == .over else {
+                    (parts, slotSearch) = ([], .needed)
                     return next(&servers)
                 }
                 fail(
@@ -183,8 +182,8 @@ struct RedisClaimGroup {
     /// Records that a part was not sent, because its server cannot be asked.
     mutating func unreachable(_ part: Int, _ error: ReplayStoreError) {
         parts[part].isAnswered = true
-        if configuration.isCluster, !hasLearnedSlots {
-            needsSlots = true
+        if configuration.isCluster, slotSearch != .over {
+            slotSearch = .needed
         } else {
             fail(parts[part].positions, error)
         }

@@ -135,10 +135,8 @@ struct RedisNode {
         batches.append(batch)
     }
 
-    /// Adds a reply to the oldest batch. Returns the batch if the reply was its last; `nil` also if no batch waits, or if
-    /// the connection was given up.
-    mutating func add(_ reply: RedisReply, on link: RedisLink) -> Batch? {
-        guard self.link == link, awaitsReply else { return nil }
+    /// Adds a reply, which must be due, to the oldest batch. Returns the batch if the reply was its last.
+    mutating func add(_ reply: RedisReply) -> Batch? {
         batches[firstBatch]?.replies.append(reply)
         guard let batch = batches[firstBatch], batch.replies.count == batch.count else { return nil }
         batches[firstBatch] = nil

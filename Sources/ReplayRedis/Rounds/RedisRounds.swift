@@ -124,7 +124,7 @@ package struct RedisRounds {
                 drop(node, "sends replies that nobody asked for", moment)
                 break
             }
-            if let batch = servers.nodes[node].add(reply, on: link) { complete(batch, on: node, moment) }
+            if let batch = servers.nodes[node].add(reply) { complete(batch, on: node, moment) }
         }
         settle(moment)
     }
