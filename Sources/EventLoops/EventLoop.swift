@@ -40,8 +40,8 @@ package final class EventLoop {
         return probes.allSatisfy { $0 >= 0 }
     }
 
-    /// Calls `begin`, and then waits for events and handles them until `isDone` returns true, all with SIGPIPE blocked. It
-    /// returns early if no event or timer is attached.
+    /// Calls `begin`, and then waits for events and handles them until `isDone` returns true, all with SIGPIPE blocked. The
+    /// loop ends early if no event or timer is attached.
     package func run(beginning begin: () -> Void = {}, until isDone: () -> Bool) {
         withPipeSignalBlocked {
             begin()

@@ -86,7 +86,7 @@ package final class HTTPClient {
         reader.append(bytes)
         do throws(HTTPRefusal) {
             guard let answer = try reader.next() else { return }
-            // Nor may bytes that come with an answer be left for the next one.
+            // Bytes behind an answer would be taken for the next answer.
             if !answer.keepsConnection || !reader.isEmpty { close() }
             complete(answer)
         } catch {

@@ -43,8 +43,8 @@ package struct DeviceStorage: Sendable, Equatable {
         for index in logins.indices where logins[index].authentication == authentication { change(&logins[index]) }
     }
 
-    /// The importer of SDKs from 1.7 on: moves unexpired logins of older SDKs to where `app` reads them, unless a valid login in the same
-    /// place is there. Which MVPDs another programmer has is not known to `app`, so for that programmer only the expiry counts.
+    /// The importer of SDKs from 1.7 on: moves unexpired logins of older SDKs to where `app` reads them, unless a valid login is in the same
+    /// place. The app does not know the MVPDs of other programmers, so it takes their logins as valid until they expire.
     mutating func importOlder(for app: AppInstallation, _ configuration: DeviceConfiguration, at now: Timestamp) {
         guard app.sdk.layout == .nestedMap else { return }
         for login in logins(.oneSlot, seenBy: app.bundleID) {

@@ -52,7 +52,7 @@ struct Decisions: Sendable {
                 if kind == .authorize { throw error }
             }
         }
-        let accessEnd = profile?.end ?? holder.map { temporary.end($0, state, now: call.now) }
+        let accessEnd = profile?.end ?? holder.map { temporary.end(temporary.use(of: $0, state, now: call.now)) }
         let end = self.end(at: call.now, within: accessEnd)
         return resources.map { resource in
             let card = TestCard.chosen(for: resource, mvpd: mvpd)

@@ -48,8 +48,8 @@ struct PassCall {
         (try? PercentEncoding.decode(text, plus: plus)).flatMap { String(utf8: $0) }.flatMap(checked)
     }
 
-    /// The text, if it has only characters that XML 1.0 allows (2.2), since tokens are XML, and at most 30 combining ones in a row
-    /// (UAX #15, Stream-Safe Text Format): comparing a text with thousands takes seconds.
+    /// Returns the text, or `nil` if a token, which is XML, cannot carry one of its characters (XML 1.0, 2.2), or if more than 30 combining
+    /// characters follow each other (UAX #15, Stream-Safe Text Format): comparing two texts with thousands of them takes seconds.
     static func checked(_ text: String) -> String? {
         var combining = 0
         for scalar in text.unicodeScalars {

@@ -40,8 +40,8 @@ struct Profiles: Sendable {
         _ mvpd: String, _ call: PassCall, at place: SandboxState.Place, _ state: SandboxState
     ) throws(EnhancedError) -> SandboxAnswer {
         let holder = try temporary.holder(mvpd, call, at: place)
-        let use = state.temporaryUses.value(holder, at: call.now)?.value
-        let end = temporary.end(use ?? SandboxState.TemporaryUse(start: call.now))
+        let use = temporary.use(of: holder, state, now: call.now)
+        let end = temporary.end(use)
         guard call.now < end else { throw .temporaryDuration }
         var attributes: [JSONName: JSONValue] = [
             "userID": "temppass_sandbox", "expiration_date": .number(end.milliseconds),
@@ -49,9 +49,9 @@ struct Profiles: Sendable {
         if let remaining = temporary.remaining(holder, use) {
             guard remaining > 0 else { throw .temporaryResources }
             attributes["remaining_resources"] = .number(Double(remaining))
-            attributes["used_assets"] = .texts((use?.resources ?? []).sorted())
+            attributes["used_assets"] = .texts(use.resources.sorted())
         }
-        let profile = Self.json(use?.start ?? call.now, end, issuer: "Adobe", type: "temporary", attributes)
+        let profile = Self.json(use.start, end, issuer: "Adobe", type: "temporary", attributes)
         return .json(200, ["profiles": [JSONName(mvpd): profile]])
     }
 

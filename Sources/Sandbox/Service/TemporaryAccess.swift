@@ -27,12 +27,8 @@ struct TemporaryAccess: Sendable {
         use.start.advanced(byMilliseconds: settings.temporarySeconds * 1000)
     }
 
-    /// The end of a holder's access, which starts now if it has not started.
-    func end(_ holder: SandboxState.TemporaryHolder, _ state: SandboxState, now: Timestamp) -> Timestamp {
-        end(use(of: holder, state, now: now))
-    }
-
-    private func use(
+    /// What a holder has used of the TempPass; one that was not used starts now.
+    func use(
         of holder: SandboxState.TemporaryHolder, _ state: SandboxState, now: Timestamp
     ) -> SandboxState.TemporaryUse {
         state.temporaryUses.value(holder, at: now)?.value ?? SandboxState.TemporaryUse(start: now)
@@ -53,8 +49,8 @@ struct TemporaryAccess: Sendable {
     }
 
     /// The resources that a promotional access still permits; `nil` for one without such a limit.
-    func remaining(_ holder: SandboxState.TemporaryHolder, _ use: SandboxState.TemporaryUse?) -> Int? {
+    func remaining(_ holder: SandboxState.TemporaryHolder, _ use: SandboxState.TemporaryUse) -> Int? {
         guard Self.isPromotional(holder.mvpd) else { return nil }
-        return settings.temporaryResources - (use?.resources.count ?? 0)
+        return settings.temporaryResources - use.resources.count
     }
 }

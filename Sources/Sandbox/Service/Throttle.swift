@@ -1,21 +1,22 @@
 internal import Timestamps
 
-/// Adobe's throttle: one call per second and client address, and at first ten more. The calls and times of the example on Adobe's page about
-/// its throttling mechanism have the same answers here.
+/// Adobe's throttle: a client address may make one call per second, and ten more at first. It answers the calls of the example on Adobe's
+/// page "Throttling mechanism" as that page does.
 struct Throttle {
-    private static let burst = 11.0
+    /// The calls that an address may make at once: that of the first second, and ten more.
+    private static let capacity = 11.0
     private static let callsPerSecond = 1.0
 
     /// Counts a call, and tells whether it is one too many.
     static func refuses(_ call: PassCall, _ state: inout SandboxState) -> Bool {
-        var calls = burst
+        var calls = capacity
         if let last = state.allowances.value(call.address, at: call.now)?.value {
             let seconds = Double(call.now.milliseconds(since: last.at)) / 1000
-            calls = min(burst, last.calls + max(0, seconds) * callsPerSecond)
+            calls = min(capacity, last.calls + max(0, seconds) * callsPerSecond)
         }
         let isRefused = calls < 1
         // After this time the bucket is full again, and need not be remembered.
-        let end = call.now.advanced(byMilliseconds: Int64(burst / callsPerSecond * 1000))
+        let end = call.now.advanced(byMilliseconds: Int64(capacity / callsPerSecond * 1000))
         state.allowances.set(call.address, (isRefused ? calls : calls - 1, call.now), until: end, at: call.now)
         return isRefused
     }

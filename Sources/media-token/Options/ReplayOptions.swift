@@ -27,7 +27,7 @@ struct ReplayOptions {
         }
     }
 
-    /// Says that tokens are consumed, if the store may be one that a gate uses. Called before the store is opened.
+    /// Warns that the command consumes tokens, if a gate may use the store. Call it before the store is opened.
     func warnOfUse() {
         guard let location = try? ReplayStoreLocation(url), location.mayBeInUse else { return }
         Console.printError(
