@@ -13,8 +13,8 @@ internal import Threading
 ///   not wait for) is fenced: tokens issued before are `ReplayAnswer.predatesStore`.
 ///
 /// It can be used from any number of threads at once. Each call that runs at the same time as others has connections of its
-/// own, one to each server; for later calls the store keeps those of 64 calls. ``open(at:)`` and ``claim(_:at:)`` block for
-/// the configuration's deadline at most, unless the resolver is slow to look up the host's name.
+/// own, one to each server and more while claims wait for replicas; for later calls the store keeps those of 64 calls. ``claim(_:at:)`` blocks for
+/// the configuration's timeout at most, and ``open(at:)`` for four times as long, unless the resolver is slow to look up the host's name.
 public final class RedisReplayStore: ReplayStore {
     /// The settings of the store's URL.
     public let configuration: RedisConfiguration
@@ -35,8 +35,12 @@ public final class RedisReplayStore: ReplayStore {
     /// - Parameter now: the fence of a store that begins now, before the configuration's clock skew.
     /// - Throws: `ReplayStoreError`: the server is out of reach, refuses the login, may evict keys, is too old, …
     public func open(at now: Timestamp = .now) throws(ReplayStoreError) {
+        try open(at: now, timeouts: 4)
+    }
+
+    private func open(at now: Timestamp, timeouts: Int) throws(ReplayStoreError) {
         try withSession { (session) throws(ReplayStoreError) in
-            try session.wait { session.client.open(at: now, $0) }
+            try session.wait { session.client.open(at: now, timeouts: timeouts, $0) }
         }
     }
 
@@ -73,9 +77,10 @@ public final class RedisReplayStore: ReplayStore {
 
     /// The latest fence of the store's shards, if each server takes keys now.
     ///
-    /// - Throws: `ReplayStoreError`, also if the store has not been opened.
-    package func probe() throws(ReplayStoreError) -> Timestamp {
-        try withSession { (session) throws(ReplayStoreError) in try RedisInventory(session).probe() }
+    /// - Throws: `ReplayStoreError`.
+    package func probe(at now: Timestamp) throws(ReplayStoreError) -> Timestamp {
+        try open(at: now, timeouts: 1)
+        return try withSession { (session) throws(ReplayStoreError) in try RedisInventory(session).probe() }
     }
 
     /// Counts the store's entries by reading all keys of all servers, which takes seconds for millions of keys. The

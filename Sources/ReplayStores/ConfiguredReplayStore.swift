@@ -108,6 +108,11 @@ public enum ConfiguredReplayStore: ReplayStore {
         }
     }
 
+    /// What the store's URL permits that is unsafe, one sentence for each.
+    package var warnings: [String] {
+        if case .redis(let store) = self { store.configuration.warnings } else { [] }
+    }
+
     /// The store's contents: entries by expiry bucket, size and fence.
     ///
     /// - Throws: `ReplayStoreError`.
@@ -141,9 +146,7 @@ public enum ConfiguredReplayStore: ReplayStore {
         case .lmdb(let store):
             try store.probe(at: now)
             return store.fence
-        case .redis(let store):
-            try store.open(at: now)
-            return try store.probe()
+        case .redis(let store): return try store.probe(at: now)
         }
     }
 

@@ -17,6 +17,11 @@ public enum ReplayStoreLocation: Sendable, Equatable {
         return [configuration.passwordFile, configuration.tls?.key].compactMap(\.self)
     }
 
+    /// What the URL permits that is unsafe, one sentence for each.
+    package var warnings: [String] {
+        if case .redis(let configuration) = self { configuration.warnings } else { [] }
+    }
+
     /// Whether the location itself has a password in it.
     package var holdsPassword: Bool {
         if case .redis(let configuration) = self { configuration.password != nil } else { false }

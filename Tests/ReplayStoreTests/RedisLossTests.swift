@@ -274,8 +274,8 @@ extension ReplayStoreTests {
             let store = try clock.open(server.url)
             #expect(claim([clock.claim(1)], store) == [.first])
             let words = try server.cli("get", "media-token:{00}:since").split(separator: " ")
-            #expect(words.count == 4)
-            try server.cli("set", "media-token:{00}:since", words.prefix(3).joined(separator: " "))
+            #expect(words.count == 5)
+            try server.cli("set", "media-token:{00}:since", words.prefix(4).joined(separator: " "))
             #expect(claim([clock.claim(2)], store)[0]?.isFenced(from: clock.now) == true)
         }
 
@@ -327,8 +327,8 @@ extension ReplayStoreTests {
             #expect(try facts(10, trace: other + reset).losses?.reset == "53")
             #expect(try facts(10, trace: other + denied).losses?.reset == "-")
             let (few, many) = (try facts(1000, trace: other), try facts(1_000_000_000, trace: other))
-            #expect(few.commandsAgain(at: .now).count == 3)
-            #expect(many.commandsAgain(at: .now).count == 2)
+            #expect(few.commandsAgain(at: .now, configuration).count == 3)
+            #expect(many.commandsAgain(at: .now, configuration).count == 2)
             #expect(try facts(2000, trace: nil, after: few).losses == nil)
             #expect(try facts(1_000_000_001, trace: nil, after: many).losses == many.losses)
             #expect(try facts(999_999_999, trace: nil, after: many).losses == nil)
@@ -336,15 +336,14 @@ extension ReplayStoreTests {
             let before = try facts(100, trace: reset)
             let after = try facts(101, trace: reset, after: before)
             let again = try facts(50, trace: reset, after: before)
-            let marker = RedisMarker(
-                since: clock.now, runID: before.runID, isKept: false, losses: try #require(before.losses))
+            let marker = try #require(RedisMarker(beginningOn: before, fence: clock.now))
             #expect(again.losses == before.losses)
             #expect(marker.isOf(before) && marker.isOf(after) && !marker.isOf(again))
             #expect(!marker.isOf(try facts(51, trace: reset, after: again)))
-            let renewed = try #require(marker.renewed(by: again, fence: clock.later(60_000), waits: false))
+            let renewed = try #require(marker.renewed(by: again, fence: clock.later(60_000)))
             #expect(renewed.since == clock.later(60_000) && renewed.isOf(again))
             let old = try facts(1_000_000_000, trace: other, askedAt: .now - .seconds(101))
-            #expect(old.commandsAgain(at: .now).count == 3)
+            #expect(old.commandsAgain(at: .now, configuration).count == 3)
             #expect(try facts(1_000_000_001, trace: nil, after: old).losses == nil)
         }
 

@@ -101,7 +101,7 @@ private struct Server {
     var policy = "noeviction"
     var time = Script.now
     var isDurable = false
-    var marker: RedisReply = .text("1799999000000 r1 volatile 0,0,-")
+    var marker: RedisReply = .text("1799999000000 r1 volatile unconfirmed 0,0,-")
     var claim: RedisReply = .text("OK")
     var replicas: Int64 = 0
     var processed = 0
@@ -116,6 +116,8 @@ private struct Server {
         case "GET": marker
         case "SET": claim
         case "WAIT": .integer(replicas)
+        // The number of replicas, by the table of a cluster's node.
+        case "EVAL" where command[2] == "0": .integer(replicas)
         default: .text("OK")
         }
     }
@@ -137,6 +139,19 @@ struct RedisRoundsTests {
         script.claim(999)
         script.answer(script.links[0], by: server.reply)
         script.answer(script.links[0], by: server.reply)
+        try #require(script.answers.count == 1)
+        return script
+    }
+
+    /// A script of a cluster of one node, which has answered a claim.
+    private func greeted(cluster url: String, _ server: Server) throws -> Script {
+        let script = try Script(url)
+        var fresh = server
+        (fresh.marker, fresh.replicas) = (.text("1799999000000 r1 volatile unconfirmed 0,0,-"), 0)
+        script.claim(999)
+        for _ in 0..<3 {
+            script.answer(script.links[0]) { $0[0] == "CLUSTER" ? Self.wholeCluster : fresh.reply(to: $0) }
+        }
         try #require(script.answers.count == 1)
         return script
     }
@@ -186,7 +201,7 @@ struct RedisRoundsTests {
 
     @Test("a marker of another run, or none, is set anew before the claim is answered, and fences it")
     func otherRun() throws {
-        for marker in [.text("1799999000000 r0 volatile 0,0,-"), .null, .text("nonsense")] as [RedisReply] {
+        for marker in [.text("1799999000000 r0 volatile unconfirmed 0,0,-"), .null, .text("nonsense")] as [RedisReply] {
             let script = try greeted()
             script.claim(1)
             var server = server
@@ -250,7 +265,7 @@ struct RedisRoundsTests {
         script.answer(script.links[0], by: server.reply)
         #expect(script.sent(script.links[0]) == ["EVAL"])
         script.answer(script.links[0]) { command in
-            #expect(command[6] == "r1 volatile 3,0,-")
+            #expect(command[6] == "r1 volatile unconfirmed 3,0,-")
             return .text("OK")
         }
         #expect(try script.answers[1].get() == .alreadyUsed)
@@ -283,7 +298,7 @@ struct RedisRoundsTests {
         func error(_ line: String) -> RedisReply { .error(RedisErrorReply(line: line)) }
         var owner = Server()
         owner.isDurable = true
-        owner.marker = .text("1799999000000 r1 kept 0,0,-")
+        owner.marker = .text("1799999000000 r1 kept confirmed 0,0,-")
         let script = try Script("redis://one:1?cluster=true")
         script.claim(1)
         let slot = RedisShard(number: 0).slot
@@ -319,7 +334,7 @@ struct RedisRoundsTests {
     func search() throws {
         var owner = Server()
         owner.isDurable = true
-        owner.marker = .text("1799999000000 r1 kept 0,0,-")
+        owner.marker = .text("1799999000000 r1 kept confirmed 0,0,-")
         var hosts = ["two", "three"]
         func reply(_ command: RedisCommand) -> RedisReply {
             guard command[0] == "CLUSTER" else { return owner.reply(to: command) }
@@ -408,7 +423,7 @@ struct RedisRoundsTests {
             var server = server
             // Another run of the server, which took over from a primary.
             (server.run, server.received) = ("r2", 100)
-            server.marker = .text("1799999000000 r1 \(isBelieved ? "kept" : "volatile") 0,0,-")
+            server.marker = .text("1799999000000 r1 \(isBelieved ? "kept" : "volatile") unconfirmed 0,0,-")
             func reply(_ command: RedisCommand) -> RedisReply {
                 command[0] == "CONFIG" ? settings ?? server.reply(to: command) : server.reply(to: command)
             }
@@ -422,6 +437,165 @@ struct RedisRoundsTests {
             script.answer(script.links[0], by: reply)
             let answer = try #require(script.answers.first).get()
             #expect((answer == .first) == isBelieved, "\(statement): \(answer)")
+        }
+    }
+
+    // MARK: Replicas
+
+    private static let wholeCluster: RedisReply = .array([
+        .array([.integer(0), .integer(16383), .array([.text("one"), .integer(1)])])
+    ])
+
+    /// A cluster's node that has a replica.
+    private static func node(marker: String = "1799999000000 r1 volatile confirmed 0,0,-") -> Server {
+        var server = Server()
+        (server.replicas, server.marker) = (1, .text(marker))
+        return server
+    }
+
+    @Test("in a cluster claims wait for a replica unless the URL says otherwise, and on a single server they do not")
+    func defaultWait() throws {
+        for (url, waits) in [
+            ("redis://one:1?cluster=true", true), ("redis://one:1?cluster=true&wait=0", false),
+            ("redis://one:1", false),
+            ("redis://one:1?wait=1", true),
+        ] {
+            let server = Self.node(
+                marker:
+                    "1799999000000 r1 volatile \(url.contains("cluster") && waits ? "confirmed" : "unconfirmed") 0,0,-")
+            func reply(_ command: RedisCommand) -> RedisReply {
+                command[0] == "CLUSTER" ? Self.wholeCluster : server.reply(to: command)
+            }
+            let script = try Script(url)
+            script.claim(1)
+            script.answer(script.links[0], by: reply)
+            if url.contains("cluster") { script.answer(script.links[0], by: reply) }
+            #expect((script.sent(script.links[0]).last == "WAIT") == waits, "\(url)")
+            script.answer(script.links[0], by: reply)
+            #expect(try script.answers.map { try $0.get() } == [.first], "\(url)")
+        }
+    }
+
+    @Test("a replica that joined since the last flush makes its claims undecided, as none waited for it")
+    func replicaJoined() throws {
+        var server = Self.node()
+        server.replicas = 0
+        func reply(_ command: RedisCommand) -> RedisReply {
+            command[0] == "CLUSTER" ? Self.wholeCluster : server.reply(to: command)
+        }
+        let script = try Script("redis://one:1?cluster=true")
+        script.claim(1)
+        for _ in 0..<3 { script.answer(script.links[0], by: reply) }
+        #expect(try script.answers.map { try $0.get() } == [.first])
+        server.replicas = 1
+        script.claim(2)
+        #expect(script.sent(script.links[0]).last == "TIME")
+        script.answer(script.links[0], by: reply)
+        #expect(error(script, 1).contains("got a replica that has not confirmed this claim"))
+        script.claim(3)
+        #expect(script.sent(script.links[0]).last == "WAIT")
+        script.answer(script.links[0], by: reply)
+        #expect(try script.answers[2].get() == .first)
+    }
+
+    @Test("a claim finds a free connection while others wait for replicas, and what finds none joins the next flush")
+    func joinedFlushes() throws {
+        let server = Self.node(marker: "1799999000000 r1 volatile unconfirmed 0,0,-")
+        let script = try greeted("redis://one:1?wait=1", server)
+        script.claim(1)
+        // Each claim on its way has made one more connection, up to four.
+        for number in 2...5 as ClosedRange<UInt64> {
+            script.claim(number)
+            if let link = script.links.last, script.sent(link).first == "INFO" { script.answer(link, by: server.reply) }
+        }
+        #expect(script.links.count == 4)
+        #expect(script.links.map { script.sent($0).first } == ["SET", "SET", "SET", "SET"])
+        for number in 6...9 as ClosedRange<UInt64> { script.claim(number) }
+        script.answer(script.links[2], by: server.reply)
+        // Five claims, their marker once, and one WAIT.
+        #expect(script.sent(script.links[2]).filter { $0 == "SET" }.count == 5)
+        #expect(script.sent(script.links[2]).filter { ["GET", "WAIT"].contains($0) } == ["GET", "WAIT"])
+        for link in script.links { script.answer(link, by: server.reply) }
+        #expect(try script.answers.map { try $0.get() } == Array(repeating: .first, count: 10))
+    }
+
+    @Test("a claim that cannot be confirmed in time any more is not sent, and says so")
+    func unsent() throws {
+        let server = Self.node(marker: "1799999000000 r1 volatile unconfirmed 0,0,-")
+        let script = try greeted("redis://one:1?wait=1", server)
+        for number in 1...4 as ClosedRange<UInt64> {
+            script.claim(number)
+            if let link = script.links.last, script.sent(link).first == "INFO" { script.answer(link, by: server.reply) }
+        }
+        #expect(script.links.count == 4)
+        script.claim(5)
+        // Replicas take 130 ms, and the claim that waits has 120 left.
+        script.pass(130)
+        script.answer(script.links[0], by: server.reply)
+        #expect(script.sent(script.links[0]).isEmpty)
+        let errors = script.answers.indices.map { error(script, $0) }.filter { $0 != "no error" }
+        #expect(script.answers.count == 3 && errors.count == 1)
+        #expect(errors[0].contains("takes 130 ms to confirm claims, longer than was left"), "\(errors)")
+        #expect(errors[0].contains("is not consumed"))
+    }
+
+    @Test("that claims are not confirmed by all any more is known to all replicas before a claim is answered")
+    func withdrawal() throws {
+        let server = Self.node()
+        let script = try greeted(cluster: "redis://one:1?cluster=true&wait=0", server)
+        var markers: [String: String] = [:]
+        func reply(_ command: RedisCommand) -> RedisReply {
+            switch command[0] {
+            case "GET": return markers[command[1]].map { .text($0) } ?? server.marker
+            case "EVAL" where command[2] == "1":
+                #expect(command[4] == markers[command[3]] ?? server.marker.text)
+                markers[command[3]] = command[5] + " " + command[6]
+                return .text("OK")
+            default: return server.reply(to: command)
+            }
+        }
+        func sent() -> Set<String> { Set(script.sent(script.links[0])) }
+        func written() -> Set<Substring> { Set(markers.values.map { $0.split(separator: " ")[3] }) }
+        // The replica does not get it.
+        script.claim(1)
+        for _ in 0..<2 { script.answer(script.links[0], by: reply) }
+        #expect(sent() == ["EVAL", "WAIT"])
+        script.answer(script.links[0]) { $0[0] == "WAIT" ? .integer(0) : reply($0) }
+        #expect(written() == ["withdrawn"])
+        #expect(error(script, 1).contains("0 of 1 replicas confirmed"))
+        // Nor does a later claim count before it does.
+        script.claim(2)
+        for _ in 0..<2 { script.answer(script.links[0], by: reply) }
+        #expect(sent() == ["EVAL", "WAIT"])
+        script.answer(script.links[0], by: reply)
+        #expect(sent() == ["EVAL"] && script.answers.count == 2)
+        script.answer(script.links[0], by: reply)
+        #expect(written() == ["unconfirmed"])
+        script.answer(script.links[0], by: reply)
+        #expect(try script.answers[2].get() == .first)
+    }
+
+    @Test("a replica that has taken over is believed only under a marker that says confirmed, and is fenced for longer")
+    func takenOver() throws {
+        for (confirmation, isBelieved) in [("confirmed", true), ("withdrawn", false), ("unconfirmed", false)] {
+            var server = Self.node(marker: "1799999000000 r0 volatile \(confirmation) 0,0,-")
+            server.received = 100
+            func reply(_ command: RedisCommand) -> RedisReply {
+                command[0] == "CLUSTER" ? Self.wholeCluster : server.reply(to: command)
+            }
+            let script = try Script("redis://one:1?cluster=true")
+            script.claim(1)
+            for _ in 0..<4 { script.answer(script.links[0], by: reply) }
+            var since: Int64 = 0
+            script.answer(script.links[0]) { command in
+                since = Int64(command[5]) ?? 0
+                server.marker = .text(command[5] + " " + command[6])
+                return .text("OK")
+            }
+            script.answer(script.links[0], by: reply)
+            // Half of the node timeout of 15 s, and a second.
+            #expect(since == (isBelieved ? 1_799_999_000_000 : Script.now.milliseconds + 8500), "\(confirmation)")
+            #expect((try script.answers[0].get() == .first) == isBelieved)
         }
     }
 

@@ -46,7 +46,7 @@ package struct GateAdmin: Sendable {
     private var readiness: HTTPAnswer {
         guard !ready.isStopping else { return text(503, "stopping\n") }
         switch askStore() {
-        case .ready: return text(200, "ready\n")
+        case .ready: return text(200, "ready\n" + store.warnings.map { "warning: \($0)\n" }.joined())
         case .failed(let error): return text(503, "\(error)\n")
         case .fenced(let seconds):
             var answer = text(

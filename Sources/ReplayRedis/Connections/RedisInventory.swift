@@ -27,9 +27,10 @@ struct RedisInventory {
     func probe() throws(ReplayStoreError) -> Timestamp {
         try learnSlots()
         for shard in client.keys.shards { _ = try owner(of: shard) }
-        let configuration = client.configuration
+        let timeout = client.configuration.timeout
         return try fence { (node, shards) throws(ReplayStoreError) in
-            let wait = configuration.confirmation.map { [$0] } ?? []
+            let server = client.servers.nodes[node].facts
+            let wait = server?.replication.confirmation(within: timeout).map { [$0] } ?? []
             for shard in shards {
                 let replies = try ask(node, [client.keys.probe(shard)] + wait)
                 if case .error(let error)? = replies.first {
@@ -38,8 +39,12 @@ struct RedisInventory {
                     throw error.storeError(at: address(node))
                 }
                 let lost = ReplayStoreError.unavailable("\(address(node)) closed the connection")
-                if let doubt = configuration.replicaDoubt(replies.dropFirst().first, at: address(node), lost: lost) {
-                    throw doubt
+                if let server, !wait.isEmpty {
+                    let awaited = server.replication.confirmations
+                    if let doubt = server.replication.doubt(replies[1], awaited: awaited, at: address(node), lost: lost)
+                    {
+                        throw doubt
+                    }
                 }
                 return
             }
@@ -123,7 +128,7 @@ struct RedisInventory {
         }
         if let problem = server.problem ?? marker.problem(on: server) { throw .unavailable("\(address) \(problem)") }
         let fence = now.advanced(by: configuration.clockSkew)
-        return marker.renewed(by: server, fence: fence, waits: configuration.replicas > 0)?.since ?? marker.since
+        return marker.renewed(by: server, fence: fence)?.since ?? marker.since
     }
 
     private func counts(on node: Int) throws(ReplayStoreError) -> [ReplayBucket: Int] {

@@ -38,8 +38,12 @@ package final class RedisReplayClient {
 
     /// Connects to every server, checks that claims may be accepted on it now, and sees to it that each shard has a
     /// marker, so that the store remembers from now on.
-    package func open(at now: Timestamp, _ completion: @escaping (Result<Void, ReplayStoreError>) -> Void) {
-        errands[rounds.open(at: now, .now)] = { completion($0.map { _ in }) }
+    ///
+    /// - Parameter timeouts: how often the configuration's timeout that may take.
+    package func open(
+        at now: Timestamp, timeouts: Int = 1, _ completion: @escaping (Result<Void, ReplayStoreError>) -> Void
+    ) {
+        errands[rounds.open(at: now, timeouts: timeouts, .now)] = { completion($0.map { _ in }) }
         carryOut()
     }
 

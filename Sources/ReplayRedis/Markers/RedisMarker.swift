@@ -3,35 +3,65 @@ internal import MediaToken
 /// The marker that is kept beside the keys of a shard and is lost with them: since when the keys are remembered, by
 /// which run of a server, and what that run had lost by then.
 struct RedisMarker: Equatable {
+    /// Whether each claim was confirmed, before it was answered, by all replicas that could take over.
+    enum Confirmation: String {
+        case confirmed
+        /// It was so far, and a client wants to take that back. Until all replicas know, claims still have to be confirmed by
+        /// all: a replica that did not know could take over, and be believed.
+        case withdrawn
+        case unconfirmed
+    }
+
     let since: Timestamp
     let runID: String
     /// Whether the run loses nothing when it ends.
     let isKept: Bool
+    private(set) var confirmation: Confirmation
     let losses: RedisLosses
 
-    init(since: Timestamp, runID: String, isKept: Bool, losses: RedisLosses) {
-        (self.since, self.runID, self.isKept, self.losses) = (since, runID, isKept, losses)
+    private init(
+        since: Timestamp, runID: String, isKept: Bool, confirmation: Confirmation, losses: RedisLosses
+    ) {
+        (self.since, self.runID, self.isKept, self.confirmation) = (since, runID, isKept, confirmation)
+        self.losses = losses
+    }
+
+    /// The marker of a store that begins now; `nil` while the losses of the run are not known.
+    ///
+    /// - Parameter fence: the fence of a store whose keys were never anywhere else.
+    init?(beginningOn server: RedisServerFacts, fence: Timestamp) {
+        guard let losses = server.losses else { return nil }
+        // The primary before it may go on answering those that reach it.
+        let since = losses.hasFollowed ? fence.advanced(by: server.replication.overlap) : fence
+        self.init(
+            since: since, runID: server.runID, isKept: server.keepsThroughRestart,
+            confirmation: server.replication.isConfirmedByAll ? .confirmed : .unconfirmed, losses: losses)
     }
 
     /// Reads the reply to `GET` of the marker's key; `nil` for anything that is not such a text.
     init?(_ reply: RedisReply) {
         guard let words = reply.text?.utf8.split(separator: UInt8(ascii: " ")).map({ Substring($0) }),
-            words.count == 4, let since = Int64(words[0]), let isKept = Self.keeping[String(words[2])],
-            let losses = RedisLosses(words[3])
+            words.count == 5, let since = Int64(words[0]), let isKept = Self.keeping[words[2]],
+            let confirmation = Confirmation(rawValue: String(words[3])), let losses = RedisLosses(words[4])
         else { return nil }
-        self.init(since: Timestamp(milliseconds: since), runID: String(words[1]), isKept: isKept, losses: losses)
+        self.init(
+            since: Timestamp(milliseconds: since), runID: String(words[1]), isKept: isKept,
+            confirmation: confirmation, losses: losses)
     }
 
-    /// The marker as it is stored: its fence in milliseconds, then run, durability and losses, separated by spaces.
-    var text: (since: Timestamp, rest: String) { (since, "\(runID) \(isKept ? "kept" : "volatile") \(losses.text)") }
+    /// The marker as it is stored: its fence in milliseconds, then run, durability, confirmation and losses, separated by
+    /// spaces.
+    var text: (since: Timestamp, rest: String) {
+        (since, "\(runID) \(isKept ? "kept" : "volatile") \(confirmation.rawValue) \(losses.text)")
+    }
 
-    private static let keeping = ["kept": true, "volatile": false]
+    private static let keeping: [Substring: Bool] = ["kept": true, "volatile": false]
 
-    /// Whether the marker holds for a server: the run that answers now set it, has lost nothing since, and still keeps
-    /// what the marker says that it keeps.
+    /// Whether the marker holds for a server: the run that answers now set it, has lost nothing since, and still promises
+    /// what the marker says.
     func isOf(_ server: RedisServerFacts) -> Bool {
         runID == server.runID && server.losses.map { vouches(for: $0, of: server) } == true
-            && isKept == remainsKept(by: server)
+            && isKept == remainsKept(by: server) && confirmation == remainingConfirmation(by: server)
     }
 
     /// Whether the run that set the marker has lost nothing since.
@@ -50,26 +80,43 @@ struct RedisMarker: Equatable {
 
     /// The marker that should replace this one: set by the run that answers now, with the fence of a store that begins
     /// now unless the past can be believed. `nil` if this one holds.
-    ///
-    /// - Parameter waits: whether claims are confirmed by replicas before they are answered.
-    func renewed(by server: RedisServerFacts, fence: Timestamp, waits: Bool) -> RedisMarker? {
-        guard !isOf(server), let losses = server.losses else { return nil }
-        let (isBelieved, isKept) =
-            runID == server.runID
-            ? (vouches(for: losses, of: server), remainsKept(by: server))
-            : (isBelieved(by: server, losses, waits: waits), server.keepsThroughRestart)
+    func renewed(by server: RedisServerFacts, fence: Timestamp) -> RedisMarker? {
+        guard !isOf(server), let losses = server.losses,
+            let new = RedisMarker(beginningOn: server, fence: fence)
+        else { return nil }
+        let isOfRun = runID == server.runID
+        let isBelieved = isOfRun ? vouches(for: losses, of: server) : isBelieved(by: server, losses)
         return RedisMarker(
-            since: isBelieved ? since : max(since, fence), runID: server.runID, isKept: isKept, losses: losses)
+            since: isBelieved ? since : max(since, isOfRun ? fence : new.since), runID: new.runID,
+            isKept: isOfRun ? remainsKept(by: server) : new.isKept,
+            confirmation: isOfRun ? remainingConfirmation(by: server) : new.confirmation, losses: losses)
     }
 
     /// Whether another run than the one that set the marker has all keys that were set under it.
-    private func isBelieved(by server: RedisServerFacts, _ losses: RedisLosses, waits: Bool) -> Bool {
+    private func isBelieved(by server: RedisServerFacts, _ losses: RedisLosses) -> Bool {
         // The run may have evicted some before any client asked it.
         guard losses.isWithoutEviction else { return false }
-        // A replica that takes over has those of its primary's last claims that waited for it. Any other run is a restart:
+        // A replica that takes over has what all replicas had confirmed, whichever of them it is. Any other run is a restart:
         // what a snapshot brings back is an older state of the store, marker included.
         return losses.hasFollowed
-            ? waits || server.isStatedDurable : isKept && server.keepsThroughRestart && server.beganWithAll
+            ? confirmation == .confirmed || server.isStatedDurable
+            : isKept && server.keepsThroughRestart && server.beganWithAll
+    }
+
+    /// What is left of the marker's confirmation on the run that set it. It never becomes `confirmed` again during the same
+    /// run, because claims from the time before may be missing on a replica.
+    private func remainingConfirmation(by server: RedisServerFacts) -> Confirmation {
+        server.replication.isConfirmedByAll ? confirmation : .unconfirmed
+    }
+
+    /// The marker that all replicas must have before this one may replace `old`; `nil` if none is needed.
+    ///
+    /// A replica that has a marker which says `confirmed`, of whatever run, would be believed.
+    func prepared(over old: RedisMarker?) -> RedisMarker? {
+        guard confirmation == .unconfirmed, old?.confirmation != .unconfirmed else { return nil }
+        var marker = self
+        marker.confirmation = .withdrawn
+        return marker
     }
 
     /// Whether the marker stays `kept` on the run that set it. It never becomes `kept` again during the same run, because

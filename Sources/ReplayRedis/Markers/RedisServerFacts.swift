@@ -26,6 +26,7 @@ struct RedisServerFacts {
     /// Whether the operator's statement `durable=server` holds for this server: it lets nobody read the settings that
     /// would decide otherwise.
     let isStatedDurable: Bool
+    let replication: RedisReplication
     /// Why the server cannot serve this store, so that nothing may be written to it; `nil` if it can.
     let misfit: String?
     /// Why the server may drop live keys to make room; `nil` if it never does.
@@ -33,7 +34,7 @@ struct RedisServerFacts {
     /// The earliest fence that holds for this run, because its counts were seen to have been set back; `nil` if they were not.
     ///
     /// The trace alone is not enough: two resets may leave the same one.
-    let leastFence: Timestamp?
+    private(set) var leastFence: Timestamp?
     /// The number of commands that this run has carried out. It only grows, unless `CONFIG RESETSTAT` sets it back.
     private let processed: Int
     private let askedAt: Instant
@@ -43,23 +44,31 @@ struct RedisServerFacts {
     /// Why no claim may be accepted on the server; `nil` if claims may be.
     var problem: String? { misfit ?? eviction }
 
-    private static let settings = ["CONFIG", "GET", "appendfsync", "no-appendfsync-on-rewrite"]
+    private static let settings = ["CONFIG", "GET", "appendfsync", "no-appendfsync-on-rewrite", "cluster-node-timeout"]
     /// The command whose reply has the trace of a `CONFIG RESETSTAT`.
     private static let trace = ["INFO", "commandstats"]
+
     /// The commands that ask for all facts. The second may be denied.
-    static let commands: [RedisCommand] = [
-        ["INFO", "server", "memory", "stats", "persistence", "cluster", "replication"], settings, trace,
-    ]
+    static func commands(_ configuration: RedisConfiguration) -> [RedisCommand] {
+        [["INFO", "server", "memory", "stats", "persistence", "cluster", "replication"]] + rest(configuration)
+    }
+
     /// The commands that ask for all facts in a form that a server which is too old for this store understands too.
-    static let greeting = [["INFO"], settings, trace]
+    static func greeting(_ configuration: RedisConfiguration) -> [RedisCommand] { [["INFO"]] + rest(configuration) }
+
+    private static func rest(_ configuration: RedisConfiguration) -> [RedisCommand] {
+        [settings] + (configuration.isCluster ? [RedisReplication.count] : []) + [trace]
+    }
+
     /// More commands than a server can carry out in a millisecond.
     private static let mostProcessedInAMillisecond = 10_000
 
     /// Returns the commands that read the server's facts again. They leave out the trace, which costs as much as all other
     /// facts, if a `CONFIG RESETSTAT` would show in the count of commands. If the reply comes too late for that, the group
     /// looks at the marker with the trace.
-    func commandsAgain(at now: Instant) -> [RedisCommand] {
-        wouldFall(by: now, plusMilliseconds: 50) ? Self.commands.dropLast() : Self.commands
+    func commandsAgain(at now: Instant, _ configuration: RedisConfiguration) -> [RedisCommand] {
+        let all = Self.commands(configuration)
+        return wouldFall(by: now, plusMilliseconds: 50) ? all.dropLast() : all
     }
 
     /// Whether the count of commands must be lower than it was if it was set back since: the server cannot have carried
@@ -83,17 +92,26 @@ struct RedisServerFacts {
         let info = RedisInfo(text)
         guard let runID = info["run_id"] else { return nil }
         self.runID = runID
-        let rest = replies.dropFirst()
-        // Name, value, name, value.
-        let settings = rest.first?.array?.compactMap(\.text) ?? []
-        isStatedDurable = configuration.assumesDurability && settings.count != 4 && rest.first != .lost
-        let always = ["appendfsync", "always", "no-appendfsync-on-rewrite", "no"]
+        var rest = replies.dropFirst()
+        let settings = Self.settings(rest.popFirst())
+        isStatedDurable = configuration.assumesDurability && settings["appendfsync"] == nil
         misfit = Self.misfit(info, configuration)
         eviction = Self.eviction(info, configuration)
         appends = isStatedDurable || info["aof_enabled"] == "1"
         keepsThroughRestart =
-            eviction == nil && appends && (isStatedDurable || settings.count == 4 && Set(settings) == Set(always))
+            eviction == nil && appends
+            && (isStatedDurable
+                || settings["appendfsync"] == "always" && settings["no-appendfsync-on-rewrite"] == "no")
         beganWithAll = isStatedDurable || info["aof_rewrites"] == "0" && info["aof_rewrite_in_progress"] == "0"
+        let replicas: Int?
+        if configuration.isCluster {
+            replicas = if case .integer(let count)? = rest.popFirst() { Int(count) } else { nil }
+        } else {
+            replicas = info["connected_slaves"].flatMap(Int.init)
+        }
+        replication = RedisReplication(
+            replicas, nodeTimeout: settings["cluster-node-timeout"].flatMap(Int.init), isStatedDurable: isStatedDurable,
+            configuration)
         let processed = info["total_commands_processed"].flatMap(Int.init) ?? 0
         (self.processed, self.askedAt) = (processed, askedAt)
         let last = last?.runID == runID ? last : nil
@@ -105,7 +123,7 @@ struct RedisServerFacts {
             hasFallen
             ? time.advanced(byMilliseconds: configuration.clockSkew.clampedMilliseconds) : last?.leastFence
         let reset: String?
-        if let trace = rest.dropFirst().first {
+        if let trace = rest.first {
             reset = RedisLosses.reset(trace)
         } else if let last, last.wouldFall(by: moment.instant, plusMilliseconds: 0), !hasFallen {
             reset = last.losses?.reset
@@ -114,6 +132,22 @@ struct RedisServerFacts {
         }
         losses = reset.map { RedisLosses(info, reset: $0) }
     }
+
+    /// Reads the reply to `CONFIG GET`: name, value, name, value. It is empty if the server denies the command.
+    private static func settings(_ reply: RedisReply?) -> [String: String] {
+        let words = reply?.array?.compactMap(\.text) ?? []
+        let pairs = stride(from: 0, to: words.count - 1, by: 2).map { (words[$0], words[$0 + 1]) }
+        return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Adds what was seen of the same run on another connection meanwhile.
+    mutating func join(_ other: RedisServerFacts) {
+        guard other.runID == runID, let fence = other.leastFence else { return }
+        leastFence = max(fence, leastFence ?? fence)
+    }
+
+    /// Whether the server was asked for these facts before it was asked for others.
+    func isOlder(than other: RedisServerFacts) -> Bool { askedAt < other.askedAt }
 
     private static func misfit(_ info: RedisInfo, _ configuration: RedisConfiguration) -> String? {
         let version = info["redis_version"] ?? "unknown"

@@ -80,7 +80,7 @@ struct RedisKeys {
     /// Replaces a shard's marker, if it still is what was read. A marker where there was none begins later by the time
     /// that has passed since the server told its clock.
     ///
-    /// The server compares and writes in one step, however long the command was on its way. A plain `SET` that comes late
+    /// The server's reply is the marker that was written. It compares and writes in one step, however long the command was on its way. A plain `SET` that comes late
     /// could give a store that was emptied and has begun again the past of the one before.
     ///
     /// - Parameters:
@@ -103,7 +103,9 @@ struct RedisKeys {
           local time = redis.call('TIME')
           since = since + math.max(0, time[1] * 1000 + math.floor(time[2] / 1000) - tonumber(ARGV[4]))
         end
-        return redis.call('SET', KEYS[1], string.format('%.0f ', since) .. ARGV[3])
+        local new = string.format('%.0f ', since) .. ARGV[3]
+        redis.call('SET', KEYS[1], new)
+        return new
         """
 
     /// The glob pattern that matches all keys of this store, for `SCAN`.

@@ -21,7 +21,9 @@ extension RedisClaimGroup {
             } ?? false
         for position in part.judged {
             // The server that `ASK` named was asked; from now on it is the slot's owner, unless it says otherwise.
-            if case .claimed(_, let answer) = stages[position] { stages[position] = .claimed(nil, answer) }
+            if case .claimed(let target?, let answer) = stages[position], target.isAsking {
+                stages[position] = .claimed(nil, answer)
+            }
         }
         for (position, reply) in zip(part.claimed, claimReplies) {
             let claim = claims[position]
@@ -30,9 +32,12 @@ extension RedisClaimGroup {
         }
         for position in part.judged {
             let claim = claims[position]
-            guard case .claimed(_, let answer) = stages[position], let marker = markers[keys.shard(of: claim.key)]
+            guard case .claimed(let place, let answer) = stages[position],
+                let marker = markers[keys.shard(of: claim.key)]
             else { continue }
-            if let stage = reader.stage(of: claim, answered: answer, marker: marker, server, doubt, &servers) {
+            if let stage = reader.stage(
+                of: claim, answered: answer, at: place, marker: marker, server, doubt, &servers)
+            {
                 stages[position] = stage
             } else {
                 needsMarking = true
@@ -54,7 +59,9 @@ extension RedisClaimGroup {
     }
 
     private func replicaDoubt(_ replies: RedisPartReplies) -> ReplayStoreError? {
-        configuration.replicaDoubt(replies.rest.dropFirst().first, at: replies.address, lost: replies.lostAnswer)
+        // Facts that are missing are a doubt by themselves.
+        try? replies.facts.get().replication.doubt(
+            replies.rest.dropFirst().first, awaited: replies.awaited, at: replies.address, lost: replies.lostAnswer)
     }
 
     /// The part that writes the markers that are missing or do not hold; `nil` if there are none. It is a failure if no
@@ -66,16 +73,26 @@ extension RedisClaimGroup {
         do throws(ReplayStoreError) {
             let server = try replies.facts.get()
             let (fence, serverTime) = try fence(replies, at: instant)
-            let markers = zip(part.shards, replies.keys)
-            let commands = markers.compactMap { shard, reply in
-                renewed(reply, by: server, fence).map {
-                    keys.replaceMarker(of: shard, reply.text, by: $0.text, at: serverTime)
+            var marks = RedisPart.Marks()
+            var problem = server.problem
+            for (shard, reply) in zip(part.shards, replies.keys) {
+                let old = RedisMarker(reply)
+                problem = problem ?? old?.problem(on: server)
+                guard let new = renewed(reply, by: server, fence) else { continue }
+                let first = server.replication.witnesses == 0 ? new : new.prepared(over: old) ?? new
+                marks.commands.append(keys.replaceMarker(of: shard, reply.text, by: first.text, at: serverTime))
+                marks.next.append(first == new ? nil : (shard, new))
+            }
+            if marks.next.contains(where: { $0 != nil }) {
+                if let witnesses = server.replication.witnesses {
+                    marks.witnesses = witnesses
+                } else {
+                    problem = problem ?? "does not report how many replicas it has"
                 }
             }
-            let problem = (server.problem ?? markers.lazy.compactMap { RedisMarker($1)?.problem(on: server) }.first)
-                .map { ReplayStoreError.unavailable("\(replies.address) \($0)") }
-            if commands.isEmpty, let problem { throw problem }
-            return .success(commands.isEmpty ? nil : RedisPart(marking: commands, after: part, problem: problem))
+            marks.problem = problem.map { .unavailable("\(replies.address) \($0)") }
+            if marks.commands.isEmpty, let problem = marks.problem { throw problem }
+            return .success(marks.commands.isEmpty ? nil : RedisPart(marking: marks, after: part))
         } catch {
             return .failure(error)
         }
@@ -103,11 +120,11 @@ extension RedisClaimGroup {
     private func renewed(_ reply: RedisReply, by server: RedisServerFacts, _ fence: Timestamp) -> RedisMarker? {
         // A shard that another server owns by now is looked at there. A marker set on a replica would be believed later.
         if case .error = reply { return nil }
-        guard server.misfit == nil, let losses = server.losses else { return nil }
+        guard server.misfit == nil else { return nil }
         if let marker = RedisMarker(reply) {
-            return marker.renewed(by: server, fence: fence, waits: configuration.replicas > 0)
+            return marker.renewed(by: server, fence: fence)
         }
-        return RedisMarker(since: fence, runID: server.runID, isKept: server.keepsThroughRestart, losses: losses)
+        return RedisMarker(beginningOn: server, fence: fence)
     }
 }
 
@@ -115,13 +132,27 @@ extension RedisPartReplies {
     /// The first error among the replies about keys; `nil` if there is none.
     var firstError: ReplayStoreError? { keys.firstError(at: address, loss: loss) }
 
+    /// Why not as many replicas as are wanted know of the markers that were written; `nil` if they do.
+    func witnessDoubt(_ wanted: Int) -> ReplayStoreError? {
+        guard wanted > 0 else { return nil }
+        return RedisReplication.doubt(keys.last, awaited: wanted, at: address, lost: loss).map { error in
+            guard case .unavailable(let reason) = error else { return error }
+            return .unavailable(
+                reason + "; until all have, no claim is accepted that waits for fewer replicas than there are: "
+                    + "raise wait, or take a replica that is gone out of the cluster (CLUSTER FORGET)")
+        }
+    }
+
     /// The error for a claim whose answer was lost.
     var lostAnswer: ReplayStoreError {
-        if case .unavailable(let reason) = loss {
-            .unavailable(reason + "; an answer is lost, so its token may count as used")
-        } else {
-            loss
-        }
+        if case .unavailable(let reason) = loss { Self.lost(reason) } else { loss }
+    }
+
+    /// The error for a claim whose answer says nothing, because of what happened to the server.
+    func lostAnswer(because reason: String) -> ReplayStoreError { Self.lost("\(address) \(reason)") }
+
+    private static func lost(_ reason: String) -> ReplayStoreError {
+        .unavailable(reason + "; an answer is lost, so its token may count as used")
     }
 }
 
@@ -153,7 +184,10 @@ private struct Reader {
             return .decided(.failure(.unavailable("\(replies.address) does not answer SET as Redis does")))
         }
         // "Already used" stands, whatever doubts there are about the server, its clock or its replicas.
-        guard answer == .alreadyUsed else { return doubt.map { .decided(.failure($0)) } ?? .claimed(nil, answer) }
+        guard answer == .alreadyUsed else {
+            let place = part.target.isAsking ? nil : part.target
+            return doubt.map { .decided(.failure($0)) } ?? .claimed(place, answer)
+        }
         // A token that was refused for being older than the store is refused for that again.
         if let since = marker.flatMap(RedisMarker.init)?.since, claim.issued <= since {
             return .decided(.success(.predatesStore(since: since)))
@@ -163,13 +197,19 @@ private struct Reader {
 
     /// The stage of a claim that was carried out, by the marker of its shard; `nil` if the marker does not hold.
     func stage(
-        of claim: ReplayClaim, answered answer: ReplayAnswer, marker: RedisReply, _ server: RedisServerFacts?,
+        of claim: ReplayClaim, answered answer: ReplayAnswer, at place: RedisTarget?, marker: RedisReply,
+        _ server: RedisServerFacts?,
         _ doubt: ReplayStoreError?, _ servers: inout RedisServers
     ) -> Stage? {
         switch marker {
         case .error(let error):
             if let target = redirection(error, &servers) {
-                guard target.isAsking else { return .claimed(nil, answer) }
+                guard target.isAsking else {
+                    // A server that owned the slot for the claim, and does not for the marker, may have been replaced before by
+                    // one that has no such claim.
+                    return place == nil
+                        ? .claimed(nil, answer) : .decided(.failure(replies.lostAnswer(because: "lost the slot")))
+                }
                 return doubt.map { .decided(.failure($0)) } ?? .claimed(target, answer)
             }
             return .decided(.failure(error.storeError(at: replies.address)))

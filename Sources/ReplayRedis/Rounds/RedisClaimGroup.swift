@@ -27,7 +27,9 @@ struct RedisClaimGroup {
     enum Stage {
         /// Not carried out anywhere. The target is the server that was named by `ASK`; `nil` for the owner of the slot.
         case unclaimed(RedisTarget?)
-        /// The server carried out the claim with this answer, which counts once the marker of the claim's shard is checked.
+        /// A server carried out the claim with this answer, which counts once the marker of the claim's shard is checked. The target
+        /// is the server that has the marker: the one that carried the claim out, or the one that was named by `ASK` for it;
+        /// `nil` for the owner of the slot.
         case claimed(RedisTarget?, ReplayAnswer)
         case decided(Answer)
     }
@@ -56,16 +58,19 @@ struct RedisClaimGroup {
     /// More rounds than a slot that moves twice takes.
     private static let mostRounds = 8
 
-    /// - Parameter now: the caller's time at `begun`.
+    /// - Parameters:
+    ///   - now: the caller's time at `begun`.
+    ///   - timeouts: how often the configuration's timeout the group may take.
     init(
-        _ claims: [ReplayClaim], isOpening: Bool = false, at now: Timestamp, begun: Instant, _ terms: RedisTerms
+        _ claims: [ReplayClaim], isOpening: Bool = false, at now: Timestamp, begun: Instant, timeouts: Int = 1,
+        _ terms: RedisTerms
     ) {
         self.claims = claims
         self.now = now
         self.begun = begun
         self.isOpening = isOpening
         self.terms = terms
-        deadline = begun + terms.configuration.timeout
+        deadline = begun + terms.configuration.timeout * timeouts
         slotSearch = isOpening && terms.configuration.isCluster ? .needed : .notNeeded
         let lastPassed = ReplayBucket(lastPassedAt: now)
         stages = claims.map { claim in
@@ -155,28 +160,6 @@ struct RedisClaimGroup {
         return parts.isEmpty ? .finish : .ask
     }
 
-    /// The commands of a part for a server with these facts, and where among their replies those about the facts are.
-    ///
-    /// The server's facts are asked for after claims and markers, so that a loss before a claim shows in the round of that
-    /// claim.
-    func commands(of part: RedisPart, _ server: RedisServerFacts, at instant: Instant)
-        -> (commands: [RedisCommand], facts: Range<Int>)
-    {
-        if case .mark(let commands, _) = part.work { return (commands, commands.count..<commands.count) }
-        var commands = RedisPart.inOrder(
-            claims: part.claimed.map { keys.claim(claims[$0], at: now) },
-            markers: part.shards.map { ["GET", keys.marker(of: $0)] })
-        let begin = commands.count
-        // A look at markers always asks for the trace, since what is written depends on it. So do claims of an earlier round,
-        // whose replies may have come too late to leave it out.
-        let isFirst = if case .claims = part.work { !part.claimed.isEmpty } else { false }
-        commands += isFirst ? server.commandsAgain(at: instant) : RedisServerFacts.commands
-        let facts = begin..<commands.count
-        commands.append(["TIME"])
-        if !part.claimed.isEmpty, let confirmation = configuration.confirmation { commands.append(confirmation) }
-        return (commands, facts)
-    }
-
     // MARK: Answers
 
     /// Records that a part was not sent, because its server cannot be asked.
@@ -187,6 +170,12 @@ struct RedisClaimGroup {
         } else {
             fail(parts[part].positions, error)
         }
+    }
+
+    /// Fails the claims of a part that is not to be sent.
+    mutating func refuse(_ part: Int, _ error: ReplayStoreError) {
+        parts[part].isAnswered = true
+        fail(parts[part].positions, error)
     }
 
     /// Records the replies to a part, and what they mean for its claims. If markers are missing or do not hold, they come
@@ -201,26 +190,31 @@ struct RedisClaimGroup {
             guard judge(replies, to: part, &servers) else { return }
             let node = part.target.node
             // A server that has lost its memory has lost it for all of its shards.
-            let shards = part.target.isAsking ? part.shards : servers.shards(of: node)
-            renewals.append(RedisPart(lookAt: shards, part.target, after: part))
+            let shards = Set(part.shards).union(part.target.isAsking ? [] : servers.shards(of: node))
+            renewals.append(RedisPart(lookAt: shards.sorted { $0.number < $1.number }, part.target, after: part))
         case .look:
             switch renewal(after: replies, to: part, at: instant) {
             case .success(let renewal): renewals += renewal.map { [$0] } ?? []
             case .failure(let error): fail(part.positions, error)
             }
-        case .mark(_, let problem):
-            if let error = problem ?? replies.firstError { fail(part.positions, error) }
+        case .mark(let marks):
+            if let error = marks.problem ?? replies.firstError ?? replies.witnessDoubt(marks.witnesses) {
+                fail(part.positions, error)
+            } else if let next = marks.next(after: replies.keys, keys) {
+                renewals.append(RedisPart(marking: next, after: part))
+            }
         }
     }
 
-    /// Fails every undecided claim at the deadline. Returns the servers that were asked and did not answer.
-    mutating func expire(_ servers: RedisServers) -> [Int] {
-        let silent = parts.filter { $0.isSent && !$0.isAnswered }
-        for part in silent {
-            fail(part.positions, .unavailable("\(servers.nodes[part.target.node].address) \(terms.silence)"))
+    /// Fails every undecided claim at the deadline. Returns the connections on which no reply came.
+    mutating func expire(_ servers: RedisServers) -> [RedisLink] {
+        let late = parts.filter { !$0.isAnswered }
+        for part in late {
+            let silence = part.link == nil ? terms.silenceAtFirst : terms.silence
+            fail(part.positions, .unavailable("\(servers.nodes[part.target.node].address) \(silence)"))
         }
         fail(stages.indices, .unavailable("\(configuration.address) \(terms.silenceAtFirst)"))
-        return silent.map(\.target.node)
+        return late.compactMap(\.link)
     }
 
     /// Decides claims that are not decided yet.

@@ -7,9 +7,19 @@ struct RedisPart {
         case claims
         /// The markers of shards, and the facts and the clock of the server.
         case look
-        /// Markers to be written. No claim may be accepted on the server if there is a `problem`; losses are recorded
-        /// even then.
-        case mark([RedisCommand], problem: ReplayStoreError?)
+        /// Markers to be written.
+        case mark(Marks)
+    }
+
+    /// Markers to be written.
+    struct Marks {
+        var commands: [RedisCommand] = []
+        /// What each of the written markers is replaced by, once as many replicas as `witnesses` have them; `nil` for one that
+        /// stays.
+        var next: [(shard: RedisShard, marker: RedisMarker)?] = []
+        var witnesses = 0
+        /// Why no claim may be accepted on the server, although losses are recorded; `nil` if claims may be.
+        var problem: ReplayStoreError?
     }
 
     let target: RedisTarget
@@ -22,7 +32,8 @@ struct RedisPart {
     private(set) var shards: [RedisShard] = []
     /// The positions of claims that continue after this part, although it sends no command for them.
     private var waiting: Set<Int> = []
-    var isSent = false
+    /// The connection on which the part was sent; `nil` if it was not.
+    var link: RedisLink?
     var isAnswered = false
 
     /// Creates a part for claims, which are added one by one.
@@ -42,20 +53,24 @@ struct RedisPart {
     }
 
     /// Creates a part that writes markers after `part` has looked at them.
-    init(marking commands: [RedisCommand], after part: RedisPart, problem: ReplayStoreError?) {
+    init(marking marks: Marks, after part: RedisPart) {
         target = part.target
-        work = .mark(commands, problem: problem)
+        work = .mark(marks)
         waiting = part.positions
     }
 
-    /// The commands in the order in which they are sent. A marker that was read before its claim could be lost, with all
-    /// keys beside it, before the claim is carried out.
-    static func inOrder(claims: [RedisCommand], markers: [RedisCommand]) -> [RedisCommand] {
-        claims + markers
+    /// Whether it can be sent together with parts of other groups.
+    var isShareable: Bool {
+        if case .claims = work { !target.isAsking } else { false }
+    }
+
+    /// Whether nothing has been sent for its claims yet.
+    var isFirst: Bool {
+        if case .claims = work { judged.allSatisfy(claimed.contains) } else { false }
     }
 
     /// Separates the replies to claims from the markers that were read.
-    func split(_ replies: ArraySlice<RedisReply>) -> (claims: ArraySlice<RedisReply>, markers: ArraySlice<RedisReply>) {
+    func split(_ replies: [RedisReply]) -> (claims: ArraySlice<RedisReply>, markers: ArraySlice<RedisReply>) {
         (replies.prefix(claimed.count), replies.dropFirst(claimed.count))
     }
 
@@ -81,11 +96,28 @@ struct RedisPart {
 /// The replies of one server to a part of a round.
 struct RedisPartReplies {
     /// The replies to claims and markers.
-    let keys: ArraySlice<RedisReply>
+    let keys: [RedisReply]
     let facts: Result<RedisServerFacts, ReplayStoreError>
     /// The replies to `TIME` and `WAIT`.
     let rest: ArraySlice<RedisReply>
+    /// The number of replicas that the part waited for.
+    let awaited: Int
     let address: RedisAddress
     /// The error for a reply that was lost.
     let loss: ReplayStoreError
+}
+
+extension RedisPart.Marks {
+    /// What is written once all replicas have these markers; `nil` if that is nothing.
+    ///
+    /// - Parameter replies: the replies to ``commands``, which are the markers that were written.
+    func next(after replies: [RedisReply], _ keys: RedisKeys) -> RedisPart.Marks? {
+        let commands = zip(replies, next).compactMap { reply, next -> RedisCommand? in
+            // Another client may have written a marker meanwhile, which is then read again.
+            guard let next, let written = RedisMarker(reply) else { return nil }
+            let new = (since: written.since, rest: next.marker.text.rest)
+            return keys.replaceMarker(of: next.shard, reply.text, by: new, at: written.since)
+        }
+        return commands.isEmpty ? nil : RedisPart.Marks(commands: commands)
+    }
 }

@@ -2,9 +2,9 @@ internal import MediaToken
 
 /// What replies mean, and what their absence means.
 extension RedisRounds {
-    /// Passes the replies of a finished batch to its asker. Replies that never came are ``RedisReply/lost``.
+    /// Passes the replies of a finished batch to its askers. Replies that never came are ``RedisReply/lost``.
     mutating func complete(
-        _ batch: RedisNode.Batch, on node: Int, loss: ReplayStoreError? = nil, _ moment: RedisMoment
+        _ batch: RedisBatch, on link: RedisLink, of node: Int, loss: ReplayStoreError? = nil, _ moment: RedisMoment
     ) {
         let address = address(node)
         let replies =
@@ -15,21 +15,24 @@ extension RedisRounds {
         let facts: Result<RedisServerFacts, ReplayStoreError> =
             batch.facts.isEmpty
             ? .failure(loss)
-            : servers.nodes[node].read(
-                replies[batch.facts], askedAt: batch.askedAt, at: moment, loss: loss, configuration)
-        switch batch.asker {
-        case .greeting: greeted(by: node, replies, facts, moment)
-        case .look: break
-        case .slotSearch(let question): searchAnswered(question, replies[0], loss, moment)
-        case .errand(let number):
-            conclude(number, replies.firstError(at: address, loss: loss).map { .failure($0) } ?? .success(replies))
-        case .part(let number, let part):
-            let partReplies = RedisPartReplies(
-                keys: replies[..<batch.facts.lowerBound], facts: facts, rest: replies[batch.facts.upperBound...],
-                address: address, loss: loss)
-            groups[number]?.receive(partReplies, to: part, at: moment.instant, &servers)
-            due.append(number)
+            : servers.nodes[node].readFacts(of: batch, replies[batch.facts], at: moment, loss: loss, configuration)
+        for member in batch.members {
+            switch member.asker {
+            case .greeting: greeted(on: link, of: node, replies, facts, moment)
+            case .look: break
+            case .slotSearch(let question): searchAnswered(question, replies[0], loss, moment)
+            case .errand(let number):
+                conclude(
+                    number, replies.firstError(at: address, loss: loss).map { .failure($0) } ?? .success(replies))
+            case .part(let number, let part):
+                let partReplies = RedisPartReplies(
+                    keys: member.replies.map { replies[$0] }, facts: facts,
+                    rest: replies[batch.facts.upperBound...], awaited: batch.awaited, address: address, loss: loss)
+                groups[number]?.receive(partReplies, to: part, at: moment.instant, &servers)
+                due.append(number)
+            }
         }
+        if batch.isConfirming { sendWaiting(to: node, moment) }
     }
 
     /// Handles replies that concern a server rather than a claim: `MOVED` changes the owner of a slot, and `READONLY` ends
@@ -47,12 +50,12 @@ extension RedisRounds {
         if wasMoved, search == nil { searchSlots(for: nil, moment) }
     }
 
-    mutating func greeted(
-        by node: Int, _ replies: [RedisReply], _ facts: Result<RedisServerFacts, ReplayStoreError>,
+    private mutating func greeted(
+        on link: RedisLink, of node: Int, _ replies: [RedisReply], _ facts: Result<RedisServerFacts, ReplayStoreError>,
         _ moment: RedisMoment
     ) {
         // A connection that was given up is not greeted any more.
-        guard servers.nodes[node].greetingDeadline != nil else { return }
+        guard let lane = servers.nodes[node].lane(of: link) else { return }
         let outcome: Result<RedisServerFacts, ReplayStoreError> =
             if !selection.isEmpty, case .error(let error) = replies[0] {
                 .failure(error.storeError(at: address(node)))
@@ -63,39 +66,45 @@ extension RedisRounds {
                 }
             }
         switch outcome {
-        case .success(let facts):
-            servers.nodes[node].welcome(facts)
-            for asker in servers.nodes[node].takeWaiting() { send(for: asker, to: node, moment) }
-        case .failure(let error): drop(node, after: error, moment)
+        case .success:
+            servers.nodes[node].welcome(lane)
+            sendWaiting(to: node, moment)
+        case .failure(let error): drop(link, of: node, error, moment)
         }
     }
 
     // MARK: Losses
 
-    /// Gives up a connection that does not do what it should.
+    /// Gives up all connections to a server that does not do what it should.
     mutating func drop(_ node: Int, _ reason: String, _ moment: RedisMoment) {
-        drop(node, after: .unavailable("\(address(node)) \(reason)"), moment)
+        for link in servers.nodes[node].lanes.map(\.link) { drop(link, of: node, reason, moment) }
     }
 
-    private mutating func drop(_ node: Int, after error: ReplayStoreError, _ moment: RedisMoment) {
-        guard let link = servers.nodes[node].link else { return }
+    /// Gives up a connection that does not do what it should.
+    mutating func drop(_ link: RedisLink, of node: Int, _ reason: String, _ moment: RedisMoment) {
+        drop(link, of: node, .unavailable("\(address(node)) \(reason)"), moment)
+    }
+
+    private mutating func drop(_ link: RedisLink, of node: Int, _ error: ReplayStoreError, _ moment: RedisMoment) {
+        guard servers.nodes[node].lane(of: link) != nil else { return }
         actions.append(.close(link))
-        rest(node, after: error, moment)
+        lose(link, of: node, rests: true, error, moment)
     }
 
-    /// Marks a server as out of reach for a short pause, and fails all commands that were sent to it or wait for it.
-    mutating func rest(_ node: Int, after error: ReplayStoreError, _ moment: RedisMoment) {
-        lose(servers.nodes[node].rest(after: error, at: moment.instant), on: node, error, moment)
-        for asker in servers.nodes[node].takeWaiting() { fail(asker, error, moment) }
-    }
-
+    /// Forgets a connection, and fails what was sent on it.
+    ///
+    /// - Parameter rests: whether no other is made for a moment. If there is no other, all that waits for one fails too.
     mutating func lose(
-        _ batches: [RedisNode.Batch], on node: Int, _ error: ReplayStoreError, _ moment: RedisMoment
+        _ link: RedisLink, of node: Int, rests: Bool, _ error: ReplayStoreError, _ moment: RedisMoment
     ) {
-        for var batch in batches where batch.asker != .greeting {
+        guard let lane = servers.nodes[node].lane(of: link) else { return }
+        let batches = servers.nodes[node].remove(lane)
+        if rests { servers.nodes[node].rest(after: error, at: moment.instant) }
+        for var batch in batches where !batch.members.contains(where: { $0.asker == .greeting }) {
             batch.replies += Array(repeating: .lost, count: batch.count - batch.replies.count)
-            complete(batch, on: node, loss: error, moment)
+            complete(batch, on: link, of: node, loss: error, moment)
         }
+        if servers.nodes[node].lanes.isEmpty { sendWaiting(to: node, moment) }
     }
 
     /// Tells an asker that its commands were not sent.

@@ -73,9 +73,11 @@ package struct RedisRounds {
     /// Begins to check that claims may be accepted on every server now, and to set the markers that are missing, so that
     /// the store remembers from now on.
     ///
+    /// - Parameter timeouts: how often the configuration's timeout that may take.
     /// - Returns: the number that ``Action/conclude(errand:_:)`` names.
-    package mutating func open(at now: Timestamp, _ moment: RedisMoment) -> Int {
-        begin(RedisClaimGroup([], isOpening: true, at: now, begun: moment.instant, terms), moment)
+    package mutating func open(at now: Timestamp, timeouts: Int = 1, _ moment: RedisMoment) -> Int {
+        begin(
+            RedisClaimGroup([], isOpening: true, at: now, begun: moment.instant, timeouts: timeouts, terms), moment)
     }
 
     private mutating func begin(_ group: RedisClaimGroup, _ moment: RedisMoment) -> Int {
@@ -118,13 +120,16 @@ package struct RedisRounds {
     /// Records replies that came on a connection, in their order.
     package mutating func received(_ replies: [RedisReply], on link: RedisLink, _ moment: RedisMoment) {
         let node = servers.number(of: link.address)
-        for reply in replies where servers.nodes[node].link == link {
-            guard servers.nodes[node].awaitsReply else {
+        for reply in replies {
+            guard let lane = servers.nodes[node].lane(of: link) else { break }
+            guard servers.nodes[node].lanes[lane].awaitsReply else {
                 // Each later reply would count as the one to another command.
-                drop(node, "sends replies that nobody asked for", moment)
+                drop(link, of: node, "sends replies that nobody asked for", moment)
                 break
             }
-            if let batch = servers.nodes[node].add(reply) { complete(batch, on: node, moment) }
+            if let batch = servers.nodes[node].add(reply, on: lane, at: moment.instant) {
+                complete(batch, on: link, of: node, moment)
+            }
         }
         settle(moment)
     }
@@ -132,12 +137,8 @@ package struct RedisRounds {
     /// Records that a connection ended, or could not be made.
     package mutating func ended(_ link: RedisLink, _ error: ReplayStoreError, _ moment: RedisMoment) {
         let node = servers.number(of: link.address)
-        guard servers.nodes[node].link == link else { return }
-        if servers.nodes[node].greetingDeadline != nil {
-            rest(node, after: error, moment)
-        } else {
-            lose(servers.nodes[node].disconnect(), on: node, error, moment)
-        }
+        guard let lane = servers.nodes[node].lane(of: link) else { return }
+        lose(link, of: node, rests: servers.nodes[node].lanes[lane].greetingDeadline != nil, error, moment)
         settle(moment)
     }
 
@@ -154,19 +155,21 @@ package struct RedisRounds {
             let silent = groups[number]?.expire(servers) ?? []
             finish(number)
             // What still comes on these connections would only keep the next callers waiting.
-            for node in silent { drop(node, terms.silence, moment) }
+            for link in silent { drop(link, of: servers.number(of: link.address), terms.silence, moment) }
         }
         for (number, errand) in errands where errand.deadline <= now {
             conclude(number, .failure(.unavailable("\(errand.address) \(terms.silence)")))
         }
-        for node in servers.nodes.indices where servers.nodes[node].greetingDeadline.map({ $0 <= now }) == true {
-            drop(node, terms.silenceAtFirst, moment)
+        for node in servers.nodes.indices {
+            for lane in servers.nodes[node].lanes where lane.greetingDeadline.map({ $0 <= now }) == true {
+                drop(lane.link, of: node, terms.silenceAtFirst, moment)
+            }
         }
         settle(moment)
         let deadlines =
             groups.values.map(\.deadline) + errands.values.map(\.deadline)
             + (search?.question.map { [$0.deadline] } ?? [])
-            + servers.nodes.compactMap(\.greetingDeadline)
+            + servers.nodes.flatMap(\.lanes).compactMap(\.greetingDeadline)
         alarm = deadlines.min()
     }
 

@@ -46,8 +46,12 @@ public struct RedisConfiguration: Sendable, Equatable {
     public var prefix = "media-token"
     /// The time that a claim may take, including the time to connect. After that the store cannot decide.
     public var timeout = Duration.milliseconds(250)
-    /// The number of replicas that must confirm a claim before it is answered (`WAIT`).
-    public var replicas = 0
+    /// The number of replicas that must confirm a claim before it is answered (`WAIT`); `nil` for one replica in a cluster, on
+    /// each primary that has any, and none on a single server.
+    ///
+    /// In a cluster 0 is unsafe: a primary that was paused until a replica had taken over may accept a token that its
+    /// successor accepts too.
+    public var replicas: Int?
     /// Whether the operator states that the server never evicts keys, which a managed service may not let clients read.
     /// What the server does report about that still decides.
     public var assumesNoEviction = false
@@ -191,6 +195,16 @@ public struct RedisConfiguration: Sendable, Equatable {
     /// What the operator states about the server, as the URL has it, in order.
     public var statements: [String] {
         (assumesNoEviction ? ["eviction=none"] : []) + (assumesDurability ? ["durable=server"] : [])
+            + (replicas == 0 && isCluster ? ["wait=0"] : [])
+    }
+
+    /// What the settings permit that may accept a token twice, one sentence for each.
+    package var warnings: [String] {
+        guard isCluster, replicas == 0 else { return [] }
+        return [
+            "wait=0 in a cluster: a primary that was paused until a replica had taken over may accept a token that its "
+                + "successor accepts too; leave wait=0 out of the URL"
+        ]
     }
 }
 

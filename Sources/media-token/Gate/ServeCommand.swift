@@ -3,6 +3,7 @@ internal import Glibc
 internal import HTTPServing
 internal import MediaToken
 internal import MediaTokenGate
+internal import ReplayStores
 internal import TextEncodings
 internal import Timestamps
 
@@ -106,6 +107,7 @@ enum ServeCommand {
         let settings = reader.settings
         for listener in HTTPServer.exposedListeners(among: settings.listen + settings.admin) { warn(exposed: listener) }
         FileModes.warn(settings, file: invocation.options.file)
+        warn(ofStoreIn: settings)
         if SignatureEngine.isDoubtful { tellEngine() }
         let problems = GateFiles.problems(settings, areWhole: reader.problems.isEmpty)
         for problem in problems { Console.printError(invocation.options.line(problem)) }
@@ -116,6 +118,7 @@ enum ServeCommand {
         let process = ServiceProcess()
         Console.writeMessagesAside()
         FileModes.warn(settings, file: invocation.options.file)
+        warn(ofStoreIn: settings)
         warn(settings, descriptors: ServiceProcess.raiseDescriptorLimit())
         let gate = try RunningGate(settings)
         tellEngine()
@@ -161,6 +164,10 @@ enum ServeCommand {
     private static func tellEngine() {
         let warning = SignatureEngine.isDoubtful ? "warning: " : ""
         Console.printError("\(warning)signatures of a group: \(SignatureEngine.description)")
+    }
+
+    private static func warn(ofStoreIn settings: GateSettings) {
+        for warning in settings.replays.warnings { Console.printError("warning: replays: \(warning)") }
     }
 
     private static func warn(exposed listener: HTTPListener) {

@@ -1,7 +1,7 @@
 internal import ReplayRedis
 
 /// A Redis server, as far as a replay store can tell: its keys, its counts, what a restart leaves of them, and the writes
-/// that its replica has not got yet.
+/// that its replicas have not got yet.
 final class ModelServer {
     struct Entry {
         var value: String
@@ -30,13 +30,31 @@ final class ModelServer {
     /// How long the last reset of the counts took; `nil` if there was none.
     private var reset: Int?
 
+    /// A replica, and the writes that it has not got.
+    struct Follower {
+        let server: ModelServer
+        var unsent: [(key: String, entry: Entry?)] = []
+        /// Whether it gets writes only when it is told to, and not before a `WAIT` is answered.
+        var isSlow = false
+        /// Whether it gets no writes at all.
+        var isCutOff = false
+    }
+
     /// The server that it copies; `nil` for a primary.
     weak var primary: ModelServer?
-    /// Its replica, and the writes that the replica has not got.
-    private(set) var replica: ModelServer?
-    /// Whether the replica gets writes only when it is told to, and not before a `WAIT` is answered.
-    var isReplicaSlow = false
-    private var unsent: [(key: String, entry: Entry?)] = []
+    var followers: [Follower] = []
+    /// What the server goes by that has not learned yet that a replica has taken over: its slots, and how many replicas it
+    /// had.
+    struct Past {
+        let slots: Set<Int>
+        /// The ports of the replicas that its table of nodes has, beside those that follow it now.
+        let replicas: Set<Int32>
+        /// The time at which it stops, because it sees no majority; `nil` for one that was paused and will see it at once.
+        let stops: Int64?
+    }
+    var past: Past?
+    /// The server that took over from it.
+    private(set) weak var successor: ModelServer?
 
     /// The slots that it owns, those that it is moving away (by the port of the server that gets them), and those that it
     /// is getting.
@@ -60,18 +78,18 @@ final class ModelServer {
         if !isDurable { keys = restoresSnapshot ? snapshot : [:] }
         (processed, evicted, received, reset, hasLost) = (0, 0, 0, nil, false)
         (isUp, isHung) = (true, false)
-        if !isDurable { copyToReplica() }
+        if !isDurable { copyToReplicas() }
     }
 
     func flush() {
         keys = [:]
-        copyToReplica()
+        copyToReplicas()
     }
 
     /// Drops a key to make room.
     func evict(_ key: String) {
         keys[key] = nil
-        unsent.append((key, nil))
+        pass(on: key, nil)
         evicted += 1
         hasLost = true
     }
@@ -91,61 +109,86 @@ final class ModelServer {
                 }
     }
 
-    /// Whether it has dropped keys, and its replica may not have got the marker that records that.
-    var hidesLossFromReplica: Bool { hidesLoss || hasLost && !unsent.isEmpty }
+    /// Whether it has dropped keys, and a replica may not have got the marker that records that.
+    var hidesLossFromReplica: Bool { hidesLoss || hasLost && followers.contains { !$0.unsent.isEmpty } }
 
     func resetCounts(microseconds: Int) {
         (processed, evicted, received, reset) = (0, 0, 0, microseconds)
     }
 
-    /// Takes over from its primary, with the writes that it has got.
-    func promote() {
+    /// Takes over from its primary, with the writes that it has got. The other replicas that are not cut off from it follow it
+    /// from now on.
+    ///
+    /// - Parameter past: what the old primary goes by if it has not died.
+    func promote(leaving past: (ModelServer) -> Past? = { _ in nil }) {
         guard let old = primary else { return }
+        let isCutOff = old.followers.first { $0.server === self }?.isCutOff == true
+        let others = old.followers.filter { $0.server !== self && $0.isCutOff == isCutOff }
         primary = nil
-        old.isUp = false
-        old.replica = nil
+        old.successor = self
+        old.past = past(old)
+        old.isUp = old.past != nil
+        old.followers.removeAll { follower in
+            follower.server === self || others.contains { $0.server === follower.server }
+        }
         slots = old.slots
         old.slots = []
+        for other in others { other.server.follow(self) }
     }
 
-    /// Gives the replica the oldest of the writes that it lacks.
+    /// The ports of its replicas.
+    var replicas: Set<Int32> { Set(followers.map(\.server.port)) }
+
+    /// Gives the replicas the oldest of the writes that they lack.
     func replicate(_ count: Int) {
-        guard let replica else { return unsent.removeAll() }
-        for (key, entry) in unsent.prefix(count) { replica.keys[key] = entry }
-        unsent.removeFirst(min(count, unsent.count))
-        replica.received += 10 * count
+        for place in followers.indices where !followers[place].isCutOff { replicate(count, to: place) }
+    }
+
+    private func replicate(_ count: Int, to place: Int) {
+        let count = min(count, followers[place].unsent.count)
+        for (key, entry) in followers[place].unsent.prefix(count) { followers[place].server.keys[key] = entry }
+        followers[place].unsent.removeFirst(count)
+        followers[place].server.received += 10 * count
     }
 
     /// Follows a primary from now on.
     func follow(_ primary: ModelServer) {
-        self.primary = primary
-        primary.replica = self
-        primary.copyToReplica()
+        (self.primary, past, slots) = (primary, nil, [])
+        primary.followers.append(Follower(server: self))
+        primary.copy(to: primary.followers.count - 1)
     }
 
-    func loseReplica() {
-        replica?.primary = nil
-        replica?.isUp = false
-        replica = nil
+    func loseReplicas() {
+        for follower in followers { (follower.server.primary, follower.server.isUp) = (nil, false) }
+        followers = []
     }
 
-    func copyToReplica() {
-        replica?.keys = keys
-        replica?.received += 1000
-        replica?.hasLost = true
-        unsent = []
+    func copyToReplicas() {
+        for place in followers.indices where !followers[place].isCutOff { copy(to: place) }
+    }
+
+    private func copy(to place: Int) {
+        let replica = followers[place].server
+        replica.keys = keys
+        replica.received += 1000
+        replica.hasLost = true
+        followers[place].unsent = []
+    }
+
+    private func pass(on key: String, _ entry: Entry?) {
+        for place in followers.indices { followers[place].unsent.append((key, entry)) }
     }
 
     /// Moves a key to another server, as `MIGRATE` does.
     func move(_ key: String, to other: ModelServer) {
         guard let entry = keys.removeValue(forKey: key) else { return }
-        unsent.append((key, nil))
+        pass(on: key, nil)
         other.write(key, entry)
     }
 
     private func write(_ key: String, _ entry: Entry) {
         keys[key] = entry
-        if replica != nil { unsent.append((key, entry)) }
+        pass(on: key, entry)
     }
 
     // MARK: Commands
@@ -159,16 +202,23 @@ final class ModelServer {
     func reply(to command: RedisCommand, isAsking: Bool, at now: Int64, owner: (Int) -> Int32) -> RedisReply {
         processed += 1
         let time = now + clockOffset
+        let isCount = command[0] == "EVAL" && command[2] == "0"
+        if let stops = past?.stops, stops <= now, ["SET", "GET", "EVAL"].contains(command[0]), !isCount {
+            return .error(RedisErrorReply(line: "CLUSTERDOWN The cluster is down"))
+        }
         switch command[0] {
         case "INFO": return .text(command.last == "commandstats" ? trace : info(time))
         case "CONFIG":
-            return .array(
-                ["appendfsync", isDurable ? "always" : "everysec", "no-appendfsync-on-rewrite", "no"].map { .text($0) })
+            let sync = ["appendfsync", isDurable ? "always" : "everysec", "no-appendfsync-on-rewrite", "no"]
+            return .array((sync + ["cluster-node-timeout", String(Self.nodeTimeout)]).map { .text($0) })
+        case "EVAL" where isCount: return .integer(Int64((past?.replicas ?? []).union(replicas).count))
         case "TIME": return .array([.text(String(time / 1000)), .text(String(time % 1000 * 1000))])
         case "ASKING", "SELECT": return .text("OK")
         case "WAIT":
-            if !isReplicaSlow { replicate(unsent.count) }
-            return .integer(replica != nil && unsent.isEmpty ? 1 : 0)
+            for place in followers.indices where !followers[place].isSlow && !followers[place].isCutOff {
+                replicate(.max, to: place)
+            }
+            return .integer(Int64(followers.count { $0.unsent.isEmpty && !$0.isCutOff }))
         case "GET", "SET", "EVAL":
             let key = command[0] == "EVAL" ? command[3] : command[1]
             if isCluster, let elsewhere = redirection(key, isAsking, time, owner) { return elsewhere }
@@ -185,13 +235,15 @@ final class ModelServer {
         _ key: String, _ isAsking: Bool, _ time: Int64, _ owner: (Int) -> Int32
     ) -> RedisReply? {
         let slot = Self.slot(of: key)
-        if slots.contains(slot), primary == nil {
+        if (past?.slots ?? slots).contains(slot), primary == nil {
             guard let target = migrating[slot], live(key, time) == nil else { return nil }
             return .error(RedisErrorReply(line: "ASK \(slot) host:\(target)"))
         }
         if isAsking, importing.contains(slot) { return nil }
         return .error(RedisErrorReply(line: "MOVED \(slot) host:\(owner(slot))"))
     }
+
+    static let nodeTimeout: Int64 = 4000
 
     /// The slot of a key of the store.
     static func slot(of key: String) -> Int {
@@ -231,8 +283,9 @@ final class ModelServer {
         var since = Int64(command[5]) ?? 0
         guard live(key, time)?.value ?? "" == old else { return .text("changed") }
         if old.isEmpty { since += max(0, time - (Int64(command[7]) ?? 0)) }
-        write(key, Entry(value: "\(since) \(command[6])", expiry: nil))
-        return .text("OK")
+        let marker = "\(since) \(command[6])"
+        write(key, Entry(value: marker, expiry: nil))
+        return .text(marker)
     }
 
     private func info(_ time: Int64) -> String {
@@ -240,6 +293,7 @@ final class ModelServer {
         redis_version:7.2.4\r\nrun_id:\(port)-\(run)\r\nmaxmemory_policy:\(policy)\r\nevicted_keys:\(evicted)\r
         total_net_repl_input_bytes:\(received)\r\naof_enabled:\(isDurable ? 1 : 0)\r\naof_rewrites:0\r
         aof_rewrite_in_progress:0\r\ntotal_commands_processed:\(processed)\r\nserver_time_usec:\(time * 1000)\r
+        connected_slaves:\(followers.count { !$0.isCutOff })\r
         role:\(primary == nil ? "master" : "slave")\r\nloading:0\r\ncluster_enabled:\(isCluster ? 1 : 0)\r\n
         """
     }

@@ -10,11 +10,13 @@ package struct Schedule {
     /// How many of a hundred steps are faults, from how many of the newest tokens a claim chooses, and into how many
     /// shards tokens fall.
     private let faultRate, choiceOfTokens, shardCount: Int
+    /// For how many replicas each client waits.
+    private let waits: [Int?]
     /// Servers whose clocks are so far ahead that claims must fail; they are not set right again.
     private var isClockBroken = false
 
     private enum Fault: CaseIterable {
-        case restart, hang, flush, evict, reset, snapshot, failOver, migrate, slowReplica, clock, cut
+        case restart, hang, flush, evict, reset, snapshot, failOver, pause, cutRegion, migrate, slowReplica, clock, cut
     }
 
     /// A schedule that went wrong.
@@ -74,11 +76,16 @@ package struct Schedule {
         var choices = choices
         let isCluster = choices.chance(50)
         let isDurable = choices.chance(50)
-        let hasReplicas = choices.chance(50)
-        let waits = hasReplicas && choices.chance(50)
+        let replicas = choices.pick(3)
+        let sameWait: Int? = [nil, 0, 1, 2][choices.pick(4)]
+        let differ = choices.chance(30)
+        waits = (0..<2).map { _ in
+            let wait = differ ? [nil, 0, 1, 2][choices.pick(4)] : sameWait
+            return wait.map { min($0, replicas) }
+        }
         let offsets = (0..<2).map { _ in Int64(choices.pick(4001)) - 2000 }
         world = World(
-            isCluster: isCluster, isDurable: isDurable, hasReplicas: hasReplicas, waits: waits, clockOffsets: offsets)
+            isCluster: isCluster, isDurable: isDurable, replicas: replicas, waits: waits, clockOffsets: offsets)
         faults = Fault.allCases.filter { _ in choices.chance(30) }
         faultRate = [4, 8, 16][choices.pick(3)]
         choiceOfTokens = [2, 6][choices.pick(2)]
@@ -86,7 +93,7 @@ package struct Schedule {
         self.choices = choices
         if journal { world.journal = [] }
         world.note(
-            "cluster \(isCluster), durable \(isDurable), replicas \(hasReplicas), waits \(waits), clocks \(offsets)")
+            "cluster \(isCluster), durable \(isDurable), replicas \(replicas), waits \(waits), clocks \(offsets)")
     }
 
     /// Has most schedules begin with a store that a client has opened.
@@ -160,7 +167,8 @@ package struct Schedule {
     // MARK: Faults
 
     private mutating func fault() {
-        let up = world.servers.filter { $0.isUp && $0.primary == nil }
+        if let late = world.servers.first(where: { $0.past != nil }), choices.chance(30) { return settle(late) }
+        let up = world.servers.filter { $0.isUp && $0.primary == nil && $0.past == nil }
         guard let server = pick(up), let fault = pick(faults) else { return }
         let isMoving = !server.migrating.isEmpty || !server.importing.isEmpty
         switch fault {
@@ -183,8 +191,11 @@ package struct Schedule {
         case .failOver:
             // A replica does not know of slots that are being moved.
             if !isMoving { failOver(server) }
+        case .pause: if !isMoving { pause(server) }
+        case .cutRegion: if !isMoving { cutRegion(at: server) }
         case .migrate: if !isMoving || choices.chance(30) { migrate(from: server) }
-        case .slowReplica: server.isReplicaSlow.toggle()
+        case .slowReplica:
+            if !server.followers.isEmpty { server.followers[choices.pick(server.followers.count)].isSlow.toggle() }
         case .clock: if choices.chance(20) { step(theClockOf: server) }
         case .cut: cut()
         }
@@ -196,7 +207,7 @@ package struct Schedule {
         let restoresSnapshot = choices.chance(50)
         world.note("server \(server.port) is restarted\(restoresSnapshot ? " with its snapshot" : "")")
         // A replica must not copy an old snapshot and then take over before any claim has reached its primary.
-        if !server.isDurable { server.loseReplica() }
+        if !server.isDurable { server.loseReplicas() }
         server.restart(restoresSnapshot: restoresSnapshot)
         world.loseConnections(to: server)
     }
@@ -210,10 +221,53 @@ package struct Schedule {
     }
 
     private mutating func failOver(_ server: ModelServer) {
-        guard let replica = server.replica, replica.isUp, !server.hidesLossFromReplica else { return }
+        guard world.cutRegion == nil, let replica = pick(server.followers)?.server, replica.isUp,
+            !server.hidesLossFromReplica
+        else { return }
         world.note("server \(server.port) dies, and its replica \(replica.port) takes over")
         replica.promote()
         world.loseConnections(to: server)
+    }
+
+    /// Stops a server until a replica has taken over. When it goes on, it goes by what it knew, for a while.
+    private mutating func pause(_ server: ModelServer) {
+        // A client that waits for no replica cannot tell such a server from the owner of its slots.
+        guard world.configuration.isCluster, !waits.contains(0), world.cutRegion == nil,
+            let replica = pick(server.followers)?.server, !server.hidesLossFromReplica
+        else { return }
+        world.note("server \(server.port) is paused, and its replica \(replica.port) takes over")
+        server.isHung = true
+        replica.promote {
+            ModelServer.Past(slots: $0.slots, replicas: $0.replicas, stops: nil)
+        }
+    }
+
+    /// Cuts a region off, or has a replica outside of it take over from its primary, or ends the cut.
+    private mutating func cutRegion(at server: ModelServer) {
+        guard world.configuration.isCluster else { return }
+        guard let region = world.cutRegion else {
+            guard !server.followers.isEmpty, !server.isHung else { return }
+            return world.cutOff(server, isNear: choices.chance(50), clients: choices.chance(70) ? [1] : [])
+        }
+        let far = region.primary.followers.filter(\.isCutOff).map(\.server)
+        guard choices.chance(60), region.primary.past == nil, !region.primary.hidesLossFromReplica,
+            let replica = pick(far)
+        else { return world.heal() }
+        world.note("the replica \(replica.port) takes over from \(region.primary.port), which is cut off")
+        let stops = world.now + ModelServer.nodeTimeout / 2
+        replica.promote {
+            ModelServer.Past(slots: $0.slots, replicas: $0.replicas, stops: stops)
+        }
+    }
+
+    /// Has a server that was replaced go on or, if it has gone on, learn that it was replaced.
+    private mutating func settle(_ server: ModelServer) {
+        if server.isHung {
+            world.note("server \(server.port) goes on as before")
+            server.isHung = false
+        } else if world.cutRegion == nil {
+            world.learn(server)
+        }
     }
 
     /// Begins, continues or ends the move of a slot to another server.
@@ -232,7 +286,7 @@ package struct Schedule {
             target.importing.remove(slot)
             target.slots.insert(slot)
         } else {
-            let targets = world.servers.filter { $0 !== server && $0.isUp && $0.primary == nil }
+            let targets = world.servers.filter { $0 !== server && $0.isUp && $0.primary == nil && $0.past == nil }
             let slots = world.slots.prefix(shardCount).filter(server.slots.contains)
             guard let target = pick(targets), let slot = pick(slots), server.importing.isEmpty,
                 target.migrating.isEmpty

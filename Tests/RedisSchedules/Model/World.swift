@@ -30,18 +30,26 @@ final class World {
     private(set) var servers: [ModelServer] = []
     private(set) var clients: [ModelClient] = []
     private(set) var now = World.start
+    /// A region that is cut off: a primary and a replica near it, if there is one, and the clients that reach these and no
+    /// others.
+    struct CutRegion {
+        let primary: ModelServer
+        let near: ModelServer?
+        let clients: Set<Int>
+    }
+    private(set) var cutRegion: CutRegion?
     private var tokens: [Token] = []
     private var lastOwner = 0
     var journal: [String]?
 
     /// - Parameters:
     ///   - isDurable: whether the servers keep all that they acknowledge through a restart.
-    ///   - waits: whether claims wait for a replica.
-    init(isCluster: Bool, isDurable: Bool, hasReplicas: Bool, waits: Bool, clockOffsets: [Int64]) {
+    ///   - replicas: the number of replicas that each primary has.
+    ///   - waits: for how many replicas the claims of each client wait, as its URL says; `nil` if it says nothing.
+    init(isCluster: Bool, isDurable: Bool, replicas: Int, waits: [Int?], clockOffsets: [Int64]) {
         var configuration = RedisConfiguration(host: "host")
         configuration.port = 1
         configuration.isCluster = isCluster
-        configuration.replicas = waits ? 1 : 0
         configuration.timeout = .milliseconds(Int(Self.timeout))
         configuration.clockSkew = .zero
         configuration.clockSkew = .milliseconds(Self.skew)
@@ -49,9 +57,10 @@ final class World {
         let count: Int32 = isCluster ? 2 : 1
         let primaries = (1...count).map { ModelServer(port: $0, isCluster: isCluster, isDurable: isDurable) }
         servers = primaries
-        if hasReplicas {
+        for copy in 0..<Int32(replicas) {
             for primary in primaries {
-                let replica = ModelServer(port: primary.port + count, isCluster: isCluster, isDurable: isDurable)
+                let replica = ModelServer(
+                    port: primary.port + count * (copy + 1), isCluster: isCluster, isDurable: isDurable)
                 replica.follow(primary)
                 servers.append(replica)
             }
@@ -59,7 +68,10 @@ final class World {
         if isCluster {
             for (number, slot) in slots.enumerated() { primaries[number % primaries.count].slots.insert(slot) }
         }
-        clients = clockOffsets.map { ModelClient(configuration, clockOffset: $0) }
+        clients = zip(clockOffsets, waits).map { offset, waits in
+            configuration.replicas = waits
+            return ModelClient(configuration, clockOffset: offset)
+        }
     }
 
     func note(_ text: @autoclosure () -> String) {
@@ -190,14 +202,53 @@ final class World {
 
     /// Starts what has died as a replica, and brings all replicas in step with their primaries.
     func renewReplicas() {
-        for primary in servers where primary.isUp && primary.primary == nil {
-            primary.isReplicaSlow = false
-            if primary.replica == nil, let dead = servers.first(where: { !$0.isUp }) {
-                dead.restart(restoresSnapshot: false)
-                dead.follow(primary)
-            }
-            primary.copyToReplica()
+        heal()
+        for server in servers where server.past != nil { learn(server) }
+        let primaries = servers.filter { $0.isUp && $0.primary == nil }
+        let others = servers.filter { !$0.isUp || $0.primary != nil }
+        for primary in primaries { primary.followers = [] }
+        for (number, other) in others.enumerated() {
+            if !other.isUp { other.restart(restoresSnapshot: false) }
+            other.followers = []
+            other.follow(primaries[number % primaries.count])
         }
+    }
+
+    // MARK: Regions
+
+    /// Cuts a primary off, with some clients and with its first replica if `isNear`.
+    func cutOff(_ primary: ModelServer, isNear: Bool, clients: Set<Int>) {
+        for place in primary.followers.indices { primary.followers[place].isCutOff = !(isNear && place == 0) }
+        cutRegion = CutRegion(
+            primary: primary, near: isNear ? primary.followers.first?.server : nil, clients: clients)
+        note(
+            "server \(primary.port) is cut off\(isNear ? " with a replica" : ""), and with it clients \(clients.sorted())"
+        )
+    }
+
+    /// Ends the cut. The primary that was cut off learns what happened meanwhile.
+    func heal() {
+        guard let region = cutRegion else { return }
+        cutRegion = nil
+        note("server \(region.primary.port) is not cut off any more")
+        for place in region.primary.followers.indices { region.primary.followers[place].isCutOff = false }
+        if region.primary.past != nil { learn(region.primary) }
+    }
+
+    /// Has a server learn that another has taken over from it, which it and its replicas then follow.
+    func learn(_ server: ModelServer) {
+        guard server.past != nil, var owner = server.successor else { return }
+        while !owner.isUp || owner.primary != nil, let next = owner.primary ?? owner.successor { owner = next }
+        note("server \(server.port) learns that \(owner.port) has taken over")
+        let followers = server.followers
+        server.followers = []
+        server.isHung = false
+        for late in [server] + followers.map(\.server) { late.follow(owner) }
+    }
+
+    private func isReachable(_ server: ModelServer, by client: Int) -> Bool {
+        guard let region = cutRegion else { return true }
+        return region.clients.contains(client) == (server === region.primary || server === region.near)
     }
 
     // MARK: The network
@@ -205,18 +256,19 @@ final class World {
     /// Has a server carry out the next commands of a connection.
     func execute(_ count: Int, on connection: ModelClient.Connection) {
         let server = connection.server
-        guard server.isUp, !server.isHung, connection.ending == nil else { return }
+        let client = clients.firstIndex { $0.connections.contains { $0 === connection } } ?? -1
+        guard server.isUp, !server.isHung, connection.ending == nil, isReachable(server, by: client) else { return }
         for command in connection.toServer.prefix(count) {
             let reply: RedisReply
             if command == ["CLUSTER", "SLOTS"] {
-                reply = slotsReply
+                reply = slots(knownTo: server)
             } else {
                 let owner = { (slot: Int) in self.servers.first { $0.slots.contains(slot) }?.port ?? 1 }
                 reply = server.reply(to: command, isAsking: connection.isAsking, at: now, owner: owner)
             }
             connection.isAsking = command == ["ASKING"]
             if ["GET", "SET", "EVAL"].contains(command[0]) {
-                let words = command[0] == "EVAL" ? ["marker"] + command[3...] : command
+                let words = command[0] == "EVAL" ? ["script"] + command[3...] : command
                 note("server \(server.port): \(words.joined(separator: " ")) gives \(Self.text(of: reply))")
             }
             if !connection.isAbandoned { connection.toClient.append(reply) }
@@ -228,10 +280,11 @@ final class World {
         if case .error(let error) = reply { error.line } else { reply.text ?? "\(reply)" }
     }
 
-    private var slotsReply: RedisReply {
-        .array(
+    private func slots(knownTo asked: ModelServer) -> RedisReply {
+        let past = asked.past?.slots ?? []
+        return .array(
             servers.filter { $0.isUp }.flatMap { server in
-                server.slots.sorted().map { slot in
+                (server === asked ? past.union(server.slots) : server.slots.subtracting(past)).sorted().map { slot in
                     .array([
                         .integer(Int64(slot)), .integer(Int64(slot)),
                         .array([.text("host"), .integer(Int64(server.port))]),
