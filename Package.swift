@@ -67,7 +67,7 @@ let package = Package(
         .target(
             name: "ReplayLMDB",
             dependencies: ["CLMDB", "Files", "MediaToken", "TextEncodings", "Threading", "Timestamps"]),
-        .target(name: "EventLoops", dependencies: ["CLibEvent", "CLibSSL", "Threading"]),
+        .target(name: "EventLoops", dependencies: ["CLibEvent", "CLibSSL", "Files", "Threading"]),
         .target(
             name: "ReplayRedis",
             dependencies: [

@@ -77,8 +77,8 @@ package final class TLSClient {
         try TLSRules.apply(to: context)
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
         if let authorities {
-            guard SSL_CTX_load_verify_file(context, authorities) == 1 else {
-                throw TLSError(authorities, "expected certificates of authorities as PEM")
+            try TLSRules.load(authorities, "expected certificates of authorities as PEM") {
+                SSL_CTX_load_verify_file(context, $0) == 1
             }
         } else if SSL_CTX_set_default_verify_paths(context) != 1 {
             throw TLSError("the host's authorities", "cannot be read")

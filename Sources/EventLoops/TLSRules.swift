@@ -1,4 +1,5 @@
 internal import CLibSSL
+internal import Files
 
 /// What both sides of TLS have in common: TLS 1.3, or TLS 1.2 with forward secrecy (ECDHE) and authenticated encryption
 /// (AEAD) only, and how a side loads its certificate.
@@ -25,17 +26,26 @@ package enum TLSRules {
 
     /// Has an `SSL_CTX` show a certificate; both files are PEM, and the key has no password.
     package static func show(_ certificate: String, key: String, in context: OpaquePointer) throws(TLSError) {
-        guard SSL_CTX_use_certificate_chain_file(context, certificate) == 1 else {
-            throw TLSError(certificate, "expected a certificate as PEM")
+        try load(certificate, "expected a certificate as PEM") {
+            SSL_CTX_use_certificate_chain_file(context, $0) == 1
         }
-        guard SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) == 1 else {
-            throw TLSError(key, "expected the key of \(certificate) as PEM, without a password")
+        try load(key, "expected the key of \(certificate) as PEM, without a password") {
+            SSL_CTX_use_PrivateKey_file(context, $0, SSL_FILETYPE_PEM) == 1
         }
         // libssl takes a key of another kind than the certificate's for another certificate's, and no handshake would
         // succeed.
         guard SSL_CTX_check_private_key(context) == 1 else {
             throw TLSError(key, "expected the key of \(certificate)")
         }
+    }
+
+    /// Has libssl read a file, and throws if it cannot.
+    package static func load(_ file: String, _ expected: String, _ use: (String) -> Bool) throws(TLSError) {
+        let isRead: Bool
+        do throws(FileError) { isRead = try FileBytes.withFile(file, use) } catch {
+            throw TLSError(file, "\(error)")
+        }
+        guard isRead else { throw TLSError(file, expected) }
     }
 }
 

@@ -77,10 +77,13 @@ package final class TLSServer: @unchecked Sendable {
     }
 
     private func demandClients(of authorities: String) throws(TLSError) {
-        guard SSL_CTX_load_verify_file(context, authorities) == 1,
-            let names = SSL_load_client_CA_file(authorities)
-        else { throw TLSError(authorities, "expected certificates of authorities as PEM") }
-        SSL_CTX_set_client_CA_list(context, names)
+        try TLSRules.load(authorities, "expected certificates of authorities as PEM") { file in
+            guard SSL_CTX_load_verify_file(context, file) == 1, let names = SSL_load_client_CA_file(file) else {
+                return false
+            }
+            SSL_CTX_set_client_CA_list(context, names)
+            return true
+        }
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
         // Without one, libssl refuses to resume the session of a client that has shown a certificate.
         let purpose = Array("media-token".utf8)

@@ -2,21 +2,48 @@ internal import Glibc
 
 /// Reads and writes whole files.
 package enum FileBytes {
-    /// Reads all bytes of a file, a pipe or a device.
+    /// Opens a file for reading.
     ///
-    /// - Parameters:
-    ///   - limit: The maximum number of bytes. If the file is longer, `read` throws instead of truncating it.
-    ///   - onlyRegular: Whether pipes and devices are refused, which could keep the caller waiting indefinitely.
-    package static func read(_ path: String, limit: Int, onlyRegular: Bool = false) throws(FileError) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | (onlyRegular ? O_NONBLOCK : 0))
+    /// A pipe or a device could keep the caller waiting indefinitely, and is refused, unless it was handed to this process and is named by
+    /// its descriptor, as a shell's `<(…)` is.
+    ///
+    /// - Parameter onlyRegular: Whether those that were handed to this process are refused as well.
+    private static func open(_ path: String, onlyRegular: Bool) throws(FileError) -> Int32 {
+        let isHandedOver = path == "/dev/stdin" || ["/dev/fd/", "/proc/self/fd/"].contains(where: path.hasPrefix)
+        let waits = isHandedOver && !onlyRegular
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK | O_NOCTTY))
         guard descriptor >= 0 else {
             throw FileError(description: "cannot be opened: \(String(cString: strerror(errno)))")
         }
-        defer { close(descriptor) }
         var status = stat()
-        guard !onlyRegular || fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG else {
+        guard waits || fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
             throw FileError(description: "is not a regular file")
         }
+        return descriptor
+    }
+
+    /// Calls `body` with a path that leads to the very file that was opened here, for a library that opens files itself and would wait for
+    /// the writer of a pipe.
+    package static func withFile<Value>(_ path: String, _ body: (String) -> Value) throws(FileError) -> Value {
+        let descriptor = try open(path, onlyRegular: false)
+        defer { close(descriptor) }
+        return body("/proc/self/fd/\(descriptor)")
+    }
+
+    /// Reads all bytes of a file.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum number of bytes. If the file is longer, `read` throws instead of truncating it.
+    ///   - onlyRegular: Whether a pipe or a device is refused even if it was handed to this process and is named by its descriptor.
+    package static func read(_ path: String, limit: Int, onlyRegular: Bool = false) throws(FileError) -> [UInt8] {
+        let descriptor = try open(path, onlyRegular: onlyRegular)
+        defer { close(descriptor) }
+        return try read(descriptor, limit: limit)
+    }
+
+    /// Reads the rest of an open file.
+    package static func read(_ descriptor: Int32, limit: Int) throws(FileError) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {

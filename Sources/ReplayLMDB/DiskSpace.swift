@@ -20,11 +20,11 @@ final class DiskSpace: Sendable {
     private let tried: Atomic<Int>
 
     /// - Parameters:
+    ///   - descriptor: the open file, which is closed when this object is freed.
     ///   - end: the number of bytes from the start of the file for which disk is known to be set aside.
     ///   - limit: the number of bytes beyond which nothing is set aside ahead of its use.
-    init(of path: String, from end: Int, limit: Int) throws(LMDBError) {
-        descriptor = open(path, O_RDWR | O_CLOEXEC)
-        guard descriptor >= 0 else { throw LMDBError(code: errno, action: "open the log") }
+    init(of descriptor: Int32, from end: Int, limit: Int) {
+        self.descriptor = descriptor
         self.limit = limit
         self.end = Atomic(end)
         tried = Atomic(end)

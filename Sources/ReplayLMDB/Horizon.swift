@@ -13,9 +13,8 @@ final class Horizon {
 
     /// Maps the file, which is created if absent. Its numbers are then zeros: the first minute of 1970, record 0, and
     /// transaction 0.
-    init(_ path: String) throws(LMDBError) {
-        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw LMDBError("has a file 'horizon' that cannot be opened: \(lastError())") }
+    init(in directory: StoreDirectory) throws(LMDBError) {
+        let file = try directory.open(StoreDirectory.horizonName, O_RDWR | O_CREAT)
         defer { close(file) }
         try DiskSpace.setAside(Self.size, of: file, "its file 'horizon'")
         guard let map = mmap(nil, Self.size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0), map != MAP_FAILED

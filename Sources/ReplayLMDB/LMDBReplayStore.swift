@@ -65,7 +65,7 @@ public final class LMDBReplayStore: ReplayStore {
     ///   - configuration: the store's settings.
     ///   - now: the current time, from which a new store's fence is computed.
     /// - Throws: `ReplayStoreError.unavailable` with the path and what to do: no permission, no space, the
-    ///   directory contains something else or belongs to another user, or the store is damaged. Only a store's own files
+    ///   directory contains something else, another user than root can change it or its files, or the store is damaged. Only a store's own files
     ///   are ever deleted: all of them if the machine crashed, or if some are missing or were replaced.
     public init(path: String, configuration: Configuration = Configuration(), at now: Timestamp = .now)
         throws(ReplayStoreError)
@@ -81,6 +81,9 @@ public final class LMDBReplayStore: ReplayStore {
 
     /// Whether a directory has a store.
     package static func exists(at path: String) -> Bool { StoreDirectory.hasStore(path) }
+
+    /// Why the store in a directory would be refused, since somebody else can change it; `nil` if it would not be, or if there is none.
+    package static func refusal(at path: String) -> String? { StoreDirectory.refusal(at: path) }
 
     /// Decides the claims of a group, in order, as the protocol `ReplayStore` demands.
     ///

@@ -35,28 +35,39 @@ final class LogFile {
     private var last: Int
 
     /// Opens an existing log.
-    convenience init(opening path: String, _ horizon: Horizon, sizeLimit: Int) throws(LMDBError) {
+    convenience init(opening directory: StoreDirectory, _ horizon: Horizon, sizeLimit: Int) throws(LMDBError) {
+        let file = try directory.open(StoreDirectory.logName, O_RDWR)
         // Checked before LMDB opens the file, because LMDB would extend a truncated file to its full length again.
-        try Self.checkLength(of: path)
-        try self.init(making: path, horizon, sizeLimit: sizeLimit)
+        var status = Glibc.stat()
+        guard fstat(file, &status) == 0, Int(status.st_size) == Self.mapSize else {
+            close(file)
+            throw LMDBError(code: MDB_CORRUPTED, action: "read \(StoreDirectory.logName)")
+        }
+        try self.init(file, horizon, sizeLimit: sizeLimit)
         space.readAhead()
     }
 
     /// Opens the log, which is created if absent. A process that is killed on the way leaves an incomplete file.
-    init(making path: String, _ horizon: Horizon, sizeLimit: Int) throws(LMDBError) {
+    convenience init(making directory: StoreDirectory, _ horizon: Horizon, sizeLimit: Int) throws(LMDBError) {
+        try self.init(
+            try directory.open(StoreDirectory.logName, O_RDWR | O_CREAT), horizon, sizeLimit: sizeLimit)
+    }
+
+    /// - Parameter file: the open file, which this object closes.
+    private init(_ file: Int32, _ horizon: Horizon, sizeLimit: Int) throws(LMDBError) {
         self.horizon = horizon
         // Read before the count that it is compared with, because another process may raise it meanwhile.
         let known = horizon.transactions
-        environment = try Self.open(path)
+        do throws(LMDBError) { environment = try Self.open(file) } catch {
+            close(file)
+            throw error
+        }
         var info = MDB_envinfo()
         mdb_env_info(environment, &info)
         last = Int(info.me_last_txnid)
         // The process that wrote the pages in use has set disk aside for them.
         let used = (Int(info.me_last_pgno) + 1) * Self.pageSize
-        do throws(LMDBError) { space = try DiskSpace(of: path, from: used, limit: sizeLimit) } catch {
-            mdb_env_close(environment)
-            throw error
-        }
+        space = DiskSpace(of: file, from: used, limit: sizeLimit)
         // The rest is for LMDB's own pages, and for disk that is set aside and not used yet.
         let limit = min(sizeLimit, Self.mapSize)
         capacity = limit - max(limit / 16, 3 << 20)
@@ -67,30 +78,20 @@ final class LogFile {
         mdb_env_close(environment)
     }
 
-    private static func open(_ path: String) throws(LMDBError) -> OpaquePointer {
+    /// Has LMDB open the very file that is open already.
+    private static func open(_ file: Int32) throws(LMDBError) -> OpaquePointer {
         var pointer: OpaquePointer?
         try LMDBError.check(mdb_env_create(&pointer), "make an environment")
         guard let pointer else { throw LMDBError(code: ENOMEM, action: "make an environment") }
         do {
             try LMDBError.check(mdb_env_set_mapsize(pointer, mapSize), "set the size of the map")
-            try LMDBError.check(mdb_env_open(pointer, path, flags, 0o600), "open \(name(path))")
+            let place = "/proc/self/fd/\(file)"
+            try LMDBError.check(mdb_env_open(pointer, place, flags, 0o600), "open \(StoreDirectory.logName)")
         } catch {
             mdb_env_close(pointer)
             throw error
         }
         return pointer
-    }
-
-    private static func checkLength(of path: String) throws(LMDBError) {
-        var status = Glibc.stat()
-        guard stat(path, &status) == 0 else { throw LMDBError(code: errno, action: "open \(name(path))") }
-        guard Int(status.st_size) == mapSize else {
-            throw LMDBError(code: MDB_CORRUPTED, action: "read \(name(path))")
-        }
-    }
-
-    private static func name(_ path: String) -> Substring {
-        path.split(separator: "/").last ?? ""
     }
 
     /// Runs `body` in a transaction, which is undone if `body` throws.

@@ -25,7 +25,7 @@ final class StoreCatalog {
         (self.directory, self.file, self.sizeLimit) = (directory, file, sizeLimit)
         // Checked before any file is created in the directory.
         let wasMoved = directory.lastChange == nil
-        horizon = try Horizon(directory.place(StoreDirectory.horizonName))
+        horizon = try Horizon(in: directory)
         guard !wasMoved, exist(file.record) else { return nil }
         // The numbers differ if the record or the low-water marks are an older copy. They also differ, by one, if a
         // process was killed while it replaced the record; its draft then exists.
@@ -38,8 +38,8 @@ final class StoreCatalog {
         beginningIn directory: StoreDirectory, boot: String, fence: Int64, sizeLimit: Int
     ) throws(LMDBError) {
         (self.directory, self.sizeLimit) = (directory, sizeLimit)
-        horizon = try Horizon(directory.place(StoreDirectory.horizonName))
-        _ = try LogFile(making: directory.place(StoreDirectory.logName), horizon, sizeLimit: sizeLimit)
+        horizon = try Horizon(in: directory)
+        _ = try LogFile(making: directory, horizon, sizeLimit: sizeLimit)
         var record = StoreRecord(boot: boot, fence: fence)
         for name in StoreDirectory.fileNames { record.files[name] = directory.identity(of: name) }
         file = try directory.write(record, horizon)
@@ -47,7 +47,7 @@ final class StoreCatalog {
 
     /// Opens the log.
     func openLog() throws(LMDBError) -> LogFile {
-        try LogFile(opening: directory.place(StoreDirectory.logName), horizon, sizeLimit: sizeLimit)
+        try LogFile(opening: directory, horizon, sizeLimit: sizeLimit)
     }
 
     /// Whether every file that a record lists exists.

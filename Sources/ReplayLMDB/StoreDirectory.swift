@@ -1,6 +1,7 @@
 internal import CLMDB
 internal import Files
 internal import Glibc
+internal import TextEncodings
 
 /// The directory of a store. It stays the one that was opened, even if its path comes to lead to another directory.
 ///
@@ -20,6 +21,7 @@ final class StoreDirectory {
 
     /// The path that leads to the store's record, as long as it leads to this directory.
     let recordPath: String
+    private let path: String
     private let descriptor: Int32
     private let users: Int32
 
@@ -27,7 +29,7 @@ final class StoreDirectory {
     ///
     /// - Parameter makesNew: whether to create a missing directory (mode 0700); if `false`, a store must exist.
     init(_ path: String, makesNew: Bool) throws(LMDBError) {
-        recordPath = path + "/" + StoreRecord.name
+        (self.path, recordPath) = (path, path + "/" + StoreRecord.name)
         guard makesNew || Self.hasStore(path) else {
             throw LMDBError(
                 errno == ENOENT
@@ -36,11 +38,11 @@ final class StoreDirectory {
         }
         let isNew = mkdir(path, 0o700) == 0
         guard isNew || errno == EEXIST else { throw LMDBError("cannot be made: \(lastError())") }
-        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw LMDBError("cannot be opened: \(lastError())") }
         do throws(LMDBError) {
-            try Self.checkOwner(of: descriptor, isNew: isNew)
-            users = try Self.openUsers(in: descriptor)
+            try Self.check(descriptor, at: path, isNew: isNew)
+            users = try Self.openUsers(in: descriptor, at: path)
         } catch {
             close(descriptor)
             if isNew { rmdir(path) }
@@ -56,8 +58,30 @@ final class StoreDirectory {
     /// Whether a directory has a store's record.
     static func hasStore(_ path: String) -> Bool { access(path + "/" + StoreRecord.name, F_OK) == 0 }
 
-    /// Refuses a directory of another user to root, and a new one in it, since files of root would keep that user out.
-    private static func checkOwner(of directory: Int32, isNew: Bool) throws(LMDBError) {
+    /// Why the store would be refused, since somebody else can change its directory or files; `nil` if it would not be, or if there is none.
+    static func refusal(at path: String) -> String? {
+        let directory = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { return errno == ENOENT ? nil : "cannot be opened: \(lastError())" }
+        defer { close(directory) }
+        do throws(LMDBError) {
+            try check(directory, at: path, isNew: false)
+            for name in try names(in: directory) where isOurs(name) {
+                close(try open(name, O_RDONLY, in: directory, at: path))
+            }
+            return nil
+        } catch { return error.what }
+    }
+
+    /// Refuses a directory that somebody else can change, or that somebody else's link leads to: what it holds would be believed.
+    ///
+    /// Root is refused a directory of another user, and a new one in it, since files of root would keep that user out.
+    private static func check(_ directory: Int32, at path: String, isNew: Bool) throws(LMDBError) {
+        if let link = Outsider.all(on: path).first(where: \.isLink) {
+            let place = printable(link.path, limit: 300)
+            throw LMDBError(
+                "leads through the link \(place), which \(link.reason(lets: "lead it elsewhere")); run "
+                    + link.command(for: place))
+        }
         var status = Glibc.stat()
         guard fstatat(directory, isNew ? ".." : ".", &status, 0) == 0 else {
             throw LMDBError("cannot be read: \(lastError())")
@@ -67,24 +91,26 @@ final class StoreDirectory {
             throw LMDBError(
                 "\(what) to user \(status.st_uid), whom files of root would keep out; run this as that user")
         }
+        if let outsider = Outsider(of: directory, at: path) {
+            let command = outsider.command(for: printable(path, limit: 300), owner: "\(geteuid())")
+            throw LMDBError(
+                "\(outsider.reason(lets: "change the store")); run \(command), or name a directory that does not exist yet"
+            )
+        }
     }
 
-    private static func openUsers(in directory: Int32) throws(LMDBError) -> Int32 {
+    private static func openUsers(in directory: Int32, at path: String) throws(LMDBError) -> Int32 {
         let names = try Self.names(in: directory)
         guard names.contains(StoreRecord.name) || names.allSatisfy(isOurs) else {
             throw LMDBError("holds something that is no replay store; name another directory, or an empty one")
         }
-        let users = openat(directory, usersName, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard users >= 0 else { throw LMDBError("has a file '\(usersName)' that cannot be opened: \(lastError())") }
+        let users = try open(usersName, O_RDWR | O_CREAT, in: directory, at: path)
         guard FileIdentity(usersName, in: directory) != nil else {
             close(users)
             throw LMDBError("is on a file system without file birth times; use ext4, XFS or tmpfs")
         }
         return users
     }
-
-    /// The path of a file in this very directory, even if the directory was moved.
-    func place(_ name: String) -> String { "/proc/self/fd/\(descriptor)/\(name)" }
 
     // MARK: Locks
 
@@ -110,6 +136,32 @@ final class StoreDirectory {
 
     // MARK: Files
 
+    /// Opens a file of the store; with `O_CREAT`, it is created if absent. A file that somebody else can change is refused, as are links,
+    /// and pipes and devices, for which this does not wait.
+    func open(_ name: String, _ flags: Int32) throws(LMDBError) -> Int32 {
+        try Self.open(name, flags, in: descriptor, at: path)
+    }
+
+    private static func open(
+        _ name: String, _ flags: Int32, in directory: Int32, at path: String
+    ) throws(LMDBError) -> Int32 {
+        let file = openat(directory, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        guard file >= 0 else { throw LMDBError("has a file '\(name)' that cannot be opened: \(lastError())") }
+        var status = Glibc.stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(file)
+            throw LMDBError(
+                "has a file '\(name)' that is not a regular file; move the directory away, and a new store begins")
+        }
+        if let outsider = Outsider(of: file, at: "\(path)/\(name)") {
+            close(file)
+            throw LMDBError(
+                "has a file '\(name)' that \(outsider.reason(lets: "change the store")); move the directory away, and a new "
+                    + "store begins")
+        }
+        return file
+    }
+
     /// The identity of the file that a name leads to: its inode number and its birth time, which only the creation of a
     /// file sets. A copy that replaced a file therefore has another identity. The identity of `users` includes its
     /// change time, which is updated if the file is moved or given to another owner, or if the store is emptied
@@ -132,11 +184,12 @@ final class StoreDirectory {
 
     /// The store's record; `nil` if there is none.
     func read() throws(LMDBError) -> RecordFile? {
-        let file = openat(descriptor, StoreRecord.name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard file >= 0 || errno != ENOENT else { return nil }
-        guard file >= 0 else { throw LMDBError("file '\(StoreRecord.name)' cannot be opened: \(lastError())") }
+        guard faccessat(descriptor, StoreRecord.name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT else {
+            return nil
+        }
+        let file = try open(StoreRecord.name, O_RDONLY)
         do {
-            let bytes = try FileBytes.read("/proc/self/fd/\(file)", limit: 1 << 20)
+            let bytes = try FileBytes.read(file, limit: 1 << 20)
             return RecordFile(try StoreRecord(String(decoding: bytes, as: UTF8.self)), in: file)
         } catch {
             close(file)
@@ -185,8 +238,7 @@ final class StoreDirectory {
     /// Syncs the store's files and the directory to disk.
     func sync() throws(LMDBError) {
         for name in Self.fileNames {
-            let file = openat(descriptor, name, O_RDONLY | O_CLOEXEC)
-            guard file >= 0 else { throw LMDBError("has a file '\(name)' that cannot be opened: \(lastError())") }
+            let file = try open(name, O_RDONLY)
             defer { close(file) }
             guard fsync(file) == 0 else { throw LMDBError("cannot be written: \(lastError())") }
         }
@@ -196,7 +248,7 @@ final class StoreDirectory {
     /// The disk space in bytes that a file takes, which may be less than its size.
     func bytes(of name: String) -> Int {
         var status = Glibc.stat()
-        return stat(place(name), &status) == 0 ? Int(status.st_blocks) * 512 : 0
+        return fstatat(descriptor, name, &status, 0) == 0 ? Int(status.st_blocks) * 512 : 0
     }
 
     private static func isOurs(_ name: String) -> Bool {

@@ -14,7 +14,23 @@ public enum ReplayStoreLocation: Sendable, Equatable {
     /// The files with the secrets that a store is asked with.
     package var secretFiles: [String] {
         guard case .redis(let configuration) = self else { return [] }
-        return [configuration.passwordFile, configuration.tls?.key].compactMap(\.self)
+        return [configuration.passwordFile, configuration.tls?.key ?? configuration.tls?.certificate].compactMap(\.self)
+    }
+
+    /// The files that decide which server the store trusts.
+    package var trustedFiles: [String] {
+        guard case .redis(let configuration) = self else { return [] }
+        return [configuration.tls?.authorities].compactMap(\.self)
+    }
+
+    /// The directory of a store on this host; `nil` for any other store.
+    package var directory: String? {
+        if case .lmdb(let path) = self { path } else { nil }
+    }
+
+    /// Why a store that exists would be refused, since somebody else can change its files; `nil` if it would not.
+    package var refusal: String? {
+        directory.flatMap { path in LMDBReplayStore.refusal(at: path).map { "\(path) \($0)" } }
     }
 
     /// What the URL permits that is unsafe, one sentence for each.

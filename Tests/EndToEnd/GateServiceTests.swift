@@ -390,6 +390,76 @@ extension EndToEnd {
             #expect(try warnings(gate.logged()).count == 3)
         }
 
+        @Test("files that others own, that a foreign group can write, and that a link leads to are named by --check")
+        func owners() throws {
+            let folder = place.directory.path + "/owned"
+            for name in ["keys", "wide", "replays"] {
+                try FileManager.default.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
+            }
+            for name in ["keys/a.pem", "wide/b.pem", "authority.pem"] {
+                try FileManager.default.copyItem(
+                    atPath: Fixtures.vectors.appending(path: "keystores/certificate.pem").path,
+                    toPath: "\(folder)/\(name)")
+            }
+            for (link, target) in [("keys/linked.pem", "../wide/b.pem"), ("link", "wide")] {
+                try FileManager.default.createSymbolicLink(atPath: "\(folder)/\(link)", withDestinationPath: target)
+            }
+            try Program("openssl").succeed([
+                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=x", "-keyout", folder + "/tls.key",
+                "-out",
+                folder + "/tls.pem",
+            ])
+            let secret = "\(folder)/secret"
+            try String(repeating: "01", count: 32).write(toFile: secret, atomically: false, encoding: .utf8)
+            let file = folder + "/gate.json"
+            try """
+            {"listen": "tls:127.0.0.1:1", "tls-key": "\(folder)/tls.key", "tls-certificate": "\(folder)/tls.pem",
+             "tls-client-ca": "\(folder)/authority.pem", "keys": ["\(folder)/keys", "\(folder)/link"],
+             "replays": "lmdb:\(folder)/replays/new", "routes": [
+              {"path": "/a", "requestor": "MML", "resource": "TNT", "grant": {"kind": "akamai", "key-file": "\(secret)"}}]}
+            """.write(toFile: file, atomically: false, encoding: .utf8)
+            func check(_ more: [String] = []) throws -> (status: Int32, lines: [Substring]) {
+                let outcome = try Program.mediaToken.run(["serve", "--check", "--config", file] + more)
+                let lines = outcome.errors.split(separator: "\n").filter { $0.contains(", so that ") }
+                return (outcome.status, lines)
+            }
+            for name in ["keys", "wide", "replays", "."] { try Program.asRoot("chmod", "755", "\(folder)/\(name)") }
+            for name in ["keys/a.pem", "wide/b.pem", "authority.pem", "gate.json", "secret"] {
+                try Program.asRoot("chmod", "640", "\(folder)/\(name)")
+            }
+            try Program.asRoot("chmod", "600", folder + "/tls.key")
+            #expect(try check().lines == [])
+            let (user, group) = ("belongs to user 65534", "so that group 65534 can")
+            for (name, change, undo, expected) in [
+                ("keys/a.pem", ["chown", "65534"], ["chown", "\(geteuid())"], user),
+                ("keys", ["chown", "65534"], ["chown", "\(geteuid())"], user),
+                ("authority.pem", ["chown", "65534"], ["chown", "\(geteuid())"], user),
+                ("gate.json", ["chown", "65534"], ["chown", "\(geteuid())"], user),
+                ("secret", ["chgrp", "65534"], ["chgrp", "\(getegid())"], group),
+                ("keys/linked.pem", ["chown", "-h", "65534"], ["chown", "-h", "\(geteuid())"], user),
+                ("link", ["chown", "-h", "65534"], ["chown", "-h", "\(geteuid())"], user),
+                ("wide", ["chmod", "777"], ["chmod", "755"], "has mode 777"),
+                ("replays", ["chmod", "777"], ["chmod", "755"], "has mode 777"),
+            ] {
+                let path = "\(folder)/\(name)"
+                try Program.asRoot(change + [path])
+                let found = try check()
+                #expect(
+                    found.status == 0 && found.lines.count == 1
+                        && found.lines[0].contains("warning: \(path): ") && found.lines[0].contains(expected),
+                    "\(name): \(found)")
+                try Program.asRoot(undo + [path])
+            }
+            try Program.asRoot("chmod", "777", folder + "/replays")
+            let refused = try check(["--replays", "lmdb:\(folder)/replays"])
+            #expect(
+                refused.status == 64 && refused.lines.count == 1
+                    && refused.lines[0].contains("--replays: \(folder)/replays has mode 777"), "\(refused)")
+            let authority = try check(["--replays", "rediss://127.0.0.1:1?tls-ca=\(folder)/replays/ca.pem"])
+            #expect(
+                authority.lines.count == 1 && authority.lines[0].contains("warning: \(folder)/replays: has mode 777"))
+        }
+
         @Test("a password of Redis that other users can read is named, in a file of its own and in the settings")
         func passwordModes() throws {
             let password = try place.directory.write("0123456789abcdef", to: "password")

@@ -127,6 +127,38 @@ extension EndToEnd {
             gate.end()
         }
 
+        @Test("a configuration file that has become a pipe holds up neither a reload nor the end, nor --check")
+        func configurationPipe() throws {
+            let key = try place.directory.write(try TestKeys.standard.publicKey.pemText(), to: "named.pem")
+            let file = try place.directory.write(#"{"keys": ["\#(key)"]}"#, to: "gate.json")
+            let gate = try GateProcess(in: place, GatePlace.strict + ["--config", file], keys: false)
+            unlink(file)
+            mkfifo(file, 0o644)
+            gate.signal(SIGHUP)
+            try gate.wait {
+                try gate.logged().contains("reload failed, configuration unchanged: \(file): is not a regular file")
+            }
+            #expect(try status(gate, try place.tokens(1)[0]) == 200)
+            gate.end()
+            let outcome = try Program.mediaToken.run(["serve", "--check", "--config", file])
+            #expect(outcome.status == 64 && outcome.errors.contains("\(file): is not a regular file"))
+            unlink(file)
+            _ = try place.directory.write(#"{"keys": ["\#(key)"]}"#, to: "gate.json")
+            // What a shell hands over is read at the start, and not again.
+            let log = folder + "/handed"
+            let daemon = try Daemon(
+                "bash",
+                ["-c", #"exec "$@" --config <(cat "$0")"#, file, Program.mediaToken.executable, "serve"]
+                    + GatePlace.strict + ["--replays", "memory", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"],
+                log: log)
+            func logged() throws -> String { try String(contentsOfFile: log, encoding: .utf8) }
+            try daemon.wait { try logged().contains("administered on") }
+            daemon.signal(SIGHUP)
+            try daemon.wait { try logged().contains("reload failed, configuration unchanged: /dev/fd/") }
+            #expect(try logged().contains(": is not a regular file"))
+            daemon.end()
+        }
+
         @Test("a file that changes at each look keeps no key loaded that is gone")
         func restless() throws {
             let keys = try keyFolder()

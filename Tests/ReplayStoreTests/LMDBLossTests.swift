@@ -308,14 +308,14 @@ extension ReplayStoreTests {
             let store = try open()
             #expect(try firsts([.here(store)], 0..<10, issued: 60, at: 60) == 10)
             try store.close()
-            let next = try Horizon(path + "/horizon").records + 1
+            let next = try Horizon(in: StoreDirectory(path, makesNew: false)).records + 1
             // As far as a process comes that is killed just before it renames its draft.
             try shell("touch replays/store.new")
-            try Horizon(path + "/horizon").count(record: next)
+            try Horizon(in: StoreDirectory(path, makesNew: false)).count(record: next)
             let again = try open(70)
             #expect(again.fence == later(-100))
             try again.close()
-            try Horizon(path + "/horizon").count(record: next + 3)
+            try Horizon(in: StoreDirectory(path, makesNew: false)).count(record: next + 3)
             let older = try open(75)
             #expect((later(75)...later(80)).contains(older.fence))
             try older.close()

@@ -328,6 +328,62 @@ extension ReplayStoreTests {
             try Program.asRoot("chown", "-R", "\(geteuid())", path)
         }
 
+        @Test(
+            "a directory or file that somebody else owns or can write to is refused, and so is another's link to the directory"
+        )
+        func outsiders() throws {
+            let file = "\(path)/store"
+            let (wide, forged) = ("has mode 777", "has a file 'store' that ")
+            try open().close()
+            for (change, undo, expected) in [
+                (["chmod", "777", path], ["chmod", "700", path], wide),
+                (["chmod", "1777", path], ["chmod", "700", path], "has mode 1777"),
+                (["chown", ":65534", path], ["chown", ":\(getegid())", path], nil),
+                (["chmod", "770", path], ["chmod", "700", path], nil),
+                (["chown", "65534", file], ["chown", "\(geteuid())", file], forged),
+            ] {
+                try Program.asRoot(change)
+                let text = message { try open().close() }
+                #expect(text.contains(expected ?? "no error"), "\(change): \(text)")
+                #expect(text.contains(LMDBReplayStore.refusal(at: path) ?? "no error"), "\(text)")
+                try Program.asRoot(undo)
+            }
+            try Program.asRoot(["chown", ":65534", path])
+            try Program.asRoot(["chmod", "770", path])
+            #expect(message { try open().close() }.contains("so that group 65534 can change the store"))
+            try Program.asRoot(["chown", ":\(getegid())", path])
+            try Program.asRoot(["chmod", "700", path])
+            for name in ["horizon", "log", "store", "users"] {
+                // A store whose directory was changed begins again.
+                try open().close()
+                try Program.asRoot(["chmod", "622", "\(path)/\(name)"])
+                let text = message { try open().close() }
+                #expect(text.contains("has a file '\(name)' that has mode 622"), "\(text)")
+                try Program.asRoot(["chmod", "600", "\(path)/\(name)"])
+            }
+            let link = path + "-link"
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+            try LMDBReplayStore(path: link, at: Self.start).close()
+            try Program.asRoot(["chown", "-h", "65534", link])
+            let text = message { try LMDBReplayStore(path: link, at: Self.start).close() }
+            #expect(text.contains("leads through the link \(link), which belongs to user 65534"), "\(text)")
+            try Program.asRoot(["rm", link])
+        }
+
+        @Test(
+            "a pipe or a link in the place of a file is refused, and holds nothing up",
+            arguments: ["users", "horizon", "store"])
+        func pipes(name: String) throws {
+            try open().close()
+            let file = "\(path)/\(name)"
+            try FileManager.default.moveItem(atPath: file, toPath: "\(path)-file")
+            try #require(mkfifo(file, 0o600) == 0)
+            #expect(message { try open().close() }.contains("has a file '\(name)' that is not a regular file"))
+            unlink(file)
+            try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: "\(path)-file")
+            #expect(message { try open().close() }.contains("has a file '\(name)' that cannot be opened"))
+        }
+
         @Test("another format, or a damaged record, is an error that says what to do")
         func otherFormat() throws {
             let store = try open()

@@ -70,7 +70,10 @@ package struct Program {
     }
 
     /// Runs a command as root, with `sudo` if the tests have another user; it has to succeed.
-    package static func asRoot(_ command: String...) throws {
+    package static func asRoot(_ command: String...) throws { try asRoot(command) }
+
+    /// Runs a command as root, as ``asRoot(_:)`` does with its words.
+    package static func asRoot(_ command: [String]) throws {
         try Program(geteuid() == 0 ? "env" : "sudo").succeed(command)
     }
 

@@ -51,7 +51,7 @@ final class RedisConnection {
     ) throws(ReplayStoreError) -> String? {
         guard let file = configuration.passwordFile else { return configuration.password }
         let bytes: [UInt8]
-        do { bytes = try FileBytes.read(file, limit: 4096) } catch {
+        do { bytes = try FileBytes.read(file, limit: 4096, onlyRegular: true) } catch {
             throw .unavailable("no login at \(address): the password file \(file) \(error)")
         }
         let line = bytes.prefix { $0 != 0x0A && $0 != 0x0D }

@@ -77,8 +77,11 @@ struct GateOptions {
 
     /// Reads the settings of file and command line together, and prints what the operator should know of them. An option
     /// replaces what the file says.
-    func read() throws(CommandError) -> GateSettingsReader {
-        var values = try file.map { (file) throws(CommandError) in try Self.read(file: file) } ?? [:]
+    ///
+    /// - Parameter isReload: Whether the file was read before, and must not be a pipe now, for whose writer the gate would wait.
+    func read(isReload: Bool = false) throws(CommandError) -> GateSettingsReader {
+        var values =
+            try file.map { (file) throws(CommandError) in try Self.read(file: file, onlyRegular: isReload) } ?? [:]
         for setting in GateSettings.all where given[JSONName(setting.name)] != nil {
             if let former = setting.formerName { values[JSONName(former)] = nil }
         }
@@ -100,9 +103,11 @@ struct GateOptions {
     /// The limit of values in a configuration file; that of a large programmer has some thousand routes.
     private static let valueLimit = 100_000
 
-    private static func read(file: String) throws(CommandError) -> [JSONName: JSONValue] {
+    private static func read(file: String, onlyRegular: Bool) throws(CommandError) -> [JSONName: JSONValue] {
         let text: [UInt8]
-        do { text = try FileBytes.read(file, limit: 1 << 20) } catch { throw CommandError("\(file): \(error)") }
+        do { text = try FileBytes.read(file, limit: 1 << 20, onlyRegular: onlyRegular) } catch {
+            throw CommandError("\(file): \(error)")
+        }
         // Some editors end a line there, and others show what follows as part of a comment.
         let returns = text.indices.filter { text[$0] == UInt8(ascii: "\r") }
         if let alone = returns.first(where: { $0 + 1 == text.count || text[$0 + 1] != UInt8(ascii: "\n") }) {

@@ -15,7 +15,7 @@ struct GateReload {
     /// Reads the configuration file and all files that it names again.
     mutating func readAll(into gate: RunningGate) {
         apply(to: gate, .signal) { [options] () throws(CommandError) in
-            let reader = try options.read()
+            let reader = try options.read(isReload: true)
             guard reader.problems.isEmpty else { throw CommandError("the settings have problems") }
             return reader.settings
         }

@@ -171,7 +171,7 @@ struct GateFiles {
     static func problems(_ settings: GateSettings, areWhole: Bool) -> [String] {
         let password = unreadable(settings.files.filter { $0.setting == "password-file" })
         let tls = unreadable(settings.files.filter { $0.setting.hasPrefix("tls-") })
-        var problems = password + tls
+        var problems = password + tls + (settings.replays.refusal.map { ["replays: \($0)"] } ?? [])
         func check(_ name: String, _ load: () throws(CommandError) -> Void) {
             do throws(CommandError) { try load() } catch { problems.append(name + error.message) }
         }
