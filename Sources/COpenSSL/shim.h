@@ -22,16 +22,34 @@ static inline OSSL_PARAM shim_mac_digest(char *name) {
     return OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name, 0);
 }
 
-static inline int shim_sk_X509_num(const STACK_OF(X509) *certificates) {
-    return sk_X509_num(certificates);
+static inline int shim_sk_PKCS7_num(const STACK_OF(PKCS7) *safes) {
+    return sk_PKCS7_num(safes);
 }
 
-static inline X509 *shim_sk_X509_value(const STACK_OF(X509) *certificates, int index) {
-    return sk_X509_value(certificates, index);
+static inline PKCS7 *shim_sk_PKCS7_value(const STACK_OF(PKCS7) *safes, int index) {
+    return sk_PKCS7_value(safes, index);
 }
 
-static inline void shim_sk_X509_pop_free(STACK_OF(X509) *certificates) {
-    sk_X509_pop_free(certificates, X509_free);
+static inline void shim_sk_PKCS7_pop_free(STACK_OF(PKCS7) *safes) {
+    sk_PKCS7_pop_free(safes, PKCS7_free);
+}
+
+static inline int shim_sk_PKCS12_SAFEBAG_num(const STACK_OF(PKCS12_SAFEBAG) *bags) {
+    return sk_PKCS12_SAFEBAG_num(bags);
+}
+
+static inline const PKCS12_SAFEBAG *shim_sk_PKCS12_SAFEBAG_value(const STACK_OF(PKCS12_SAFEBAG) *bags, int index) {
+    return sk_PKCS12_SAFEBAG_value(bags, index);
+}
+
+static inline void shim_sk_PKCS12_SAFEBAG_pop_free(STACK_OF(PKCS12_SAFEBAG) *bags) {
+    sk_PKCS12_SAFEBAG_pop_free(bags, PKCS12_SAFEBAG_free);
+}
+
+/// The cipher of an encrypted PKCS7; NULL if it names none. Swift does not see the union that has it.
+static inline const ASN1_OBJECT *shim_PKCS7_cipher(const PKCS7 *safe) {
+    const PKCS7_ENCRYPT *encrypted = safe->d.encrypted;
+    return encrypted && encrypted->enc_data && encrypted->enc_data->algorithm ? encrypted->enc_data->algorithm->algorithm : NULL;
 }
 
 static inline long shim_BIO_get_mem_data(BIO *bio, char **bytes) {

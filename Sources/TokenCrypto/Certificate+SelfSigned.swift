@@ -11,7 +11,7 @@ extension Certificate {
         selfSignedBy key: RSASigningKey, name: String, organization: String, validity: ClosedRange<Int64>
     ) throws(KeyFileError) {
         guard let certificate = X509_new() else { throw .libcrypto("out of memory") }
-        defer { X509_free(certificate) }
+        let owner = ParsedCertificate(takingOwnership: certificate)
         let subject = X509_get_subject_name(certificate)
         let version3 = 2
         guard X509_set_version(certificate, version3) == 1,
@@ -22,7 +22,7 @@ extension Certificate {
             X509_set_issuer_name(certificate, subject) == 1,
             key.certify(certificate)
         else { throw .libcrypto("cannot make a certificate (\(CryptoError.drainQueue()))") }
-        try self.init(reading: certificate)
+        try self.init(owner)
     }
 
     private static func add(_ attribute: String, _ value: String, to name: OpaquePointer?) -> Bool {

@@ -16,18 +16,15 @@ package struct Certificate: Sendable {
     ///
     /// - Throws: ``KeyFileError`` if the certificate's key or dates cannot be used.
     package init?(ifDER bytes: [UInt8]) throws(KeyFileError) {
-        guard let certificate = decodeDER(bytes, with: { d2i_X509(nil, $0, $1) }, discarding: X509_free) else {
-            CryptoError.discardQueue()
-            return nil
-        }
-        defer { X509_free(certificate) }
-        try self.init(reading: certificate)
+        guard let certificate = ParsedCertificate(ifDER: bytes) else { return nil }
+        try self.init(certificate)
     }
 
-    /// Reads `certificate`, which the caller continues to own.
-    init(reading certificate: OpaquePointer) throws(KeyFileError) {
+    /// Reads a certificate that was parsed.
+    init(_ parsed: ParsedCertificate) throws(KeyFileError) {
+        let certificate = parsed.pointer
         derBytes = try encodeDER { i2d_X509(certificate, $0) }
-        subject = try Self.subject(of: certificate)
+        subject = parsed.subject
         let begin = try Self.seconds(X509_get0_notBefore(certificate))
         let end = try Self.seconds(X509_get0_notAfter(certificate))
         guard begin <= end else { throw .malformed("a certificate that ends before it begins") }
@@ -45,15 +42,6 @@ package struct Certificate: Sendable {
                 throw .libcrypto("cannot write the certificate as PEM")
             }
         }
-    }
-
-    private static func subject(of certificate: OpaquePointer) throws(KeyFileError) -> String {
-        do {
-            return try withMemoryBIO { (bio) throws(CryptoError) in
-                let written = X509_NAME_print_ex(bio, X509_get_subject_name(certificate), 0, shim_XN_FLAG_RFC2253)
-                guard written >= 0 else { throw .libcrypto("cannot print a certificate's subject") }
-            }
-        } catch { throw KeyFileError(error) }
     }
 
     private static func seconds(_ time: UnsafePointer<ASN1_TIME>?) throws(KeyFileError) -> Int64 {

@@ -12,14 +12,14 @@ package enum JavaKeyStore {
     private static let digestLength = 20
     private static let phrase = Array("Mighty Aphrodite".utf8)
 
-    static func read(_ bytes: [UInt8], password: String?) throws(KeyFileError) -> KeyFile {
+    static func read(_ bytes: [UInt8], password: String?, withIssuers: Bool) throws(KeyFileError) -> KeyFile {
         guard let password else { throw .passwordMissing(.jks) }
         guard bytes.count > digestLength else { throw .malformed("a JKS that is cut short") }
         let content = bytes.dropLast(digestLength)
         guard digest(of: content, password: password) == Array(bytes.suffix(digestLength)) else {
             throw .passwordWrong(.jks)
         }
-        return try readEntries(of: content)
+        return try readEntries(of: content, withIssuers: withIssuers)
     }
 
     /// The keystore's own integrity digest: SHA-1 over the password as UTF-16BE, the phrase, and the content.
@@ -53,7 +53,9 @@ package enum JavaKeyStore {
         (0..<bytes).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
     }
 
-    private static func readEntries(of content: ArraySlice<UInt8>) throws(KeyFileError) -> KeyFile {
+    private static func readEntries(
+        of content: ArraySlice<UInt8>, withIssuers: Bool
+    ) throws(KeyFileError) -> KeyFile {
         var reader = BigEndianReader(content)
         try reader.skip(magic.count)
         let version = try reader.number(bytes: 4)
@@ -61,7 +63,7 @@ package enum JavaKeyStore {
             throw .malformed("a JKS of version \(version); expected 1 or 2")
         }
         let count = try reader.number(bytes: 4)
-        var entries: [KeyFile.Entry] = []
+        var found: [KeyFile.Found] = []
         var holdsPrivateKey = false
         for _ in 0..<count {
             let tag = try reader.number(bytes: 4)
@@ -73,36 +75,32 @@ package enum JavaKeyStore {
                 try reader.skip(reader.number(bytes: 4))
                 // The first certificate is the key's own; those after it belong to its issuers and sign no tokens.
                 for position in 0..<(try reader.number(bytes: 4)) {
-                    let der = try readCertificate(from: &reader, version: version)
-                    if position == 0 { entries.append(try entry(der)) }
+                    let certificate = try readCertificate(from: &reader, version: version)
+                    found.append(position == 0 ? .certificate(certificate) : .issuer(certificate))
                 }
             case 2:
-                entries.append(try entry(readCertificate(from: &reader, version: version)))
+                found.append(.certificate(try readCertificate(from: &reader, version: version)))
             default:
                 throw .malformed("a JKS with an entry of unknown kind \(tag)")
             }
         }
         guard reader.isAtEnd else { throw .malformed("a JKS with bytes after its last entry") }
-        return try KeyFile(format: .jks, entries: entries, holdsPrivateKey: holdsPrivateKey)
+        return try KeyFile(format: .jks, found, holdsPrivateKey: holdsPrivateKey, withIssuers: withIssuers)
     }
 
     private static func readCertificate(
         from reader: inout BigEndianReader, version: Int
-    ) throws(KeyFileError) -> ArraySlice<UInt8> {
+    ) throws(KeyFileError) -> ParsedCertificate {
         if version == 2 {
             let type = try reader.take(reader.number(bytes: 2))
             guard type.elementsEqual("X.509".utf8) else {
                 throw .malformed("a JKS with a certificate other than X.509")
             }
         }
-        return try reader.take(reader.number(bytes: 4))
-    }
-
-    private static func entry(_ der: ArraySlice<UInt8>) throws(KeyFileError) -> KeyFile.Entry {
-        guard let entry = KeyFile.Entry.certificate(der: Array(der)) else {
+        guard let certificate = ParsedCertificate(ifDER: Array(try reader.take(reader.number(bytes: 4)))) else {
             throw .malformed("a JKS with a damaged certificate")
         }
-        return entry
+        return certificate
     }
 }
 

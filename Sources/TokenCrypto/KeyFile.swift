@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import TextEncodings
 
 /// The public keys of one file, whatever its format.
 ///
@@ -18,24 +19,25 @@ package struct KeyFile: Sendable {
         /// A key or certificate that cannot verify anything, and the reason.
         case unusable(KeyFileError)
 
-        /// The entry that `read` returns; an unusable entry if `read` throws, and `nil` if it returns `nil`.
-        init?(_ read: () throws(KeyFileError) -> Entry?) {
-            do {
-                guard let entry = try read() else { return nil }
-                self = entry
-            } catch {
-                self = .unusable(error)
-            }
-        }
+    }
+
+    /// What a reader finds in a file, before it is known which certificates have issued others.
+    enum Found {
+        case entry(Entry)
+        case certificate(ParsedCertificate)
+        /// A certificate that belongs to the issuers of another one, by its place in the file.
+        case issuer(ParsedCertificate)
+        /// Something that verifies nothing, by its name.
+        case other(String)
 
         /// Reads a DER certificate; `nil` for anything else.
-        static func certificate(der: [UInt8]) -> Entry? {
-            Entry { () throws(KeyFileError) in try Certificate(ifDER: der).map { .certificate($0) } }
-        }
+        static func certificate(der: [UInt8]) -> Found? { ParsedCertificate(ifDER: der).map { .certificate($0) } }
 
         /// Reads a DER public key; `nil` for anything else.
-        static func key(der: [UInt8]) -> Entry? {
-            Entry { () throws(KeyFileError) in try RSAPublicKey(ifDER: der).map { .key($0) } }
+        static func key(der: [UInt8]) -> Found? {
+            do throws(KeyFileError) { return try RSAPublicKey(ifDER: der).map { .entry(.key($0)) } } catch {
+                return .entry(.unusable(error))
+            }
         }
     }
 
@@ -45,46 +47,95 @@ package struct KeyFile: Sendable {
 
     package let format: Format
     package let entries: [Entry]
+    /// What the file has besides the entries, each as a clause that completes a line which begins with the file's name.
+    package let leftOut: [String]
     /// Whether the file also holds a private key. It is neither read nor needed, and should not be there.
     package let holdsPrivateKey: Bool
 
-    /// Reads the keys from a file's bytes.
-    ///
-    /// - Parameter password: used to decrypt PKCS#12, and to check the integrity digest of JKS; ignored for other
-    ///   formats.
-    /// - Throws: ``KeyFileError`` if the file as a whole cannot be read.
-    package init(reading bytes: [UInt8], password: String?) throws(KeyFileError) {
-        let sequenceTag: UInt8 = 0x30
-        if bytes.isEmpty {
-            throw .empty
-        } else if bytes.starts(with: JavaKeyStore.magic) {
-            self = try JavaKeyStore.read(bytes, password: password)
-        } else if bytes.starts(with: JavaKeyStore.jceksMagic) {
-            throw .malformed("a JCEKS keystore; expected type JKS (convert it with keytool -importkeystore)")
-        } else if bytes[0] == sequenceTag {
-            self = try Self.readDER(bytes, password: password)
-        } else {
-            self = try PEMFile.read(bytes)
+    /// The command that takes the public keys out of this file, which has a private key.
+    package func commandForPublicKeys(in path: String) -> String {
+        let path = printable(path, limit: 300)
+        guard entries.isEmpty else {
+            let password = format == .pkcs12 || format == .jks ? " --password-file FILE" : ""
+            return "media-token keys import \(path)\(password) --to public-keys"
         }
+        return format == .pkcs12
+            ? "openssl pkcs12 -in \(path) -nocerts -nodes | openssl pkey -pubout -out public.pem"
+            : "openssl pkey -in \(path) -pubout -out public.pem"
     }
 
-    init(format: Format, entries: [Entry], holdsPrivateKey: Bool) throws(KeyFileError) {
-        guard !entries.isEmpty || holdsPrivateKey else { throw .malformed("\(format.rawValue) without any key") }
-        self.format = format
-        self.entries = entries
+    /// Reads the keys from a file's bytes.
+    ///
+    /// Text may be UTF-16, as Windows writes it, or only the Base64 of a key file.
+    ///
+    /// - Parameters:
+    ///   - password: used to decrypt PKCS#12, and to check the integrity digest of PKCS#12 and JKS; ignored for other
+    ///     formats.
+    ///   - withIssuers: whether certificates that have issued another one of the file are entries too.
+    /// - Throws: ``KeyFileError`` if the file as a whole cannot be read.
+    package init(reading bytes: [UInt8], password: String?, withIssuers: Bool = false) throws(KeyFileError) {
+        guard !bytes.isEmpty else { throw .empty }
+        var recoder = UTF16Recoder(beginning: bytes.prefix(4))
+        let text = recoder?.recode(bytes) ?? bytes
+        for content in [text, PEMFile.bareBase64(text) ?? []] {
+            if let file = try Self.read(content, password: password, withIssuers: withIssuers) {
+                self = file
+                return
+            }
+        }
+        throw .malformed("neither PEM, DER, PKCS#12 nor JKS")
+    }
+
+    init(format: Format, _ found: [Found], holdsPrivateKey: Bool, withIssuers: Bool) throws(KeyFileError) {
+        guard !found.isEmpty || holdsPrivateKey else { throw .malformed("\(format.rawValue) without any key") }
+        let issuers = ParsedCertificate.issuers(
+            among: found.compactMap { if case .certificate(let certificate) = $0 { certificate } else { nil } })
+        var (entries, leftOut) = ([Entry](), [String]())
+        for one in found {
+            switch one {
+            case .entry(let entry): entries.append(entry)
+            case .other(let name): leftOut.append("has \(name), which was left out: it verifies nothing")
+            case .certificate(let certificate) where withIssuers || !issuers.contains(ObjectIdentifier(certificate)),
+                .issuer(let certificate) where withIssuers:
+                entries.append(certificate.entry)
+            case .certificate(let certificate), .issuer(let certificate):
+                leftOut.append(
+                    "has the certificate '\(printable(certificate.subject))', which was left out: it is the issuer of another "
+                        + "one in the file (to load it too, put it into a separate file, or use --with-issuers)")
+            }
+        }
+        (self.format, self.entries, self.leftOut) = (format, entries, leftOut)
         self.holdsPrivateKey = holdsPrivateKey
     }
 
+    /// Reads the format that the first bytes name; `nil` if they name none.
+    private static func read(
+        _ bytes: [UInt8], password: String?, withIssuers: Bool
+    ) throws(KeyFileError) -> KeyFile? {
+        let sequenceTag: UInt8 = 0x30
+        if bytes.starts(with: JavaKeyStore.magic) {
+            return try JavaKeyStore.read(bytes, password: password, withIssuers: withIssuers)
+        } else if bytes.starts(with: JavaKeyStore.jceksMagic) {
+            throw .malformed("a JCEKS keystore; expected type JKS (convert it with keytool -importkeystore)")
+        } else if bytes.first == sequenceTag {
+            return try readDER(bytes, password: password, withIssuers: withIssuers)
+        } else {
+            return try PEMFile.read(bytes, withIssuers: withIssuers)
+        }
+    }
+
     /// Reads DER. The formats are different ASN.1 types, so at most one of these readings consumes the whole file.
-    private static func readDER(_ bytes: [UInt8], password: String?) throws(KeyFileError) -> KeyFile {
-        if let entry = Entry.key(der: bytes) ?? Entry.certificate(der: bytes) {
-            return try KeyFile(format: .der, entries: [entry], holdsPrivateKey: false)
+    private static func readDER(
+        _ bytes: [UInt8], password: String?, withIssuers: Bool
+    ) throws(KeyFileError) -> KeyFile {
+        if let found = Found.key(der: bytes) ?? Found.certificate(der: bytes) {
+            return try KeyFile(format: .der, [found], holdsPrivateKey: false, withIssuers: withIssuers)
         }
         if let archive = PKCS12Archive(ifDER: bytes) {
-            return try archive.open(password: password)
+            return try archive.open(password: password, withIssuers: withIssuers)
         }
         if isPrivateKey(bytes) {
-            return try KeyFile(format: .der, entries: [], holdsPrivateKey: true)
+            return try KeyFile(format: .der, [], holdsPrivateKey: true, withIssuers: withIssuers)
         }
         throw .malformed("DER that is no public key, certificate or PKCS#12, or is encrypted or cut short")
     }

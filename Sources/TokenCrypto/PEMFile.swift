@@ -1,64 +1,91 @@
-internal import COpenSSL
+internal import TextEncodings
 
 /// Reads PEM text (RFC 7468) with any number of public keys and certificates.
+///
+/// Text between blocks is ignored. Within a block, white space and the escapes that a JSON string or a shell's quotes leave there are ignored
+/// too, such as `\n` for a line break; anything else that is not Base64 is an error.
 enum PEMFile {
-    static func read(_ bytes: [UInt8]) throws(KeyFileError) -> KeyFile {
-        var entries: [KeyFile.Entry] = []
-        var holdsPrivateKey = false
-        for block in try blocks(of: bytes) {
+    /// Reads the keys and certificates of a text.
+    ///
+    /// - Returns: `nil` for a text without a block.
+    static func read(_ text: [UInt8], withIssuers: Bool) throws(KeyFileError) -> KeyFile? {
+        var (found, holdsPrivateKey) = ([KeyFile.Found](), false)
+        let blocks = try blocks(of: text)
+        guard !blocks.isEmpty else { return nil }
+        for block in blocks {
             switch block.name {
             case "PUBLIC KEY", "RSA PUBLIC KEY":
-                entries.append(try required(KeyFile.Entry.key(der: block.der), block))
+                found.append(try required(KeyFile.Found.key(der: try block.der), block))
             case "CERTIFICATE", "X509 CERTIFICATE":
-                entries.append(try required(KeyFile.Entry.certificate(der: block.der), block))
+                found.append(try required(KeyFile.Found.certificate(der: try block.der), block))
             case let name where name.hasSuffix("PRIVATE KEY"):
                 holdsPrivateKey = true
             default:
-                throw .malformed("a PEM block '\(block.name)'; expected PUBLIC KEY or CERTIFICATE")
+                throw .malformed("a PEM block '\(printable(block.name))'; expected PUBLIC KEY or CERTIFICATE")
             }
         }
-        return try KeyFile(format: .pem, entries: entries, holdsPrivateKey: holdsPrivateKey)
+        return try KeyFile(format: .pem, found, holdsPrivateKey: holdsPrivateKey, withIssuers: withIssuers)
     }
 
-    private static func required(_ entry: KeyFile.Entry?, _ block: Block) throws(KeyFileError) -> KeyFile.Entry {
-        guard let entry else {
+    /// The bytes of a text that is Base64 and nothing else, as a file is whose first and last line are missing; `nil` for any other text.
+    static func bareBase64(_ text: [UInt8]) -> [UInt8]? {
+        let digits = digits(of: text[...])
+        return digits.isEmpty ? nil : try? Base64.decode(digits[...], alphabet: .standard, padding: .optional)
+    }
+
+    private static func required(_ found: KeyFile.Found?, _ block: Block) throws(KeyFileError) -> KeyFile.Found {
+        guard let found else {
             throw .malformed("a PEM block '\(block.name)' whose content is not one, or is cut short")
         }
-        return entry
+        return found
     }
 
     private struct Block {
         let name: String
-        let der: [UInt8]
+        let content: ArraySlice<UInt8>
+
+        var der: [UInt8] {
+            get throws(KeyFileError) {
+                do { return try Base64.decode(digits(of: content)[...], alphabet: .standard, padding: .required) } catch
+                {
+                    throw PEMFile.damaged
+                }
+            }
+        }
     }
 
-    private static func blocks(of bytes: [UInt8]) throws(KeyFileError) -> [Block] {
-        var blocks: [Block] = []
-        let failure = bytes.withUnsafeBytes { buffer -> Int32 in
-            let bio = BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count))
-            defer { BIO_free(bio) }
-            while let block = nextBlock(in: bio) { blocks.append(block) }
-            defer { CryptoError.discardQueue() }
-            return shim_ERR_GET_REASON(ERR_peek_last_error())
+    private static let damaged = KeyFileError.malformed("a damaged PEM block, or one cut short")
+    private static let dashes = Array("-----".utf8)
+    /// U+FEFF in UTF-8.
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    private static let begin = Array("-----BEGIN ".utf8)
+
+    private static func blocks(of text: [UInt8]) throws(KeyFileError) -> [Block] {
+        var (blocks, rest) = ([Block](), text[...])
+        while let start = rest.firstRange(of: begin) {
+            guard let head = rest[start.upperBound...].firstRange(of: dashes) else { throw damaged }
+            let name = rest[start.upperBound..<head.lowerBound]
+            let end = Array("-----END ".utf8) + name + dashes
+            guard let foot = rest[head.upperBound...].firstRange(of: end) else { throw damaged }
+            blocks.append(
+                Block(name: String(decoding: name, as: UTF8.self), content: rest[head.upperBound..<foot.lowerBound]))
+            rest = rest[foot.upperBound...]
         }
-        guard failure == PEM_R_NO_START_LINE else { throw .malformed("a damaged PEM block, or one cut short") }
-        guard !blocks.isEmpty else { throw .malformed("neither PEM, DER, PKCS#12 nor JKS") }
         return blocks
     }
 
-    /// Reads the next PEM block; `nil` at the end and on damage, which libcrypto's error queue distinguishes.
-    private static func nextBlock(in bio: OpaquePointer?) -> Block? {
-        var name: UnsafeMutablePointer<CChar>?
-        var header: UnsafeMutablePointer<CChar>?
-        var content: UnsafeMutablePointer<UInt8>?
-        var count = 0
-        guard PEM_read_bio(bio, &name, &header, &content, &count) == 1, let name, let content else { return nil }
-        defer {
-            CRYPTO_free(name, #file, Int32(#line))
-            CRYPTO_free(header, #file, Int32(#line))
-            CRYPTO_free(content, #file, Int32(#line))
+    /// The text without white space, quotes, a byte order mark and escapes.
+    private static func digits(of text: ArraySlice<UInt8>) -> [UInt8] {
+        let escaped = Array("nrt".utf8)
+        var (digits, isEscaped) = ([UInt8](), false)
+        for byte in text.starts(with: byteOrderMark) ? text.dropFirst(byteOrderMark.count) : text {
+            defer { isEscaped = byte == UInt8(ascii: "\\") }
+            if byte.isASCIIWhiteSpace || [UInt8(ascii: "\\"), UInt8(ascii: "\""), UInt8(ascii: "'")].contains(byte) {
+                continue
+            }
+            if isEscaped, escaped.contains(byte) { continue }
+            digits.append(byte)
         }
-        return Block(
-            name: String(cString: name), der: Array(UnsafeBufferPointer(start: content, count: count)))
+        return digits
     }
 }

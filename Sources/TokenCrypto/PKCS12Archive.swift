@@ -33,41 +33,99 @@ final class PKCS12Archive {
         PKCS12_free(pointer)
     }
 
-    func open(password: String?) throws(KeyFileError) -> KeyFile {
-        guard let password else { throw .passwordMissing(.pkcs12) }
-        guard PKCS12_mac_present(pointer) == 1 else {
-            throw .malformed("a PKCS#12 without an integrity digest (MAC); expected one made with a password")
-        }
-        guard PKCS12_verify_mac(pointer, password, -1) == 1 else {
-            CryptoError.discardQueue()
-            throw .passwordWrong(.pkcs12)
-        }
-        var privateKey: OpaquePointer?
-        var certificate: OpaquePointer?
-        var others: OpaquePointer?
-        let outcome = PKCS12_parse(pointer, password, &privateKey, &certificate, &others)
-        defer {
-            EVP_PKEY_free(privateKey)
-            X509_free(certificate)
-            if let others { shim_sk_X509_pop_free(others) }
-        }
-        guard outcome == 1 else {
+    /// Reads every certificate, and neither private keys nor what else there is.
+    ///
+    /// An archive without an integrity digest (MAC) is read as well, since a bare certificate has none either. Java 18 and newer write the
+    /// certificates that they trust so, without a password.
+    func open(password: String?, withIssuers: Bool) throws(KeyFileError) -> KeyFile {
+        guard let safes = PKCS12_unpack_authsafes(pointer) else {
             throw .malformed("a PKCS#12 that libcrypto cannot read (\(CryptoError.drainQueue()))")
         }
-        var entries: [KeyFile.Entry] = []
-        if let certificate {
-            // This is the private key's own certificate; the others then belong to its issuers, which sign no tokens.
-            entries.append(Self.entry(certificate))
-        } else if let others {
-            for index in 0..<shim_sk_X509_num(others) {
-                guard let other = shim_sk_X509_value(others, index) else { continue }
-                entries.append(Self.entry(other))
-            }
+        defer { shim_sk_PKCS7_pop_free(safes) }
+        let passwords = try passwords(for: password)
+        var contents = Contents()
+        for index in 0..<shim_sk_PKCS7_num(safes) {
+            guard let safe = shim_sk_PKCS7_value(safes, index) else { continue }
+            try Self.read(safe, passwords, into: &contents)
         }
-        return try KeyFile(format: .pkcs12, entries: entries, holdsPrivateKey: privateKey != nil)
+        CryptoError.discardQueue()
+        return try KeyFile(
+            format: .pkcs12, contents.found, holdsPrivateKey: contents.holdsPrivateKey, withIssuers: withIssuers)
     }
 
-    private static func entry(_ certificate: OpaquePointer) -> KeyFile.Entry {
-        do { return .certificate(try Certificate(reading: certificate)) } catch { return .unusable(error) }
+    private struct Contents {
+        var found: [KeyFile.Found] = []
+        var holdsPrivateKey = false
+    }
+
+    /// What the contents may be encrypted with: the password, if the digest was made with it. An empty password has two encodings.
+    private func passwords(for password: String?) throws(KeyFileError) -> [String?] {
+        let spellings = password.map { $0.isEmpty ? ["", nil] : [$0] } ?? []
+        guard PKCS12_mac_present(pointer) == 1 else { return spellings }
+        guard password != nil else { throw .passwordMissing(.pkcs12) }
+        let right = spellings.filter { PKCS12_verify_mac(pointer, $0, Self.length(of: $0)) == 1 }
+        CryptoError.discardQueue()
+        guard !right.isEmpty else { throw .passwordWrong(.pkcs12) }
+        return right
+    }
+
+    private static func length(of password: String?) -> Int32 { Int32(password?.utf8.count ?? 0) }
+
+    private static func read(
+        _ safe: UnsafeMutablePointer<PKCS7>, _ passwords: [String?], into contents: inout Contents
+    ) throws(KeyFileError) {
+        switch OBJ_obj2nid(safe.pointee.type) {
+        case NID_pkcs7_data:
+            guard let bags = PKCS12_unpack_p7data(safe) else {
+                throw .malformed("a PKCS#12 that libcrypto cannot read (\(CryptoError.drainQueue()))")
+            }
+            defer { shim_sk_PKCS12_SAFEBAG_pop_free(bags) }
+            read(bags, into: &contents)
+        case NID_pkcs7_encrypted:
+            guard !passwords.isEmpty else { throw .passwordMissing(.pkcs12) }
+            for password in passwords {
+                guard let bags = PKCS12_unpack_p7encdata(safe, password, length(of: password)) else { continue }
+                defer { shim_sk_PKCS12_SAFEBAG_pop_free(bags) }
+                return read(bags, into: &contents)
+            }
+            contents.found.append(.entry(.unusable(Self.failure(of: safe))))
+        default:
+            contents.found.append(.other("entries encrypted for a certificate's key"))
+        }
+    }
+
+    /// Why entries could not be decrypted, just now, on this thread.
+    private static func failure(of safe: UnsafeMutablePointer<PKCS7>) -> KeyFileError {
+        let reason = shim_ERR_GET_REASON(ERR_peek_last_error())
+        guard ![PKCS12_R_PKCS12_CIPHERFINAL_ERROR, PKCS12_R_DECODE_ERROR].contains(reason) else {
+            CryptoError.discardQueue()
+            return .passwordWrong(.pkcs12)
+        }
+        var name = [CChar](repeating: 0, count: 80)
+        OBJ_obj2txt(&name, Int32(name.count), shim_PKCS7_cipher(safe), 0)
+        let cipher = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return .malformed(
+            "entries encrypted with \(cipher), which libcrypto cannot decrypt (\(CryptoError.drainQueue()))")
+    }
+
+    private static func read(_ bags: OpaquePointer, into contents: inout Contents) {
+        for index in 0..<shim_sk_PKCS12_SAFEBAG_num(bags) {
+            guard let bag = shim_sk_PKCS12_SAFEBAG_value(bags, index) else { continue }
+            switch PKCS12_SAFEBAG_get_nid(bag) {
+            case NID_certBag:
+                if let certificate = PKCS12_SAFEBAG_get1_cert(bag) {
+                    contents.found.append(.certificate(ParsedCertificate(takingOwnership: certificate)))
+                } else {
+                    contents.found.append(
+                        .entry(.unusable(.malformed("a PKCS#12 with a certificate that is damaged or not X.509"))))
+                }
+            case NID_keyBag, NID_pkcs8ShroudedKeyBag: contents.holdsPrivateKey = true
+            case NID_crlBag: contents.found.append(.other("a revocation list"))
+            case NID_secretBag: contents.found.append(.other("a secret key"))
+            // libcrypto limits how deep they are nested.
+            case NID_safeContentsBag: PKCS12_SAFEBAG_get0_safes(bag).map { read($0, into: &contents) }
+            default: contents.found.append(.other("an entry of an unknown kind"))
+            }
+        }
     }
 }

@@ -397,6 +397,58 @@ struct OtherCommandTests {
         #expect(object["bits"] as? Int == 2048)
     }
 
+    @Test("what a keystore has besides its certificates is named, and so is the issuer of one")
+    func leftOut() throws {
+        let made = try IssuedCertificate()
+        let (folder, store) = (made.directory.path, made.directory.path + "/store.p12")
+        try Program("openssl").succeed([
+            "pkcs12", "-export", "-inkey", made.key, "-in", folder + "/leaf.pem", "-certfile",
+            folder + "/authority.pem",
+            "-passout", "pass:123456", "-out", store,
+        ])
+        let options = ["keys", "import", store, "--password", "123456", "--to", directory.path]
+        let imported = try run(options)
+        #expect(imported.status == 0 && imported.output.contains("/store.pem  2048 bits"), "\(imported.output)")
+        #expect(imported.errors.contains("'CN=authority', which was left out: it is the issuer"))
+        #expect(imported.errors.contains("holds a private key, which was not imported"))
+        #expect(try run(options + ["--with-issuers"]).output.contains("/store-2.pem  2048 bits"))
+        let chain = try made.directory.write(made.certificate + made.authority, to: "chain.pem")
+        let listed = try run(["keys", "list", chain])
+        #expect(listed.status == 0 && listed.output.contains("CN=leaf\n"))
+        #expect(listed.output.contains("'CN=authority', which was left out"))
+        let lines = try run(["keys", "list", "--json", chain]).output.split(separator: "\n")
+        #expect(lines.count == 2 && lines[1].contains(#""leftOut":"has the certificate 'CN=authority'"#))
+        #expect(try run(["keys", "list", "--json", "--with-issuers", chain]).output.contains("CN=authority\","))
+    }
+
+    @Test(
+        "the command that is advised about a private key takes the public key out",
+        arguments: ["leaf.key", "both.pem", "store.p12", "alone.p12", "key.der"])
+    func privateKeyAdvice(name: String) throws {
+        let made = try IssuedCertificate()
+        let folder = made.directory.path
+        let key = try String(contentsOfFile: made.key, encoding: .utf8)
+        try made.directory.write(key + made.certificate, to: "both.pem")
+        let export = ["pkcs12", "-export", "-inkey", made.key, "-passout", "pass:123456"]
+        try Program("openssl").succeed(export + ["-in", folder + "/leaf.pem", "-out", folder + "/store.p12"])
+        try Program("openssl").succeed(export + ["-nocerts", "-out", folder + "/alone.p12"])
+        try Program("openssl").succeed(["rsa", "-in", made.key, "-outform", "DER", "-out", folder + "/key.der"])
+        let password = try made.directory.write("123456\n", to: "password")
+        let refused = try run(["keys", "list", "\(folder)/\(name)", "--password-file", password])
+        #expect(refused.status == 2)
+        let text = refused.output.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.joined(
+            separator: " ")
+        let quoted = text.split(separator: "'", omittingEmptySubsequences: false)
+        let command = try #require(quoted.count == 3 ? String(quoted[1]) : nil, "\(text)")
+        let program = Program.mediaToken.executable
+        let ran = command.replacing("media-token ", with: "\(program) ").replacing(" FILE ", with: " \(password) ")
+            .replacing("pkcs12 ", with: "pkcs12 -passin file:\(password) ")
+        try Program("sh").succeed(["-c", "cd \(folder) && \(ran)"])
+        let made2 = try FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0.contains("public") }
+        let file = try #require(made2.first { $0.hasSuffix(".pem") })
+        #expect(try run(["keys", "list", "\(folder)/\(file)"]).status == 0)
+    }
+
     @Test("a wrong password is said, not shown")
     func wrongPassword() throws {
         let file = Fixtures.vectors.appending(path: "keystores/trust.jks").path

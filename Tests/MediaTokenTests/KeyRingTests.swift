@@ -76,7 +76,8 @@ struct KeyRingTests {
         let absent = "\(directory.path)/absent.pem"
         let expected: [(String, [String])] = [
             (short, ["short.pem", "1024", "2048", "minimumRSABits", "--min-rsa-bits 1024"]),
-            (secret, ["secret.pem", "private key", "keys import"]), (empty, ["empty.pem", "empty"]),
+            (secret, ["secret.pem", "private key", "openssl pkey -in \(secret) -pubout"]),
+            (empty, ["empty.pem", "empty"]),
             (exponent3, ["three.pem", "exponent 3", "65537"]), (store, ["trust.jks", "JKS", "--password"]),
             (absent, ["absent.pem", "no such file"]),
         ]
@@ -111,6 +112,21 @@ struct KeyRingTests {
             let message = message { try ring([KeyBytes(name: "c.pem", bytes: bytes, password: nil)]) }
             #expect(message.hasPrefix("c.pem: ") && message.contains(text), "\(message)")
         }
+    }
+
+    @Test("the issuer in a chain is no key, and named, unless asked for; a chain is good all the same")
+    func issuers() throws {
+        let made = try IssuedCertificate()
+        let chain = try directory.write(made.certificate + made.authority, to: "chain.pem")
+        let ring = try KeyRing(loading: chain)
+        #expect(ring.keys.map(\.name) == ["CN=leaf"] && ring.refused.isEmpty)
+        #expect(
+            ring.leftOut.count == 1
+                && ring.leftOut[0].description.contains("chain.pem: has the certificate 'CN=authority'"))
+        let both = try KeyRing(loading: [chain], requirements: KeyRequirements(acceptingIssuers: true))
+        #expect(Set(both.keys.map(\.name)) == ["CN=leaf", "CN=authority"] && both.leftOut.isEmpty)
+        let apart = try directory.write(made.authority, to: "authority.pem")
+        #expect(try KeyRing(loading: [chain, apart]).keys.count == 2)
     }
 
     @Test("an unreadable file and an empty directory are errors at once")

@@ -25,6 +25,8 @@ struct KeyLoader {
 
     private(set) var accepted: [VerificationKey] = []
     private(set) var refused: [RefusedKey] = []
+    /// What accepted files have besides keys that may sign tokens.
+    private(set) var leftOut: [RefusedKey] = []
 
     init(password: String?, requirements: KeyRequirements, now: Timestamp) {
         self.password = password
@@ -52,7 +54,7 @@ struct KeyLoader {
 
     /// Loads the bytes of a key file, all of whose keys must be acceptable.
     mutating func load(_ bytes: KeyBytes) throws(KeyRingError) {
-        let file = Result { try KeyFile(reading: bytes.bytes, password: bytes.password ?? password) }
+        let file = Result { try read(bytes.bytes, bytes.password ?? password) }
         try Self.requireNone(accept(file, named: bytes.name))
     }
 
@@ -66,17 +68,21 @@ struct KeyLoader {
     /// - Parameter onlyRegular: Whether pipes and devices are refused, of which somebody may put one into a folder.
     private mutating func loadFile(_ path: String, onlyRegular: Bool) -> [RefusedKey] {
         let file = Result {
-            try KeyFile(
-                reading: FileBytes.read(path, limit: KeyFile.sizeLimit, onlyRegular: onlyRegular), password: password)
+            try read(FileBytes.read(path, limit: KeyFile.sizeLimit, onlyRegular: onlyRegular), password)
         }
         return accept(file, named: path)
+    }
+
+    private func read(_ bytes: [UInt8], _ password: String?) throws(KeyFileError) -> KeyFile {
+        try KeyFile(reading: bytes, password: password, withIssuers: requirements.acceptsIssuers)
     }
 
     /// Accepts the acceptable keys of a file that was read, and returns the others.
     private mutating func accept(_ read: Result<KeyFile, any Error>, named name: String) -> [RefusedKey] {
         let file: KeyFile
         do { file = try read.get() } catch { return [RefusedKey(file: name, reason: .unreadable("\(error)"))] }
-        guard !file.holdsPrivateKey else { return [RefusedKey(file: name, reason: .holdsPrivateKey)] }
+        guard !file.holdsPrivateKey else { return [RefusedKey(file: name, reason: .holdsPrivateKey(file))] }
+        leftOut += file.leftOut.map { RefusedKey(file: name, reason: .leftOut($0)) }
         return file.entries.compactMap { entry in
             switch entry {
             case .key(let key): accept(VerificationKey(key, file: name))

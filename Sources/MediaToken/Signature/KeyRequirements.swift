@@ -13,13 +13,19 @@ public struct KeyRequirements: Sendable {
     public let minimumRSABits: Int
     /// Whether a certificate is used outside its validity period, both when it is loaded and later.
     public let ignoresCertificateDates: Bool
+    /// Whether a certificate that has issued another one of its file is loaded too: an authority that could then sign tokens itself.
+    public let acceptsIssuers: Bool
 
     /// Creates requirements; the defaults are the strict ones.
     ///
     /// - Parameters:
     ///   - minimumRSABits: the shortest modulus accepted; values below ``lowestMinimumRSABits`` are treated as that.
     ///   - unsafeIgnoringCertificateDates: whether a certificate is also used while it is expired or not valid yet.
-    public init(minimumRSABits: Int = 2048, unsafeIgnoringCertificateDates: Bool = false) {
+    ///   - acceptingIssuers: whether a certificate that has issued another one of its file is loaded too.
+    public init(
+        minimumRSABits: Int = 2048, unsafeIgnoringCertificateDates: Bool = false, acceptingIssuers: Bool = false
+    ) {
+        acceptsIssuers = acceptingIssuers
         self.minimumRSABits = max(minimumRSABits, Self.lowestMinimumRSABits)
         ignoresCertificateDates = unsafeIgnoringCertificateDates
     }

@@ -12,6 +12,9 @@ public struct KeyRing: Sendable {
     public let keys: [VerificationKey]
     /// Keys that were found in a directory but not loaded, each with the reason. Show them as a warning.
     public let refused: [RefusedKey]
+    /// What loaded files have besides keys, each with the reason why it was left out: an issuer's certificate above all. Show them as a
+    /// warning.
+    public let leftOut: [RefusedKey]
     private let requirements: KeyRequirements
 
     /// Loads the keys of a file or of a directory.
@@ -56,8 +59,11 @@ public struct KeyRing: Sendable {
         if let own { loader.unsafelyTrust(own) }
         for file in files { try loader.load(file) }
         for path in paths { try loader.load(path) }
-        guard !loader.accepted.isEmpty else { throw .noKeys(places: paths, refused: loader.refused) }
-        (keys, refused, self.requirements) = (loader.accepted, loader.refused, requirements)
+        guard !loader.accepted.isEmpty else {
+            throw .noKeys(places: paths, refused: loader.refused + loader.leftOut)
+        }
+        (keys, refused, leftOut) = (loader.accepted, loader.refused, loader.leftOut)
+        self.requirements = requirements
         do {
             _ = try SignatureWorkspace(keys: self)
         } catch {
@@ -67,17 +73,17 @@ public struct KeyRing: Sendable {
 }
 
 extension KeyRing {
-    /// The usable and the refused keys of several files and directories, also if none is usable.
+    /// The usable and the refused keys of several files and directories, also if none is usable, and what was left out.
     ///
     /// - Throws: ``KeyRingError`` if a path cannot be opened.
     package static func survey(
         _ paths: [String], password: String?, requirements: KeyRequirements, at now: Timestamp = .now
-    ) throws(KeyRingError) -> (usable: [VerificationKey], refused: [RefusedKey]) {
+    ) throws(KeyRingError) -> (usable: [VerificationKey], refused: [RefusedKey], leftOut: [RefusedKey]) {
         var (loader, refused) = (KeyLoader(password: password, requirements: requirements, now: now), [RefusedKey]())
         for path in paths {
             do throws(KeyRingError) { try loader.load(path) } catch .refused(let keys) { refused += keys }
         }
-        return (loader.accepted, loader.refused + refused)
+        return (loader.accepted, loader.refused + refused, loader.leftOut)
     }
 
     /// The refused files that `earlier` has a key of and this ring has none of: each was damaged, or replaced by mistake.

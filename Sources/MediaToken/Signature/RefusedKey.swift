@@ -1,11 +1,13 @@
 internal import TextEncodings
 internal import Timestamps
+internal import TokenCrypto
 
 /// A key, or a whole file, that was not loaded.
 public struct RefusedKey: Sendable, CustomStringConvertible {
     enum Reason: Sendable {
         case unreadable(String)
-        case holdsPrivateKey
+        case holdsPrivateKey(KeyFile)
+        case leftOut(String)
         case tooShort(bits: Int, minimum: Int)
         case tooLong(bits: Int)
         case exponent(UInt64?)
@@ -24,9 +26,11 @@ public struct RefusedKey: Sendable, CustomStringConvertible {
         switch reason {
         case .unreadable(let what):
             what
-        case .holdsPrivateKey:
+        case .holdsPrivateKey(let content):
             "holds a private key; a verifier needs the public one only "
-                + "(take it out with 'media-token keys import FILE --to DIR', and keep the private key elsewhere)"
+                + "(take it out with '\(content.commandForPublicKeys(in: file))', and keep the private key elsewhere)"
+        case .leftOut(let what):
+            what
         case .tooShort(let bits, let minimum):
             bits >= KeyRequirements.lowestMinimumRSABits
                 ? "is RSA with \(bits) bits; at least \(minimum) are required "

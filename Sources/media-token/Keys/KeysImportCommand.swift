@@ -11,10 +11,11 @@ enum KeysImportCommand {
         summary: "Write the public keys and certificates of a JKS, a PKCS#12 or another key file as PEM files.",
         details: """
             Each goes to a file of its own in DIR, named after FILE, and its fingerprint is printed: the SHA-256 that \
-            'openssl pkey -pubin -outform der | sha256sum' gives. A private key in FILE is left where it is. Whether \
-            a key is good enough is checked by whoever loads it.
+            'openssl pkey -pubin -outform der | sha256sum' gives. A private key in FILE is left where it is. What else \
+            is left out is named, such as the issuer of another certificate. Whether a key is good enough is checked \
+            when it is loaded.
 
-            Exit status: 0 done, 2 the file cannot be read or written, 64 usage.
+            Exit status: 0 done, 2 the file cannot be read or written, or has nothing to import, 64 usage.
 
             Example:
               media-token keys import Tests/Vectors/keystores/trust.jks \\
@@ -27,6 +28,7 @@ enum KeysImportCommand {
                     CommandOption("to", "DIR", "Directory to write to; made if its parent exists"),
                     CommandOption("password", "P", "Password of the file; others on this machine can see it"),
                     CommandOption("password-file", "F", "Read the password from the first line of a file"),
+                    KeyOptions.withIssuers,
                 ])
         ])
 
@@ -34,6 +36,7 @@ enum KeysImportCommand {
         let file: String
         let directory: String
         let keys: KeyOptions
+        let withIssuers: Bool
 
         init(_ given: Arguments) throws(UsageError) {
             guard given.operands.count == 1 else { throw UsageError("expected one key file") }
@@ -41,6 +44,7 @@ enum KeysImportCommand {
             file = given.operands[0]
             self.directory = directory
             keys = try KeyOptions(given)
+            withIssuers = given.has("with-issuers")
         }
     }
 
@@ -53,17 +57,22 @@ enum KeysImportCommand {
         let file: KeyFile
         let password = try invocation.keys.readPassword()
         do {
-            file = try KeyFile(reading: FileBytes.read(invocation.file, limit: KeyFile.sizeLimit), password: password)
+            file = try KeyFile(
+                reading: FileBytes.read(invocation.file, limit: KeyFile.sizeLimit), password: password,
+                withIssuers: invocation.withIssuers)
         } catch {
             throw CommandError("\(invocation.file): \(error)")
         }
+        for text in file.leftOut { Console.printError("warning: \(invocation.file): \(text)") }
         guard !file.entries.isEmpty else {
-            throw CommandError("\(invocation.file): holds no public key or certificate")
+            let command = file.holdsPrivateKey ? "; run '\(file.commandForPublicKeys(in: invocation.file))'" : ""
+            throw CommandError("\(invocation.file): holds no public key or certificate\(command)")
         }
         try NewFile.makeDirectory(invocation.directory)
         if file.holdsPrivateKey {
             Console.printError("warning: \(invocation.file) holds a private key, which was not imported")
         }
+        var count = 0
         for (index, entry) in file.entries.enumerated() {
             let number = file.entries.count > 1 ? "-\(index + 1)" : ""
             let path = "\(invocation.directory)/\(stem(of: invocation.file))\(number).pem"
@@ -71,10 +80,13 @@ enum KeysImportCommand {
             case .key(let key): try write(key, try pem { () throws(CryptoError) in try key.pemText() }, to: path)
             case .certificate(let certificate):
                 try write(certificate.key, try pem { () throws(CryptoError) in try certificate.pemText() }, to: path)
-            case .unusable(let error): Console.printError("warning: \(invocation.file): \(error); not imported")
+            case .unusable(let error):
+                Console.printError("warning: \(invocation.file): \(error); not imported")
+                continue
             }
+            count += 1
         }
-        return .success
+        return count > 0 ? .success : .undecided
     }
 
     private static func pem(_ text: () throws(CryptoError) -> String) throws(CommandError) -> String {

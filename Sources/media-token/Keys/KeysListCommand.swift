@@ -11,7 +11,7 @@ enum KeysListCommand {
         name: "media-token keys list", operands: "[FILE | DIR]...",
         summary: "Show the keys that verify would load, and why others are refused.",
         details: """
-            A file that verify is given by name must hold no refused key.
+            A file that verify is given by name must hold no refused key. What else a file has is named as left out.
 
             Exit status: 0 at least one usable key, 2 none, 64 usage.
 
@@ -31,14 +31,17 @@ enum KeysListCommand {
             return (keys: keys, isJSON: given.has("json"))
         }
         return CommandError.report { () throws(CommandError) in
-            let (usable, refused) = try task.keys.survey()
+            let (usable, refused, leftOut) = try task.keys.survey()
             for key in usable { Console.print(task.isJSON ? JSONLine.encode(KeyObject(key)) : text(key)) }
-            for key in refused {
+            for (key, isRefused) in refused.map({ ($0, true) }) + leftOut.map({ ($0, false) }) {
+                let text = key.explanation
                 if task.isJSON {
-                    Console.print(JSONLine.encode(RefusedObject(file: key.file, refused: key.explanation)))
+                    let object = RefusedObject(
+                        file: key.file, refused: isRefused ? text : nil, leftOut: isRefused ? nil : text)
+                    Console.print(JSONLine.encode(object))
                 } else {
                     Console.print(Style.faint(printable(key.file, limit: 300)))
-                    Console.print(Style.faint("  refused: \(key.explanation)"), hanging: 4)
+                    Console.print(Style.faint("  \(isRefused ? "refused: " : "")\(text)"), hanging: 4)
                 }
             }
             if usable.isEmpty { Console.printError("\(KeyRingError.noKeys(places: task.keys.paths, refused: []))") }
@@ -60,7 +63,8 @@ enum KeysListCommand {
 
     private struct RefusedObject: Encodable {
         let file: String
-        let refused: String
+        let refused: String?
+        let leftOut: String?
     }
 
     struct KeyObject: Encodable {

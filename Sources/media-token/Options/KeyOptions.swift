@@ -13,8 +13,12 @@ struct KeyOptions {
             CommandOption("password", "P", "Password of a PKCS#12 or JKS; others on this machine can see it"),
             CommandOption("password-file", "F", "Read the password from the first line of a file"),
         ] + GateSettings.settings(named: ["min-rsa-bits"]).map(\.option) + [
-            CommandOption("ignore-certificate-dates", nil, "Use certificates outside of their validity (unsafe)")
+            CommandOption("ignore-certificate-dates", nil, "Use certificates outside of their validity (unsafe)"),
+            withIssuers,
         ])
+
+    static let withIssuers = CommandOption(
+        "with-issuers", nil, "Load a certificate that issued another one of its file too")
 
     private static let passwordFileLimit = 4096
 
@@ -34,20 +38,21 @@ struct KeyOptions {
         let bits = try given.number("min-rsa-bits", in: Int64(KeyRequirements.lowestMinimumRSABits)...8192)
         requirements = KeyRequirements(
             minimumRSABits: bits.map(Int.init) ?? GateSettings().minimumRSABits,
-            unsafeIgnoringCertificateDates: given.has("ignore-certificate-dates"))
+            unsafeIgnoringCertificateDates: given.has("ignore-certificate-dates"),
+            acceptingIssuers: given.has("with-issuers"))
     }
 
-    /// Loads the keys, and prints a warning on standard error for each refused key of a directory.
+    /// Loads the keys, and prints a warning on standard error for each refused key of a directory, and for what was left out.
     ///
     /// - Parameter own: a key of this process, which is trusted too, and need not meet any requirement.
     func load(unsafelyTrusting own: RSAPublicKey? = nil) throws(CommandError) -> KeyRing {
         let keys = try ring(trusting: own)
-        for key in keys.refused { Console.printError("warning: \(key)") }
+        for key in keys.refused + keys.leftOut { Console.printError("warning: \(key)") }
         return keys
     }
 
-    /// The keys that ``load(unsafelyTrusting:)`` would load, and those that it would refuse.
-    func survey() throws(CommandError) -> (usable: [VerificationKey], refused: [RefusedKey]) {
+    /// The keys that ``load(unsafelyTrusting:)`` would load, those that it would refuse, and what it would leave out.
+    func survey() throws(CommandError) -> (usable: [VerificationKey], refused: [RefusedKey], leftOut: [RefusedKey]) {
         let password = try readPassword()
         do { return try KeyRing.survey(paths, password: password, requirements: requirements) } catch {
             throw CommandError("\(error)")

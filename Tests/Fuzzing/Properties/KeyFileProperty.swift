@@ -25,6 +25,7 @@ struct KeyFileProperty: FuzzProperty {
 
     private func checkFile(_ bytes: [UInt8]) throws {
         guard let file = try? KeyFile(reading: bytes, password: Self.password) else { return }
+        for text in file.leftOut { try demandOneLine(text) }
         for entry in file.entries {
             switch entry {
             case .key(let key): try check(key)

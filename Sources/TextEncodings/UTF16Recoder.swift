@@ -1,12 +1,12 @@
 /// Recodes UTF-16 to UTF-8, chunk by chunk. Half of a surrogate pair becomes the replacement character.
-struct UTF16Recoder {
-    static let name = "UTF-16"
+package struct UTF16Recoder {
+    package static let name = "UTF-16"
     private let isBigEndian: Bool
     /// The bytes of a code unit, or of a pair, whose end the next chunk brings.
     private var rest: [UInt8] = []
 
     /// Recognises UTF-16 by its byte order mark, or by ASCII characters whose other byte is zero.
-    init?(beginning: ArraySlice<UInt8>) {
+    package init?(beginning: ArraySlice<UInt8>) {
         switch Array(beginning.prefix(4)) {
         case let bytes where bytes.starts(with: [0xFE, 0xFF]): isBigEndian = true
         case let bytes where bytes.starts(with: [0xFF, 0xFE]): isBigEndian = false
@@ -17,7 +17,7 @@ struct UTF16Recoder {
     }
 
     /// Recodes a chunk; an empty one ends the text.
-    mutating func recode(_ chunk: [UInt8]) -> [UInt8] {
+    package mutating func recode(_ chunk: [UInt8]) -> [UInt8] {
         let bytes = rest + chunk
         var units = stride(from: 0, to: bytes.count - 1, by: 2).map { (at) -> UInt16 in
             let (high, low) = isBigEndian ? (bytes[at], bytes[at + 1]) : (bytes[at + 1], bytes[at])

@@ -1,0 +1,53 @@
+internal import COpenSSL
+
+/// An X.509 certificate as libcrypto has parsed it, whether or not its key can verify anything.
+final class ParsedCertificate {
+    /// The owned `X509`.
+    let pointer: OpaquePointer
+
+    /// Takes ownership of `pointer`.
+    init(takingOwnership pointer: OpaquePointer) { self.pointer = pointer }
+
+    /// Reads one DER certificate; `nil` for anything else.
+    convenience init?(ifDER bytes: [UInt8]) {
+        guard let pointer = decodeDER(bytes, with: { d2i_X509(nil, $0, $1) }, discarding: X509_free) else {
+            CryptoError.discardQueue()
+            return nil
+        }
+        self.init(takingOwnership: pointer)
+    }
+
+    deinit { X509_free(pointer) }
+
+    /// The subject in the notation of RFC 2253; empty if libcrypto cannot print it.
+    var subject: String {
+        let text = try? withMemoryBIO { (bio) throws(CryptoError) in
+            let written = X509_NAME_print_ex(bio, X509_get_subject_name(pointer), 0, shim_XN_FLAG_RFC2253)
+            guard written >= 0 else { throw .libcrypto("cannot print a certificate's subject") }
+        }
+        return text ?? ""
+    }
+
+    /// The certificate as an entry of a key file.
+    var entry: KeyFile.Entry {
+        do throws(KeyFileError) { return .certificate(try Certificate(self)) } catch { return .unusable(error) }
+    }
+
+    /// How many certificates of one name may be the issuer of another. No real file has as many, and each costs a verification.
+    private static let mostNamesakes = 16
+
+    /// The certificates whose key has signed another one. A certificate that was issued again for the same key has signed no other.
+    static func issuers(among certificates: [ParsedCertificate]) -> Set<ObjectIdentifier> {
+        let named = Dictionary(grouping: certificates) { X509_subject_name_hash($0.pointer) }
+        let issuers = certificates.compactMap { certificate in
+            named[X509_issuer_name_hash(certificate.pointer)]?.prefix(mostNamesakes).first { $0.hasIssued(certificate) }
+        }
+        CryptoError.discardQueue()
+        return Set(issuers.map(ObjectIdentifier.init))
+    }
+
+    private func hasIssued(_ other: ParsedCertificate) -> Bool {
+        guard let key = X509_get0_pubkey(pointer), let otherKey = X509_get0_pubkey(other.pointer) else { return false }
+        return EVP_PKEY_eq(key, otherKey) != 1 && X509_verify(other.pointer, key) == 1
+    }
+}
