@@ -24,7 +24,7 @@ package struct Outsider: Sendable {
     ///
     /// - Parameter owner: The user that the file should belong to.
     package func command(for path: String, owner: String = "root") -> String {
-        "\(remedy ?? "chown -h \(owner)") \(path)"
+        "\(remedy ?? "chown \(isLink ? "-h " : "")\(owner)") \(path)"
     }
 
     /// The outsiders along the real path of a file: one for each directory and link on the way, and for the file. Directories that the path

@@ -18,7 +18,6 @@ package struct KeyFile: Sendable {
         case certificate(Certificate)
         /// A key or certificate that cannot verify anything, and the reason.
         case unusable(KeyFileError)
-
     }
 
     /// What a reader finds in a file, before it is known which certificates have issued others.
@@ -52,9 +51,9 @@ package struct KeyFile: Sendable {
     /// Whether the file also holds a private key. It is neither read nor needed, and should not be there.
     package let holdsPrivateKey: Bool
 
-    /// The command that takes the public keys out of this file, which has a private key.
+    /// The command that takes the public keys out of this file, which has a private key, as a shell reads it.
     package func commandForPublicKeys(in path: String) -> String {
-        let path = printable(path, limit: 300)
+        let path = "\"\(printable(path, limit: 300))\""
         guard entries.isEmpty else {
             let password = format == .pkcs12 || format == .jks ? " --password-file FILE" : ""
             return "media-token keys import \(path)\(password) --to public-keys"

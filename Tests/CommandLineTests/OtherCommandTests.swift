@@ -423,12 +423,12 @@ struct OtherCommandTests {
 
     @Test(
         "the command that is advised about a private key takes the public key out",
-        arguments: ["leaf.key", "both.pem", "store.p12", "alone.p12", "key.der"])
+        arguments: ["leaf.key", "both keys.pem", "store.p12", "alone.p12", "key.der"])
     func privateKeyAdvice(name: String) throws {
         let made = try IssuedCertificate()
         let folder = made.directory.path
         let key = try String(contentsOfFile: made.key, encoding: .utf8)
-        try made.directory.write(key + made.certificate, to: "both.pem")
+        try made.directory.write(key + made.certificate, to: "both keys.pem")
         let export = ["pkcs12", "-export", "-inkey", made.key, "-passout", "pass:123456"]
         try Program("openssl").succeed(export + ["-in", folder + "/leaf.pem", "-out", folder + "/store.p12"])
         try Program("openssl").succeed(export + ["-nocerts", "-out", folder + "/alone.p12"])
@@ -444,8 +444,8 @@ struct OtherCommandTests {
         let ran = command.replacing("media-token ", with: "\(program) ").replacing(" FILE ", with: " \(password) ")
             .replacing("pkcs12 ", with: "pkcs12 -passin file:\(password) ")
         try Program("sh").succeed(["-c", "cd \(folder) && \(ran)"])
-        let made2 = try FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0.contains("public") }
-        let file = try #require(made2.first { $0.hasSuffix(".pem") })
+        let written = try FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0.contains("public") }
+        let file = try #require(written.first { $0.hasSuffix(".pem") })
         #expect(try run(["keys", "list", "\(folder)/\(file)"]).status == 0)
     }
 

@@ -76,7 +76,7 @@ struct KeyRingTests {
         let absent = "\(directory.path)/absent.pem"
         let expected: [(String, [String])] = [
             (short, ["short.pem", "1024", "2048", "minimumRSABits", "--min-rsa-bits 1024"]),
-            (secret, ["secret.pem", "private key", "openssl pkey -in \(secret) -pubout"]),
+            (secret, ["secret.pem", "private key", "openssl pkey -in \"\(secret)\" -pubout"]),
             (empty, ["empty.pem", "empty"]),
             (exponent3, ["three.pem", "exponent 3", "65537"]), (store, ["trust.jks", "JKS", "--password"]),
             (absent, ["absent.pem", "no such file"]),
