@@ -49,7 +49,7 @@ extension ReplayStoreTests {
             for (settings, expected) in [
                 ("?tls-ca=\(other.file)", "certificate"), ("", "certificate"),
                 ("?tls-ca=\(authority.file)&tls-name=other.test", "hostname mismatch; its name must be other.test"),
-                ("?tls-ca=/nowhere.pem", "/nowhere.pem: expected certificates of authorities"),
+                ("?tls-ca=/nowhere.pem", "cannot be reached: /nowhere.pem: cannot be opened: No such file"),
             ] {
                 let text = refusal(server.url + settings)
                 #expect(text.contains(expected) && text.contains(server.url), "\(settings): \(text)")
