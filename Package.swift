@@ -150,7 +150,9 @@ let package = Package(
             ]),
         .testTarget(
             name: "HTTPTests",
-            dependencies: ["EventLoops", "HTTPCalling", "HTTPMessages", "HTTPServing", "TestSupport", "TextEncodings"]),
+            dependencies: [
+                "CLibSSL", "EventLoops", "HTTPCalling", "HTTPMessages", "HTTPServing", "TestSupport", "TextEncodings",
+            ]),
         .testTarget(name: "CapturesTests", dependencies: ["Captures", "TestSupport", "TextEncodings"]),
         .testTarget(name: "StreamPathsTests", dependencies: ["StreamPaths"]),
         .testTarget(name: "TokenCryptoTests", dependencies: ["TestSupport", "TextEncodings", "TokenCrypto"]),

@@ -69,15 +69,13 @@ package struct ByteStream: ~Copyable {
     /// Goes on with TLS's handshake. It is over if bytes could be moved, and in the clear always.
     func secure() -> Outcome {
         guard let session else { return .moved(1) }
-        ERR_clear_error()
-        return outcome(of: SSL_do_handshake(session), session)
+        return outcome(of: session) { SSL_do_handshake($0) }
     }
 
     /// Reads bytes that have come.
     package func read(into space: UnsafeMutableRawBufferPointer) -> Outcome {
         if let session {
-            ERR_clear_error()
-            return outcome(of: SSL_read(session, space.baseAddress, Int32(clamping: space.count)), session)
+            return outcome(of: session) { SSL_read($0, space.baseAddress, Int32(clamping: space.count)) }
         }
         let count = recv(socket, space.baseAddress, space.count, 0)
         if count > 0 { return .moved(count) }
@@ -87,8 +85,7 @@ package struct ByteStream: ~Copyable {
     /// Writes bytes, or a first part of them.
     package func write(_ bytes: UnsafeRawBufferPointer) -> Outcome {
         if let session {
-            ERR_clear_error()
-            return outcome(of: SSL_write(session, bytes.baseAddress, Int32(clamping: bytes.count)), session)
+            return outcome(of: session) { SSL_write($0, bytes.baseAddress, Int32(clamping: bytes.count)) }
         }
         let count = send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
         if count > 0 { return .moved(count) }
@@ -97,17 +94,15 @@ package struct ByteStream: ~Copyable {
 
     /// Tells the peer that no more bytes will come.
     package func finishWriting() {
-        if let session {
-            ERR_clear_error()
-            SSL_shutdown(session)
-        }
+        if let session { _ = TLSBounds.call(session) { SSL_shutdown($0) } }
         shutdown(socket, Int32(SHUT_WR))
     }
 
     /// Why one side refused the other's TLS when an attempt failed just now; `nil` if neither did.
     func refusal(of tls: TLSClient?) -> String? { session.flatMap { tls?.refusal(on: $0) } }
 
-    private func outcome(of result: Int32, _ session: OpaquePointer) -> Outcome {
+    private func outcome(of session: OpaquePointer, _ call: (OpaquePointer) -> Int32) -> Outcome {
+        guard let result = TLSBounds.call(session, call) else { return .failed(EPROTO) }
         let error = errno
         if result > 0 { return .moved(Int(result)) }
         switch SSL_get_error(session, result) {

@@ -2,7 +2,7 @@ internal import CLibSSL
 internal import Files
 
 /// What both sides of TLS have in common: TLS 1.3, or TLS 1.2 with forward secrecy (ECDHE) and authenticated encryption
-/// (AEAD) only, and how a side loads its certificate.
+/// (AEAD) only, without renegotiation, and how a side loads its certificate.
 package enum TLSRules {
     /// The cipher suites for TLS 1.2. All suites of TLS 1.3 have these properties.
     private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
@@ -13,6 +13,7 @@ package enum TLSRules {
         SSL_CTX_set_options(context, ignoresMissingEnd)
         // A key with a password would otherwise be asked for on the terminal.
         SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in -1 }
+        TLSBounds.watch(context)
         let partly = Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER)
         SSL_CTX_ctrl(context, SSL_CTRL_MODE, partly, nil)
         let lowest = SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)

@@ -38,8 +38,7 @@ package final class TLSServer: @unchecked Sendable {
         ERR_clear_error()
         guard let context = SSL_CTX_new(TLS_server_method()) else { throw TLSError("TLS", "cannot be set up") }
         (self.context, certificate) = (context, files.certificate)
-        // Renegotiation lets a client have the server compute over and over (RFC 5746 makes it safe, not cheap).
-        SSL_CTX_set_options(context, Self.noRenegotiation | Self.serverPreference)
+        SSL_CTX_set_options(context, Self.serverPreference)
         SSL_CTX_ctrl(context, SSL_CTRL_MODE, Int(SSL_MODE_RELEASE_BUFFERS), nil)
         try TLSRules.apply(to: context)
         try TLSRules.show(files.certificate, key: files.key, in: context)
@@ -67,12 +66,8 @@ package final class TLSServer: @unchecked Sendable {
 
     /// A new TLS session on a socket whose client begins the handshake; the caller owns it. `nil` without memory.
     func session(on socket: Int32) -> OpaquePointer? {
-        guard let session = SSL_new(context) else { return nil }
-        guard SSL_set_fd(session, socket) == 1 else {
-            SSL_free(session)
-            return nil
-        }
-        SSL_set_accept_state(session)
+        let session = TLSBounds.session(in: context, on: socket)
+        if let session { SSL_set_accept_state(session) }
         return session
     }
 
@@ -104,7 +99,6 @@ package final class TLSServer: @unchecked Sendable {
     /// X509_CHECK_FLAG_NO_WILDCARDS: `*` in a certificate stands for itself.
     private static let noWildcards: UInt32 = 2
 
-    // Macros that the importer does not see: SSL_OP_NO_RENEGOTIATION and SSL_OP_CIPHER_SERVER_PREFERENCE, bits 30 and 22.
-    private static let noRenegotiation: UInt64 = 1 << 30
+    /// SSL_OP_CIPHER_SERVER_PREFERENCE, a macro that the importer does not see: bit 22.
     private static let serverPreference: UInt64 = 1 << 22
 }
