@@ -82,7 +82,7 @@ let package = Package(
             dependencies: ["CCBOR", "StreamPaths", "TextEncodings", "Threading", "Timestamps", "TokenCrypto"]),
         .target(
             name: "ReplayStores",
-            dependencies: ["EventLoops", "MediaToken", "ReplayLMDB", "ReplayRedis", "TextEncodings"]),
+            dependencies: ["EventLoops", "MediaToken", "ReplayLMDB", "ReplayRedis", "TextEncodings", "Threading"]),
         .target(name: "ReplayStoreTesting", dependencies: ["MediaToken", "Threading", "Timestamps"]),
         .target(
             name: "MediaTokenGate",

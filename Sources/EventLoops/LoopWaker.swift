@@ -40,7 +40,9 @@ package final class LoopWaker {
                 var count: UInt64 = 0
                 read(descriptor, &count, MemoryLayout<UInt64>.size)
                 guard let waker else { return }
-                Unmanaged<LoopWaker>.fromOpaque(waker).takeUnretainedValue().action()
+                // The waker is held while the action runs, since the action may release it.
+                let held = Unmanaged<LoopWaker>.fromOpaque(waker).takeUnretainedValue()
+                withExtendedLifetime(held) { held.action() }
             }, Unmanaged.passUnretained(self).toOpaque())
         event_add(event, nil)
     }

@@ -14,6 +14,7 @@ package final class StreamConnection {
     }
 
     private enum Phase {
+        case lookingUp
         case connecting
         /// TLS's handshake.
         case securing
@@ -25,26 +26,28 @@ package final class StreamConnection {
     private let tls: TLSClient?
     private let received: (UnsafeRawBufferPointer) -> Void
     private let ended: (Ending) -> Void
+    private var lookUp: AddressWait?
     /// The addresses that have not been tried yet.
-    private var addresses: [SocketAddress]
+    private var addresses: [SocketAddress] = []
     private var stream: ByteStream?
     private var socket: Int32 = -1
     private var watch: SocketWatch?
-    private var phase = Phase.connecting
+    private var phase = Phase.lookingUp
     /// Ends the attempt at an address that does not answer, if there is another address.
     private var patience: LoopTimer?
     /// What waits for a connection, or for room in the socket.
     private var unsent: [UInt8] = []
 
-    /// How long an address may take to answer before the next one is tried. Callers of a store have deadlines of some
-    /// hundred milliseconds, and an answer within one network takes less than one.
+    /// How long an address may take to answer before the next one is tried, and the resolver before the addresses that it
+    /// gave last are. Callers of a store have deadlines of some hundred milliseconds, and an answer within one network takes
+    /// less than one.
     private static let attemptMilliseconds = 80
     private static let largestRead = 64 << 10
 
     /// Begins to connect. Bytes can be sent at once.
     ///
     /// - Parameters:
-    ///   - host: a name, which is looked up before this returns, or an address.
+    ///   - host: a name, which another thread looks up, or an address.
     ///   - tls: what this side shows and demands; `nil` for TCP alone.
     ///   - received: called with bytes that came.
     ///   - ended: called once when the connection could not be made or has ended, unless it was closed before. It is never
@@ -58,8 +61,22 @@ package final class StreamConnection {
         self.tls = tls
         self.received = received
         self.ended = ended
-        addresses = try SocketAddress.lookUp(host, port: port)
-        try connect()
+        let place = HostAddresses.Host(name: host, port: port)
+        if let written = HostAddresses.written(in: place) {
+            addresses = written
+            try connect()
+            return
+        }
+        do {
+            lookUp = try AddressWait(for: place, patience: Self.attemptMilliseconds, on: loop) { [unowned self] found in
+                do throws(Ending) {
+                    addresses = try found.get()
+                    try connect()
+                } catch { end(error) }
+            }
+        } catch {
+            throw Ending(description: "cannot be looked up: no file descriptors left")
+        }
     }
 
     deinit {
@@ -74,6 +91,7 @@ package final class StreamConnection {
 
     /// Ends the connection. No callback is called afterwards.
     package func close() {
+        lookUp = nil
         patience = nil
         watch = nil
         stream = nil
@@ -106,6 +124,7 @@ package final class StreamConnection {
 
     private func handle(canWrite: Bool) {
         switch phase {
+        case .lookingUp: break
         case .connecting:
             let error = stream?.pendingError ?? 0
             guard error == 0 else { return fail(error) }
@@ -191,36 +210,4 @@ package final class StreamConnection {
     }
 
     private static func text(of error: Int32) -> String { String(cString: strerror(error)) }
-}
-
-/// A socket address, as the resolver returns it.
-private struct SocketAddress {
-    private let bytes: [UInt8]
-
-    /// Looks up a name, which may take as long as the host's resolver does.
-    static func lookUp(_ host: String, port: UInt16) throws(StreamConnection.Ending) -> [SocketAddress] {
-        var hints = addrinfo()
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        hints.ai_flags = AI_NUMERICSERV
-        var found: UnsafeMutablePointer<addrinfo>?
-        let code = getaddrinfo(host, String(port), &hints, &found)
-        defer { if let found { freeaddrinfo(found) } }
-        guard code == 0 else {
-            throw StreamConnection.Ending(description: "cannot be looked up: \(String(cString: gai_strerror(code)))")
-        }
-        return sequence(first: found) { $0?.pointee.ai_next }.compactMap { entry in
-            guard let entry, let address = entry.pointee.ai_addr else { return nil }
-            return SocketAddress(
-                bytes: [UInt8](UnsafeRawBufferPointer(start: address, count: Int(entry.pointee.ai_addrlen))))
-        }
-    }
-
-    /// The address family, such as `AF_INET`.
-    var family: Int32 { withPointer { address, _ in Int32(address?.pointee.sa_family ?? 0) } }
-
-    func withPointer<Value>(_ body: (UnsafePointer<sockaddr>?, socklen_t) -> Value) -> Value {
-        bytes.withUnsafeBytes {
-            body($0.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count))
-        }
-    }
 }

@@ -43,6 +43,11 @@ struct LMDBError: Error {
     }
 }
 
+extension Result where Failure == LMDBError {
+    /// Whether another process kept a lock for longer than this one waits.
+    var isHeldUp: Bool { if case .failure(let error) = self { error.isHeldUp } else { false } }
+}
+
 func lastError() -> String {
     String(cString: strerror(errno))
 }

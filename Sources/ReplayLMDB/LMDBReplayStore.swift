@@ -103,21 +103,47 @@ public final class LMDBReplayStore: ReplayStore {
         return await BlockingCalls.perform { self.claim(group, at: now, since: begin) }
     }
 
-    private func claim(
+    /// Decides the claims of a group like ``claim(_:at:)``, but only if neither another thread nor another process has to be
+    /// waited for.
+    ///
+    /// - Returns: `nil` if one has to be; the claims then are as if nobody had made them.
+    package func claimAtOnce(
+        _ group: [ReplayClaim], at now: Timestamp
+    ) -> [Result<ReplayAnswer, ReplayStoreError>]? {
+        lock.withLockIfFree { decide(group, at: now, since: nil) } ?? nil
+    }
+
+    /// Decides claims that may wait.
+    ///
+    /// - Parameter begin: when the caller asked.
+    package func claim(
         _ group: [ReplayClaim], at now: Timestamp, since begin: ContinuousClock.Instant
     ) -> [Result<ReplayAnswer, ReplayStoreError>] {
-        lock.withLock {
-            do throws(LMDBError) {
-                let (answers, fence) = (try ask(group, at: now, since: begin), lastFence)
-                let stands = try takeUpChanges(at: now)
-                if stands, lastFence == fence { return answers }
-                return zip(group, answers).map { claim, answer in
-                    if claim.issued <= lastFence { return .success(.predatesStore(since: lastFence)) }
-                    return stands ? answer : .failure(describe(.lost))
+        lock.withLock { decide(group, at: now, since: begin) } ?? []
+    }
+
+    /// Decides the claims of a group. Called under the lock, as are the functions below.
+    ///
+    /// - Parameter begin: when the caller asked; `nil` if nothing may wait.
+    /// - Returns: `nil` if something would have to wait.
+    private func decide(
+        _ group: [ReplayClaim], at now: Timestamp, since begin: ContinuousClock.Instant?
+    ) -> [Result<ReplayAnswer, ReplayStoreError>]? {
+        do throws(LMDBError) {
+            guard begin != nil || store != nil && group.count <= LMDBStore.claimLimit else { return nil }
+            let fence = lastFence
+            let answers = try openStore(at: now).claim(group, fence: fence, at: now, since: begin)
+            if begin == nil, answers.contains(where: \.isHeldUp) { return nil }
+            // The answers of a lost store count for nothing, so the claims can be made again.
+            guard let stands = try takeUpChanges(at: now, mayWait: begin != nil) else { return nil }
+            return zip(group, answers).map { claim, answer in
+                if lastFence != fence || !stands, claim.issued <= lastFence {
+                    return .success(.predatesStore(since: lastFence))
                 }
-            } catch {
-                return group.map { _ in .failure(describe(error)) }
+                return stands ? answer.mapError(describe) : .failure(describe(.lost))
             }
+        } catch {
+            return group.map { _ in .failure(describe(error)) }
         }
     }
 
@@ -193,20 +219,16 @@ public final class LMDBReplayStore: ReplayStore {
         }
     }
 
-    /// Decides the claims of a group. Called under the lock, as are the functions below.
-    private func ask(
-        _ group: [ReplayClaim], at now: Timestamp, since begin: ContinuousClock.Instant
-    ) throws(LMDBError) -> [Result<ReplayAnswer, ReplayStoreError>] {
-        try openStore(at: now).claim(group, fence: lastFence, at: now, since: begin).map { $0.mapError(describe) }
-    }
-
     /// Whether the open store still is the one at its path, once this process has read what others changed. If it is
     /// not, the store is opened again.
-    private func takeUpChanges(at now: Timestamp) throws(LMDBError) -> Bool {
+    ///
+    /// - Returns: `nil` if it would have to be opened again, and nothing may wait.
+    private func takeUpChanges(at now: Timestamp, mayWait: Bool = true) throws(LMDBError) -> Bool? {
         if let store, try store.isCurrent() {
             lastFence = store.catalog.fence
             return true
         }
+        guard mayWait else { return nil }
         store = nil
         _ = try openStore(at: now)
         return false

@@ -9,7 +9,7 @@ internal import MediaToken
 /// Not thread-safe: its owner serialises the calls.
 final class LMDBStore {
     /// The largest number of claims in one transaction, so that other processes have their turns.
-    private static let claimLimit = 1024
+    static let claimLimit = 1024
     /// The number of entries after which a process ends a transaction in which it takes over what others appended.
     private static let takeOverLimit = 16_384
     /// The number of entries after which a transaction stops to delete records from the beginning of the log.
@@ -69,15 +69,16 @@ final class LMDBStore {
     /// may not have been recorded.
     ///
     /// - Parameter begin: when the caller asked. If a transaction has waited for another process in vain since then, this
-    ///   group has waited for it as well, behind another thread, and gets the same error without a wait of its own.
+    ///   group has waited for it as well, behind another thread, and gets the same error without a wait of its own. `nil` if no
+    ///   transaction may wait; then claims that would have to are not made.
     func claim(
-        _ group: [ReplayClaim], fence: Timestamp, at now: Timestamp, since begin: ContinuousClock.Instant
+        _ group: [ReplayClaim], fence: Timestamp, at now: Timestamp, since begin: ContinuousClock.Instant?
     ) -> [Result<ReplayAnswer, LMDBError>] {
         stride(from: 0, to: group.count, by: Self.claimLimit).flatMap { first in
             let part = group[first..<min(first + Self.claimLimit, group.count)]
             do throws(LMDBError) {
-                if let vainWait, vainWait.end > begin { throw vainWait.error }
-                return try upToDate { (log) throws(LMDBError) in
+                if let vainWait, let begin, vainWait.end > begin { throw vainWait.error }
+                return try upToDate(waits: begin != nil) { (log) throws(LMDBError) in
                     try self.dropExpired(at: now)
                     return try self.decide(part, fence, now, &log)
                 }
@@ -131,7 +132,7 @@ final class LMDBStore {
     /// Runs `body` in a transaction in which this process knows all that the log has, and nothing else. Takes over what is
     /// new in steps, so that other processes have their turns.
     private func upToDate<Value>(
-        _ body: (inout LogTransaction) throws(LMDBError) -> Value
+        waits: Bool = true, _ body: (inout LogTransaction) throws(LMDBError) -> Value
     ) throws(LMDBError) -> Value {
         guard let log else { throw LMDBError("is closed") }
         if isAhead { (live, known, isAhead) = (LiveTokens(), 0, false) }
@@ -140,7 +141,7 @@ final class LMDBStore {
             var end: LogTransaction.Position?
             let value: Value?
             do throws(LMDBError) {
-                value = try log.write { (transaction) throws(LMDBError) in
+                value = try log.write(patience: waits ? LogFile.patience : .zero) { (transaction) throws(LMDBError) in
                     guard try self.takeOver(from: transaction) else { return nil }
                     let value = try body(&transaction)
                     end = transaction.following
@@ -148,7 +149,7 @@ final class LMDBStore {
                 }
             } catch {
                 isLost = isLost || error.isLost
-                if error.isHeldUp { vainWait = (.now, error) }
+                if error.isHeldUp, waits { vainWait = (.now, error) }
                 throw error
             }
             if let end { (known, isAhead) = (end, false) }

@@ -21,7 +21,7 @@ final class LogFile {
     /// The bytes of the map and of the file: 16 GiB, for some 500 million tokens.
     private static let mapSize = 16 << 30
     /// How long a claim waits for the transactions of other processes, which take milliseconds at most.
-    private static let patience = Duration.milliseconds(250)
+    static let patience = Duration.milliseconds(250)
     /// LMDB's pages are as large as the processor's.
     static let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
 
@@ -96,11 +96,11 @@ final class LogFile {
 
     /// Runs `body` in a transaction, which is undone if `body` throws.
     ///
-    /// - Throws: an error also if another process has been in a transaction for a quarter of a second.
+    /// - Throws: an error also if another process stays in a transaction for longer than `patience`.
     func write<Value>(
-        _ body: (inout LogTransaction) throws(LMDBError) -> Value
+        patience: Duration, _ body: (inout LogTransaction) throws(LMDBError) -> Value
     ) throws(LMDBError) -> Value {
-        try FileLock.hold(space.descriptor, patience: Self.patience, pause: 20) { () throws(LMDBError) in
+        try FileLock.hold(space.descriptor, patience: patience, pause: 20) { () throws(LMDBError) in
             guard try count() >= max(last, horizon.transactions) else { throw LMDBError.lost }
             var pointer: OpaquePointer?
             try LMDBError.check(mdb_txn_begin(environment, nil, 0, &pointer), "begin a transaction")

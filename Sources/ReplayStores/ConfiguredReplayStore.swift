@@ -84,10 +84,11 @@ public enum ConfiguredReplayStore: ReplayStore {
     }
 
     /// Connects the store to one event loop, on which it then answers without blocking; `nil` for a store whose answers
-    /// are there at once, by ``claim(_:at:)``.
+    /// are there at once, by ``claim(_:at:)``, and if no descriptor is left.
     package func claimer(on loop: EventLoop) -> ReplayClaimer? {
         switch self {
-        case .memory, .lmdb: nil
+        case .memory: nil
+        case .lmdb(let store): (try? LoopClaims(store, on: loop))?.claim
         case .redis(let store): RedisReplayClient(store.configuration, on: loop).claim
         }
     }

@@ -10,13 +10,16 @@ package enum BlockingCalls {
 
     /// Has one of the threads make a call, and suspends the caller until it has returned.
     package static func perform<Value: Sendable>(_ call: @escaping @Sendable () -> Value) async -> Value {
-        await handover { resume in
-            let count = waiting.withLock { waiting in
-                waiting.append { resume(call()) }
-                return waiting.count
-            }
-            threads.wake(for: count)
+        await handover { resume in start { resume(call()) } }
+    }
+
+    /// Has one of the threads make a call.
+    package static func start(_ call: @escaping @Sendable () -> Void) {
+        let count = waiting.withLock { waiting in
+            waiting.append(call)
+            return waiting.count
         }
+        threads.wake(for: count)
     }
 
     /// Has one of the threads make a call that may throw, and suspends the caller until it has returned.

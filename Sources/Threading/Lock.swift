@@ -24,6 +24,13 @@ package final class Lock: @unchecked Sendable {
         return try body()
     }
 
+    /// Runs `body` if no thread holds the lock, without waiting; `nil` if one does.
+    package func withLockIfFree<Value, Failure>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value? {
+        guard pthread_mutex_trylock(mutex) == 0 else { return nil }
+        defer { unlock() }
+        return try body()
+    }
+
     @usableFromInline
     package func lock() { pthread_mutex_lock(mutex) }
 

@@ -18,6 +18,27 @@ extension EndToEnd {
         private static let free = "X-Forwarded-Uri: /free/x\r\n"
         private static let verify = "POST /v1/verify?requestor=MML&resource=TNT HTTP/1.1\r\nHost: gate\r\n"
 
+        @Test("a request overtakes the examinations that others have asked for")
+        func overtaken() throws {
+            let gate = try GateProcess(
+                in: place,
+                GatePlace.strict + ["--route", "/free=open", "--workers", "1", "--max-connections-per-peer", "2000"])
+            let token = try #require(place.tokens(1).first)
+            let explain = GateProcess.verification(token).replacing("/v1/verify", with: "/v1/explain")
+            let others = try (0..<600).map { _ in try RawConnection(port: gate.port) }
+            gate.signal(SIGSTOP)
+            for other in others { other.send(explain) }
+            gate.signal(SIGCONT)
+            // All of them have come to the gate once the first has its answer.
+            let viewer = try RawConnection(port: gate.port)
+            #expect(others.contains { !$0.isSilent(forMilliseconds: 5000) })
+            viewer.send(Self.question + Self.free + "\r\n")
+            #expect(viewer.answer()?.status == 200)
+            #expect(others.contains { $0.isSilent(forMilliseconds: 0) })
+            for other in others { #expect(other.answer()?.status == 200) }
+            gate.end()
+        }
+
         /// What came back to `request`, and whether the connection was closed then, within so many milliseconds.
         private func ask(
             _ request: String, patience: Int32 = 0

@@ -22,6 +22,20 @@ struct ClientTests {
         #expect(answers == [nil] && client == nil)
     }
 
+    @Test("a host is found by its name, and one that has no address is none")
+    func names() throws {
+        let listener = try #require(HTTPListener("127.0.0.1:0"))
+        let server = try HTTPServer([listener], workers: 1) { _ in
+            HTTPHandler { exchanges in for exchange in exchanges { exchange.answer(HTTPAnswer(204)) } }
+        }
+        defer { server.stop(withinMilliseconds: 1000) }
+        guard case .tcp(_, let port) = server.listeners[0].place else { return }
+        for (name, status) in [("localhost", 204), ("nowhere.invalid", nil), ("localhost", 204)] {
+            let client = HTTPClient(try EventLoop(), address: name, port: port)
+            #expect(client.ask("/")?.status == status, "\(name)")
+        }
+    }
+
     @Test("bytes that come after an answer are not part of the next one")
     func surplus() throws {
         let server = try Listener()

@@ -1,7 +1,9 @@
+import EventLoops
 import Foundation
 import Glibc
 import MediaToken
 import ReplayStoreTesting
+import ReplayStores
 import TestSupport
 import Testing
 
@@ -309,6 +311,27 @@ extension ReplayStoreTests {
             #expect(time > .milliseconds(200) && time < .seconds(2), "\(time)")
             #expect(flock(log, LOCK_UN) == 0)
             #expect(try store.claim(claim(1), at: Self.start) == .first)
+        }
+
+        @Test("an event loop goes on while another process stays in a transaction, and its claim gets the error later")
+        func heldBesideLoop() throws {
+            let store = ConfiguredReplayStore.lmdb(try open())
+            let loop = try EventLoop()
+            let ask = try #require(store.claimer(on: loop))
+            var answers: [Result<ReplayAnswer, ReplayStoreError>] = []
+            ask([claim(1)], Self.start) { answers = $0 }
+            #expect(answers == [.success(.first)])
+            let log = Glibc.open(path + "/log", O_RDWR)
+            defer { Glibc.close(log) }
+            #expect(flock(log, LOCK_EX) == 0)
+            answers = []
+            ask([claim(1), claim(2)], Self.start) { answers = $0 }
+            #expect(answers.isEmpty)
+            loop.run { !answers.isEmpty }
+            #expect(answers.count == 2 && "\(answers)".contains("is locked by another process"), "\(answers)")
+            #expect(flock(log, LOCK_UN) == 0)
+            ask([claim(1), claim(2)], Self.start) { answers = $0 }
+            #expect(answers == [.success(.alreadyUsed), .success(.first)])
         }
 
         @Test("root does not open the store of another user, makes none in that user's directory, and says why")

@@ -68,6 +68,25 @@ extension ReplayStoreTests {
             withExtendedLifetime(listener) {}
         }
 
+        @Test("a resolver that hangs holds up no claim beyond its deadline")
+        func hungResolver() throws {
+            let server = try RedisServer()
+            let directory = try TemporaryDirectory()
+            // Nothing comes back from a socket that nobody reads.
+            let silent = try DatagramSocket(at: "127.0.53.1", port: 53)
+            let resolver = try directory.write("nameserver 127.0.53.1\n", to: "resolv.conf")
+            let names = try directory.write("hosts: dns\n", to: "nsswitch.conf")
+            let url = "redis://hung.test:\(server.port)?timeout=\(Self.deadline)"
+            let text = clock.message {
+                try Program.asRoot(
+                    "unshare", "--mount", "sh", "-c",
+                    "mount --bind '\(resolver)' /etc/resolv.conf && mount --bind '\(names)' /etc/nsswitch.conf && "
+                        + "exec '\(Program.mediaToken.executable)' replays stat '\(url)'")
+            }
+            #expect(text.contains("did not answer within \(Self.deadline) ms"), "\(text)")
+            withExtendedLifetime(silent) {}
+        }
+
         @Test("a hung server is given up within the deadline; what it still carries out is never first twice")
         func hung() throws {
             let server = try RedisServer()

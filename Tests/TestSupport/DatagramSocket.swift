@@ -1,6 +1,6 @@
 import Glibc
 
-/// A Unix socket that takes what others send to its path.
+/// A socket that takes what others send to its path.
 package final class DatagramSocket {
     private let socket: Int32
 
@@ -17,6 +17,20 @@ package final class DatagramSocket {
         guard isBound else { throw Program.Failure(description: "cannot bind \(path): errno \(errno)") }
         var patience = timeval(tv_sec: 30, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    /// A UDP socket of the loopback, which takes what others send to it.
+    package init(at address: String, port: Int) throws {
+        socket = Glibc.socket(AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var place = sockaddr_in()
+        (place.sin_family, place.sin_port) = (sa_family_t(AF_INET), in_port_t(UInt16(port)).bigEndian)
+        inet_pton(AF_INET, address, &place.sin_addr)
+        let isBound = withUnsafePointer(to: &place) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        guard isBound else { throw Program.Failure(description: "cannot bind \(address): errno \(errno)") }
     }
 
     deinit { close(socket) }

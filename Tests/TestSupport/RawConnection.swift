@@ -59,6 +59,12 @@ package final class RawConnection {
         return String(decoding: received, as: UTF8.self)
     }
 
+    /// Whether nothing comes in so many milliseconds.
+    package func isSilent(forMilliseconds patience: Int32) -> Bool {
+        var wanted = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return received.isEmpty && poll(&wanted, 1, patience) == 0
+    }
+
     /// Whether the peer ends the connection, without another answer.
     package func isClosed(withinMilliseconds patience: Int32) -> Bool {
         var wanted = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)

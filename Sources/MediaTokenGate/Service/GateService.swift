@@ -56,9 +56,8 @@ package final class GateService: Sendable {
 
     private var rules: Rules { currentRules.withLock { $0 } }
 
-    /// Creates the handler of one event loop. The handler asks a Redis store without blocking that loop, except while a
-    /// host's name is looked up or the Redis password file is read. It asks a memory or LMDB store on the loop's thread; LMDB
-    /// may block that thread for a quarter of a second, if another process holds its lock.
+    /// Creates the handler of one event loop, which it does not block: what waits for a server, a resolver or another
+    /// process does so elsewhere.
     package func handler(on loop: EventLoop) -> HTTPHandler {
         let ask = store.claimer(on: loop) ?? { [store] group, now, done in done(store.claim(group, at: now)) }
         let claim: ReplayClaimer = { [metrics] group, now, done in
@@ -68,9 +67,9 @@ package final class GateService: Sendable {
                 done(answers)
             }
         }
-        let grants = LoopGrants(signing, on: loop)
+        let (grants, examinations) = (LoopGrants(signing, on: loop), LoopExaminations(on: loop))
         return HTTPHandler(
-            handle: { [self] exchanges in handle(exchanges, claim, grants) },
+            handle: { [self] exchanges in handle(exchanges, claim, grants, examinations) },
             refuse: { [self] refusal in refuse(refusal) })
     }
 
@@ -88,17 +87,17 @@ package final class GateService: Sendable {
     }
 
     private func handle(
-        _ exchanges: [HTTPExchange], _ claim: @escaping ReplayClaimer, _ grants: LoopGrants
+        _ exchanges: [HTTPExchange], _ claim: @escaping ReplayClaimer, _ grants: LoopGrants,
+        _ examinations: LoopExaminations
     ) {
         let (start, now, rules) = (ContinuousClock.now, Timestamp.now, rules)
-        var (pending, explained) = ([(AskedExchange, VerificationTask)](), [(AskedExchange, ExplanationRequest)]())
-        var answered: [AnswerRecord] = []
+        var (pending, answered) = ([(AskedExchange, VerificationTask)](), [AnswerRecord]())
         pending.reserveCapacity(exchanges.count)
         for exchange in exchanges {
             let asked = AskedExchange(exchange, rules.gate.place(of: exchange.request))
             switch rules.gate.task(exchange.request, asking: asked.place, at: now) {
             case .settled(let reply): answered.append(answer(asked, with: reply, by: rules))
-            case .explain(let request): explained.append((asked, request))
+            case .explain(let request): examinations.add { [self] in explain(asked, request, since: start) }
             case .verify(let task):
                 if let order = task.order, grants.refuses(order, at: now) {
                     var reply = task.format.undecided(Self.signingIsBusy)
@@ -116,20 +115,16 @@ package final class GateService: Sendable {
             metrics.countVerified(group.count)
             verify(group, by: rules, claimingBy: claim, grants, since: start)
         }
-        explain(explained, by: rules, since: start)
     }
 
-    /// Examines tokens, after the plays that came with them: an examination takes longer, as it goes on after a failure.
     private func explain(
-        _ requests: [(AskedExchange, ExplanationRequest)], by rules: Rules, since start: ContinuousClock.Instant
+        _ asked: AskedExchange, _ request: ExplanationRequest, since start: ContinuousClock.Instant
     ) {
-        let answered = requests.map { asked, request in
-            let examination = rules.verifier.examine(
-                request.token, for: request.requestor.map { [$0] }, request.resource, at: .now)
-            return answer(
-                asked, with: GateReply(explaining: examination), by: rules, AnswerRecord(token: examination.id))
-        }
-        finish(answered, since: start)
+        let rules = rules
+        let examination = rules.verifier.examine(
+            request.token, for: request.requestor.map { [$0] }, request.resource, at: .now)
+        let record = AnswerRecord(token: examination.id)
+        finish([answer(asked, with: GateReply(explaining: examination), by: rules, record)], since: start)
     }
 
     private static let signingIsBusy =

@@ -99,7 +99,6 @@ final class GrantSigning: Sendable {
 /// Hands the orders of one event loop to the signing threads, and their grants back to the loop's thread.
 final class LoopGrants {
     private let signing: GrantSigning
-    private let finished = Guarded([(number: Int, outcome: GrantOrder.Outcome)]())
     /// The completions to call for each grant that a thread makes, by the number of the grant.
     private var waiting: [Int: [(GrantOrder.Outcome) -> Void]] = [:]
     /// A grant that is being made and that several tokens share. Only clients that ask again wait for one that is made for
@@ -112,12 +111,12 @@ final class LoopGrants {
     /// The numbers of the grants that are being made.
     private var shared: [Shared: Int] = [:]
     private var count = 0
-    private var waker: LoopWaker?
+    private var finished: LoopMailbox<(number: Int, outcome: GrantOrder.Outcome)>?
 
     init(_ signing: GrantSigning, on loop: EventLoop) {
         self.signing = signing
         // Without a descriptor for it, the loop itself makes the grants.
-        waker = try? LoopWaker(loop) { [unowned self] in takeBack() }
+        finished = try? LoopMailbox(loop) { [unowned self] number, outcome in takeBack(number, outcome) }
     }
 
     /// Whether an order cannot be taken now.
@@ -127,7 +126,7 @@ final class LoopGrants {
 
     /// The grant of an accepted token; `nil` if the loop must not wait for it, and the caller must have it signed.
     func make(_ order: GrantOrder, identifier: [UInt8], firstUse: Timestamp) -> GrantOrder.Outcome? {
-        guard order.isCostly, waker != nil else {
+        guard order.isCostly, finished != nil else {
             return order.outcome(identifier: identifier, firstUse: firstUse, at: .now)
         }
         return order.recent(firstUse: firstUse).map { .success($0) }
@@ -151,13 +150,8 @@ final class LoopGrants {
             }
         }
         count += 1
-        let isTaken = signing.perform(isRetry: isRetry) { [finished, number = count, signal = waker?.signal] in
-            let made = order.outcome(identifier: identifier, firstUse: firstUse, at: .now)
-            let isFirst = finished.withLock {
-                $0.append((number, made))
-                return $0.count == 1
-            }
-            if isFirst { signal?.wake() }
+        let isTaken = signing.perform(isRetry: isRetry) { [number = count, slot = finished?.slot] in
+            slot?.put((number, order.outcome(identifier: identifier, firstUse: firstUse, at: .now)))
         }
         guard isTaken else { return completion(.failure(Self.tooManyRetries)) }
         waiting[count] = [completion]
@@ -168,15 +162,8 @@ final class LoopGrants {
         "signature",
         "\(GrantSigning.retryCapacity) retries already wait; ask again in a second, with the same Idempotency-Key")
 
-    private func takeBack() {
-        let outcomes = finished.withLock { finished in
-            defer { finished = [] }
-            return finished
-        }
-        let numbers = Set(outcomes.map(\.number))
-        shared = shared.filter { !numbers.contains($0.value) }
-        for (number, outcome) in outcomes {
-            for completion in waiting.removeValue(forKey: number) ?? [] { completion(outcome) }
-        }
+    private func takeBack(_ number: Int, _ outcome: GrantOrder.Outcome) {
+        if let shared = shared.first(where: { $0.value == number }) { self.shared[shared.key] = nil }
+        for completion in waiting.removeValue(forKey: number) ?? [] { completion(outcome) }
     }
 }
