@@ -1,11 +1,14 @@
+internal import CArgp
 internal import Glibc
 
 /// The set-up that a process needs before its first thread starts, to serve for months.
 package struct ServiceProcess {
     private let signals: sigset_t
 
-    /// Blocks the signals of service managers in all threads, so that ``nextSignal(withinSeconds:)`` receives them.
+    /// Blocks the signals of service managers in all threads, so that ``nextSignal(withinSeconds:)`` receives them, and keeps
+    /// the secrets in the process's memory out of core dumps and of other processes.
     package init() {
+        _ = process_forbid_dumps()
         var signals = sigset_t()
         sigemptyset(&signals)
         for signal in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&signals, signal) }

@@ -64,6 +64,11 @@ final class GateProcess {
         return line.flatMap { Int($0.split(separator: " ")[1]) } ?? 0
     }
 
+    /// The user who may read the process's memory.
+    func memoryOwner() throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: "/proc/\(daemon.identifier)/mem")[.ownerAccountID] as? Int
+    }
+
     func residentMegabytes() throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(daemon.identifier)/status", encoding: .utf8)
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }

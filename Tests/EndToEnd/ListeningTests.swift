@@ -233,6 +233,28 @@ extension EndToEnd {
             daemon.end(SIGKILL)
         }
 
+        @Test("a Redis server that is asked in clear text over a network is warned of, without its password")
+        func exposedStore() throws {
+            for (url, isWarned) in [
+                ("redis://u:secret@replays.example.com", true), ("redis://192.0.2.1:7000", true),
+                ("redis://[2001:db8::1]", true), ("redis://127.0.0.1", false), ("redis://[::1]:7000", false),
+                ("redis://localhost", false), ("rediss://replays.example.com", false), ("memory", false),
+            ] {
+                let outcome = try Program.mediaToken.run(["serve", "--check", "--keys", place.key, "--replays", url])
+                #expect(outcome.status == 0 && !outcome.errors.contains("secret"), "\(url): \(outcome.errors)")
+                #expect(outcome.errors.contains("use rediss://") == isWarned, "\(url): \(outcome.errors)")
+            }
+        }
+
+        @Test("a serving process can be dumped neither by the kernel nor by another process of its user")
+        func noDump() throws {
+            let asNobody = geteuid() == 0 ? ["setpriv", "--reuid", "65534", "--clear-groups"] : []
+            let gate = try GateProcess(in: place, launcher: asNobody)
+            // The memory of a process that cannot be dumped is root's (proc(5)).
+            #expect(try gate.memoryOwner() == 0)
+            gate.end()
+        }
+
         @Test("the end of the gate's certificate is told when it is near, and is in the metrics")
         func certificateEnd() throws {
             try makeCertificate("gate")

@@ -48,8 +48,8 @@ package struct HTTPListener: Sendable, Equatable, CustomStringConvertible {
         return !Self.isLoopback(host)
     }
 
-    /// 127.0.0.0/8, ::1, or the former as an address of IPv6.
-    private static func isLoopback(_ host: String) -> Bool {
+    /// Whether an address is in 127.0.0.0/8, is ::1, or is the former as an address of IPv6.
+    package static func isLoopback(_ host: String) -> Bool {
         var (short, long) = (in_addr(), in6_addr())
         if inet_pton(AF_INET, host, &short) == 1 { return UInt32(bigEndian: short.s_addr) >> 24 == 127 }
         guard inet_pton(AF_INET6, host, &long) == 1 else { return false }

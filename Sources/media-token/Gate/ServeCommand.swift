@@ -106,6 +106,7 @@ enum ServeCommand {
         }
         let settings = reader.settings
         for listener in HTTPServer.exposedListeners(among: settings.listen + settings.admin) { warn(exposed: listener) }
+        warnOfClearText(to: settings.replays)
         FileModes.warn(settings, file: invocation.options.file)
         warn(ofStoreIn: settings)
         if SignatureEngine.isDoubtful { tellEngine() }
@@ -127,6 +128,7 @@ enum ServeCommand {
         tellFence(of: gate, settings)
         ServiceManager.notify("READY=1")
         for listener in gate.exposedListeners { warn(exposed: listener) }
+        warnOfClearText(to: settings.replays)
         waitForEnd(of: gate, in: process, GateReload(invocation.options))
         // The service manager waits for as long as the settings say, whatever its own limit.
         ServiceManager.notify("STOPPING=1\nEXTEND_TIMEOUT_USEC=\((settings.stopMilliseconds + 5000) * 1000)")
@@ -174,6 +176,13 @@ enum ServeCommand {
         Console.printError(
             "warning: \(listener): others on the network can read and change what is said there; listen on 127.0.0.1 or a "
                 + "Unix socket, or put tls: in front")
+    }
+
+    private static func warnOfClearText(to store: ReplayStoreLocation) {
+        guard let host = store.clearTextHost, host != "localhost", !HTTPListener.isLoopback(host) else { return }
+        Console.printError(
+            "warning: replays: others on the network can read the password of the Redis server \(printable(host)), and can "
+                + "change what it says of used tokens; use rediss:// in place of redis://")
     }
 
     /// Warns of settings that are allowed but hardly intended.
