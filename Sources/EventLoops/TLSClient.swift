@@ -37,7 +37,9 @@ package final class TLSClient {
         if context == nil || version != self.version { try load(version) }
         let name = name ?? host
         ERR_clear_error()
-        guard let session = TLSBounds.session(in: context, on: socket) else { throw TLSError("TLS", "cannot be set up") }
+        guard let session = TLSBounds.session(in: context, on: socket) else {
+            throw TLSError("TLS", "cannot be set up")
+        }
         guard Self.demand(name, of: session) else {
             SSL_free(session)
             throw TLSError("the name '\(name)'", "cannot be demanded of a certificate")

@@ -27,7 +27,29 @@ package final class TLSServer: @unchecked Sendable {
         }
     }
 
+    /// Who is served: clients of these authorities, each a certificate as DER, with one of these names.
+    package struct Clients: Sendable, Equatable {
+        /// `nil` for any client at all.
+        package var authorities: Set<[UInt8]>?
+        /// Empty for any name.
+        package var names: Set<String>
+
+        package init(authorities: Set<[UInt8]>?, names: Set<String>) {
+            (self.authorities, self.names) = (authorities, names)
+        }
+
+        /// The clients whom both serve.
+        func intersection(_ other: Clients) -> Clients {
+            let both = names.isEmpty || other.names.isEmpty ? names.union(other.names) : names.intersection(other.names)
+            let common = authorities.map { own in other.authorities.map(own.intersection) ?? own } ?? other.authorities
+            // No name at all would be any name.
+            return both.isEmpty && names != both
+                ? Clients(authorities: [], names: names) : Clients(authorities: common, names: both)
+        }
+    }
+
     private let context: OpaquePointer
+    package private(set) var clients: Clients
     /// The file of its certificate.
     package let certificate: String
     /// When the certificate ends, in seconds since 1970.
@@ -38,6 +60,7 @@ package final class TLSServer: @unchecked Sendable {
         ERR_clear_error()
         guard let context = SSL_CTX_new(TLS_server_method()) else { throw TLSError("TLS", "cannot be set up") }
         (self.context, certificate) = (context, files.certificate)
+        clients = Clients(authorities: nil, names: Set(files.clientNames))
         SSL_CTX_set_options(context, Self.serverPreference)
         SSL_CTX_ctrl(context, SSL_CTRL_MODE, Int(SSL_MODE_RELEASE_BUFFERS), nil)
         try TLSRules.apply(to: context)
@@ -45,11 +68,47 @@ package final class TLSServer: @unchecked Sendable {
         guard files.clientNames.isEmpty || files.clientAuthorities != nil else {
             throw TLSError("tls-client-name", "cannot be demanded without tls-client-ca")
         }
-        if let authorities = files.clientAuthorities { try demandClients(of: authorities) }
-        try demandNames(files.clientNames)
+        if let file = files.clientAuthorities { clients.authorities = try Self.authorities(in: file) }
+        try demandClients()
+        try readEnd()
+    }
+
+    /// This side of TLS for those of its clients alone who are clients by `files` too; `nil` if all are.
+    ///
+    /// An authority stays if its file has it, or is there and cannot be read. The certificate stays what it is.
+    package func withdrawing(by files: Files) -> TLSServer? {
+        guard let own = clients.authorities, let file = files.clientAuthorities else { return nil }
+        var status = stat()
+        let isThere = stat(file, &status) == 0 || errno != ENOENT
+        // A pipe would keep the caller waiting.
+        let read = status.st_mode & S_IFMT == S_IFREG ? try? Self.authorities(in: file) : nil
+        let authorities = isThere ? read ?? own : []
+        let left = clients.intersection(Clients(authorities: authorities, names: Set(files.clientNames)))
+        return left == clients ? nil : try? TLSServer(self, serving: left)
+    }
+
+    private init(_ earlier: TLSServer, serving clients: Clients) throws(TLSError) {
+        ERR_clear_error()
+        guard let context = SSL_CTX_new(TLS_server_method()) else { throw TLSError("TLS", "cannot be set up") }
+        (self.context, certificate, self.clients) = (context, earlier.certificate, clients)
+        SSL_CTX_set_options(context, Self.serverPreference)
+        SSL_CTX_ctrl(context, SSL_CTRL_MODE, Int(SSL_MODE_RELEASE_BUFFERS), nil)
+        try TLSRules.apply(to: context)
+        var chain: OpaquePointer?
+        SSL_CTX_ctrl(earlier.context, SSL_CTRL_GET_CHAIN_CERTS, 0, &chain)
+        guard
+            SSL_CTX_use_cert_and_key(
+                context, SSL_CTX_get0_certificate(earlier.context), SSL_CTX_get0_privatekey(earlier.context), chain, 1)
+                == 1
+        else { throw TLSError(earlier.certificate, "cannot be shown again") }
+        try demandClients()
+        try readEnd()
+    }
+
+    private func readEnd() throws(TLSError) {
         var fields = tm()
         guard let shown = SSL_CTX_get0_certificate(context), ASN1_TIME_to_tm(X509_get0_notAfter(shown), &fields) == 1
-        else { throw TLSError(files.certificate, "expected a certificate with a date on which it ends") }
+        else { throw TLSError(certificate, "expected a certificate with a date on which it ends") }
         end = Int64(timegm(&fields))
     }
 
@@ -71,14 +130,40 @@ package final class TLSServer: @unchecked Sendable {
         return session
     }
 
-    private func demandClients(of authorities: String) throws(TLSError) {
-        try TLSRules.load(authorities, "expected certificates of authorities as PEM") { file in
-            guard SSL_CTX_load_verify_file(context, file) == 1, let names = SSL_load_client_CA_file(file) else {
-                return false
+    /// The certificates in a file of authorities, as DER.
+    private static func authorities(in file: String) throws(TLSError) -> Set<[UInt8]> {
+        guard let store = X509_STORE_new() else { throw TLSError("TLS", "cannot be set up") }
+        defer { X509_STORE_free(store) }
+        try TLSRules.load(file, "expected certificates of authorities as PEM") { X509_STORE_load_file(store, $0) == 1 }
+        guard let objects = X509_STORE_get0_objects(store) else { throw TLSError("TLS", "cannot be set up") }
+        var found: Set<[UInt8]> = []
+        for position in 0..<OPENSSL_sk_num(objects) {
+            guard let object = OPENSSL_sk_value(objects, position),
+                let certificate = X509_OBJECT_get0_X509(OpaquePointer(object))
+            else { continue }
+            var bytes = [UInt8](repeating: 0, count: Int(max(0, i2d_X509(certificate, nil))))
+            bytes.withUnsafeMutableBufferPointer { room in
+                var place = room.baseAddress
+                i2d_X509(certificate, &place)
             }
-            SSL_CTX_set_client_CA_list(context, names)
-            return true
+            found.insert(bytes)
         }
+        return found
+    }
+
+    private func demandClients() throws(TLSError) {
+        guard let authorities = clients.authorities else { return }
+        for bytes in authorities {
+            let certificate = bytes.withUnsafeBufferPointer { bytes in
+                var place = bytes.baseAddress
+                return d2i_X509(nil, &place, bytes.count)
+            }
+            defer { X509_free(certificate) }
+            guard X509_STORE_add_cert(SSL_CTX_get_cert_store(context), certificate) == 1,
+                SSL_CTX_add_client_CA(context, certificate) == 1
+            else { throw TLSError("tls-client-ca", "cannot be demanded") }
+        }
+        try demandNames(clients.names.sorted())
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
         // Without one, libssl refuses to resume the session of a client that has shown a certificate.
         let purpose = Array("media-token".utf8)

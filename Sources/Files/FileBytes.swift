@@ -58,6 +58,12 @@ package enum FileBytes {
         }
     }
 
+    /// Whether a path leads to nothing. What may not be looked at is not gone.
+    package static func isGone(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) != 0 && [ENOENT, ENOTDIR].contains(errno)
+    }
+
     /// Writes all of `bytes`, in as many pieces as necessary. Returns `false` if that fails; `errno` then holds the
     /// reason.
     package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {

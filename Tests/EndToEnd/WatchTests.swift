@@ -114,6 +114,44 @@ extension EndToEnd {
             gate.end()
         }
 
+        @Test("what is taken away is gone although another file is broken, and without a key nothing is accepted")
+        func withdrawn() throws {
+            let keys = try keyFolder()
+            try put(TestKeys.stranger, to: keys + "/b.pem")
+            let gate = try GateProcess(in: place, GatePlace.strict + ["--watch", "1", "--keys", keys], keys: false)
+            let tokens = try place.tokens(4)
+            #expect(try status(gate, tokens[0]) == 200)
+            try "half".write(toFile: keys + "/b.pem", atomically: true, encoding: .utf8)
+            try FileManager.default.removeItem(atPath: keys + "/a.pem")
+            try gate.wait {
+                try gate.logged().contains("withdrawn in spite of that: the key 'a.pem' of \(keys)/a.pem\n")
+            }
+            #expect(try status(gate, tokens[1]) == 401)
+            try FileManager.default.removeItem(atPath: keys + "/b.pem")
+            try gate.wait { try gate.logged().contains("/b.pem; no key is left, and no token is accepted") }
+            #expect(try status(gate, tokens[2]) == 401)
+            try put(TestKeys.standard, to: keys + "/a.pem")
+            try gate.wait { try gate.logged().contains("reloaded: 1 key,") }
+            #expect(try status(gate, tokens[3]) == 200)
+            gate.end()
+        }
+
+        @Test("a key that the settings no longer name is gone although they have a problem elsewhere")
+        func withdrawnByName() throws {
+            let keys = try keyFolder()
+            try put(TestKeys.stranger, to: folder + "/other.pem")
+            let file = try place.directory.write(#"{"keys": ["\#(keys)", "\#(folder)/other.pem"]}"#, to: "gate.json")
+            let gate = try GateProcess(in: place, GatePlace.strict + ["--config", file], keys: false)
+            let tokens = try place.tokens(2)
+            #expect(try status(gate, tokens[0]) == 200)
+            try #"{"keys": ["\#(folder)/other.pem"], "workers": 0}"#.write(
+                toFile: file, atomically: true, encoding: .utf8)
+            gate.signal(SIGHUP)
+            try gate.wait { try gate.logged().contains("withdrawn in spite of that: the key 'a.pem'") }
+            #expect(try status(gate, tokens[1]) == 401)
+            gate.end()
+        }
+
         @Test("a file that has become a pipe is not read, and holds up neither a reload nor the end")
         func pipe() throws {
             let key = try place.directory.write(try TestKeys.standard.publicKey.pemText(), to: "named.pem")

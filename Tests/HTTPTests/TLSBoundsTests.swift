@@ -1,5 +1,6 @@
 import CLibSSL
 import EventLoops
+import Foundation
 import Glibc
 import HTTPMessages
 import HTTPServing
@@ -99,6 +100,51 @@ struct TLSBoundsTests {
         withExtendedLifetime((connection, timer)) {}
     }
 
+    @Test(
+        "clients that are no longer named are withdrawn, whatever else of the files cannot be read, and none is added")
+    func withdrawnClients() throws {
+        let (other, directory) = (try TestAuthority(), try TemporaryDirectory())
+        let texts = try [authority, other].map { try String(contentsOfFile: $0.file, encoding: .utf8) }
+        let file = try directory.write(texts.joined(), to: "authorities.pem")
+        func files(_ names: [String], key: String? = nil) -> TLSServer.Files {
+            var files = TLSServer.Files(
+                certificate: certificate.file, key: key ?? certificate.key, clientAuthorities: file)
+            files.clientNames = names
+            return files
+        }
+        let tls = try TLSServer(files(["a", "b"]))
+        #expect(tls.withdrawing(by: files(["b", "a", "c"])) === nil)
+        _ = try directory.write(texts[0], to: "authorities.pem")
+        let expected = try TLSServer(files(["b"])).clients
+        #expect(tls.withdrawing(by: files(["b", "c"], key: "/nowhere"))?.clients == expected)
+        _ = try directory.write("half", to: "authorities.pem")
+        #expect(tls.withdrawing(by: files(["a", "b"])) === nil)
+        let nobody = try #require(tls.withdrawing(by: files(["c"])))
+        #expect(nobody.clients != tls.clients && nobody.withdrawing(by: files(["a", "b", "c"])) === nil)
+        unlink(file)
+        #expect(
+            tls.withdrawing(by: files(["a", "b"]))?.clients == TLSServer.Clients(authorities: [], names: ["a", "b"]))
+    }
+
+    @Test("a connection whose client rules have changed ends with its next response, and no other does")
+    func changedRules() throws {
+        let listener = try #require(HTTPListener("tls:127.0.0.1:0"))
+        let server = try HTTPServer([listener], workers: 1, tls: try server()) { _ in
+            HTTPHandler { exchanges in for exchange in exchanges { exchange.answer(HTTPAnswer(204)) } }
+        }
+        defer { server.stop(withinMilliseconds: 1000) }
+        guard case .tcp(_, let port) = server.listeners[0].place else { return }
+        let client = try TLSPeer(try Listener.connect(to: Int(port)), version: TLS1_3_VERSION)
+        while !client.advance() { usleep(1000) }
+        let files = TLSServer.Files(
+            certificate: certificate.file, key: certificate.key, clientAuthorities: authority.file)
+        for (tls, ends) in [(try self.server(), false), (try TLSServer(files), true)] {
+            server.replace(tls)
+            client.write("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            #expect(client.read().contains("Connection: close") == ends)
+        }
+    }
+
     @Test("a client that changes its keys without end is closed, and another one gets its answer")
     func flood() throws {
         let listeners = try ["tls:127.0.0.1:0", "127.0.0.1:0"].map { try #require(HTTPListener($0)) }
@@ -184,6 +230,18 @@ private final class TLSPeer {
     func write(_ text: String) {
         SSL_write(session, text, Int32(text.utf8.count))
         _ = flush()
+    }
+
+    /// What comes next.
+    func read() -> String {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = SSL_read(session, &bytes, Int32(bytes.count))
+            if count > 0 { return String(decoding: bytes.prefix(Int(count)), as: UTF8.self) }
+            guard SSL_get_error(session, count) == SSL_ERROR_WANT_READ else { return "" }
+            var wanted = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+            guard poll(&wanted, 1, 30_000) == 1 else { return "" }
+        }
     }
 
     /// Sends a KeyUpdate; false if the connection has ended.

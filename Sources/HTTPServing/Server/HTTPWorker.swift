@@ -141,7 +141,7 @@ final class HTTPWorker {
         now = .now
         let slot = table.add(from: peer, isSecured: isSecured, at: now)
         while sockets.count <= slot { sockets.append(nil) }
-        sockets[slot] = HTTPSocket(stream, on: loop) { [unowned self] canWrite in
+        sockets[slot] = HTTPSocket(stream, by: tls, on: loop) { [unowned self] canWrite in
             canWrite ? resumeSending(slot) : receive(slot)
         }
     }
@@ -194,12 +194,20 @@ final class HTTPWorker {
     @discardableResult
     func answer(_ ticket: HTTPConnectionTable.Ticket, with answer: HTTPAnswer, isLast: Bool = false) -> Bool {
         out.removeAll()
+        let isLast = isLast || isStopping || hasOtherClients(ticket.slot)
         let isWanted = table.answer(
-            ticket, answer, isLast: isLast || isStopping, date: date.field(), to: &out, at: now)
+            ticket, answer, isLast: isLast, date: date.field(), to: &out, at: now)
         guard isWanted, let socket = sockets[ticket.slot] else { return false }
         let sent = out.withBytes { socket.send($0) }
         goOn(ticket.slot, sent, unsent: sent == out.count ? [] : Array(out.bytes.dropFirst(sent ?? 0)))
         return true
+    }
+
+    /// Whether the client of a connection was accepted by other rules than there are now.
+    private func hasOtherClients(_ slot: Int) -> Bool {
+        guard let accepted = sockets[slot]?.tls else { return false }
+        let tls = identity.withLock { $0 }
+        return tls !== accepted && tls?.clients != accepted.clients
     }
 
     private func resumeSending(_ slot: Int) {
@@ -233,10 +241,16 @@ private final class HTTPSocket {
     /// The watch, which must end before its socket does: properties end in the order in which they are declared.
     let watch: SocketWatch
     let stream: ByteStream
+    /// The rules by which the client was accepted; `nil` in the clear.
+    let tls: TLSServer?
 
-    init(_ stream: consuming ByteStream, on loop: EventLoop, _ action: @escaping (_ canWrite: Bool) -> Void) {
+    init(
+        _ stream: consuming ByteStream, by tls: TLSServer?, on loop: EventLoop,
+        _ action: @escaping (_ canWrite: Bool) -> Void
+    ) {
         watch = SocketWatch(loop, stream.socket, action)
         self.stream = stream
+        self.tls = tls
         watch.watchReading(true)
     }
 

@@ -73,7 +73,7 @@ extension SignatureWorkspace {
 
     /// The indexes of the keys in the order in which they are tried. Tokens do not name their key, so the key that verified
     /// last is the first.
-    private var order: [Int] { [mostRecent] + keys.indices.filter { $0 != mostRecent } }
+    private var order: [Int] { keys.isEmpty ? [] : [mostRecent] + keys.indices.filter { $0 != mostRecent } }
 
     // MARK: Several signatures at once
 
@@ -123,6 +123,7 @@ extension SignatureWorkspace {
                 && verifiers[index].isValid(token.envelope.signature, over: token.digest, byGeneralInterface: wasTried)
         }
         let first = mostRecent
+        guard !keys.isEmpty else { return nil }
         if verifies(first) { return first }
         return keys.indices.first { $0 != first && verifies($0) }
     }

@@ -47,6 +47,9 @@ struct KeyLoader {
         try Self.requireNone(loadFile(path, onlyRegular: false))
     }
 
+    /// Counts keys as refused.
+    mutating func refuse(_ keys: [RefusedKey]) { refused += keys }
+
     /// Accepts a key of this process without checking any requirement.
     mutating func unsafelyTrust(_ own: RSAPublicKey) {
         accepted.append(VerificationKey(own, file: "own key"))

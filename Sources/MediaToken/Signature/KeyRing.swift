@@ -1,9 +1,10 @@
+internal import Files
 public import Timestamps
 package import TokenCrypto
 
 /// The keys that tokens may be signed with. They are loaded and checked once, at start.
 ///
-/// A key ring is never empty.
+/// A key ring is not empty when it was loaded. It is if all of its keys were withdrawn, and then verifies nothing.
 public struct KeyRing: Sendable {
     /// The extensions by which key files in a directory are recognised; other files in it are ignored.
     public static let fileExtensions = ["pem", "der", "crt", "cer", "pub", "p12", "pfx", "jks"]
@@ -84,6 +85,38 @@ extension KeyRing {
             do throws(KeyRingError) { try loader.load(path) } catch .refused(let keys) { refused += keys }
         }
         return (loader.accepted, loader.refused + refused, loader.leftOut)
+    }
+
+    /// This ring without the keys that are gone. A key stays if a file has it, and if its own file is there and cannot be
+    /// read, as while somebody writes it.
+    ///
+    /// - Parameters:
+    ///   - paths: the files and directories that keys are loaded from now.
+    ///   - unread: those of them that must not be opened, such as pipes.
+    package func withdrawing(
+        from paths: [String], except unread: [String], password: String?, requirements: KeyRequirements,
+        at now: Timestamp = .now
+    ) -> KeyRing {
+        var (found, unreadable) = (Set<String>(), Set(unread))
+        for path in paths where !unreadable.contains(path) {
+            var loader = KeyLoader(password: password, requirements: requirements, now: now)
+            do throws(KeyRingError) { try loader.load(path) } catch {
+                if case .refused(let refused) = error { loader.refuse(refused) } else { unreadable.insert(path) }
+            }
+            found.formUnion(loader.accepted.map(\.fingerprint))
+            unreadable.formUnion(loader.refused.filter(\.isUnreadable).map(\.file))
+        }
+        let kept = keys.filter { key in
+            if found.contains(key.fingerprint) { return true }
+            let folder = key.file.lastIndex(of: "/").map { String(key.file[..<$0]) } ?? ""
+            let isUnread = [key.file, folder, folder + "/"].contains(where: unreadable.contains)
+            return isUnread && !FileBytes.isGone(key.file)
+        }
+        return KeyRing(keys: kept, refused: refused, requirements: requirements)
+    }
+
+    private init(keys: [VerificationKey], refused: [RefusedKey], requirements: KeyRequirements) {
+        (self.keys, self.refused, self.requirements) = (keys, refused, requirements)
     }
 
     /// The refused files that `earlier` has a key of and this ring has none of: each was damaged, or replaced by mistake.

@@ -18,6 +18,9 @@ public struct RefusedKey: Sendable, CustomStringConvertible {
     public let file: String
     let reason: Reason
 
+    /// Whether the file could not be read, so that nobody knows which keys it has.
+    var isUnreadable: Bool { if case .unreadable = reason { true } else { false } }
+
     /// One line: the file, what is wrong with it or its key, and which setting allows it or what to do.
     public var description: String { "\(printable(file, limit: 300)): \(explanation)" }
 

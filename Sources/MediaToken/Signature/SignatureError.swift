@@ -41,6 +41,7 @@ package indirect enum SignatureError: Error, Sendable {
     }
 
     private static func noKeyVerifies(_ length: Int, _ keys: [VerificationKey]) -> String {
+        guard !keys.isEmpty else { return "no key is loaded: all were withdrawn" }
         let names = printableList(keys.map { "\($0.name), \($0.bits) bits" })
         guard keys.contains(where: { $0.publicKey.signatureLength == length }) else {
             return "the signature has \(length) bytes (RSA with \(length * 8) bits); the loaded keys are \(names)"

@@ -35,6 +35,28 @@ package struct GrantSettings: Sendable, Equatable {
         )
     }
 
+    /// These settings with those of their key files alone that still have the secrets that were read from them; `nil` if no key
+    /// is left, or another secret is gone. A file that is there and cannot be read has them.
+    ///
+    /// - Parameters:
+    ///   - named: The settings of the grant now.
+    ///   - secrets: What was read from each file.
+    func withdrawing(by named: GrantSettings?, _ secrets: [String: [UInt8]]) -> GrantSettings? {
+        func isThere(_ path: String) -> Bool {
+            guard named?.secretFiles.contains(path) == true, !FileBytes.isGone(path) else { return false }
+            guard var bytes = try? FileBytes.read(path, limit: 65_536, onlyRegular: true) else { return true }
+            if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+            return bytes == secrets[path]
+        }
+        var left = self
+        let kept = keyFiles.indices.filter { isThere(keyFiles[$0]) }
+        left.keyFiles = kept.map { keyFiles[$0] }
+        let names = values.all("key-id")
+        if names.count == keyFiles.count, !names.isEmpty { left.values.set("key-id", to: kept.map { names[$0] }) }
+        let hasKey = keyFiles.isEmpty ? named?.keyEnvironment == keyEnvironment : !kept.isEmpty
+        return hasKey && otherSecrets.allSatisfy({ isThere($0.path) }) ? left : nil
+    }
+
     /// The names of the settings that refer to other secret files, with the paths of these files.
     private var otherSecrets: [(name: String, path: String)] {
         kind.scheme.settings.compactMap { setting in
@@ -44,15 +66,19 @@ package struct GrantSettings: Sendable, Equatable {
     }
 
     /// Reads the grant keys and the other secrets.
-    package func load() throws(GrantError) -> any GrantScheme {
+    ///
+    /// - Parameter read: Reads the secret in a file, which a setting names.
+    package func load(
+        _ read: (_ path: String, _ setting: String) throws(GrantError) -> [UInt8] = GrantSettings.line
+    ) throws(GrantError) -> any GrantScheme {
         if let keyProblem { throw keyProblem }
         var values = values
-        for (name, path) in otherSecrets { values.setSecret(name, to: try Self.line(ofFile: path, name)) }
+        for (name, path) in otherSecrets { values.setSecret(name, to: try read(path, name)) }
         guard !keyFiles.isEmpty else {
             let name = keyEnvironment ?? ""
             return try scheme(values, with: [try Self.key(ofEnvironment: name)], "key-env", name)
         }
-        let keys = try keyFiles.map { (path) throws(GrantError) in try Self.line(ofFile: path, "key-file") }
+        let keys = try keyFiles.map { (path) throws(GrantError) in try read(path, "key-file") }
         // First each key alone, so that a fault is reported with the file that has it.
         for (position, key) in keys.enumerated() where keys.count > 1 {
             var one = values
@@ -82,7 +108,7 @@ package struct GrantSettings: Sendable, Equatable {
     }
 
     /// The content of a file, without the final line break that editors add.
-    private static func line(ofFile path: String, _ field: String) throws(GrantError) -> [UInt8] {
+    package static func line(ofFile path: String, _ field: String) throws(GrantError) -> [UInt8] {
         do {
             var bytes = try FileBytes.read(path == "-" ? "/dev/stdin" : path, limit: 65_536)
             if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }

@@ -46,11 +46,18 @@ package final class RouteGrant: Sendable {
     /// Why no grant can be made for all of the route, without the URL of a stream; `nil` if one can.
     let needOfURL: String?
 
+    /// What was read from the files of the keys and other secrets.
+    private let secrets: [String: [UInt8]]
+
     /// Reads the grant key.
     ///
-    /// - Parameter hosts: The virtual hosts of the route; empty if it names none.
+    /// - Parameters:
+    ///   - hosts: The virtual hosts of the route; empty if it names none.
+    ///   - secrets: What was read from the files before; `nil` to read them.
     /// - Throws: ``GrantError``, also if the path prefix could be read in two ways.
-    package init(_ settings: RouteGrantSettings, hosts: [StreamHost]) throws(GrantError) {
+    package init(
+        _ settings: RouteGrantSettings, hosts: [StreamHost], secrets known: [String: [UInt8]]? = nil
+    ) throws(GrantError) {
         // CDNs differ in which spelling of an escape they compare. `*` and `?` are wildcards; `;` ends a cookie's path.
         guard let path = StreamPath(settings.scope), !settings.scope.utf8.contains(where: "%*?;".utf8.contains) else {
             throw GrantError(
@@ -59,7 +66,13 @@ package final class RouteGrant: Sendable {
         }
         prefix = settings.scope.utf8.last == UInt8(ascii: "/") ? settings.scope : settings.scope + "/"
         let route = GrantRoute(prefix: prefix, hosts: hosts, delivery: settings.delivery)
-        let scheme = try settings.maker.load()
+        var secrets = known ?? [:]
+        let scheme = try settings.maker.load { (path, setting) throws(GrantError) -> [UInt8] in
+            if let known { return known[path] ?? [] }
+            secrets[path] = try GrantSettings.line(ofFile: path, setting)
+            return secrets[path] ?? []
+        }
+        self.secrets = secrets
         grants = try scheme.grants(for: route, settings.maker.values)
         hasOneField = scheme.fieldName != nil
         verifier = (grants as? any VerifiableGrants)?.verifier
@@ -79,6 +92,20 @@ package final class RouteGrant: Sendable {
         }
         self.sample = sample
         _ = try grant(for: sample, identifier: nil, firstUse: .now)
+    }
+
+    /// The settings without the keys that are gone; `nil` if no grant can be made or checked any more.
+    func withdrawing(by named: GrantSettings?) -> RouteGrantSettings? {
+        settings.maker.withdrawing(by: named, secrets).map { maker in
+            var left = settings
+            left.maker = maker
+            return left
+        }
+    }
+
+    /// The grants with fewer keys of those that were read.
+    func with(_ left: RouteGrantSettings, hosts: [StreamHost]) -> RouteGrant? {
+        try? RouteGrant(left, hosts: hosts, secrets: secrets)
     }
 
     package static let originsMissing = GrantError(

@@ -51,7 +51,7 @@ package final class GateRoute: Sendable {
         text.utf8.contains(UInt8(ascii: "?")) ? nil : StreamPath(text)
     }
 
-    private init(_ other: GateRoute, grant: RouteGrant) {
+    private init(_ other: GateRoute, grant: RouteGrant?) {
         (path, lenientPath, hosts, place) = (other.path, other.lenientPath, other.hosts, other.place)
         (access, attemptWindow) = (other.access, other.attemptWindow)
         (grantSettings, self.grant) = (other.grantSettings, grant)
@@ -67,6 +67,18 @@ package final class GateRoute: Sendable {
     func isConfused(with other: GateRoute) -> Bool {
         if lenientPath.lies(within: other.lenientPath), !path.isWithin(other.path) { return true }
         return other.lenientPath.lies(within: lenientPath) && !other.path.isWithin(path)
+    }
+
+    /// The route without the grant keys that are gone, of which a file is no longer there, no longer named, or has another
+    /// content; `nil` if none is.
+    ///
+    /// - Parameter routes: The routes by the settings now.
+    package func withdrawing(by routes: [GateRoute]) -> GateRoute? {
+        guard let grant else { return nil }
+        let named = routes.first { $0.path.isSame(as: path) && $0.hosts == hosts }?.grantSettings
+        guard let left = grant.withdrawing(by: named?.maker) else { return GateRoute(self, grant: nil) }
+        guard left != grant.settings else { return nil }
+        return GateRoute(self, grant: grant.with(left, hosts: hosts))
     }
 
     /// The IDs of the grant keys that checked the grants of these paths and hosts under earlier routes, and whose grants this

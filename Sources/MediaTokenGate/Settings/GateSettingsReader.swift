@@ -28,6 +28,18 @@ package struct GateSettingsReader {
         checkUnfinishedBytes()
     }
 
+    /// Which keys, clients and grants there are to be: each setting as it was read or, if it has a problem, as `earlier` has it.
+    package func named(or earlier: GateSettings) -> GateSettings {
+        var named = earlier
+        func isRead(_ name: String) -> Bool { !problems.contains { $0.hasPrefix(name) } }
+        if isRead("keys") { named.keys = settings.keys }
+        if isRead("min-rsa-bits") { named.minimumRSABits = settings.minimumRSABits }
+        if isRead("password-file") { named.passwordFile = settings.passwordFile }
+        if isRead("tls-") { named.tls = settings.tls }
+        if isRead("routes") { named.routes = settings.routes }
+        return named
+    }
+
     /// Refuses allow lists for what is no requestor's ID, and notices those of requestors that no route names: with a name
     /// that is misspelt, the list restricts nobody.
     private mutating func checkAllowLists() {

@@ -5,7 +5,7 @@ internal import MediaTokenGate
 internal import TextEncodings
 
 /// Has a running gate take over its settings, and the files that they name, as they are now: all of it or, if anything is invalid,
-/// nothing. The operator and the service manager are told.
+/// nothing but what was taken away. The operator and the service manager are told.
 struct GateReload {
     private let options: GateOptions
     private var watch = FileWatch()
@@ -14,10 +14,11 @@ struct GateReload {
 
     /// Reads the configuration file and all files that it names again.
     mutating func readAll(into gate: RunningGate) {
-        apply(to: gate, .signal) { [options] () throws(CommandError) in
+        apply(to: gate, .signal) { [options] (settings) throws(CommandError) in
             let reader = try options.read(isReload: true)
+            settings = reader.named(or: settings)
             guard reader.problems.isEmpty else { throw CommandError("the settings have problems") }
-            return reader.settings
+            settings = reader.settings
         }
     }
 
@@ -26,18 +27,20 @@ struct GateReload {
         guard let changed = watch.changes(from: gate.files.marks, to: gate.applied.fileMarks) else { return }
         let names = changed.map { printable($0, limit: 300) }.joined(separator: ", ")
         Console.printError("changed: \(names.isEmpty ? "nothing since the last reload that took effect" : names)")
-        apply(to: gate, .files) { gate.applied }
+        apply(to: gate, .files) { (_) throws(CommandError) in }
     }
 
     private static func counted(_ count: Int, _ thing: String) -> String { "\(count) \(thing)\(count == 1 ? "" : "s")" }
 
+    /// - Parameter read: Replaces the settings that were applied last; if it throws, by what could be read.
     private mutating func apply(
-        to gate: RunningGate, _ cause: ReloadCause, _ read: () throws(CommandError) -> GateSettings
+        to gate: RunningGate, _ cause: ReloadCause, _ read: (inout GateSettings) throws(CommandError) -> Void
     ) {
+        var settings = gate.applied
         ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")
         defer { ServiceManager.notify("READY=1") }
         do throws(CommandError) {
-            let settings = try read()
+            try read(&settings)
             let (changed, before) = (settings.names(thatDifferFrom: gate.applied), gate.files)
             try gate.apply(settings)
             watch.attempted(isSuccessful: true, interval: settings.watchSeconds)
@@ -56,6 +59,8 @@ struct GateReload {
             if cause == .files { watch.attempted(isSuccessful: false, interval: gate.applied.watchSeconds) }
             gate.metrics.recordReload(cause, isSuccessful: false)
             Console.printError("reload failed, configuration unchanged: \(error.message)")
+            let gone = gate.withdraw(by: settings)
+            if !gone.isEmpty { Console.printError("withdrawn in spite of that: \(gone.joined(separator: "; "))") }
         }
     }
 }

@@ -103,6 +103,20 @@ final class RunningGate {
         (applied, self.files) = (settings, files)
     }
 
+    /// Drops what is loaded and no longer there, after a reload that could not take over the rest.
+    ///
+    /// - Parameter named: The settings now, as far as they could be read.
+    /// - Returns: What was dropped, for the operator.
+    func withdraw(by named: GateSettings) -> [String] {
+        let left = files.withdrawing(by: named)
+        guard !left.gone.isEmpty else { return [] }
+        files = left.files
+        service.apply(files.loaded(applied), keys: files.keys)
+        server.replace(files.tls)
+        adminServer.replace(files.tls)
+        return left.gone
+    }
+
     /// Is no longer ready, accepts no more connections, answers the requests in flight, writes the log's last line and closes the store.
     func stop() throws(CommandError) {
         ready.stop()
@@ -119,10 +133,10 @@ final class RunningGate {
 struct GateFiles {
     /// Taken before the files were read, so that the next look sees what changed meanwhile.
     let marks: FileMarks
-    let keys: KeyRing
-    let tls: TLSServer?
+    private(set) var keys: KeyRing
+    private(set) var tls: TLSServer?
     /// The routes, with the keys of their grants.
-    private let routes: [GateRoute]
+    private var routes: [GateRoute]
 
     var keyCount: Int { keys.keys.count }
 
@@ -144,6 +158,26 @@ struct GateFiles {
         var settings = settings
         settings.routes = routes
         return settings
+    }
+
+    /// The contents without what is gone, and what that is.
+    func withdrawing(by named: GateSettings) -> (files: GateFiles, gone: [String]) {
+        var (left, gone) = (self, [String]())
+        left.keys = KeyOptions.withdraw(from: keys, by: named)
+        let kept = Set(left.keys.keys.map(\.fingerprint))
+        gone += keys.keys.filter { !kept.contains($0.fingerprint) }
+            .map { "the key '\($0.name)' of \(printable($0.file, limit: 300))" }
+        if let tls = named.tls.flatMap({ self.tls?.withdrawing(by: $0) }) {
+            left.tls = tls
+            gone.append("clients that tls-client-ca and tls-client-name no longer name")
+        }
+        for (position, route) in routes.enumerated() {
+            guard let fewer = route.withdrawing(by: named.routes) else { continue }
+            left.routes[position] = fewer
+            gone.append("grant keys of \(route.place)")
+        }
+        if left.keys.keys.isEmpty { gone.append("no key is left, and no token is accepted") }
+        return (left, gone)
     }
 
     /// A warning for each grant key that is gone, since viewers may still play with grants of it.

@@ -83,6 +83,15 @@ struct KeyOptions {
         return keys
     }
 
+    /// The loaded keys of a gate without those that are gone.
+    static func withdraw(from keys: KeyRing, by settings: GateSettings) -> KeyRing {
+        let (options, unread) = (KeyOptions(settings), settings.files.filter { !$0.canBeReadAgain }.map(\.path))
+        let hasPassword = options.passwordFile.map { !unread.contains($0) } ?? true
+        return keys.withdrawing(
+            from: options.paths, except: unread, password: hasPassword ? try? options.readPassword() : nil,
+            requirements: options.requirements)
+    }
+
     private init(_ settings: GateSettings) {
         (paths, password, passwordFile) = (settings.keys, nil, settings.passwordFile)
         requirements = KeyRequirements(minimumRSABits: settings.minimumRSABits, unsafeIgnoringCertificateDates: false)
