@@ -39,6 +39,12 @@ package struct CommandSyntax: Sendable {
         (self.name, self.operands, self.summary) = (name, operands, summary)
         (self.details, self.groups) = (details, groups)
     }
+
+    /// The words of which the first operand is one; none if the first operand may be anything.
+    package var firstOperands: [String] {
+        let first = operands.prefix { $0 != " " }
+        return first.contains("|") ? first.split(separator: "|").map(String.init) : []
+    }
 }
 
 /// The options and operands given on a command line.
@@ -95,7 +101,8 @@ package struct UsageError: Error {
 package enum ArgumentParser {
     /// Reads `arguments`, and returns what `use` makes of them.
     ///
-    /// Ends the program with exit status 64 on a ``UsageError`` or an unknown option, and with 0 after `--help`.
+    /// Ends the program with exit status 64 on a ``UsageError`` or an unknown option, and with 0 after `--help`, if that is all that
+    /// was asked for: the status 0 of a longer command line is a verdict.
     ///
     /// - Parameter stopsAtOperand: Whether the first operand ends the options, as in a command that has subcommands.
     package static func parse<Value>(
@@ -112,6 +119,9 @@ package enum ArgumentParser {
         }
     }
 
+    /// The options that end a command with 0 and no verdict.
+    private static let standAlone: Set = ["help", "usage", "version"]
+
     /// Refuses an option that the command does not have, an ambiguous one, and an abbreviated flag: some flags are unsafe, and must
     /// not be set by accident. argp would accept the last, and print the others unchanged, including any token in them.
     private static func refuseUnknown(
@@ -119,28 +129,34 @@ package enum ArgumentParser {
     ) throws(UsageError) {
         let options =
             syntax.groups.flatMap(\.options) + [CommandOption("help", nil, ""), CommandOption("usage", nil, "")]
+        let isAlone = arguments.count == (syntax.firstOperands.contains(arguments.first ?? "") ? 2 : 1)
         var rest = arguments[...]
         while let argument = rest.popFirst(), argument != "--" {
             // argp compares bytes, of which a character may have several.
-            guard argument.utf8.starts(with: "--".utf8) else {
-                if stopsAtOperand, !argument.hasPrefix("-") { return }
+            let hyphens = argument.utf8.prefix(2).prefix { $0 == UInt8(ascii: "-") }.count
+            guard hyphens > 0, argument != "-" else {
+                if stopsAtOperand { return }
                 continue
             }
-            let name = argument.dropFirst(2).prefix { $0 != "=" }
+            let name = argument == "-h" ? "help" : argument.dropFirst(hyphens).prefix { $0 != "=" }
             let possible =
                 options.filter { $0.name == name }.first.map { [$0] } ?? options.filter { $0.name.hasPrefix(name) }
-            guard let option = possible.first, possible.count == 1 else {
+            guard let option = possible.first, possible.count == 1, hyphens == 2 || argument == "-h" else {
                 let names =
                     possible.isEmpty
                     ? [Spelling.nearest(to: String(name), among: options.map(\.name))]
                     : possible.count > 3 ? [] : possible.map(\.name)
                 let hint = names.compactMap { $0.map { "--\($0)" } }.joined(separator: " or ")
                 throw UsageError(
-                    "no option '--\(printable(String(name), limit: 20))'"
+                    "no option '\(argument.prefix(hyphens))\(printable(String(name), limit: 20))'"
                         + (hint.isEmpty ? "" : "; did you mean \(hint)?"))
             }
             if option.value == nil, option.name != name {
                 throw UsageError("spell --\(option.name) out; flags are not abbreviated")
+            }
+            guard !standAlone.contains(option.name) || isAlone else {
+                throw UsageError(
+                    "\(argument) is given with other arguments; expected it alone, or after -- if it is no option")
             }
             if option.value != nil, !argument.contains("=") { _ = rest.popFirst() }
         }

@@ -43,6 +43,44 @@ struct FirstTouchTests {
         #expect(try run(key + ["--requestor", "MML", "--", "-h"]).status == 1)
     }
 
+    @Test(
+        "nothing but a verdict ends with 0: a token that is an option is none, and none of a file is quoted",
+        arguments: [
+            "--help", "-h", "--usage", "--version", "-?", "-V", "--hel", "--help=", "-hx", "-xh", "-", "-help", "@FILE",
+        ])
+    func verdictAlone(token: String) throws {
+        let key = try directory.write("00112233445566778899aabbccddeeff", to: "grant.key")
+        let file = try directory.write("secret of the host\n{\"secret\":1,\"secret\":2}\n", to: "file")
+        let keys = ["--keys", Fixtures.keys, "--min-rsa-bits", "1024"]
+        let asked = ["--requestor", "MML", "--resource=TNT"]
+        let store = "lmdb:\(directory.path)/replays"
+        _ = try run(["verify"] + keys + asked + ["--replays", store, "x"])
+        for command in [
+            ["verify"] + keys + asked, ["verify", "--quiet"] + keys + asked, ["verify", "--find"] + keys + asked,
+            ["verify", "--status", "--replays", store] + keys + asked, ["verify", "--json"] + keys + asked,
+            ["inspect"] + keys, ["replays", "lookup", store], ["grant", "check", "akamai"],
+            ["grant", "check", "akamai", "--key-file", key, "--url", "/a"],
+        ] {
+            for separator in [[], ["--"]] {
+                let outcome = try run(command + separator + [token.replacing("FILE", with: file)])
+                #expect(outcome.status != 0, "\(command): \(outcome)")
+                #expect(!(outcome.output + outcome.errors).contains("secr"), "\(command): \(outcome)")
+            }
+        }
+    }
+
+    @Test("help and the version are given where nothing else was asked for")
+    func helpAlone() throws {
+        for alone in [["--version"], ["--usage"], ["grant", "check", "--help"], ["replays", "lookup", "-h"]] {
+            #expect(try run(alone).status == 0, "\(alone)")
+        }
+        for option in ["--help", "-h", "--usage", "--version"] {
+            let outcome = try run([option, "verify"])
+            #expect(outcome.status == 64 && outcome.output.isEmpty)
+            #expect(outcome.errors.contains(": \(option) is given with other arguments; expected it alone"))
+        }
+    }
+
     @Test("keys list shows refused keys, each once, and ends with 2 if none is usable")
     func refusedKeys() throws {
         let folder = directory.path + "/keys"

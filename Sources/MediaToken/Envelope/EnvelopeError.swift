@@ -29,6 +29,16 @@ package indirect enum EnvelopeError: Error, Equatable, Sendable {
 }
 
 extension EnvelopeError {
+    /// The error without the bytes of the input that its message quotes. Adobe's error code stays.
+    var withoutQuote: EnvelopeError {
+        switch self {
+        case .unrecognised: .unrecognised(firstBytes: [])
+        case .document(let kind, .json(.duplicate(_, let offset))):
+            .document(kind, .json(.malformed(offset: offset, expected: "a name that is not given before")))
+        default: self
+        }
+    }
+
     /// One line that says what was expected, what was found, and where.
     package var message: String {
         switch self {
@@ -64,7 +74,8 @@ extension EnvelopeError {
         let isText = bytes.allSatisfy { (0x20...0x7E).contains($0) }
         let digits = bytes.map { [$0].hexadecimal }.joined(separator: " ")
         let shown = isText ? "'\(String(decoding: bytes, as: UTF8.self))'" : "the bytes \(digits)"
-        return "it begins with \(shown)\(hint); expected <signatureInfo>, that in Base64 or percent-encoded, "
+        let beginning = bytes.isEmpty ? "it does not begin as a token does" : "it begins with \(shown)\(hint)"
+        return "\(beginning); expected <signatureInfo>, that in Base64 or percent-encoded, "
             + "a REST v1 <play>, or REST JSON"
     }
 }

@@ -38,7 +38,9 @@ package final class TokenEnvelope: Sendable {
     package convenience init(
         opening token: RawToken, choosing isWanted: (String) -> Bool
     ) throws(EnvelopeError) {
-        try self.init(splitting: token.unwrapped(choosing: isWanted))
+        do { try self.init(splitting: token.unwrapped(choosing: isWanted)) } catch {
+            throw token.mayBeQuoted ? error : error.withoutQuote
+        }
     }
 
     /// Splits the clear text at the first `<` after the opening tag. Base64 has no `<`, so there is no second way to

@@ -42,7 +42,7 @@ struct CaptureInspection {
     /// Shows what is left. A capture in which nothing was found is examined as if it were a token, which says why it is none.
     ///
     /// - Parameter head: the first bytes of the capture, which may be an argument of the command.
-    mutating func finish(of head: [UInt8], asArgument: Bool = false) -> ExitStatus {
+    mutating func finish(of head: RawToken, asArgument: Bool = false) -> ExitStatus {
         if inspector.count == 0, !output.hasCalls, calls > 0 {
             output.remark(
                 "a HAR file of \(calls) call\(calls == 1 ? "" : "s"), none to Adobe Pass and none with a token")

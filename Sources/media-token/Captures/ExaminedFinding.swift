@@ -97,11 +97,11 @@ struct FindingInspector {
 
     /// Examines what could not be found to be anything, as if it were a token, which says what is wrong with it.
     mutating func examine(
-        unrecognized bytes: [UInt8], asArgument: Bool = false, asking questions: TokenInspector.Questions
+        unrecognized input: RawToken, asArgument: Bool = false, asking questions: TokenInspector.Questions
     ) -> ExaminedFinding {
         count += 1
-        let examination = inspector.inspect(RawToken(bytes), asking: questions).naming(
-            bytes[...], asArgument: asArgument)
+        let bytes = Array(input.bytes)
+        let examination = inspector.inspect(input, asking: questions).naming(input.bytes, asArgument: asArgument)
         var examined = ExaminedFinding(
             number: count, finding: Finding(unread: bytes), way: [], result: .token(examination, clearText: bytes))
         examined.format = BinaryFormat.description(ofFileBeginning: bytes)

@@ -140,9 +140,7 @@ extension CommandOption {
 extension Command {
     /// The words of which the first operand is one: the names of its commands, or those that its syntax lists.
     fileprivate var choices: [String] {
-        let first = syntax.operands.prefix { $0 != " " }
-        guard commands.isEmpty else { return commands.map(\.name) }
-        return first.contains("|") ? first.split(separator: "|").map(String.init) : []
+        commands.isEmpty ? syntax.firstOperands : commands.map(\.name)
     }
 
     /// The name of the command's function in a script.

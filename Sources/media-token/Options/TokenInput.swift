@@ -26,6 +26,13 @@ struct TokenInput {
     /// Whether the input is an argument, which is the name of no file.
     var isArgument: Bool { operand.map { !$0.hasPrefix("@") } ?? false }
 
+    /// The token as messages may quote it: one from a file is not quoted, since a caller who chose the argument may have chosen the file.
+    func quotable(_ token: RawToken) -> RawToken {
+        var token = token
+        token.mayBeQuoted = operand == nil || isArgument
+        return token
+    }
+
     /// Takes the tokens from a file, or from standard input if `file` is `nil`.
     init(file: String?) {
         operand = file.map { "@" + $0 }
@@ -42,7 +49,7 @@ struct TokenInput {
             while true {
                 let chunk = try reader.next()
                 let tokens = chunk.isEmpty ? splitter.finish() : splitter.append(chunk[...])
-                if !tokens.isEmpty { body(tokens) }
+                if !tokens.isEmpty { body(tokens.map(quotable)) }
                 guard !chunk.isEmpty else { break }
             }
             if splitter.count == 0 { body([RawToken("")]) }
@@ -52,10 +59,10 @@ struct TokenInput {
     /// Finds all that the input holds, in whatever form, and calls `body` with each part.
     ///
     /// - Returns: The first bytes of the input, up to the length of a token.
-    func find(_ body: (TokenFinder.Part) -> Void) throws(CommandError) -> [UInt8] {
+    func find(_ body: (TokenFinder.Part) -> Void) throws(CommandError) -> RawToken {
         if let operand, !operand.hasPrefix("@") {
             TokenFinder().search(Array(operand.utf8), body)
-            return Array(operand.utf8)
+            return RawToken(operand)
         }
         return try withReader { (reader) throws(CommandError) in
             var (head, failure) = ([UInt8](), CommandError?.none)
@@ -71,7 +78,7 @@ struct TokenInput {
             }
             withoutActuallyEscaping(next) { TokenFinder().search($0, body) }
             if let failure { throw failure }
-            return head
+            return quotable(RawToken(head))
         }
     }
 

@@ -149,7 +149,7 @@ extension InspectCommand {
                     let keys = try invocation.keys.ring(with: question.keys)
                     var inspection = CaptureInspection(keys: keys, asking: try invocation.questions(), output)
                     TokenFinder().search(question.input) { inspection.take($0) }
-                    _ = inspection.finish(of: Array(question.input.prefix(RawToken.sizeLimit + 1)))
+                    _ = inspection.finish(of: RawToken(question.input.prefix(RawToken.sizeLimit + 1)))
                     if lines.isEmpty, let remark = remarks.first { throw CommandError(remark) }
                     return lines
                 }

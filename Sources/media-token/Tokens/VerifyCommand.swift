@@ -22,6 +22,9 @@ enum VerifyCommand {
             a file or the store fails; after a usage error it is empty. Reasons go to standard error. It needs \
             --replays, as each run of its own would accept a token again.
 
+            A script passes a token on standard input. As an argument, a token that begins with '-' or '@' is an option or the \
+            name of a file.
+
             Exit status: 0 all valid, 1 at least one rejected, 2 undecided (keys or store), 64 usage.
 
             Examples:
@@ -149,7 +152,8 @@ enum VerifyCommand {
         func verify(_ found: ExaminedFinding) {
             var found = found
             if case .token(_, let clearText) = found.result {
-                let (tokens, now) = invocation.time.groups(of: [RawToken(clearText)], for: expectation.resource)[0]
+                let token = invocation.input.quotable(RawToken(clearText))
+                let (tokens, now) = invocation.time.groups(of: [token], for: expectation.resource)[0]
                 let requests = tokens.map { VerificationRequest(token: $0, expectation: expectation) }
                 let (outcome, examination) = verifier.verifyAndExamine(requests, at: now)[0]
                 found.examine(
