@@ -36,7 +36,7 @@ package enum Base64 {
     package static func decode(
         _ text: ArraySlice<UInt8>, alphabet: Base64Alphabet, padding: Padding
     ) throws(Base64Error) -> [UInt8] {
-        let digits = try withoutPadding(text, pad: alphabet.pad, padding)
+        let digits = try withoutPadding(text, alphabet, padding)
         var (stray, left) = (Int?.none, BitsLeft())
         let capacity = digits.count / 4 * 3 + 2 + bytesWrittenBeyond
         let decoded = [UInt8](unsafeUninitializedCapacity: capacity) { decoded, count in
@@ -54,7 +54,7 @@ package enum Base64 {
                 }
             }
         }
-        if let stray { throw .strayByte(offset: stray) }
+        if let stray { throw .strayByte(digits[digits.startIndex + stray], after: stray) }
         guard left.areZero else { throw .nonZeroPadBits }
         return decoded
     }
@@ -101,14 +101,35 @@ package enum Base64 {
     }
 
     private static func withoutPadding(
-        _ text: ArraySlice<UInt8>, pad: UInt8, _ padding: Padding
+        _ text: ArraySlice<UInt8>, _ alphabet: Base64Alphabet, _ padding: Padding
     ) throws(Base64Error) -> ArraySlice<UInt8> {
+        let pad = alphabet.pad
         let pads = padding == .forbidden || text.last != pad ? 0 : text.dropLast().last != pad ? 1 : 2
         let digits = text.dropLast(pads)
         guard digits.count % 4 != 1, !(pads > 0 || padding == .required) || text.count % 4 == 0 else {
-            throw .wrongLength(text.count)
+            // A byte that does not belong there is what made the length a wrong one.
+            if let stray = digits.firstIndex(where: { alphabet.values[Int($0)] == Base64Alphabet.noValue }) {
+                throw .strayByte(digits[stray], after: stray - digits.startIndex)
+            }
+            throw digits.count % 4 == 1 ? .wrongLength(digits.count) : .wrongPadding(digits.count)
         }
         return digits
+    }
+
+    /// The text without its line breaks, LF or CR LF, of which encoders put one after every 76 digits (RFC 2045, 6.8).
+    package static func withoutLineBreaks(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        guard text.position(of: 0x0A) != nil else { return text }
+        let digits = [UInt8](unsafeUninitializedCapacity: text.count) { digits, count in
+            text.withUnsafeBufferPointer { text in
+                for (index, byte) in text.enumerated() {
+                    let isLineBreak = byte == 0x0A || byte == 0x0D && index + 1 < text.count && text[index + 1] == 0x0A
+                    guard !isLineBreak else { continue }
+                    digits[count] = byte
+                    count += 1
+                }
+            }
+        }
+        return digits[...]
     }
 }
 
@@ -142,17 +163,26 @@ package struct Base64Alphabet: Sendable {
 
 /// Why a text is not Base64.
 package enum Base64Error: Error, Equatable, Sendable {
-    /// A byte outside of the alphabet, or padding before the end.
-    case strayByte(offset: Int)
+    /// A byte outside of the alphabet, or padding before the end, after so many digits.
+    case strayByte(UInt8, after: Int)
+    /// So many digits are one too few, or three too many.
     case wrongLength(Int)
+    /// The padding does not complete so many digits.
+    case wrongPadding(Int)
     /// The last character has bits that belong to no byte and are not zero.
     case nonZeroPadBits
 
     /// What is wrong with the text, as the end of a sentence.
     package var reason: String {
         switch self {
-        case .strayByte(let offset): "a byte outside of the alphabet at \(offset)"
-        case .wrongLength(let count): "its length of \(count) is not that of padded Base64"
+        case .strayByte(0x20, let count):
+            "a blank after \(count) digits (a form has turned a '+' into it: send %2B; or a header was folded: encode without "
+                + "line breaks)"
+        case .strayByte(let byte, let count):
+            "\((0x21...0x7E).contains(byte) ? "'\(Unicode.Scalar(byte))'" : "the byte \([byte].hexadecimal)") after \(count) "
+                + "digits; expected a digit of Base64"
+        case .wrongLength(let count): "\(count) digits are no whole number of bytes: it was cut short"
+        case .wrongPadding(let count): "its padding does not complete \(count) digits to a multiple of 4"
         case .nonZeroPadBits: "its unused last bits are not zero"
         }
     }

@@ -11,6 +11,7 @@ struct JSONReader {
     }
 
     mutating func readDocument() throws(JSONError) -> [JSONName: JSONValue] {
+        _ = take("\u{FEFF}")
         skipWhiteSpace()
         guard case .object(let members) = try readValue(expected: "an object") else { throw malformed("an object") }
         skipWhiteSpace()

@@ -1,6 +1,6 @@
 /// A strict JSON parser (RFC 8259), which rejects anything that two parsers might read differently: a name given twice
-/// in one object, a byte order mark, any encoding but UTF-8, half of a surrogate pair, NUL, and a number that a double
-/// cannot hold.
+/// in one object, any encoding but UTF-8, half of a surrogate pair, NUL, and a number that a double cannot hold. A byte order
+/// mark before the document is passed over (RFC 8259, 8.1).
 ///
 /// The work is bounded for any input: nesting and the number of values are limited, and a document is read once, from
 /// front to back.

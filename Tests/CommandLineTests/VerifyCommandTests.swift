@@ -188,6 +188,40 @@ struct VerifyCommandTests {
             ])
     }
 
+    @Test(
+        "Base64 in lines is one token, from an argument, a file and standard input, also beside others",
+        arguments: [76, 64, 60, 25, 200], ["\n", "\r\n"])
+    func lines(width: Int, lineBreak: String) throws {
+        let directory = try TemporaryDirectory()
+        let token = try Fixtures.realToken()
+        func lines(_ base64: String) -> String {
+            let digits = Array(base64)
+            let starts = stride(from: 0, to: digits.count, by: width)
+            return starts.map { String(digits[$0...].prefix(width)) }.joined(separator: lineBreak)
+        }
+        let base64 = Data(token.utf8).base64EncodedString()
+        let urlSafe = base64.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        let common = Self.keys + Self.wanted + Self.time
+        let ended = Data((token + "\n").utf8).base64EncodedString()
+        for text in [lines(base64), lines(urlSafe), lines(ended) + lineBreak] {
+            let file = try directory.write(text, to: "token-\(text.count)-\(text.hashValue)")
+            for outcome in [
+                try verify(common + [text]), try verify(common, input: text), try verify(common + ["@" + file]),
+            ] {
+                #expect(outcome.output.hasPrefix("VALID_TOKEN\n"), "\(outcome.output)")
+                #expect(outcome.status == 0, "\(outcome.output)")
+            }
+        }
+        let cut = String(lines(base64).prefix(150))
+        let input = [
+            lines(base64), lines(urlSafe), base64, cut, token, cut, "ju,nk", lines(base64), "", lines(urlSafe), token,
+        ].joined(separator: lineBreak)
+        let several = try verify(common + ["--status", "--replays", "memory"], input: input)
+        let (used, junk) = ("TOKEN_ALREADY_USED", "INVALID_TOKEN_FORMAT")
+        let codes = several.output.split(separator: "\n").map(String.init)
+        #expect(codes == ["VALID_TOKEN", used, used, junk, used, junk, junk, used, used, used])
+    }
+
     @Test("output that cannot be written is not passed over")
     func fullDisk() throws {
         let line = "exec \"$0\" inspect @\"$1\" > /dev/full"

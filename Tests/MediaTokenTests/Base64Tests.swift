@@ -20,7 +20,7 @@ struct Base64Tests {
             #expect(try decode(text.utf8) == bytes)
             #expect(try decode(text.utf8.filter { $0 != UInt8(ascii: "=") }, .optional) == bytes)
             guard text.hasSuffix("==") else { continue }
-            #expect(throws: Base64Error.wrongLength(text.utf8.count - 1), "half of the padding is none") {
+            #expect(throws: Base64Error.wrongPadding(text.utf8.count - 2), "half of the padding is none") {
                 try decode(text.utf8.dropLast(), .optional)
             }
         }
@@ -41,11 +41,38 @@ struct Base64Tests {
                         #expect(taken != bytes && Data(taken) == Data(base64Encoded: Data(changed)))
                     } else if Data(base64Encoded: Data([other, 65, 65, 65])) == nil, other != UInt8(ascii: "=") {
                         let isTold = text[place] == UInt8(ascii: "=")
-                        #expect(isTold || (result.failure as? Base64Error) == .strayByte(offset: place))
+                        #expect(isTold || (result.failure as? Base64Error) == .strayByte(other, after: place))
                     }
                 }
             }
         }
+    }
+}
+
+extension Base64Tests {
+    @Test(
+        "each fault is called by its own name, with the byte and its place",
+        arguments: [
+            ("QUJ DRA==", "a blank after 3 digits"), ("QU!D", "'!' after 2 digits"),
+            ("QU\nD", "the byte 0a after 2 digits"),
+            ("QUJDé", "the byte c3 after 4 digits"), ("QUJDR", "5 digits are no whole number of bytes"),
+            ("QUJDRA", "its padding does not complete 6 digits"), ("QUJDRA=", "its padding does not complete 6 digits"),
+            ("QU=DRA", "'=' after 2 digits"), ("QUJDRB==", "its unused last bits are not zero"),
+        ])
+    func reason(text: String, reason: String) throws {
+        let failure = Result { try decode(text.utf8) }.failure as? Base64Error
+        #expect(failure?.reason.hasPrefix(reason) == true, "\(failure?.reason ?? "none")")
+    }
+
+    @Test(
+        "line breaks are passed over where a caller says so, and nothing else",
+        arguments: [
+            ("QU\nJD", "QUJD"), ("QU\r\nJD\r\n", "QUJD"), ("\n\nQUJD", "QUJD"), ("QU\rJD\n", "QU\rJD"),
+            ("QU\r\r\nJD", "QU\rJD"),
+            ("QU JD\n", "QU JD"), ("\n", ""), ("QUJD\r", "QUJD\r"), ("", ""),
+        ])
+    func lineBreaks(text: String, digits: String) {
+        #expect(Base64.withoutLineBreaks(Array(text.utf8)[...]).elementsEqual(digits.utf8))
     }
 }
 

@@ -39,6 +39,9 @@ enum DocumentVectors {
         case "unpadded": text.replacing("=", with: "")
         case "padded": text + "="
         case "lines": String(text.enumerated().flatMap { $0 % 76 == 75 ? [$1, "\n"] : [$1] })
+        case "CRLF": text.replacing("\n", with: "\r\n")
+        case "CR": text.replacing("\n", with: "\r")
+        case "folded": text.replacing("\n", with: " ")
         case "percent": Fixtures.percentEncoded(text)
         case "lower": text.replacing(try Regex("%[0-9A-F]{2}")) { String($0.output[0].substring ?? "").lowercased() }
         // As forms do: a space is a plus sign.

@@ -4,7 +4,7 @@ package import TokenXML
 /// Why no signature and signed bytes could be taken from the input.
 ///
 /// Cases carry positions, names, counts and Adobe's error code; of the input's other bytes they carry at most the first
-/// four.
+/// four, or one that Base64 does not have.
 ///
 /// The enum is indirect, so that a result is no larger than a reference: most envelopes open.
 package indirect enum EnvelopeError: Error, Equatable, Sendable {
@@ -49,7 +49,7 @@ extension EnvelopeError {
             "it is wrapped twice in a layer of the kind \(layer.rawValue); expected at most one"
         case .percentEncoding(let offset):
             "an incomplete percent-escape at byte \(offset); expected % and two hex digits"
-        case .wrapperBase64(let problem): "the Base64 around the token: \(problem.message)"
+        case .wrapperBase64(let problem): "the Base64 around the token: \(problem.reason)"
         case .document(let kind, let problem): "\(kind) that cannot be read: \(problem.message)"
         case .documentField(let refusal): refusal.message
         case .denied(let code):
@@ -60,7 +60,7 @@ extension EnvelopeError {
         case .noPayload: "nothing that is signed follows the second <signatureInfo>; expected <authToken>"
         case .noSignature: "no signature between the two <signatureInfo> tags: the token is unsigned"
         case .secondSignature: "a second signature follows the first; expected <authToken>"
-        case .signatureBase64(let problem): "the signature's Base64: \(problem.message)"
+        case .signatureBase64(let problem): "the signature's Base64: \(problem.reason)"
         }
     }
 
@@ -86,15 +86,6 @@ extension EnvelopeError.DocumentError {
         case .xml(let refusal): "it \(refusal.message)"
         case .json(let problem): problem.reason
         case .unexpected(let what): "it has \(what)"
-        }
-    }
-}
-
-extension Base64Error {
-    fileprivate var message: String {
-        switch self {
-        case .strayByte: "\(reason) (a space there was a '+': percent-encode it as %2B)"
-        case .wrongLength, .nonZeroPadBits: reason
         }
     }
 }

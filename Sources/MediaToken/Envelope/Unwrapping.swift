@@ -46,6 +46,8 @@ private enum Wrapping {
             self = .xmlDocument
         case UInt8(ascii: "{"):
             self = .jsonDocument
+        case 0xEF where text.dropping("\u{FEFF}")?.trimmingWhiteSpace().first == UInt8(ascii: "{"):
+            self = .jsonDocument
         case UInt8(ascii: "%"):
             self = .percent
         case UInt8(ascii: "P") where text.begins(with: Self.base64Marker):
@@ -103,10 +105,11 @@ private enum Wrapping {
     }
 
     private static func decodeBase64(_ text: ArraySlice<UInt8>) throws(EnvelopeError) -> ArraySlice<UInt8> {
+        let digits = Base64.withoutLineBreaks(text)
         // Base64 takes four digits for three bytes.
-        let head = text.prefix((TokenEnvelope.headLength + 2) / 3 * 4)
-        try checkHead(head, of: text, decode: decodeBase64Digits)
-        return try decodeBase64Digits(text)
+        let head = digits.prefix((TokenEnvelope.headLength + 2) / 3 * 4)
+        try checkHead(head, of: digits, decode: decodeBase64Digits)
+        return try decodeBase64Digits(digits)
     }
 
     private static func decodeBase64Digits(_ text: ArraySlice<UInt8>) throws(EnvelopeError) -> ArraySlice<UInt8> {

@@ -89,10 +89,10 @@ struct DialectValues {
             throw .invalid("the \(name) is empty or cannot be decoded; expected UTF-8, as \(place.text)")
         }
         guard place.isBase64 else { return value }
+        let digits = Base64.withoutLineBreaks(Array(value.utf8)[...])
         let bytes: [UInt8]
-        do { bytes = try Base64.decode(Array(value.utf8)[...], alphabet: .standard, padding: .optional) } catch {
-            throw .invalid(
-                "the \(name) is no Base64: \(error.reason); expected it without line breaks, as \(place.text)")
+        do { bytes = try Base64.decode(digits, alphabet: .standard, padding: .optional) } catch {
+            throw .invalid("the \(name) is no Base64: \(error.reason); expected it as \(place.text)")
         }
         guard !bytes.isEmpty, let decoded = String(validating: bytes, as: UTF8.self) else {
             throw .invalid("the \(name) is Base64 of bytes that are not UTF-8; expected UTF-8, as \(place.text)")

@@ -136,8 +136,8 @@ extension CaptureHistory.Call {
 }
 
 extension CapturedCall {
-    fileprivate var startTime: Timestamp? { started.flatMap(Timestamp.init(archived:)) }
-    fileprivate var answerTime: Timestamp? { answered.flatMap(Timestamp.init(httpDate:)) }
+    fileprivate var startTime: Timestamp? { started.flatMap { Timestamp(reading: $0) } }
+    fileprivate var answerTime: Timestamp? { answered.flatMap { Timestamp(reading: $0) } }
 }
 
 extension CaptureHistory.Token {

@@ -10,8 +10,9 @@ struct TimeOptions {
         options: [
             CommandOption(
                 "at", "TIME",
-                "Check as of TIME: ISO 8601 (UTC without an offset), 'yyyy-MM-dd HH:mm:ss Z', seconds or milliseconds since "
-                    + "1970, now, -5m for five minutes ago (s, m, h, d; + for later), or issued for the token's own issue time"
+                "Check as of TIME: a date as a token, a log, journalctl or an HTTP header has it (UTC without an offset), seconds or "
+                    + "milliseconds since 1970, now, -5m for five minutes ago (s, m, h, d; + for later), or issued for the token's "
+                    + "own issue time"
             )
         ] + settings.map(\.option))
 

@@ -122,11 +122,11 @@ private struct ChunkReader {
 
 /// Splits an input into tokens: one per line, except for tokens that span several lines.
 ///
-/// Clear text may contain line breaks inside an MRSS resource, and documents are often printed over several lines. Each
-/// of these forms has its own beginning, and continues up to the line that ends it.
+/// Clear text may contain line breaks inside an MRSS resource, documents are often printed over several lines, and encoders break
+/// Base64 into lines. Each of these forms has its own beginning, and continues up to the line that ends it.
 struct TokenSplitter {
     private enum Form: CaseIterable {
-        case clearText, xmlDocument, jsonDocument
+        case clearText, base64, xmlDocument, jsonDocument
 
         init?(beginning line: ArraySlice<UInt8>) {
             let line = line.drop(while: \.isASCIIWhiteSpace)
@@ -140,18 +140,56 @@ struct TokenSplitter {
         private var beginnings: [String] {
             switch self {
             case .clearText: ["<signatureInfo>"]
+            case .base64: ["PHNpZ25hdHVyZUluZm8"]
             case .xmlDocument: ["<play", "<?xml"]
-            case .jsonDocument: ["{"]
+            case .jsonDocument: ["{", "\u{FEFF}{"]
             }
         }
+    }
 
-        /// Whether `line` ends the token. JSON ends on its first line, or at a brace that is not indented.
-        func isEnded(by line: ArraySlice<UInt8>, isFirst: Bool) -> Bool {
-            switch self {
-            case .clearText: line.ends(with: "Token>")
-            case .xmlDocument: line.ends(with: "</play>")
-            case .jsonDocument: isFirst ? line.ends(with: "}") : line.first == UInt8(ascii: "}")
+    /// A token of one or more lines.
+    private struct Begun {
+        private let form: Form
+        private(set) var text: [UInt8]
+        /// The length of the first line. Encoders of Base64 give it to all lines but the last.
+        private let width: Int
+        private(set) var isEnded: Bool
+
+        init?(with line: ArraySlice<UInt8>) {
+            guard let form = Form(beginning: line) else { return nil }
+            (self.form, text, width) = (form, Array(line), line.withoutReturn.count)
+            isEnded =
+                switch form {
+                case .clearText: line.ends(with: "Token>")
+                case .base64:
+                    !line.isBase64 || line.ends(with: "=") || line.withoutReturn.decodedEnd.ends(with: "Token>")
+                case .xmlDocument: line.ends(with: "</play>")
+                case .jsonDocument: line.ends(with: "}")
+                }
+        }
+
+        /// Takes the next line, unless another token begins there or it is no line of Base64. A line inside a document may begin
+        /// like a token, and JSON of several lines ends at a brace that is not indented.
+        ///
+        /// - Returns: Whether the line belongs to this token.
+        mutating func append(_ line: ArraySlice<UInt8>) -> Bool {
+            let count = line.withoutReturn.count
+            switch form {
+            case .clearText: guard Form(beginning: line) == nil else { return false }
+            case .base64: guard Form(beginning: line) == nil, line.isBase64, count <= width else { return false }
+            case .xmlDocument, .jsonDocument: break
             }
+            text.append(TokenSplitter.newline)
+            text += line
+            isEnded =
+                switch form {
+                case _ where text.count > RawToken.sizeLimit: true
+                case .clearText: line.ends(with: "Token>")
+                case .base64: count < width
+                case .xmlDocument: line.ends(with: "</play>")
+                case .jsonDocument: line.first == UInt8(ascii: "}")
+                }
+            return true
         }
     }
 
@@ -159,7 +197,7 @@ struct TokenSplitter {
     private(set) var count = 0
 
     private var unread: [UInt8] = []
-    private var begun: (form: Form, text: [UInt8])?
+    private var begun: Begun?
 
     private static let newline = UInt8(ascii: "\n")
 
@@ -186,20 +224,18 @@ struct TokenSplitter {
     }
 
     private mutating func take(line: ArraySlice<UInt8>) -> [RawToken] {
-        let form = Form(beginning: line)
-        // A line inside a document may begin like a token; clear text ends where another token begins.
-        if begun?.form == .clearText, form != nil || line.starts(with: "PHNpZ25hdHVyZUluZm8".utf8) {
-            return endBegun() + take(line: line)
+        guard var token = begun else {
+            guard let token = Begun(with: line) else {
+                return line.allSatisfy(\.isASCIIWhiteSpace) ? [] : [RawToken(Array(line))]
+            }
+            begun = token
+            return token.isEnded ? endBegun() : []
         }
-        if let current = begun?.form {
-            begun?.text.append(Self.newline)
-            begun?.text.append(contentsOf: line)
-            let isTooLong = begun.map { $0.text.count > RawToken.sizeLimit } ?? false
-            return isTooLong || current.isEnded(by: line, isFirst: false) ? endBegun() : []
-        }
-        guard let form else { return line.allSatisfy(\.isASCIIWhiteSpace) ? [] : [RawToken(Array(line))] }
-        begun = (form, Array(line))
-        return form.isEnded(by: line, isFirst: true) ? endBegun() : []
+        // The text has one owner while it grows.
+        begun = nil
+        guard token.append(line) else { return [RawToken(token.text)] + take(line: line) }
+        begun = token
+        return token.isEnded ? endBegun() : []
     }
 
     private mutating func endBegun() -> [RawToken] {
@@ -213,5 +249,21 @@ extension ArraySlice<UInt8> {
     fileprivate func ends(with text: String) -> Bool {
         guard let last = lastIndex(where: { !$0.isASCIIWhiteSpace }) else { return false }
         return self[...last].suffix(text.utf8.count).elementsEqual(text.utf8)
+    }
+
+    fileprivate var withoutReturn: ArraySlice<UInt8> { last == 0x0D ? dropLast() : self }
+
+    /// Whether the line may be one of a token in Base64.
+    fileprivate var isBase64: Bool {
+        !withoutReturn.isEmpty && withoutReturn.allSatisfy { $0.isLetterOrDigit || "+/-_=".utf8.contains($0) }
+    }
+
+    /// The end of what a text in Base64 stands for; nothing if its end is not that of one.
+    fileprivate var decodedEnd: ArraySlice<UInt8> {
+        let digits = suffix(16 + count % 4)
+        let decoded = [.standard, .urlSafe].lazy.compactMap { (alphabet: Base64Alphabet) in
+            try? Base64.decode(digits, alphabet: alphabet, padding: .optional)
+        }
+        return decoded.first?[...] ?? []
     }
 }
