@@ -21,11 +21,11 @@ final class CaptureReader {
     private static let keptLimit = 1 << 20
 
     /// - Parameter read: returns the next bytes of the capture, and none at its end.
-    init(_ read: @escaping () -> [UInt8]) {
+    init(_ budget: CaptureBudget, _ read: @escaping () -> [UInt8]) {
         self.read = read
         has(4)
         if Inflation.unpacks(chunk) {
-            let packed = Inflation(chunk, limit: TokenFinder.unpackedLimit, then: read)
+            let packed = Inflation(chunk, budget, then: read)
             (self.read, chunk, isAtEnd, way) = ({ packed.next() ?? [] }, [], false, [Inflation.name])
             has(4)
         }

@@ -1,5 +1,7 @@
 /// Searches all of a capture again, without what it may be written in, if no complete token was found in it as it is.
-enum CaptureRetry {
+struct CaptureRetry {
+    let budget: CaptureBudget
+
     /// The length of a text that is small enough to take two wrappings off.
     private static let twoLimit = 1 << 17
 
@@ -7,28 +9,28 @@ enum CaptureRetry {
     /// a short text, two of them.
     ///
     /// - Returns: What was found then; nothing if no token comes out.
-    static func findings(in text: ArraySlice<UInt8>, at place: CaptureSearch.Place) -> [Finding] {
+    func findings(in text: ArraySlice<UInt8>, at place: CaptureSearch.Place) -> [Finding] {
         // What a reader of documents leaves out, such as what tools add to a call, is there as it is.
         let asItIs = findings(searching: text, at: place)
         if asItIs.contains(where: \.isPlainToken) { return asItIs }
         let unpacked = unpacked(text, at: place)
-        return unpacked.isEmpty ? findings(in: text, at: place, count: text.count <= twoLimit ? 2 : 1) : unpacked
+        return unpacked.isEmpty ? findings(in: text, at: place, count: text.count <= Self.twoLimit ? 2 : 1) : unpacked
     }
 
     /// Searches each packed text within another one, as the body of an answer whose head is before it.
-    private static func unpacked(_ text: ArraySlice<UInt8>, at place: CaptureSearch.Place) -> [Finding] {
-        var (found, rest) = ([Finding](), text)
-        while let start = rest.firstRange(of: Inflation.gzipMagic)?.lowerBound {
-            let packed = Inflation(rest[start...], limit: text.count * Inflation.ratioLimit)
-            let lines = place.lines.count(in: text, text.startIndex..<start)
-            found += findings(
-                searching: packed.all()[...], at: place.advanced(by: lines).inside(Inflation.name, isUnpacked: true))
+    private func unpacked(_ text: ArraySlice<UInt8>, at place: CaptureSearch.Place) -> [Finding] {
+        var (found, rest, place, counted) = ([Finding](), text, place, text.startIndex)
+        while let start = rest.firstRange(of: Inflation.gzipMagic)?.lowerBound, !budget.isExceeded {
+            let packed = Inflation(rest[start...], budget)
+            place = place.advanced(by: place.lines.count(in: text, counted..<start))
+            counted = start
+            found += findings(searching: packed.all()[...], at: place.inside(Inflation.name))
             rest = packed.packed.startIndex > start ? packed.packed : rest[(start + 1)...]
         }
         return found
     }
 
-    private static func findings(
+    private func findings(
         in text: ArraySlice<UInt8>, at place: CaptureSearch.Place, count: Int
     ) -> [Finding] {
         let plain = Wrapping.formatting.remove(from: text)
@@ -38,7 +40,7 @@ enum CaptureRetry {
         if found.contains(where: \.isPlainToken) { return found }
         var unwrapped: [(text: [UInt8], place: CaptureSearch.Place)] = []
         var dumped: [Finding] = []
-        for step in steps {
+        for step in Self.steps {
             let inner = step.remove(plain[...])
             guard inner != plain else { continue }
             // Only the line breaks of the capture itself can be counted.
@@ -61,8 +63,8 @@ enum CaptureRetry {
         return dumped
     }
 
-    private static func findings(searching text: ArraySlice<UInt8>, at place: CaptureSearch.Place) -> [Finding] {
-        let search = CaptureSearch()
+    private func findings(searching text: ArraySlice<UInt8>, at place: CaptureSearch.Place) -> [Finding] {
+        let search = CaptureSearch(budget)
         search.search(text, at: place)
         return search.takeAll().findings
     }

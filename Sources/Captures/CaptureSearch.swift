@@ -10,16 +10,12 @@ final class CaptureSearch {
         var way: [String]
         var line: Int
         var lines = Lines.one
-        /// Whether the text was unpacked. What is packed within it is not unpacked again, which bounds the size.
-        var isUnpacked = false
 
-        func inside(_ steps: String..., lines: Lines = .one, isUnpacked: Bool = false) -> Place {
-            Place(way: way + steps, line: line, lines: lines, isUnpacked: self.isUnpacked || isUnpacked)
+        func inside(_ steps: String..., lines: Lines = .one) -> Place {
+            Place(way: way + steps, line: line, lines: lines)
         }
 
-        func advanced(by lines: Int) -> Place {
-            Place(way: way, line: line + lines, lines: self.lines, isUnpacked: isUnpacked)
-        }
+        func advanced(by lines: Int) -> Place { Place(way: way, line: line + lines, lines: self.lines) }
     }
 
     /// How the lines of a text and those of the capture belong together.
@@ -44,31 +40,32 @@ final class CaptureSearch {
     /// The number of layers within layers. A real capture has up to six.
     private static let depthLimit = 10
     private var depth: Int
+    private let budget: CaptureBudget
     /// The object whose value is searched; `nil` outside of documents.
     private var object: Facts.Object?
     private var origin = Finding.Origin()
 
-    init(depth: Int = 0) { self.depth = depth }
+    init(_ budget: CaptureBudget, depth: Int = 0) { (self.budget, self.depth) = (budget, depth) }
 
     /// Searches a text of any form.
     func search(_ text: ArraySlice<UInt8>, at place: Place) {
-        guard depth < Self.depthLimit else { return }
+        guard depth < Self.depthLimit, budget.pay(text.count) else { return }
         depth += 1
         defer { depth -= 1 }
         if var recoder = UTF16Recoder(beginning: text) {
             let recoded = recoder.recode(Array(text)) + recoder.recode([])
             return search(recoded[...], at: place.inside(UTF16Recoder.name))
         }
-        if !place.isUnpacked, Inflation.unpacks(text) {
-            let inflation = Inflation(text, limit: text.count * Inflation.ratioLimit)
+        if Inflation.unpacks(text) {
+            let inflation = Inflation(text, budget)
             let unpacked = inflation.all()
-            if !inflation.isComplete, inflation.limit == 0 {
+            if inflation.isCut {
                 let way = (place.way + [Inflation.name]).joined(separator: " › ")
                 unread.append("line \(place.line), \(way): only the first \(unpacked.count) bytes were searched")
             }
             // A text may begin with the same bytes.
             guard unpacked.isEmpty else {
-                return search(unpacked[...], at: place.inside(Inflation.name, isUnpacked: true))
+                return search(unpacked[...], at: place.inside(Inflation.name))
             }
         }
         let first = text.first { !$0.isASCIIWhiteSpace }
@@ -83,7 +80,7 @@ final class CaptureSearch {
     ///
     /// - Returns: The position up to which the text was searched.
     private func walk(_ text: ArraySlice<UInt8>, at place: Place) -> Int {
-        let search = CaptureSearch(depth: depth)
+        let search = CaptureSearch(budget, depth: depth)
         let reader = CaptureReader(text)
         var walker = JSONWalker(reader, limit: .max) { path, value, line in
             var place = place

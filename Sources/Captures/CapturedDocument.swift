@@ -2,7 +2,7 @@
 final class CapturedDocument {
     private let place: CaptureSearch.Place
     private let use: (TokenFinder.Part) -> Void
-    private let search = CaptureSearch()
+    private let search: CaptureSearch
     private var entry: (path: ArraySlice<JSONWalker.Step>, line: Int)?
     /// The number of the current entry, over all archives of the document; 0 outside of archives.
     private(set) var number = 0
@@ -13,8 +13,8 @@ final class CapturedDocument {
     /// The item of the array that the document is; `nil` if it is none.
     private var item: JSONWalker.Step?
 
-    init(at place: CaptureSearch.Place, _ use: @escaping (TokenFinder.Part) -> Void) {
-        (self.place, self.use) = (place, use)
+    init(at place: CaptureSearch.Place, _ budget: CaptureBudget, _ use: @escaping (TokenFinder.Part) -> Void) {
+        (self.place, self.use, search) = (place, use, CaptureSearch(budget))
     }
 
     /// Takes one value of the document.

@@ -8,9 +8,8 @@ final class Inflation {
     // 78 5E is left out: it is the text `x^`.
     private static let magics: [[UInt8]] = [gzipMagic, [0x78, 0x9C], [0x78, 0xDA], [0x78, 0x01]]
     private static let outputSize = 1 << 18
-    /// How many times longer than the packed bytes a text within a capture may become. Captures pack by 10 to 20, logs that repeat
-    /// a line by more.
-    static let ratioLimit = 100
+    /// The length up to which a text within a capture, which is held in memory, is unpacked.
+    private static let textLimit = 1 << 25
 
     private let read: () -> [UInt8]
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
@@ -20,18 +19,24 @@ final class Inflation {
     private(set) var isComplete = false
     /// The packed bytes that were read and not used.
     private(set) var packed: ArraySlice<UInt8>
-    /// The number of unpacked bytes that may still be returned.
-    private(set) var limit: Int
+    private let budget: CaptureBudget
+    /// Whether more could have been unpacked, and would have cost too much.
+    private(set) var isCut = false
 
     /// - Parameters:
     ///   - packed: the first packed bytes.
     ///   - isRaw: whether they have no header, as in a ZIP archive.
     ///   - read: returns the next packed bytes, and none at their end.
-    init(_ packed: ArraySlice<UInt8>, isRaw: Bool = false, limit: Int, then read: @escaping () -> [UInt8] = { [] }) {
-        (self.packed, self.isRaw, self.limit, self.read) = (packed, isRaw, limit, read)
+    init(
+        _ packed: ArraySlice<UInt8>, isRaw: Bool = false, _ budget: CaptureBudget,
+        then read: @escaping () -> [UInt8] = { [] }
+    ) {
+        (self.packed, self.isRaw, self.budget, self.read) = (packed, isRaw, budget, read)
         stream.initialize(to: z_stream())
         let window = isRaw ? -MAX_WBITS : MAX_WBITS + 32
-        isOpen = inflateInit2_(stream, window, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
+        isOpen =
+            budget.pay(CaptureBudget.attempt)
+            && inflateInit2_(stream, window, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
     }
 
     deinit {
@@ -42,20 +47,24 @@ final class Inflation {
     /// Whether bytes begin as gzip or zlib does.
     static func unpacks(_ bytes: ArraySlice<UInt8>) -> Bool { magics.contains { bytes.starts(with: $0) } }
 
-    /// All unpacked bytes that are left.
+    /// All unpacked bytes of a text within a capture.
     func all() -> [UInt8] {
         var text: [UInt8] = []
-        while let more = next() { text += more }
+        while text.count < Self.textLimit, let more = next() { text += more }
+        isCut = isCut || isOpen && text.count >= Self.textLimit
         return text
     }
 
     /// The next unpacked bytes; `nil` at the end, and where the rest cannot be unpacked.
     func next() -> [UInt8]? {
-        while isOpen, limit > 0 {
+        while isOpen {
             if packed.isEmpty { packed = read()[...] }
             guard !packed.isEmpty else { return nil }
-            let text = [UInt8](unsafeUninitializedCapacity: min(limit, Self.outputSize)) { inflate(into: $0, &$1) }
-            limit -= text.count
+            let text = [UInt8](unsafeUninitializedCapacity: Self.outputSize) { inflate(into: $0, &$1) }
+            guard budget.pay(text.count) else {
+                (isCut, isOpen) = (true, false)
+                return nil
+            }
             if !text.isEmpty { return text }
         }
         return nil

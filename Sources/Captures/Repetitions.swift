@@ -12,7 +12,9 @@ struct Repetitions {
     private var inRecord: [Record: Int] = [:]
     /// How often a token was new in a record, or in one that is within it.
     private var within: [Record: Int] = [:]
-    private var grants: [String] = []
+    private var grants: Set<ArraySlice<UInt8>> = []
+    /// The grants without the name before their first equals sign.
+    private var unnamedGrants: Set<ArraySlice<UInt8>> = []
 
     private struct Token: Hashable {
         let clearText: [UInt8]
@@ -39,9 +41,12 @@ struct Repetitions {
             return isNew(Token(clearText: readings.first?.clearText ?? [], isSent: finding.isSent == true), in: finding)
         case .grant(let text):
             // A list of parameters has the value alone, without the name that it has in the URL.
-            guard !grants.contains(where: { $0.hasSuffix(text) || text.hasSuffix($0) }) else { return false }
-            grants.append(text)
-            return true
+            let grant = Array(text.utf8)[...]
+            let unnamed = grant.drop { $0 != UInt8(ascii: "=") }.dropFirst()
+            let isKnown = grants.contains(grant) || grants.contains(unnamed) || unnamedGrants.contains(grant)
+            grants.insert(grant)
+            unnamedGrants.insert(unnamed)
+            return !isKnown
         case .error: return true
         }
     }

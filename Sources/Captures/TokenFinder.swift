@@ -14,7 +14,8 @@ internal import TextEncodings
 /// 3. *The whole capture.* If it is short and no complete token was found, ``CaptureRetry`` takes off all of it what shows nowhere
 ///    at a token: a dump, the prefixes of a log. A value inside a HAR entry is not tried again.
 ///
-/// A large capture is read once, in pieces, and takes time in proportion to its length. gzip and ZIP are unpacked on the way.
+/// A large capture is read once, in pieces. gzip and ZIP are unpacked on the way. All stages pay from one ``CaptureBudget``, so that the
+/// time is in proportion to the capture's length.
 package struct TokenFinder {
     /// A part of a capture.
     package enum Part: Sendable {
@@ -45,8 +46,6 @@ package struct TokenFinder {
     private var overlap: Int { pieceSize / 4 }
     /// The number of bytes before a piece that are kept: a playback grant is found by a word at its end.
     private var context: Int { min(GrantText.limit, pieceSize / 8) }
-    /// The length up to which a capture is unpacked: a gigabyte, which a few megabytes may claim to hold.
-    static let unpackedLimit = 1 << 30
     /// The number of archives within archives.
     private static let archiveLimit = 3
 
@@ -60,14 +59,25 @@ package struct TokenFinder {
     ///   - read: returns the next bytes of the capture, and none at its end.
     ///   - use: takes each part as soon as it was read.
     package func search(_ read: @escaping () -> [UInt8], _ use: (Part) -> Void) {
-        search(read, inside: [], use)
+        let budget = CaptureBudget()
+        func next() -> [UInt8] {
+            let bytes = read()
+            budget.add(read: bytes.count)
+            return bytes
+        }
+        search(next, inside: [], budget, use)
+        guard budget.isExceeded else { return }
+        let excess = "what is packed or encoded in it comes to more than \(budget.allowed) bytes"
+        use(.unread("not all of it was searched: \(excess)"))
     }
 
-    private func search(_ read: @escaping () -> [UInt8], inside way: [String], _ use: (Part) -> Void) {
-        let reader = CaptureReader(read)
+    private func search(
+        _ read: @escaping () -> [UInt8], inside way: [String], _ budget: CaptureBudget, _ use: (Part) -> Void
+    ) {
+        let reader = CaptureReader(budget, read)
         let place = CaptureSearch.Place(way: way + reader.way, line: 1, lines: .ofCapture)
         if way.count < 2 * Self.archiveLimit, reader.ahead(ZIPArchive.magic.count).elementsEqual(ZIPArchive.magic) {
-            return searchArchive(reader, at: place, use)
+            return searchArchive(reader, at: place, budget, use)
         }
         var (waiting, isFound) = ([Part](), false)
         func take(_ part: Part) {
@@ -77,18 +87,21 @@ package struct TokenFinder {
             waiting.forEach(use)
             waiting = []
         }
-        searchOnce(reader, at: place, take)
+        searchOnce(reader, at: place, budget, take)
         if !isFound, let kept = reader.kept {
-            waiting = Self.parts(waiting, with: CaptureRetry.findings(in: kept[...], at: place))
+            let retry = CaptureRetry(budget: budget)
+            waiting = Self.parts(waiting, with: retry.findings(in: kept[...], at: place))
         }
         waiting.forEach(use)
     }
 
     /// Searches each file of a ZIP archive as a capture of its own.
-    private func searchArchive(_ reader: CaptureReader, at place: CaptureSearch.Place, _ use: (Part) -> Void) {
-        let archive = ZIPArchive(limit: Self.unpackedLimit) { Array(reader.take(pieceSize)) }
+    private func searchArchive(
+        _ reader: CaptureReader, at place: CaptureSearch.Place, _ budget: CaptureBudget, _ use: (Part) -> Void
+    ) {
+        let archive = ZIPArchive(budget) { Array(reader.take(pieceSize)) }
         archive.unpack { name, read in
-            search(read, inside: place.way + [ZIPArchive.name, name], use)
+            search(read, inside: place.way + [ZIPArchive.name, name], budget, use)
         } skip: { name, reason in
             use(.unread("\(name) in the ZIP archive was not searched: \(reason)"))
         }
@@ -111,13 +124,15 @@ package struct TokenFinder {
         return read + (tokens.isEmpty ? [] : [.findings(Array(tokens))])
     }
 
-    private func searchOnce(_ reader: CaptureReader, at place: CaptureSearch.Place, _ use: (Part) -> Void) {
+    private func searchOnce(
+        _ reader: CaptureReader, at place: CaptureSearch.Place, _ budget: CaptureBudget, _ use: (Part) -> Void
+    ) {
         while true {
             while reader.peek?.isASCIIWhiteSpace == true { reader.skip() }
             guard reader.peek == UInt8(ascii: "{") || reader.peek == UInt8(ascii: "[") else { break }
-            guard searchDocument(reader, at: place, use) else { break }
+            guard searchDocument(reader, at: place, budget, use) else { break }
         }
-        searchText(reader, at: place, use)
+        searchText(reader, at: place, budget, use)
     }
 
     /// Searches a capture that is in memory.
@@ -129,9 +144,11 @@ package struct TokenFinder {
     /// Searches one JSON document.
     ///
     /// - Returns: Whether it was one to its end.
-    private func searchDocument(_ reader: CaptureReader, at place: CaptureSearch.Place, _ use: (Part) -> Void) -> Bool {
+    private func searchDocument(
+        _ reader: CaptureReader, at place: CaptureSearch.Place, _ budget: CaptureBudget, _ use: (Part) -> Void
+    ) -> Bool {
         withoutActuallyEscaping(use) { use in
-            let document = CapturedDocument(at: place, use)
+            let document = CapturedDocument(at: place, budget, use)
             var walker = JSONWalker(reader, limit: pieceSize, document.take)
             let isWhole = walker.walk()
             let entry = document.number
@@ -144,8 +161,10 @@ package struct TokenFinder {
     }
 
     /// Searches what is left as text, piece by piece.
-    private func searchText(_ reader: CaptureReader, at place: CaptureSearch.Place, _ use: (Part) -> Void) {
-        let search = CaptureSearch()
+    private func searchText(
+        _ reader: CaptureReader, at place: CaptureSearch.Place, _ budget: CaptureBudget, _ use: (Part) -> Void
+    ) {
+        let search = CaptureSearch(budget)
         var (piece, begin, place) = ([UInt8](), 0, place)
         place.line = reader.line
         while reader.peek != nil || begin < piece.count {

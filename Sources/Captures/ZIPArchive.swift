@@ -9,13 +9,11 @@ final class ZIPArchive {
 
     private let read: () -> [UInt8]
     private var packed: ArraySlice<UInt8> = []
-    private var limit: Int
+    private let budget: CaptureBudget
 
-    /// - Parameters:
-    ///   - limit: the number of unpacked bytes of all files after which the rest is left out.
-    ///   - read: returns the next bytes of the archive, and none at its end.
-    init(limit: Int, _ read: @escaping () -> [UInt8]) {
-        (self.limit, self.read) = (limit, read)
+    /// - Parameter read: returns the next bytes of the archive, and none at its end.
+    init(_ budget: CaptureBudget, _ read: @escaping () -> [UInt8]) {
+        (self.budget, self.read) = (budget, read)
     }
 
     /// Unpacks the files.
@@ -24,7 +22,7 @@ final class ZIPArchive {
     ///   - use: takes a file's name, and what returns its next bytes.
     ///   - skip: takes the name of a file that cannot be unpacked, and why.
     func unpack(_ use: (String, @escaping () -> [UInt8]) -> Void, skip: (String, String) -> Void) {
-        while findHeader() {
+        while budget.pay(CaptureBudget.attempt), findHeader() {
             let header = Array(packed.prefix(Self.headerSize))
             func number(at position: Int) -> Int { Int(header[position]) | Int(header[position + 1]) << 8 }
             let (flags, method, nameLength) = (number(at: 6), number(at: 8), number(at: 26))
@@ -40,19 +38,18 @@ final class ZIPArchive {
                 skip(name, "it is encrypted")
                 drop(size)
             case 0:
-                var left = min(size, limit)
-                limit -= left
+                var left = size
                 use(name) {
                     let part = self.take(left)
                     left -= part.count
                     return part
                 }
             case 8:
-                let inflation = Inflation(packed, isRaw: true, limit: limit, then: read)
+                let inflation = Inflation(packed, isRaw: true, budget, then: read)
                 use(name) { inflation.next() ?? [] }
                 while inflation.next() != nil {}
-                if !inflation.isComplete { skip(name, "it is damaged or too long") }
-                (packed, limit) = (inflation.packed, inflation.limit)
+                if !inflation.isComplete { skip(name, inflation.isCut ? "it is too long" : "it is damaged") }
+                packed = inflation.packed
             default:
                 skip(name, "it is packed by method \(method)")
                 drop(size)

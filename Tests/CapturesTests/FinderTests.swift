@@ -1,7 +1,8 @@
-import Captures
 import Foundation
 import TestSupport
 import Testing
+
+@testable import Captures
 
 @Suite struct FinderTests {
     @Test("A token is found in each form that people have", arguments: Form.all)
@@ -163,21 +164,69 @@ import Testing
         #expect(found.map(\.line) == [begin, begin + count, begin + 2 * count])
     }
 
-    @Test("A packed text is unpacked up to a limit, and what is packed in it is not")
+    @Test("A packed text is unpacked up to a limit, and what comes behind it is still found")
     func bombs() throws {
-        let command = "(printf '%s ' '\(Form.token)'; head -c 3000000 /dev/zero; printf '%s' '\(Form.token)') | gzip"
-        let bomb = try Program("sh").succeed(["-c", command + " | base64 -w0"])
-        let text = Array(#"{"a":"\#(bomb)"}"#.utf8) + Array("\n\(bomb)\n".utf8)
-        #expect(tokens(in: text).count == 2)
-        var unread: [String] = []
-        TokenFinder().search(text) { part in if case .unread(let reason) = part { unread.append(reason) } }
-        try #require(unread.count == 2)
-        #expect(unread[0].hasPrefix("line 1, a › Base64 › gzip: only the first "), "\(unread)")
-        #expect(unread[1].hasPrefix("line 2, Base64 › gzip: only the first "), "\(unread)")
+        func bomb(_ megabytes: Int, _ then: String) throws -> String {
+            let zeros = "head -c \(megabytes)000000 /dev/zero"
+            let command = "(printf '%s ' '\(Form.token)'; \(zeros); printf '%s' '\(Form.token)') | gzip"
+            return try Program("sh").succeed(["-c", command + then + " | base64 -w0"])
+        }
+        let (short, long) = (try bomb(3, ""), try bomb(80, ""))
+        #expect(tokens(in: Array("\(short)\n\(try bomb(3, " | gzip"))\n".utf8)).count == 4)
+        let text = Array(#"{"a":"\#(long)"}"#.utf8) + Array("\n\(short)\n\(Form.token)\n".utf8)
+        #expect(tokens(in: text).count == 4)
+        #expect(unread(in: text).first?.hasPrefix("line 1, a › Base64 › gzip: only the first ") == true)
         // A file is the capture itself, and read to its end.
-        #expect(tokens(in: Array(try #require(Data(base64Encoded: bomb)))).count == 2)
-        let inner = try Program("sh").succeed(["-c", command + " | gzip | base64 -w0"])
-        #expect(tokens(in: Array(inner.utf8)).isEmpty)
+        #expect(tokens(in: Array(try #require(Data(base64Encoded: short)))).count == 2)
+    }
+
+    private func unread(in capture: [UInt8]) -> [String] {
+        var unread: [String] = []
+        TokenFinder().search(capture) { part in if case .unread(let reason) = part { unread.append(reason) } }
+        return unread
+    }
+
+    /// Without one budget, the first of these takes time that grows with the square of its length, and the second never ends.
+    @Test(
+        "a small capture that would cost without end ends, and says what was left out",
+        arguments: [
+            "python3 -c 'import sys; sys.stdout.buffer.write(bytes([120, 10, 0x1F, 0x8B, 8]) * 100000)'",
+            """
+            python3 -c 'import io, sys, zipfile
+            def archive(files):
+                out = io.BytesIO(); z = zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED)
+                for name, text in files: z.writestr(name, text)
+                z.close(); return out.getvalue()
+            inner = archive([("zeros", bytes(20000000))])
+            for _ in range(2): inner = archive([(str(n), inner) for n in range(30)])
+            sys.stdout.buffer.write(inner)'
+            """,
+            "python3 -c 'import sys; sys.stdout.buffer.write((b\"PK\\3\\4\" + bytes(26)) * 40000)'",
+        ])
+    func withoutEnd(command: String) throws {
+        let capture = try Program("sh").succeed(["-c", command + " | base64 -w0"])
+        let reasons = unread(in: Array(try #require(Data(base64Encoded: capture))))
+        #expect(reasons.last?.hasPrefix("not all of it was searched: ") == true, "\(reasons.suffix(3))")
+    }
+
+    @Test("what a budget allows grows with what was read, up to a limit, and no price is paid twice")
+    func budget() {
+        let budget = CaptureBudget()
+        let least = budget.allowed
+        #expect(budget.pay(least) && !budget.pay(1) && budget.isExceeded && budget.spent == least)
+        budget.add(read: 10)
+        #expect(budget.allowed == least + 1000 && budget.pay(1000) && !budget.pay(1))
+        budget.add(read: 1 << 40)
+        #expect(budget.allowed == 1 << 31)
+    }
+
+    @Test("of many grants, each is found once, with the name of its parameter or without")
+    func manyGrants() {
+        let grants = (1000..<4000).map { "exp=1700000000~acl=/\($0)*~hmac=\(String(repeating: "0", count: 60))\($0)" }
+        let items = grants.map { #"{"url":"https://a.example/?hdnts=\#($0)","value":"\#($0)"}"# }
+        var found = 0
+        TokenFinder().search(Array("{\"a\":[\(items.joined(separator: ","))]}".utf8)) { found += $0.findings.count }
+        #expect(found == grants.count)
     }
 
     @Test("What an archive has beside a token is searched too, or said not to be")
