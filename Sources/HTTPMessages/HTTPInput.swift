@@ -1,3 +1,5 @@
+internal import TextEncodings
+
 /// The bytes of a connection that have come and belong to no request that was handed out.
 struct HTTPInput: Sendable {
     private var bytes: [UInt8] = []
@@ -37,8 +39,14 @@ struct HTTPInput: Sendable {
             searched = position - start
             guard count <= limit else { throw tooLong() }
             return nil
-        case .broken:
-            throw .ambiguous("a line of the request holds a control character, or does not end with CR and LF")
+        case .broken(let byte):
+            let fault =
+                switch byte {
+                case 0x0A: "ends with LF alone; expected CR and LF"
+                case 0x0D: "holds a CR without LF"
+                default: "holds the control character \([byte].hexadecimal)"
+                }
+            throw .ambiguous("a line of the request \(fault)")
         case .ends(let position):
             let found = line..<(position - start)
             (line, searched) = (found.upperBound + 2, found.upperBound + 2)

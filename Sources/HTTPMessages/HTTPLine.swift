@@ -5,8 +5,8 @@ enum HTTPLine {
         case unfinished(Int)
         /// The line ends before this position, at which its CR and LF lie.
         case ends(Int)
-        /// The line has a control character, a CR without an LF, or an LF without a CR.
-        case broken
+        /// The line has this control character, which is a CR without an LF, an LF without a CR, or another one.
+        case broken(UInt8)
     }
 
     /// Looks for the end of a line.
@@ -19,8 +19,8 @@ enum HTTPLine {
             case UInt8(ascii: "\t"): position = control + 1
             case UInt8(ascii: "\r"):
                 guard control + 1 < bytes.count else { return .unfinished(control) }
-                return bytes[control + 1] == UInt8(ascii: "\n") ? .ends(control) : .broken
-            default: return .broken
+                return bytes[control + 1] == UInt8(ascii: "\n") ? .ends(control) : .broken(0x0D)
+            default: return .broken(bytes[control])
             }
         }
         return .unfinished(bytes.count)

@@ -43,7 +43,9 @@ extension Unicode.Scalar {
     fileprivate var isPlain: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
-        default: true
+        // A no-break space looks like a blank, and a Hangul filler like nothing.
+        case .spaceSeparator: self == " "
+        default: !properties.isDefaultIgnorableCodePoint
         }
     }
 

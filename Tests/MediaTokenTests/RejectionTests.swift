@@ -93,6 +93,25 @@ struct RejectionTests {
         arguments: [
             ("TNT", "tnt", "signed for resource 'tnt'; expected 'TNT'; they differ in case only"),
             (
+                "Caf\u{E9}", "Cafe\u{301}",
+                "signed for resource 'Cafe\u{301}'; expected 'Caf\u{E9}'; they differ in Unicode normalization only (an"
+            ),
+            (
+                "TNT\u{A0}HD", "TNT HD",
+                "signed for resource 'TNT HD'; expected 'TNT\\u{a0}HD'; first difference at byte 3: "
+                    + "expected '\\u{a0}HD' (U+00A0), signed ' HD'"
+            ),
+            (
+                "TNT\u{3164}", "TNT",
+                "signed for resource 'TNT'; expected 'TNT\\u{3164}'; first difference at byte 3: "
+                    + "expected '\\u{3164}' (U+3164), signed the end"
+            ),
+            (
+                "Caf\u{E9}", "Caf\u{E8}",
+                "signed for resource 'Caf\u{E8}'; expected 'Caf\u{E9}'; first difference at byte 3: "
+                    + "expected '\u{E9}' (U+00E9), signed '\u{E8}' (U+00E8)"
+            ),
+            (
                 "TNT", "TBS",
                 "signed for resource 'TBS'; expected 'TNT'; first difference at byte 1: expected 'NT', signed 'BS'"
             ),
@@ -108,6 +127,19 @@ struct RejectionTests {
         let wanted = Expectation(requestor: "MML", resource: expected)
         let message = try Mint.verifier().verify(Mint.token { $0.resource = signed }, for: wanted).message
         #expect(message.hasPrefix(begin), "\(message)")
+    }
+
+    @Test("a requestor and an MVPD that look like the expected ones are told by what alone differs")
+    func likeness() throws {
+        let requestor = try Mint.verifier().verify(Mint.token { $0.requestor = "mml" }).message
+        #expect(requestor == "signed for requestor 'mml'; expected 'MML'; they differ in case only")
+        let policy = VerificationPolicy(allowedMVPDs: ["MML": ["A", "T\u{E9}l\u{E9}"]])
+        let verifier = try Mint.verifier(policy: policy)
+        let mvpd = try verifier.verify(Mint.token { $0.mvpd = "Te\u{301}le\u{301}" }).message
+        #expect(mvpd.contains("; as for 'T\u{E9}l\u{E9}', they differ in Unicode normalization only"), "\(mvpd)")
+        let accents = String(repeating: "e\u{301}\u{316}", count: 2000)
+        let long = try Mint.verifier().verify(Mint.token { $0.resource = accents }).message
+        #expect(long.contains("first difference at byte 0"))
     }
 
     @Test("what a client put into a resource comes out short, in one line, and from where it differs")

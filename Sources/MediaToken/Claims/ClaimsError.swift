@@ -10,8 +10,8 @@ package enum ClaimsError: Error, Equatable, Sendable {
     case otherKind(TokenKind)
     case field(XMLFieldError)
     case otherCase(field: String)
-    case timeToLive
-    case date(field: String, form: String)
+    case timeToLive(String)
+    case date(field: String, text: String, form: String)
     case overflowingExpiry
 
     /// One line that says what was expected, what was found, and where.
@@ -28,8 +28,10 @@ package enum ClaimsError: Error, Equatable, Sendable {
                 + (lacksRequestor ? "; REST API v2 left it out before Adobe Pass 3.4.0 (September 2025)" : "")
         case .otherCase(let field):
             "<\(field)> is there in other upper and lower case; expected the name as it stands here"
-        case .timeToLive: "<ttl> is not a whole number of milliseconds from 1 to 9223372036854775807"
-        case .date(let field, let form): "<\(field)> is not a date of the form '\(form)'"
+        case .timeToLive(let text):
+            "<ttl> is '\(printable(text, limit: 40))'; expected a whole number of milliseconds from 1 to 9223372036854775807"
+        case .date(let field, let text, let form):
+            "<\(field)> is '\(printable(text, limit: 40))'; expected a date of the form '\(form)'"
         case .overflowingExpiry: "<ttl> puts the expiry beyond the year 9999"
         }
     }

@@ -18,7 +18,7 @@ package struct DeviceBoundClaims: Sendable {
         let expiryField: StaticString = elements.kind == .authentication ? "simpleTokenExpires" : "simpleTokenTTL"
         expiry = try elements.fields.filledText(expiryField).map { (text) throws(ClaimsError) in
             guard let date = TokenDate(text, form: .expiry) else {
-                throw .date(field: "\(expiryField)", form: TokenDate.Form.expiry.rawValue)
+                throw .date(field: "\(expiryField)", text: text, form: TokenDate.Form.expiry.rawValue)
             }
             return date
         }

@@ -93,7 +93,7 @@ extension FieldElements {
             throw .field(XMLFieldError(field.name, .missing))
         }
         guard let date = elements.withText(of: element, { TokenDate($0, form: form) }) else {
-            throw .date(field: "\(field.name)", form: form.rawValue)
+            throw .date(field: "\(field.name)", text: elements.text(of: element), form: form.rawValue)
         }
         return date
     }
@@ -111,7 +111,7 @@ extension FieldElements {
             }
             return Int64(exactly: value)
         }
-        guard let milliseconds else { throw .timeToLive }
+        guard let milliseconds else { throw .timeToLive(elements.text(of: element)) }
         return milliseconds
     }
 }

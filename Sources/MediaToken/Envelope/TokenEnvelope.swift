@@ -48,7 +48,9 @@ package final class TokenEnvelope: Sendable {
     private init(splitting text: ArraySlice<UInt8>) throws(EnvelopeError) {
         guard let rest = text.dropping(Self.openingTag) else { throw .unrecognised(firstBytes: Array(text.prefix(4))) }
         guard let separator = Self.endOfSignature(in: rest) else { throw .noSecondTag }
-        guard let payload = Self.dropTag(from: rest[separator...]) else { throw .noSecondTag }
+        guard let payload = Self.dropTag(from: rest[separator...]) else {
+            throw .otherTag(after: separator - rest.startIndex)
+        }
         guard payload.first == UInt8(ascii: "<") else { throw .noPayload }
         guard Self.dropTag(from: payload) == nil else { throw .secondSignature }
         signature = try Self.decodeSignature(rest[..<separator])

@@ -19,14 +19,23 @@ package indirect enum PolicyError: Error, Sendable {
         case .notYetValid(let window), .expired(let window): window.message
         case .requestor(let signed, let expected):
             "signed for requestor '\(signed)'; expected \(printableList(expected.map(\.description)))"
+                + Self.likeness(of: signed.text, among: expected.map(\.text))
         case .resource(let signed, let expected): Self.resource(signed, expected)
         case .mvpd(let field, let signed, let allowed, let requestor):
             "\(field) is '\(signed)'; requestor '\(requestor)' allows "
                 + printableList(allowed.map(\.description).sorted())
+                + Self.likeness(of: signed.text, among: allowed.map(\.text))
         case .exchangedMVPDs(let signed, let proxy, let requestor):
             "mvpdId is '\(signed)', which requestor '\(requestor)' does not allow, but proxyMvpdId is '\(proxy)', "
                 + "which it does; the two may be exchanged, as REST API v2 had them before Adobe Pass 3.4.0 (September 2025)"
         }
+    }
+
+    /// What to add to a message about values of which one looks like the signed one.
+    private static func likeness(of signed: String, among values: [String]) -> String {
+        let found = values.lazy.compactMap { value in TextLikeness(of: value, and: signed).map { (value, $0) } }.first
+        guard let (value, likeness) = found else { return "" }
+        return values.count == 1 ? "; \(likeness.rawValue)" : "; as for '\(printable(value))', \(likeness.rawValue)"
     }
 
     private static func resource(_ signed: ResourceID, _ expected: ResourceRule) -> String {

@@ -60,13 +60,26 @@ struct ResourceDifference: Sendable {
     }
 
     private static func plainDifference(_ expected: ResourceID, _ signed: ResourceID) -> String {
-        if expected.text.isSame(ignoringCaseOf: signed.text) { return "they differ in case only" }
+        if let likeness = TextLikeness(of: expected.text, and: signed.text) { return likeness.rawValue }
         let (bytes, others) = (Array(expected.text.utf8), Array(signed.text.utf8))
-        let offset = commonPrefix(bytes, others)
+        var offset = commonPrefix(bytes, others)
+        // The bytes of a character belong together.
+        while offset > 0, [bytes, others].contains(where: { offset < $0.count && $0[offset] & 0xC0 == 0x80 }) {
+            offset -= 1
+        }
         let isMarkup = [bytes, others].contains { $0.first == UInt8(ascii: "<") }
         return
-            "first difference at byte \(offset): expected \(excerpt(bytes, at: offset)), signed \(excerpt(others, at: offset))"
+            "first difference at byte \(offset): expected \(excerpt(bytes, at: offset))\(codePoint(bytes, at: offset)), "
+            + "signed \(excerpt(others, at: offset))\(codePoint(others, at: offset))"
             + (isMarkup ? "; canonical comparison does not apply, as not both are XML that has a canonical form" : "")
+    }
+
+    /// The number of the character at `offset`, which may look like another one; empty for ASCII.
+    private static func codePoint(_ bytes: [UInt8], at offset: Int) -> String {
+        let scalar = String(decoding: bytes.dropFirst(offset).prefix(4), as: UTF8.self).unicodeScalars.first
+        guard let scalar, !scalar.isASCII else { return "" }
+        let digits = String(scalar.value, radix: 16, uppercase: true)
+        return " (U+\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits))"
     }
 
     private static func commonPrefix(_ left: [UInt8], _ right: [UInt8]) -> Int {
@@ -79,5 +92,28 @@ struct ResourceDifference: Sendable {
         // The mark stands behind the quotation mark, as the log knows a value by that.
         return "'\(isCut && offset > 0 ? "…" : "")\(printable(text, limit: valueLimit))'"
             + (bytes.count - offset > valueLimit ? "…" : "")
+    }
+}
+
+/// In what alone two texts differ that a person may take for the same.
+enum TextLikeness: String {
+    case letterCase = "they differ in case only"
+    case normalization =
+        "they differ in Unicode normalization only (an accent as a letter's part, NFC, or behind it, NFD)"
+
+    /// The length of a text up to which normalization is compared, which takes long for a text of accents alone.
+    private static let limit = 512
+
+    /// `nil` if the texts differ in more, or not at all.
+    init?(of text: String, and other: String) {
+        guard !text.hasSameBytes(as: other) else { return nil }
+        if text.isSame(ignoringCaseOf: other) {
+            self = .letterCase
+        } else if text.utf8.count <= Self.limit, other.utf8.count <= Self.limit, text == other {
+            // Strings are equal if their normal forms are.
+            self = .normalization
+        } else {
+            return nil
+        }
     }
 }

@@ -85,9 +85,10 @@ struct DialectValues {
         guard let value = values.first else {
             throw .invalid("no \(name) is given; expected it as \(place.text)")
         }
-        guard let value, !value.isEmpty else {
-            throw .invalid("the \(name) is empty or cannot be decoded; expected UTF-8, as \(place.text)")
+        guard let value else {
+            throw .invalid("the \(name) cannot be decoded; expected UTF-8, as \(place.text)")
         }
+        guard !value.isEmpty else { throw .invalid("the \(name) is empty; expected it as \(place.text)") }
         guard place.isBase64 else { return value }
         let digits = Base64.withoutLineBreaks(Array(value.utf8)[...])
         let bytes: [UInt8]

@@ -2,7 +2,7 @@ internal import TextEncodings
 
 /// The name-value pairs of a query or a form; values stay encoded (WHATWG URL, `application/x-www-form-urlencoded`).
 struct FormFields {
-    private static let pairLimit = 256
+    static let pairLimit = 256
 
     /// Whether there are more pairs than are read.
     let isTooLong: Bool
@@ -40,7 +40,10 @@ struct FormFields {
     static func whole(_ text: ArraySlice<UInt8>, of part: String) throws(RequestError) -> FormFields {
         let fields = FormFields(text)
         guard fields.isWhole else {
-            throw .invalid("a field name of the \(part) cannot be decoded, or there are more than 256 fields")
+            throw .invalid(
+                fields.isTooLong
+                    ? "the \(part) has more than \(pairLimit) fields"
+                    : "a field name of the \(part) cannot be decoded; expected UTF-8")
         }
         return fields
     }

@@ -22,8 +22,10 @@ package struct TokenSources: Sendable {
     enum Finding: Equatable {
         case none
         case one(ArraySlice<UInt8>)
-        /// There are several tokens that differ, or the query is too long to be read in full.
+        /// There are several tokens that differ.
         case several
+        /// The query has too many fields to be read in full.
+        case tooManyFields
     }
 
     func find(in request: HTTPRequest, originalQuery: ArraySlice<UInt8>?) -> Finding {
@@ -33,7 +35,7 @@ package struct TokenSources: Sendable {
         if let cookie { found += request.values(of: GateField.cookie).flatMap { Self.cookies($0, named: cookie) } }
         if let parameter, let originalQuery {
             let fields = FormFields(originalQuery)
-            guard !fields.isTooLong else { return .several }
+            guard !fields.isTooLong else { return .tooManyFields }
             found += fields.encoded(parameter)
         }
         let tokens = found.filter { !$0.isEmpty }

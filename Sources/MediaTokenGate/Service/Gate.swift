@@ -146,8 +146,10 @@ package struct Gate: Sendable {
             }
             return .subrequest(401, .tokenMissing, logged: "the request has no token")
         case .several:
+            return .subrequest(401, .tokenAmbiguous, logged: "the request has tokens that differ")
+        case .tooManyFields:
             return .subrequest(
-                401, .tokenAmbiguous, logged: "the request has tokens that differ, or its query is too long")
+                401, .tokenAmbiguous, logged: "the stream's query has more than \(FormFields.pairLimit) fields")
         case .one(let token):
             let verification = VerificationRequest(
                 token: RawToken(token), expectation: expectation,

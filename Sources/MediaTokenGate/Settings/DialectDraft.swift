@@ -191,8 +191,8 @@ private struct AnswerDraft: Sendable {
         guard object.problems.isEmpty else { return nil }
         // An answer with one of these ends after its header fields (RFC 9110, 15.3.5), or says to go elsewhere.
         guard ![204, 205].contains(draft.status), !(300...399).contains(draft.status) else {
-            object.refuse(
-                "status", "is \(draft.status), which has no body or says to go elsewhere; expected another status")
+            let fault = draft.status < 300 || draft.status == 304 ? "has no body" : "says to go elsewhere"
+            object.refuse("status", "is \(draft.status), which \(fault); expected another status")
             return nil
         }
         do throws(AnswerTemplateError) {

@@ -86,7 +86,7 @@ struct RouteDraft: Sendable {
             guard let texts = object.texts(name) else { return }
             draft[keyPath: path] = texts
             guard texts.isEmpty || texts.contains("") else { return }
-            object.refuse(name, "is empty, or holds an empty string; expected an ID")
+            object.refuse(name, "is \(texts.count < 2 ? "empty" : "a list with an empty string"); expected an ID")
         }
     }
 
