@@ -7,6 +7,7 @@ import base64, http.client, pathlib, re, signal, subprocess, sys, tempfile, time
 
 from axe_core_python.selenium import Axe
 from selenium import webdriver
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.common.by import By
 
 program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
@@ -27,15 +28,31 @@ class Page:
         driver.get(url)
 
     def press(self, identifier):
-        self.driver.find_element(By.ID, identifier).click()
+        self.element(By.ID, identifier).click()
+
+    def element(self, by, value):
+        """The element, as soon as the page has it."""
+        found = []
+        self.until(lambda: found.append(self.driver.find_element(by, value)) or True, f"there is {value}")
+        return found[0]
 
     def wait(self, what, holds):
-        end = time.monotonic() + 20
-        while not holds():
-            if time.monotonic() > end:
-                sys.exit(f"not so: {what}; the page says '{self.state}', the calls are {self.calls}")
-            time.sleep(0.1)
+        self.until(holds, what)
         print(f"so: {what}")
+
+    def until(self, holds, what):
+        """Waits until `holds`. A page that is still loading has no element yet, or one of the page before."""
+        end = time.monotonic() + 120
+        while True:
+            try:
+                if holds():
+                    return
+                why = f"the page says '{self.state}', the calls are {self.calls}"
+            except WebDriverException as error:
+                why = error.msg
+            if time.monotonic() > end:
+                sys.exit(f"not so: {what}; {why}")
+            time.sleep(0.1)
 
     @property
     def state(self):
@@ -48,11 +65,13 @@ class Page:
         return [tuple(row) for row in rows]
 
     def log_in(self, **fields):
+        # The page has its buttons before its script knows what they do.
+        self.wait("the player's page is ready", lambda: self.state != "")
         self.press("login")
         self.wait("the pretend MVPD shows its login page", lambda: "log in to Sandbox" in self.driver.title)
         for name, value in fields.items():
-            self.driver.find_element(By.NAME, name).send_keys(value)
-        self.driver.find_element(By.XPATH, "//button[text()='Log in']").click()
+            self.element(By.NAME, name).send_keys(value)
+        self.element(By.XPATH, "//button[text()='Log in']").click()
 
     def shots(self, name):
         for scheme in ["light", "dark"]:
@@ -78,7 +97,7 @@ def check_strangers(url):
         ("v1/play", {"Host": host, "Origin": "http://evil.example"}, 403),
         ("v1/play", {"Host": host, "Origin": f"http://{host}"}, 400),
     ]:
-        connection = http.client.HTTPConnection(host, timeout=10)
+        connection = http.client.HTTPConnection(host, timeout=120)
         connection.request("GET" if path == "calls" else "POST", f"/{path}", headers=headers)
         answer = connection.getresponse().status
         check(answer == status, f"/{path} with {headers}: {answer}, expected {status}")
@@ -99,8 +118,7 @@ def visit(page):
     page.wait("the viewer is back, and logged in", lambda: page.state.startswith("You are logged in"))
     page.press("play")
     page.wait("the stream plays", lambda: page.state == "Playing: VALID_TOKEN")
-    screen = page.driver.find_element(By.ID, "screen")
-    page.wait("segments are shown", lambda: "Segment 2.svg" in screen.get_attribute("alt"))
+    page.wait("segments are shown", lambda: "Segment 2.svg" in page.element(By.ID, "screen").get_attribute("alt"))
     page.shots("player")
     page.press("again")
     page.wait("the token opens no second play", lambda: page.state.startswith("Refused: TOKEN_ALREADY_USED."))
@@ -140,4 +158,4 @@ try:
             driver.quit()
 finally:
     process.send_signal(signal.SIGINT)
-    check(process.wait(20) == 0, "Ctrl-C ends it with 0")
+    check(process.wait(120) == 0, "Ctrl-C ends it with 0")
