@@ -57,6 +57,8 @@ struct DigitRun {
         let next = end < text.endIndex ? text[end] : nil
         switch next {
         case UInt8(ascii: "=") where Self.grantWords.contains(where: run.isSame): return .grant
+        // An Akamai token in a query that a client escaped again.
+        case UInt8(ascii: "%") where isEscapedHMAC(run, in: text): return .grant
         case UInt8(ascii: ".") where run.begins(with: "eyJ"): return .grant
         case _ where run.begins(with: "0YRD") || run.begins(with: "2D3RhE"): return .grant
         case UInt8(ascii: ">") where run.isSame(as: "error"): return .error
@@ -68,5 +70,10 @@ struct DigitRun {
             let marker = EncodedText.marker(in: run)
             return marker != nil || run.count >= Self.shortestEncoded ? .digits(marker: marker) : nil
         }
+    }
+
+    private func isEscapedHMAC(_ run: ArraySlice<UInt8>, in text: ArraySlice<UInt8>) -> Bool {
+        let words: [StaticString] = ["hmac", "7Ehmac", "7ehmac"]
+        return words.contains(where: run.isSame) && text[end...].prefix(3).map(\.asciiLowercased) == Array("%3d".utf8)
     }
 }

@@ -11,7 +11,7 @@ struct GrantText {
         let isQuery = word.isSame(as: "Key-Pair-Id") || word.isSame(as: "md5")
         // CloudFront's cookies are three of one header; an Akamai grant is one parameter, and a query several.
         let isCookies = word.begins(with: "CloudFront-")
-        let isParameter = word.isSame(as: "hmac")
+        let isParameter = word.suffix(4).isSame(as: "hmac")
         func isPart(_ byte: UInt8) -> Bool {
             switch byte {
             case UInt8(ascii: " "): isCookies

@@ -23,17 +23,15 @@ package struct UnverifiedGrant: Sendable {
     /// Recognises a grant by its form: the grant itself, a query, a URL that ends in one, or lines of headers. The result is
     /// `nil` for any other text.
     ///
-    /// - Parameter name: a further name of the parameter, cookie or header that has the grant.
+    /// - Parameter name: the name of the parameter, cookie or header that has the grant; `nil` if it may be any.
     package init?(recognizing text: String, named name: String? = nil) {
         guard text.utf8.count <= Self.sizeLimit else { return nil }
+        let captured = CapturedGrant(text)
         for kind in GrantKind.all {
-            let usual = kind.scheme.usualNames
-            for name in usual.isEmpty ? [nil] : [name] + usual {
-                let grant = CapturedGrant.query(text, named: name)
-                guard let contents = kind.scheme.contents(of: name.map(grant.withoutName) ?? grant) else { continue }
-                (self.kind, self.contents) = (kind.name, contents)
-                return
-            }
+            let grant = captured.grant(of: kind.scheme, named: name)
+            guard let contents = kind.scheme.contents(of: grant) else { continue }
+            (self.kind, self.contents) = (kind.name, contents)
+            return
         }
         guard let contents = Self.jsonWebToken(text) else { return nil }
         (kind, self.contents) = ("jwt", contents)

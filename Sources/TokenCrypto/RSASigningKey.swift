@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// An RSA private key that signs tokens for tests and load tests. Verification never needs one.
 package final class RSASigningKey: Sendable {
-    private let key: SigningKey
+    private let key: SignatureKey
 
     /// The matching public key.
     package let publicKey: RSAPublicKey
@@ -16,15 +16,15 @@ package final class RSASigningKey: Sendable {
             EVP_PKEY_CTX_set_rsa_keygen_bits(context, Int32(bits)) == 1,
             EVP_PKEY_generate(context, &pointer) == 1, let pointer
         else { throw .libcrypto("cannot generate a key of \(bits) bits (\(CryptoError.drainQueue()))") }
-        return try RSASigningKey(SigningKey(takingOwnership: pointer))
+        return try RSASigningKey(SignatureKey(takingOwnership: pointer))
     }
 
     /// Reads an unencrypted PEM private key in PKCS#8 or PKCS#1 form.
     package convenience init(pem: [UInt8]) throws(KeyFileError) {
-        try self.init(SigningKey(pem: pem))
+        try self.init(SignatureKey(pem: pem))
     }
 
-    private init(_ key: SigningKey) throws(KeyFileError) {
+    private init(_ key: SignatureKey) throws(KeyFileError) {
         self.key = key
         // The public key gets a second reference, since it reads the same immutable object.
         guard EVP_PKEY_up_ref(key.pointer) == 1 else { throw .libcrypto("out of memory") }

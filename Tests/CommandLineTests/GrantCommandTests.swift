@@ -203,6 +203,55 @@ struct GrantCommandTests {
         }
     }
 
+    @Test("a comma is made into every form but a cookie")
+    func comma() throws {
+        let make = ["akamai", "--key-file", key, "--acl", "/i/a,b,.csmil/*"] + Self.at
+        let query = try run(make).output
+        #expect(query.hasPrefix("hdnts=exp=1800003600~acl=/i/a,b,.csmil/*~hmac="))
+        #expect(try run(make + ["--form", "header"]).output == "hdnts: \(query.dropFirst(6))")
+        let json = try run(make + ["--json"])
+        #expect(json.status == 0 && !json.output.contains("cookies"), "\(json)")
+        let cookie = try run(make + ["--form", "cookie"])
+        #expect(cookie.status == 2 && cookie.output.isEmpty && cookie.errors.contains("a comma, which a cookie cannot"))
+        let told = try run(
+            ["check", "akamai", "-", "--key-file", key, "--url", "/i/a,b,.csmil/1"] + Self.at, input: query)
+        #expect(told.status == 0 && told.output.hasPrefix("OPENS\n"), "\(told)")
+    }
+
+    @Test("an Akamai token is found under any name, unless one is given")
+    func otherNames() throws {
+        let made = try run(["akamai", "--key-file", key, "--acl", "/*", "--name", "akamai_token"] + Self.at).output
+        for text in [made, "https://h/1?a=b&\(made)", "Cookie: a=b; \(made)"] {
+            let check = ["check", "akamai", "-", "--key-file", key, "--url", "/1"] + Self.at
+            #expect(try run(check, input: text).output.hasPrefix("OPENS\n"), "\(text)")
+            #expect(try run(check + ["--name", "akamai_token"], input: text).status == 0)
+            let other = try run(check + ["--name", "hdnts"], input: text)
+            #expect(other.status == 1 && other.output.contains("✗ format"), "\(other)")
+        }
+        let found = try Program.mediaToken.run(
+            ["inspect", "-", "--at", "2027-01-15T08:00:00Z"],
+            input: Data("GET /1?x=\(made.replacing("=", with: "%3d")) HTTP/1.1\n".utf8))
+        #expect(found.output.contains("Akamai Edge Authorization token"), "\(found)")
+    }
+
+    @Test("a secure link is for the path as it is in the URL")
+    func escapedPath() throws {
+        let make = ["secure-link", "--key-file", key] + Self.at + ["--path"]
+        let link = try run(make + ["/s/a%20b.mp4"]).output
+        #expect(try link == run(make + ["/s/a b.mp4"]).output && link != run(make + ["/s/a%2520b.mp4"]).output)
+        for path in ["/s/a%20b.mp4", "/s/%61%20b.mp4", "https://h/s/a%20b.mp4?x"] {
+            let check = ["check", "secure-link", "-", "--key-file", key, "--url", path] + Self.at
+            #expect(try run(check, input: link).output.hasPrefix("OPENS\n"), "\(path)")
+        }
+        for (path, reason) in [
+            ("/a?b", "with ?; expected a path alone"), ("/a%", "expected %25 for each percent sign"),
+            ("/a/../b", "that everybody reads alike"),
+        ] {
+            let refused = try run(make + [path])
+            #expect(refused.status == 2 && refused.errors.contains(reason), "\(refused)")
+        }
+    }
+
     @Test("every form")
     func forms() throws {
         let make = ["akamai", "--key-file", key, "--url", "/a?b=c", "--name", "hdnea"] + Self.at

@@ -43,6 +43,7 @@ extension EndToEnd {
             }
             let good = try link(["--validity", "60"])
             try nginx.wait { try status(good) == "200" }
+            #expect(try status(try link(["--validity", "60"], path: "/a%20b.m3u8")) == "200", "as it is in the URL")
             #expect(try status(good + "0") == "403")
             #expect(try status(good.replacing("md5=", with: "md5=x")) == "403")
             #expect(try status(try link(["--validity", "60"], path: "/other")) == "403")

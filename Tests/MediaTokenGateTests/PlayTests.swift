@@ -368,6 +368,25 @@ struct PlayTests {
         }
     }
 
+    @Test("a route with a comma in its path hands out Akamai tokens by query, and none by cookie")
+    func comma() throws {
+        let path = "/i/film_,500,1000,.mp4.csmil"
+        var maker = GrantSettings(GrantKind(AkamaiToken.self))
+        maker.keyFiles = [directory.path + "/key"]
+        var settings = RouteGrantSettings(maker, scope: path)
+        let grant = try RouteGrant(settings, hosts: [])
+        let url = try #require(StreamURL("https://d.example\(path)/master.m3u8"))
+        let made = try grant.order(for: url, at: Self.now).outcome(identifier: [], firstUse: Self.now, at: Self.now)
+            .get()
+        #expect(made.grant.fields[0].value.contains("acl=\(path)/*~"))
+        settings.delivery = .cookie
+        #expect {
+            _ = try RouteGrant(settings, hosts: [])
+        } throws: {
+            "\($0)".hasPrefix("delivery: is cookie, and the grant has a comma")
+        }
+    }
+
     @Test("what a CDN would open beyond its route is refused when the settings are read")
     func beyond() throws {
         let key = directory.path + "/key"

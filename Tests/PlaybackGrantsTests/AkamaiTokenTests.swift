@@ -82,6 +82,19 @@ struct AkamaiTokenTests {
         }
     }
 
+    /// The HMAC is what Akamai's own library for Python gives (akamai-edgeauth 0.3.2).
+    @Test("a comma, as in paths of several bit rates, is part of a token, and of no cookie")
+    func comma() throws {
+        let acl = "/i/film_,500,1000,.mp4.csmil/*"
+        let grant = try AkamaiToken(key: key).grant(.acl([acl]), try GrantPeriod(to: 2_000_000_000))
+        let code = try Part.hmac("exp=2000000000~acl=\(acl)", hexadecimalKey: Self.digits, "sha256")
+        #expect(grant.query == "hdnts=exp=2000000000~acl=\(acl)~hmac=\(code)")
+        let problem = Part.problem { _ = try grant.cookies(path: "/i", at: .now) }
+        #expect(problem?.hasPrefix("delivery: is cookie, and the grant has a comma") == true, "\(problem ?? "")")
+        let url = try AkamaiToken(key: key).grant(.url("/i/a,b"), try GrantPeriod(to: 2_000_000_000))
+        #expect(try url.cookies(path: "/i", at: .now).count == 1, "the URL is not in the token")
+    }
+
     @Test("what cannot be part of a token is refused by its field")
     func refusals() throws {
         func problem(_ scope: AkamaiToken.Scope = .url("/x"), _ change: (inout AkamaiToken) -> Void = { _ in })
@@ -98,6 +111,13 @@ struct AkamaiTokenTests {
         for path in ["", "x", "/a!b", "/a~b", "/a b", "/a;b", "/\u{e4}", "/a\nb"] {
             #expect(problem(.acl(["/ok", path]))?.hasPrefix("acl: is '") == true, "\(path)")
         }
+        #expect(
+            problem(.acl(["/a;b"])) == "acl: is '/a;b', with ';'; expected visible ASCII without ! ~ ; \\ or quotes")
+        #expect(problem(.acl(["a"])) == "acl: is 'a'; expected a path from / on")
+        #expect(
+            Part.problem { _ = try AkamaiToken(key: key).grant(.acl(["/"]), GrantPeriod(to: 190_000_000_000)) }?
+                .hasPrefix("expires: is 190000000000, after 2106-02-07 06:28:14 +0000, the latest expiry for Akamai")
+                == true)
         #expect(problem(.url("")) == "url: is empty; expected a path or a URL")
         #expect(problem(.url("/a~exp=9"))?.hasPrefix("url: ") == true)
         #expect(problem { $0.id = "a~acl=/*" }?.hasPrefix("id: ") == true)

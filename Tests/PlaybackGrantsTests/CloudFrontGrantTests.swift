@@ -75,7 +75,7 @@ struct CloudFrontGrantTests {
         )
         #expect(try JSONSerialization.jsonObject(with: Data(policy.utf8)) is [String: Any])
         #expect(try isSigned(grant, policy, digest.rawValue))
-        let cookies = grant.cookies(path: "/live", at: Timestamp(milliseconds: 1_767_290_100_000))
+        let cookies = try grant.cookies(path: "/live", at: Timestamp(milliseconds: 1_767_290_100_000))
         #expect(cookies.allSatisfy { $0.contains("; Path=/live; Max-Age=300; Secure; HttpOnly") })
         #expect(cookies[1].hasPrefix("CloudFront-Signature=") && cookies[2].hasPrefix("CloudFront-Key-Pair-Id=K2JC"))
     }
@@ -93,6 +93,43 @@ struct CloudFrontGrantTests {
         #expect(try maker.check(grant.query, question).opens)
         let other = try CloudFrontGrant(key: Array(Self.key("EC", "ec_paramgen_curve:P-256").utf8), keyPairID: "K1")
         #expect(try !other.check(grant.query, question).opens && !self.maker.check(grant.query, question).opens)
+    }
+
+    @Test("a public key checks grants of RSA and of ECDSA, and makes none")
+    func publicKey() throws {
+        for pem in [pem, try Self.key("EC", "ec_paramgen_curve:P-256")] {
+            let directory = try TemporaryDirectory()
+            let file = try directory.write(pem, to: "private.pem")
+            let half = Array(try Program("openssl").succeed(["pkey", "-in", file, "-pubout"]).utf8)
+            let (owner, checker) = try (
+                CloudFrontGrant(key: Array(pem.utf8), keyPairID: "K1"), CloudFrontGrant(key: half, keyPairID: "K1")
+            )
+            let period = try GrantPeriod(to: 1_767_290_400)
+            let grant = try owner.grant(url: Self.url, period)
+            var question = GrantQuestion(at: Timestamp(milliseconds: 1_767_290_000_000))
+            question.url = Self.url
+            #expect(try checker.check(grant.query, question).opens)
+            question.url = Self.url + "x"
+            #expect(try !checker.check(grant.query, question).opens)
+            #expect(
+                Part.problem { _ = try checker.grant(url: Self.url, period) }
+                    == "key: is a public key, which checks grants; expected the private key, which makes them")
+        }
+        for (pem, found) in [("-----BEGIN CERTIFICATE-----\n", "a PEM block 'CERTIFICATE'"), ("x", "no PEM block")] {
+            let problem = Part.problem { _ = try CloudFrontGrant(key: Array(pem.utf8), keyPairID: "K1") }
+            #expect(problem?.hasPrefix("key: holds \(found); expected an unencrypted PEM private key") == true)
+        }
+    }
+
+    @Test("an expiry after January 2038, as one in milliseconds is, is neither made nor opens")
+    func lastTime() throws {
+        let last: Int64 = 2_147_483_647
+        _ = try maker.grant(url: Self.url, try GrantPeriod(to: last))
+        for url in [Self.url, "https://d/*"] {
+            let problem = Part.problem { _ = try maker.grant(url: url, try GrantPeriod(to: last + 1)) }
+            #expect(
+                problem == "expires: is 2147483648, after 2038-01-19 03:14:07 +0000, the latest expiry for CloudFront")
+        }
     }
 
     @Test("keys that CloudFront does not take are refused")

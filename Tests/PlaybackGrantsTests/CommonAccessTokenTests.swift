@@ -168,9 +168,30 @@ struct CommonAccessTokenTests {
             }
         }
         #expect(try claims(one(310, [1])) == CATClaims())
-        for payload in [one(310, [1]) + [0], [0xA2, 1, 0x61, 0x61, 1, 0x61, 0x61]] {
-            #expect(throws: CATError.malformed("its claims are not valid CBOR")) { try claims(payload) }
+        // Nearly all of it is valid CBOR: what is not read is named, with its place.
+        for (payload, found) in [
+            (one(310, [1]) + [0], "something after the end of the value at byte 5"),
+            ([0xA2, 1, 0x61, 0x61, 1, 0x61, 0x61], "the key 1 twice in a map at byte 4"),
+            (one(311, [0xD8, 52, 0x44, 1, 2, 3, 4]), "the tag 52 at byte 4"),
+            (one(311, [0xD9, 1, 0, 1]), "the tag 256 at byte 4"), (one(311, [0xC1, 1]), "the tag 1 at byte 4"),
+            ([0xBF, 1, 0x61, 0x61, 0xFF], "an indefinite length at byte 0"),
+            (one(311, [0x9F, 0xFF]), "an indefinite length at byte 4"),
+            (one(311, [0x5F, 0x41, 1, 0xFF]), "an indefinite length at byte 4"),
+            (one(311, [0xFF]), "a break at byte 4"), (one(311, [0xF7]), "the simple value 23 at byte 4"),
+            (one(311, [0xF8, 99]), "the simple value 99 at byte 4"),
+            (one(311, [0x61, 0xFF]), "a text that is not UTF-8 at byte 4"),
+            (one(311, [0x1C]), "a head that RFC 8949 reserves at byte 4"),
+            (one(311, [0x62, 0x61]), "an end in the middle of a value at byte 4"),
+            (one(311, [UInt8](repeating: 0x81, count: 9) + [0]), "more than 8 values in each other at byte 11"),
+            ([0x99, 1, 1], "an array or map of more than 256 items at byte 0"),
+        ] {
+            #expect(throws: CATError.malformed("its claims have \(found), which is not read here"), "\(payload)") {
+                try claims(payload)
+            }
         }
+        #expect(
+            "\(CATError.unknownClaim(312))" == "claim 312 (catu) is not understood in this form; it may restrict more")
+        #expect("\(CATError.unknownClaim(3))" == "claim 3 is not understood here; it may restrict more")
         var request = CATRequest(method: nil, path: "/a")
         exact.expires = 1_800_000_600
         #expect(exact.refusal(of: request, issuer: nil, at: Self.now) == nil)
@@ -230,15 +251,20 @@ struct CommonAccessTokenTests {
             gigabytes, nested, endless, [0xD8, 61, 0xD1], [0xD8, 61, 0xD1, 0xFF],
             [0xD8, 61, 0xD1, 0x84, 0x43, 0xA1, 1, 5],
         ] + countless {
-            #expect(refusal(bytes) == .malformed("it is not valid CBOR"))
+            let why = refusal(bytes).map { "\($0)" } ?? ""
+            #expect(why.contains(": its CBOR has ") && why.contains(" at byte "), "\(bytes.prefix(16)): \(why)")
         }
         #expect(ContinuousClock.now - begin < .milliseconds(100 * Program.slowness))
         // COSE_Mac0 without the tag of a CWT; another algorithm; two keys of one name in a map.
         for (bytes, part) in [
-            ([], "tags"), ([0xD8, 61], "tags"), ([0xD1, 0x84, 0x43, 0xA1, 1, 5, 0xA0, 0x40, 0x40], "tags"),
+            ([], "begins with h''"), ([0xD8, 61], "begins with h'd83d'"),
+            ([0xD1, 0x84, 0x43, 0xA1, 1, 5, 0xA0, 0x40, 0x40], "tags"),
             ([0xD8, 61, 0xD1, 0x84, 0x43, 0xA1, 1, 4, 0xA0, 0x40, 0x40], "protected"),
             ([0xD8, 61, 0xD1, 0x84, 0x40, 0xA0, 0x40, 0x40], "protected"),
-            ([0xD8, 61, 0xD1, 0x84, 0x43, 0xA1, 1, 5, 0xA2, 4, 0x40, 4, 0x40, 0x40, 0x40], "not valid CBOR"),
+            (
+                [0xD8, 61, 0xD1, 0x84, 0x43, 0xA1, 1, 5, 0xA2, 4, 0x40, 4, 0x40, 0x40, 0x40],
+                "the key 4 twice in a map at byte 8"
+            ),
             ([0xD8, 61, 0xD1, 0x83, 0x43, 0xA1, 1, 5, 0xA0, 0x40], "parts"),
         ] as [([UInt8], String)] {
             #expect(

@@ -1,8 +1,9 @@
 import Foundation
-import PlaybackGrants
 import TestSupport
 import Testing
 import TokenCrypto
+
+@testable import PlaybackGrants
 
 @Suite("Grants explained")
 struct GrantCheckTests {
@@ -99,7 +100,14 @@ struct GrantCheckTests {
             #expect(try failed(custom.query, last) == nil)
             #expect(try failed(custom.query, question("https://d.example/live/1.ts", at: Self.end)) == [.end])
             for (address, asked, isPassed) in [
-                ("192.0.2.1", "192.0.2.1", true), ("192.0.2.1", "192.0.2.2", false), ("192.0.2.0/24", "192.0.2.2", nil),
+                ("192.0.2.1", "192.0.2.1", true), ("192.0.2.1", "192.0.2.2", false),
+                ("192.0.2.0/24", "192.0.2.2", true), ("192.0.2.0/24", "192.0.3.2", false),
+                ("0.0.0.0/0", "1.2.3.4", true),
+                // As in Amazon's own examples, the first address is not that of the network.
+                ("192.168.0.1/24", "192.168.0.77", true), ("192.0.2.0/24", "::ffff:192.0.2.1", true),
+                ("192.0.2.0/24", "2001:db8::1", false), ("192.0.2.0/24", "here", nil),
+                ("192.0.2.0/24", "192.0.2.128/25", true), ("192.0.2.0/24", "192.0.0.0/16", false),
+                ("2001:db8::1", "2001:db8::1", false), ("192.0.2.0/33", "192.0.2.1", false),
             ] as [(String, String, Bool?)] {
                 maker.ip = address
                 let bound = try maker.grant(url: url, try GrantPeriod(to: Self.end))
@@ -130,19 +138,156 @@ struct GrantCheckTests {
             (ours.replacing("}}}", with: #"},"IpAddress":{"AWS:SourceIp":["192.0.2.1"]}}}"#), false),
             (ours.replacing("{\"Res", with: #"{"Effect":"Deny","Res"#), false),
         ] {
-            let document = Array(#"{"Statement":[\#(policy)]}"#.utf8)
-            let signature = try RSASigningKey(pem: pem).sign(document, .sha256)
-            let fields = [("Policy", document), ("Signature", signature)].map { name, bytes in
-                let letters = Data(bytes).base64EncodedString()
-                return name + "="
-                    + letters.replacing("+", with: "-").replacing("=", with: "_").replacing("/", with: "~")
-            }
-            let query = fields.joined(separator: "&") + "&Key-Pair-Id=K1&Hash-Algorithm="
+            let query = try Self.signed(#"{"Statement":[\#(policy)]}"#, pem)
             #expect(try maker.check(query + "SHA256", question("https://d/a")).opens == opens, "\(policy)")
             for digest in ["SHA1", "SHA512", ""] {
                 #expect(try maker.check(query + digest, question("https://d/a")).opens == false, "\(digest)")
             }
         }
+    }
+
+    @Test(
+        "of Akamai: an ACL is compared after its escapes are decoded; where the edge may read it in two ways, not at all",
+        arguments: [
+            ("%2f*", "/live/1.ts", true), ("%2flive%2f*", "/vod/1", false), ("%2F%2A", "/a", true),
+            ("*%2fa%2f*", "/x/a/1", true), ("%2fa%21%2fb%2f%3f", "/b/1", true), ("%2fa%21%2fb", "/a!/b", false),
+            ("/i/a,b/*", "/i/a,b/1", true), ("/live/*", "/live/a%20b", true), ("/vod/*", "/live/a%20b", false),
+            ("/live/a%20b*", "/live/a%20b1", nil), ("%2fa+b*", "/a+b1", nil), ("/a+b*", "/a+b1", true),
+            ("/100%/*", "/100%/1", true), ("/live/?", "/live/%31", nil),
+        ] as [(String, String, Bool?)])
+    func escapedACL(acl: String, path: String, isPassed: Bool?) throws {
+        let fields = "exp=\(Self.end)~acl=\(acl)~data=hdntl"
+        let token = "\(fields)~hmac=\(try Part.hmac(fields, hexadecimalKey: Self.digits, "sha256"))"
+        let checks = try AkamaiToken(key: secret).check(token, question(path))
+        let scope = try #require(checks.first { $0.subject == .scope })
+        #expect(scope.isPassed == isPassed && checks.opens == (isPassed != false), "\(scope)")
+        #expect(!scope.detail.contains("%2f") && !scope.detail.contains("%2F"))
+    }
+
+    /// What Akamai's own libraries sign for such a URL (akamai-edgeauth 0.3.2 for Python; URLEncoder of Java).
+    @Test("of Akamai: a URL that its libraries escape in different ways has their key, and is not checked")
+    func escapedURL() throws {
+        var checker = try AkamaiToken(key: secret)
+        checker.escapesEarly = true
+        for (url, signed, isKnown) in [
+            ("/a b~(c)*", "%2fa+b~%28c%29%2a", false), ("/a b~(c)*", "%2fa+b%7e%28c%29*", false),
+            ("/a b~(c)*", "%2fa%20b%7e(c)%2a", false), ("/a/b?c=\u{e9}", "%2fa%2fb%3fc%3d%c3%a9", true),
+        ] {
+            let fields = "exp=\(Self.end)"
+            let code = try Part.hmac("\(fields)~url=\(signed)", hexadecimalKey: Self.digits, "sha256")
+            let checks = try checker.check("\(fields)~hmac=\(code)", question(url))
+            #expect(checks.opens, "\(checks)")
+            #expect(checks.contains { $0.subject == .scope && $0.isPassed == nil } == !isKnown, "\(signed)")
+            #expect(try failures(checker.check("\(fields)~hmac=\(code)", question(url + "x"))) == [.key])
+        }
+        checker.escapesEarly = false
+        let code = try Part.hmac("exp=\(Self.end)~url=/a~b,c", hexadecimalKey: Self.digits, "sha256")
+        #expect(try checker.check("exp=\(Self.end)~hmac=\(code)", question("/a~b,c")).opens)
+        #expect(throws: GrantError.self) { try checker.check("exp=\(Self.end)~hmac=\(code)", question("/a b")) }
+    }
+
+    @Test("of Akamai: a token that a client escaped again is its owner's, and opens nothing")
+    func escapedAgain() throws {
+        let maker = try AkamaiToken(key: secret)
+        let made = try maker.grant(.acl(["/live/*"]), period).fields[0].value
+        for (written, escape) in [("=", "%3D"), ("~", "%7E"), ("*", "%2A"), ("/", "%2f")] {
+            let checks = try maker.check(made.replacing(written, with: escape), question("/live/1"))
+            #expect(failures(checks) == [.format] && checks.contains { $0.subject == .key && $0.isPassed == true })
+        }
+        let other = made.replacing("*", with: "%2A").replacing("live", with: "vod")
+        #expect(try failures(maker.check(other, question("/vod/1"))) == [.key])
+    }
+
+    @Test("of Akamai: each fault of the form has a message of its own, and so has another digest")
+    func akamaiFaults() throws {
+        let maker = try AkamaiToken(key: secret)
+        for (token, reason) in [
+            ("exp=1~acl=/*", "has no hmac="), ("exp=1~foo=2~hmac=00", "has the field 'foo'"),
+            ("exp=1~exp=2~hmac=00", "has exp twice"), ("acl=/*~hmac=00", "has no exp"),
+            ("exp=01~hmac=00", "has exp=01;"),
+            ("exp=1~" + String(repeating: "a", count: 9000) + "~hmac=00", "has 9014 bytes"),
+        ] {
+            let checks = try maker.check(token, question("/a"))
+            #expect(checks.count == 1 && checks[0].detail.hasPrefix(reason), "\(checks)")
+        }
+        let made = try maker.grant(.acl(["/*"]), period).fields[0].value
+        let checks = try AkamaiToken(key: secret, digest: .md5).check(made, question("/a"))
+        #expect(checks[1].detail == "HMAC md5 of it has 32 digits, and the token's 64: another digest")
+        for (allowed, asked, isPassed) in [
+            ("2001%3adb8%3a%3a1", "2001:db8::1", true), ("2001:db8::1", "2001:db8:0::1", nil),
+            ("192.0.2.0/24", "192.0.2.1", nil), ("192.0.2.1", "192.0.2.2", false),
+        ] as [(String, String, Bool?)] {
+            let fields = try #require(try? AkamaiFields("ip=\(allowed)~exp=1~hmac=00"))
+            let check = AkamaiToken.checks(of: fields, question("/a", ip: asked)).first { $0.subject == .ip }
+            #expect(check?.isPassed == .some(isPassed), "\(allowed)")
+        }
+    }
+
+    @Test("an expiry that a CDN does not read opens nothing, and one in milliseconds is named")
+    func lateExpiries() throws {
+        let code = try Part.hmac("exp=1900000000348~acl=/*", hexadecimalKey: Self.digits, "sha256")
+        let edge = try AkamaiToken(key: secret).check("exp=1900000000348~acl=/*~hmac=\(code)", question("/a"))
+        let pem = Array(try TestKeys.standard.pemText().utf8)
+        let maker = try CloudFrontGrant(key: pem, keyPairID: "K1")
+        func policy(_ end: Int64) throws -> [GrantCheck] {
+            let query = try Self.signed(
+                #"{"Statement":[{"Resource":"https://d/*","Condition":{"DateLessThan":{"AWS:EpochTime":\#(end)}}}]}"#,
+                pem)
+            return try maker.check(query + "SHA256", question("https://d/a"))
+        }
+        for checks in [edge, try policy(1_900_000_000_348)] {
+            #expect(failures(checks) == [.end])
+            #expect(checks.first { $0.subject == .end }?.detail.contains("is it in milliseconds?") == true, "\(checks)")
+        }
+        #expect(try policy(2_147_483_647).opens && !policy(2_147_483_648).opens)
+        let canned = "Expires=2147483648&Signature=AA__&Key-Pair-Id=K1"
+        #expect(try failures(maker.check(canned, question(nil))) == [.end])
+        #expect((1_900_000_000_348 as Int64).secondsAsDate == "1900000000348 seconds since 1970")
+        // nginx takes any number that fits into 64 bits.
+        let link = try SecureLink(secret: secret)
+        let digest = try link.digest(uri: "/a", end: 1_900_000_000_348)
+        #expect(try link.check("md5=\(digest)&expires=1900000000348", question("/a")).opens)
+    }
+
+    @Test("of CloudFront: each fault of the form or of the policy has a message of its own")
+    func cloudFrontFaults() throws {
+        let pem = Array(try TestKeys.standard.pemText().utf8)
+        let maker = try CloudFrontGrant(key: pem, keyPairID: "K1")
+        for (query, reason) in [
+            ("Key-Pair-Id=K1", "has no Signature"), ("Signature=a&Signature=b&Key-Pair-Id=K1", "has Signature twice"),
+            ("Signature=a", "has no Key-Pair-Id"), ("Signature=a&Key-Pair-Id=K1", "has neither Expires nor Policy"),
+            ("Signature=a&Key-Pair-Id=K1&Expires=x", "has Expires=x; expected seconds since 1970"),
+            ("Signature=a&Key-Pair-Id=K1&Policy=x", "has a Policy that is no text"),
+            ("Signature=a&Key-Pair-Id=K1&Expires=1&Hash-Algorithm=MD5", "has Hash-Algorithm=MD5; expected SHA256"),
+        ] {
+            let checks = try maker.check(query, question("https://d/a"))
+            #expect(checks.count == 1 && checks[0].detail.hasPrefix(reason), "\(checks)")
+        }
+        for (condition, reason) in [
+            (#"{"DateLessThan":{"AWS:EpochTime":"1"}}"#, #"its policy has the AWS:EpochTime "1" in DateLessThan"#),
+            ("{}", "its policy has no DateLessThan"), ("1", "its policy has a Condition that is no object"),
+            (#"{"Null":{}}"#, "its policy has 'Null' in Condition; expected DateLessThan, DateGreaterThan, IpAddress"),
+        ] {
+            let query = try Self.signed(#"{"Statement":[{"Resource":"https://d/*","Condition":\#(condition)}]}"#, pem)
+            let scope = try maker.check(query + "SHA256", question("https://d/a")).last
+            #expect(scope?.isPassed == false && scope?.detail.hasPrefix(reason) == true, "\(String(describing: scope))")
+        }
+        // Nobody knows whether CloudFront decodes the tilde of a signature.
+        let grants = try (0..<20).map { try maker.grant(url: "https://d/*", GrantPeriod(to: Self.end + $0)).query }
+        let grant = try #require(grants.first { $0.contains("~") })
+        let checks = try maker.check(grant.replacing("~", with: "%7E"), question("https://d/a"))
+        #expect(checks.opens && checks.filter { $0.isPassed == nil }.map(\.subject) == [.format], "\(checks)")
+    }
+
+    /// A query with this policy and the key's signature, up to the name of the digest.
+    private static func signed(_ policy: String, _ pem: [UInt8]) throws -> String {
+        let document = Array(policy.utf8)
+        let signature = try RSASigningKey(pem: pem).sign(document, .sha256)
+        let fields = [("Policy", document), ("Signature", signature)].map { name, bytes in
+            let letters = Data(bytes).base64EncodedString()
+            return name + "=" + letters.replacing("+", with: "-").replacing("=", with: "_").replacing("/", with: "~")
+        }
+        return fields.joined(separator: "&") + "&Key-Pair-Id=K1&Hash-Algorithm="
     }
 
     @Test("of Akamai: a time that cannot be read is a fault of the token, though its HMAC is right")
@@ -164,6 +309,12 @@ struct GrantCheckTests {
         let query = try maker.grant(uri: "/vod/a b", period).query
         #expect(failures(try maker.check(query, question("/vod/a b"))) == nil)
         #expect(failures(try maker.check(query, question("/vod/a"))) == [.key])
+        // The path is that of a URL, as the gate reads it; nginx decodes it.
+        #expect(failures(try maker.check(query, question("https://h/vod/a%20b?x=y"))) == nil)
+        for unclear in ["/vod//a b", "/vod/../vod/a b", "/vod/a b%"] {
+            let checks = try maker.check(query, question(unclear))
+            #expect(failures(checks) == nil && !checks.opens, "\(unclear)")
+        }
         #expect(failures(try maker.check(query, question("/vod/a b", at: Self.end + 1))) == [.end])
         #expect(failures(try maker.check(query.replacing("600", with: "700"), question("/vod/a b"))) == [.key])
         #expect(failures(try maker.check("md5=x", question("/vod/a b"))) == [.format])

@@ -14,7 +14,12 @@ struct UnverifiedGrantTests {
         Dictionary(grant.fields.map { ($0.name, $0.text) }) { first, _ in first }
     }
 
-    @Test("an Akamai token, under each of its names", arguments: ["", "hdnts=", "hdnea=", "__token__="])
+    @Test(
+        "an Akamai token, under any name",
+        arguments: [
+            "", "hdnts=", "hdnea=", "hdntl=", "__token__=", "akamai_token=", "https://h/x?a=b&_t-2=",
+            "Cookie: a=b; hdntl=", "Set-Cookie: hdntl=", "X-Token: ",
+        ])
     func akamai(name: String) throws {
         let made = try AkamaiToken(key: key).grant(.acl(["/live/*"]), Self.period.get()).fields[0].value
         let grant = try #require(UnverifiedGrant(recognizing: name + made))
@@ -27,6 +32,25 @@ struct UnverifiedGrantTests {
         #expect(grant.checks(question).last?.isPassed == false)
         question.now = Timestamp(milliseconds: 1_800_000_601_000)
         #expect(grant.checks(question).filter { $0.isPassed == false }.map(\.subject) == [.end, .scope])
+    }
+
+    @Test("an Akamai token in a path, where the edge escapes its ACL")
+    func inPath() throws {
+        let made = try AkamaiToken(key: key).grant(.acl(["/live/*"]), Self.period.get()).fields[0].value
+        let url = "https://h/a/hdntl=\(made.replacing("/", with: "%2f"))/b/1.m3u8?x=y"
+        #expect(fields(try #require(UnverifiedGrant(recognizing: url)))["acl"] == "/live/*")
+    }
+
+    @Test("an Akamai token that a client escaped again is recognised, and opens nothing")
+    func escapedAgain() throws {
+        let made = try AkamaiToken(key: key).grant(.acl(["/live/*"]), Self.period.get()).fields[0].value
+        let escaped = made.replacing("=", with: "%3D").replacing("~", with: "%7e").replacing("/", with: "%2F")
+        for text in ["hdnts=\(escaped)", "https://h/live/1?akamai_token=\(escaped)", "u=hdnts%3D\(escaped)"] {
+            let grant = try #require(UnverifiedGrant(recognizing: text), "\(text)")
+            let checks = grant.checks(GrantQuestion(at: Timestamp(milliseconds: 1_800_000_000_000)))
+            #expect(checks.filter { $0.isPassed == false }.map(\.subject) == [.format])
+            #expect(fields(grant)["acl"] == "/live/*")
+        }
     }
 
     @Test("an nginx link, as a query and in a URL")

@@ -74,7 +74,7 @@ package final class RouteGrant: Sendable {
         }
         self.secrets = secrets
         grants = try scheme.grants(for: route, settings.maker.values)
-        hasOneField = scheme.fieldName != nil
+        hasOneField = settings.maker.kind.scheme.hasOneField
         verifier = (grants as? any VerifiableGrants)?.verifier
         if settings.maker.kind.scheme.needsOrigins, settings.origins.isEmpty { throw Self.originsMissing }
         let validity = settings.validity.components.seconds
@@ -91,7 +91,7 @@ package final class RouteGrant: Sendable {
             throw GrantError("scope", "is '\(printable(settings.scope))', and no URL lies below it")
         }
         self.sample = sample
-        _ = try grant(for: sample, identifier: nil, firstUse: .now)
+        _ = try cookies(of: grant(for: sample, identifier: nil, firstUse: .now), at: .now)
     }
 
     /// The settings without the keys that are gone; `nil` if no grant can be made or checked any more.
@@ -184,14 +184,16 @@ package final class RouteGrant: Sendable {
     func renewal(of claims: CATClaims, at now: Timestamp) throws(GrantError) -> HTTPFields? {
         guard claims.scope.pathPrefix?.hasSameBytes(as: prefix) == true else { return nil }
         guard let grant = try verifier?.renewed(claims, at: now) else { return nil }
-        return cookies(of: grant, at: now)
+        return try cookies(of: grant, at: now)
     }
 
     /// The `Set-Cookie` fields that deliver the grant; empty if its URL does.
-    fileprivate func cookies(of grant: Grant, at now: Timestamp) -> HTTPFields {
+    ///
+    /// - Throws: ``GrantError`` if cookies cannot deliver it.
+    fileprivate func cookies(of grant: Grant, at now: Timestamp) throws(GrantError) -> HTTPFields {
         var fields = HTTPFields()
         guard settings.delivery == .cookie else { return fields }
-        for cookie in grant.cookies(path: settings.scope, domain: settings.cookieDomain, at: now) {
+        for cookie in try grant.cookies(path: settings.scope, domain: settings.cookieDomain, at: now) {
             fields.add("Set-Cookie", cookie)
         }
         return fields
@@ -260,7 +262,7 @@ package final class GrantOrder: Sendable {
         if let recent = recent(firstUse: firstUse) { return recent }
         let grant = try route.grant(for: url, identifier: identifier, firstUse: firstUse)
         let made = RecentGrants.Made(
-            grant: grant, second: now.wholeSeconds, cookies: route.cookies(of: grant, at: now))
+            grant: grant, second: now.wholeSeconds, cookies: try route.cookies(of: grant, at: now))
         if let key = key(firstUse: firstUse) { route.recent.keep(made, for: key) }
         return made
     }
@@ -268,10 +270,12 @@ package final class GrantOrder: Sendable {
     /// Delivers a grant.
     func play(_ made: RecentGrants.Made, at now: Timestamp) -> Play {
         let fields = made.grant.fields
+        // The cookies of this grant have been made once.
+        let cookies = made.second == now.wholeSeconds ? nil : try? route.cookies(of: made.grant, at: now)
         return Play(
             token: fields.count == 1 ? fields[0].value : nil,
             url: route.settings.delivery == .query ? made.grant.appended(to: url) : url.text,
-            cookies: made.second == now.wholeSeconds ? made.cookies : route.cookies(of: made.grant, at: now),
+            cookies: cookies ?? made.cookies,
             expires: made.grant.expires.wholeSeconds)
     }
 }

@@ -2,35 +2,80 @@ internal import TextEncodings
 internal import TokenCrypto
 
 extension AkamaiToken {
-    /// Checks a token, with or without its name in front, as the edge would. Paths are compared as written, without
-    /// decoding.
+    /// Checks a token, with or without its name in front, as the edge would. What Akamai does not document is reported as
+    /// not checked.
     ///
     /// - Throws: ``GrantError`` if the question cannot be asked; never for a fault of the token.
     public func check(_ token: String, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck] {
-        guard let fields = AkamaiFields(token.withoutName(name)) else {
-            return [
-                GrantCheck(
-                    .format, false,
-                    "expected exp=…~…~hmac=…, each field of ip, st, exp, acl, id, data once, behind \(name)= or nothing"
-                )
-            ]
+        let token = token.withoutName(name)
+        let sent = Result { () throws(GrantError) in try AkamaiFields(token) }
+        if case .success(let fields) = sent {
+            let checks = try checks(of: fields, question)
+            guard checks.contains(where: { $0.subject == .key && $0.isPassed == false }) else { return checks }
+            guard try isOurs(AkamaiFields(escapedAgain: token), question) else { return checks }
         }
+        if let fields = AkamaiFields(escapedAgain: token) {
+            return [Self.escapedAgain] + (try checks(of: fields, question).dropFirst())
+        }
+        do throws(GrantError) { return try checks(of: sent.get(), question) } catch {
+            return [GrantCheck(.format, false, error.reason)]
+        }
+    }
+
+    /// Akamai answers such a token with 403 (seen by the authors of lostisland/faraday, issue 1598).
+    static let escapedAgain = GrantCheck(
+        .format, false,
+        "was escaped again after it was made; Akamai reads a token as it was made: exp=… and not exp%3D…")
+
+    private func isOurs(_ fields: AkamaiFields?, _ question: GrantQuestion) throws(GrantError) -> Bool {
+        guard let fields else { return false }
+        return try checks(of: fields, question).contains { $0.subject == .key && $0.isPassed == true }
+    }
+
+    private func checks(of fields: AkamaiFields, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck] {
         let isACL = fields["acl"] != nil
-        var message = Array(fields.signed.utf8)
-        if !isACL, let url = question.url { message += Array("~url=".utf8) + (try field("url", url)).utf8 }
+        return [GrantCheck(.format, true, isACL ? "for paths" : "for one URL, which is not in it")]
+            + (isACL ? [try check(fields)] : try check(fields, ofURL: question.url)) + Self.checks(of: fields, question)
+    }
+
+    /// The checks of a token's key and URL, which is not part of the token.
+    private func check(_ fields: AkamaiFields, ofURL url: String?) throws(GrantError) -> [GrantCheck] {
+        guard let url else { return [GrantCheck(.key, nil, "unknown: give the URL that it is for")] }
+        guard escapesEarly else {
+            if let character = url.unsendable() {
+                throw GrantError(
+                    "url", "is '\(printable(url))', with \(character.shown); expected a URL, percent-encoded")
+            }
+            return [try check(fields, "~url=" + url)]
+        }
+        let checks = try Self.escapers.map { (escaper) throws(GrantError) in
+            try check(fields, "~url=" + escaper.escaped(url))
+        }
+        guard let position = checks.firstIndex(where: { $0.isPassed == true }) else { return [checks[0]] }
+        if checks.allSatisfy({ $0.isPassed == true }) { return [checks[position]] }
+        let scope = GrantCheck(
+            .scope, nil,
+            "for \(printable(url)), escaped as Akamai's library for \(Self.escapers[position].library) does; others escape it in "
+                + "another way, and which way the edge does is not known")
+        return [checks[position], scope]
+    }
+
+    /// The check of a token's key.
+    ///
+    /// - Parameter url: The field of the URL, for a token that is for one.
+    private func check(_ fields: AkamaiFields, _ url: String? = nil) throws(GrantError) -> GrantCheck {
+        var message = Array((fields.signed + (url ?? "")).utf8)
         if let salt { message += Array("~salt=".utf8) + salt.bytes }
         let code = try key.code(for: message).hexadecimal
-        let isKnown = isACL || question.url != nil
         let isSame = Array(code.utf8).isSame(inConstantTime: Array(fields.code.utf8))
-        return [
-            GrantCheck(.format, true, isACL ? "for paths" : "for one URL, which is not in it"),
-            GrantCheck(
-                .key, isKnown ? isSame : nil,
-                !isKnown
-                    ? "unknown: give the URL that it is for"
-                    : "HMAC \(digest.rawValue) of \(isACL ? "it" : "it and the URL")"
-                        + (isSame ? "" : " differs: another key, salt, digest or \(isACL ? "token" : "URL")")),
-        ] + Self.checks(of: fields, question)
+        let count = fields.code.utf8.count
+        let difference =
+            count == code.utf8.count
+            ? " differs: another key, salt or \(url == nil ? "token" : "URL")"
+            : " has \(code.utf8.count) digits, and the token's \(count): another digest"
+        return GrantCheck(
+            .key, isSame,
+            "HMAC \(digest.rawValue) of it\(url == nil ? "" : " and the URL")" + (isSame ? "" : difference))
     }
 
     /// The checks that need no key.
@@ -43,17 +88,27 @@ extension AkamaiToken {
                     ?? GrantCheck(.begin, false, "holds from \(printable(begin)) on; expected seconds since 1970")
             ]
         }
-        checks.append(question.end(fields.end, isInclusive: true))
-        checks += [question.ip(fields["ip"])].compactMap(\.self)
+        checks.append(question.end(fields.end, isInclusive: true, timeLimit))
+        checks += [question.ip(onlyFrom: fields["ip"].map { $0.unescaped() ?? $0 })].compactMap(\.self)
         if let acl = fields["acl"] { checks.append(scope(acl, question.url)) }
         return checks
     }
 
+    /// Compares an ACL after its escapes are decoded: the edge escapes that of its own cookie `hdntl`, and Akamai's library
+    /// for Java all of it, even `!` and `?`. Nobody knows whether the edge decodes a path, and `+` in an ACL with
+    /// escapes; where that makes a difference, the scope is not checked.
     private static func scope(_ acl: String, _ url: String?) -> GrantCheck {
-        let path = url.map { RequestedURL($0).path }
-        let patterns = acl.utf8.split(separator: UInt8(ascii: "!")).map { String(Substring($0)) }
-        let isOpen = path.map { path in patterns.contains { Wildcards.match(path, $0) } }
-        return GrantCheck(.scope, isOpen, "for \(printable(acl))" + (url.map { "; asked for \(printable($0))" } ?? ""))
+        let detail = "for \(printable(acl.unescaped() ?? acl))" + (url.map { "; asked for \(printable($0))" } ?? "")
+        guard let path = url.map({ RequestedURL($0).path }) else { return GrantCheck(.scope, nil, detail) }
+        let isEscaped = acl.utf8.contains(UInt8(ascii: "%"))
+        let acls = isEscaped ? [false, true].map { acl.unescaped(plusIsSpace: $0) ?? acl } : [acl]
+        let results = acls.flatMap { acl in
+            let patterns = acl.utf8.split(separator: UInt8(ascii: "!")).map { String(Substring($0)) }
+            return [path, path.unescaped() ?? path].map { path in patterns.contains { Wildcards.match(path, $0) } }
+        }
+        let isKnown = results.allSatisfy { $0 == results[0] }
+        return GrantCheck(
+            .scope, isKnown ? results[0] : nil, detail + (isKnown ? "" : ", whose escapes the edge may decode or not"))
     }
 }
 
@@ -68,22 +123,46 @@ struct AkamaiFields {
 
     subscript(name: String) -> String? { values[name] }
 
-    init?(_ token: String) {
+    /// - Throws: ``GrantError`` for the field `format`, with what is wrong.
+    init(_ token: String) throws(GrantError) {
         let parts = token.utf8.split(separator: UInt8(ascii: "~"), omittingEmptySubsequences: false)
         let mark = "hmac="
-        guard token.utf8.count <= 8192, let last = parts.last, last.starts(with: mark.utf8), parts.count > 1 else {
-            return nil
+        guard token.utf8.count <= 8192 else { throw .format("has \(token.utf8.count) bytes; expected at most 8192") }
+        guard let last = parts.last, last.starts(with: mark.utf8) else {
+            throw .format("has no hmac=… at its end; expected fields with ~ between them, and hmac as the last")
         }
         for part in parts.dropLast() {
-            guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { return nil }
-            let name = String(Substring(part[..<equals]))
-            guard name.utf8.count <= 4, Self.names.contains(name),
-                values.updateValue(String(Substring(part[equals...].dropFirst())), forKey: name) == nil
-            else { return nil }
+            let name = String(Substring(part.prefix { $0 != UInt8(ascii: "=") }))
+            guard name.utf8.count <= 4, Self.names.contains(name), part.count > name.utf8.count else {
+                throw .format(
+                    "has the field '\(printable(name, limit: 40))'; expected \(Self.names.sorted().joined(separator: ", "))"
+                )
+            }
+            guard values.updateValue(String(Substring(part.dropFirst(name.utf8.count + 1))), forKey: name) == nil
+            else { throw .format("has \(name) twice") }
         }
-        guard let end = values["exp"].flatMap(\.plainNumber) else { return nil }
+        guard let text = values["exp"] else { throw .format("has no exp; expected exp=… before hmac=…") }
+        guard let end = text.plainNumber else {
+            throw .format(
+                "has exp=\(printable(text, limit: 40)); expected seconds since 1970, without a zero or plus in front")
+        }
         self.end = end
         code = String(Substring(last.dropFirst(mark.utf8.count)))
         signed = String(token.utf8.dropLast(last.count + 1)) ?? ""
     }
+
+    /// The fields of a token that a client escaped again; `nil` if none are found.
+    init?(escapedAgain token: String) {
+        guard token.utf8.count <= 3 * 8192, token.utf8.contains(UInt8(ascii: "%")), let made = token.unescaped() else {
+            return nil
+        }
+        // The name in front may have been escaped with it.
+        let unnamed = String(Substring(made.utf8.drop { $0 != UInt8(ascii: "=") }.dropFirst()))
+        guard let fields = (try? AkamaiFields(made)) ?? (try? AkamaiFields(unnamed)) else { return nil }
+        self = fields
+    }
+}
+
+extension GrantError {
+    fileprivate static func format(_ reason: String) -> Self { Self("format", reason) }
 }

@@ -36,8 +36,6 @@ extension AkamaiToken: GrantScheme {
         escapesEarly = values.has("escape-early")
     }
 
-    package var fieldName: String? { name }
-
     package func grant(
         _ values: GrantValues, _ period: GrantPeriod, at now: Timestamp
     ) throws(GrantError) -> Grant {

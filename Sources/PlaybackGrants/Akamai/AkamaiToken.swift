@@ -25,6 +25,10 @@ public struct AkamaiToken: Sendable {
         case md5
     }
 
+    /// Akamai's first libraries (akamai_token_v2, EdgeAuth-Token-PHP) take times before 4294967295. Those of today do not
+    /// look.
+    static let timeLimit = TimeLimit(last: 4_294_967_294, owner: "Akamai")
+
     let key: HMACKey
     /// The name of the parameter, cookie or header: `hdnts` for a URL that is exchanged at the edge, `hdnea` for a
     /// cookie, or the name in the property's settings.
@@ -57,6 +61,7 @@ public struct AkamaiToken: Sendable {
     ///
     /// - Throws: ``GrantError`` for a field that cannot be part of a token.
     public func grant(_ scope: Scope, _ period: GrantPeriod) throws(GrantError) -> Grant {
+        try period.demand(Self.timeLimit)
         var sent: [String] = []
         if let ip { sent.append("ip=" + (try field("ip", ip))) }
         if let begin = period.begin { sent.append("st=\(begin)") }
@@ -79,31 +84,54 @@ public struct AkamaiToken: Sendable {
     private static func joined(_ paths: [String]) throws(GrantError) -> String {
         guard !paths.isEmpty else { throw GrantError("acl", "names no path; expected at least one") }
         for path in paths {
-            guard path.utf8.first == UInt8(ascii: "/"), path.isSendable, !path.utf8.contains(where: "!~".utf8.contains)
-            else {
+            guard path.utf8.first == UInt8(ascii: "/") else {
+                throw GrantError("acl", "is '\(printable(path))'; expected a path from / on")
+            }
+            if let character = path.unsendable("!~") {
                 throw GrantError(
-                    "acl", "is '\(printable(path))'; expected a path from / on, without ! ~ ; , quotes or spaces")
+                    "acl",
+                    "is '\(printable(path))', with \(character.shown); expected visible ASCII without ! ~ ; \\ or quotes"
+                )
             }
         }
         return paths.joined(separator: "!")
     }
 
-    func field(_ name: String, _ text: String) throws(GrantError) -> String {
-        let text = escapesEarly ? Self.escaped(text) : text
-        guard text.isSendable, !text.utf8.contains(UInt8(ascii: "~")) else {
+    private func field(_ name: String, _ text: String) throws(GrantError) -> String {
+        let text = escapesEarly ? Self.escapers[0].escaped(text) : text
+        if let character = text.unsendable("~") {
             throw GrantError(
-                name, "is '\(printable(text))'; expected visible ASCII without ~ ; , or quotes (or escape-early)")
+                name,
+                "is '\(printable(text))', with \(character.shown); expected visible ASCII without ~ ; \\ or quotes (or "
+                    + "escape-early)")
         }
         return text
     }
 
-    /// Escapes all characters except letters, digits and `-_.!()`.
-    private static func escaped(_ text: String) -> String {
-        text.utf8.map { byte in
-            let isPlain = byte.isLetterOrDigit || "-_.!()".utf8.contains(byte)
-            return isPlain ? String(Character(Unicode.Scalar(byte))) : "%" + [byte].hexadecimal
-        }.joined()
+    /// How one of Akamai's libraries escapes a text early.
+    struct Escaper: Sendable {
+        /// The library's language.
+        let library: String
+        /// The characters that stand for themselves, apart from letters and digits.
+        fileprivate let plain: String
+        fileprivate let space: String
+
+        func escaped(_ text: String) -> String {
+            text.utf8.map { byte in
+                let isPlain = byte.isLetterOrDigit || plain.utf8.contains(byte)
+                let isSpace = byte == UInt8(ascii: " ")
+                return isPlain ? String(Character(Unicode.Scalar(byte))) : isSpace ? space : "%" + [byte].hexadecimal
+            }.joined()
+        }
     }
+
+    /// How Akamai's own libraries escape early, each in another way (EdgeAuth-Token-Node, -Python, -Ruby and -Java). The
+    /// first makes the tokens here. Which of them the edge follows is not known.
+    static let escapers = [
+        Escaper(library: "Node", plain: "-_.!()", space: "%20"),
+        Escaper(library: "Python and Ruby", plain: "-_.~", space: "+"),
+        Escaper(library: "Java", plain: "-_.*", space: "+"),
+    ]
 }
 
 extension AkamaiToken.Digest {

@@ -1,4 +1,5 @@
 internal import CCBOR
+internal import TextEncodings
 
 /// Reads one complete CBOR value with libcbor's decoder of single heads.
 ///
@@ -12,55 +13,97 @@ struct CBORReader {
     private var next = 0
     private var values = 0
 
-    /// The value that `bytes` encode; `nil` if they are not exactly one value.
-    static func value(of bytes: [UInt8]) -> CBORValue? {
+    /// The value that `bytes` encode.
+    ///
+    /// - Throws: ``CBORError`` if they are not exactly one value, or hold something that is not read here.
+    static func value(of bytes: [UInt8]) throws(CBORError) -> CBORValue {
         var reader = CBORReader(bytes)
-        guard let value = reader.readValue(depth: 0), reader.next == bytes.count else { return nil }
+        let value = try reader.readValue(depth: 0)
+        guard reader.next == bytes.count else { throw reader.error("something after the end of the value") }
         return value
     }
 
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    private mutating func readValue(depth: Int) -> CBORValue? {
+    private func error(_ found: String, at position: Int? = nil) -> CBORError {
+        CBORError(found: found, position: position ?? next)
+    }
+
+    private mutating func readValue(depth: Int) throws(CBORError) -> CBORValue {
         values += 1
-        guard depth < Self.depthLimit, values <= Self.valueLimit, let head = readHead() else { return nil }
-        switch head {
+        guard depth < Self.depthLimit else { throw error("more than \(Self.depthLimit) values in each other") }
+        guard values <= Self.valueLimit else { throw error("more than \(Self.valueLimit) values") }
+        let position = next
+        switch try readHead() {
         case .value(let value): return value
         // A head may claim more than Int can hold. libcbor passes that as a negative number.
         case .array(let count) where (0...Self.valueLimit).contains(count):
             var items: [CBORValue] = []
-            for _ in 0..<count {
-                guard let item = readValue(depth: depth + 1) else { return nil }
-                items.append(item)
-            }
+            for _ in 0..<count { items.append(try readValue(depth: depth + 1)) }
             return .array(items)
-        case .map(let count) where (0...Self.valueLimit).contains(count): return readMap(count, depth: depth)
-        case .array, .map, .refused: return nil
+        case .map(let count) where (0...Self.valueLimit).contains(count): return try readMap(count, depth: depth)
+        case .array, .map: throw error("an array or map of more than \(Self.valueLimit) items", at: position)
+        case .refused: throw error(refused(at: position), at: position)
         }
     }
 
-    private mutating func readMap(_ count: Int, depth: Int) -> CBORValue? {
+    private mutating func readMap(_ count: Int, depth: Int) throws(CBORError) -> CBORValue {
         var pairs: [CBORPair] = []
         for _ in 0..<count {
-            guard let key = readValue(depth: depth + 1), !pairs.contains(where: { $0.key == key }),
-                let value = readValue(depth: depth + 1)
-            else { return nil }
-            pairs.append(CBORPair(key: key, value: value))
+            let position = next
+            let key = try readValue(depth: depth + 1)
+            guard !pairs.contains(where: { $0.key == key }) else {
+                throw error("the key \(printable(key.shown, limit: 40)) twice in a map", at: position)
+            }
+            pairs.append(CBORPair(key: key, value: try readValue(depth: depth + 1)))
         }
         return .map(pairs)
     }
 
-    private mutating func readHead() -> CBORHead? {
+    private mutating func readHead() throws(CBORError) -> CBORHead {
         var head = CBORHead.refused
         let result = bytes[next...].withUnsafeBufferPointer { rest in
             withUnsafeMutablePointer(to: &head) {
                 cbor_stream_decode(rest.baseAddress, rest.count, CBORHead.callbacks, $0)
             }
         }
-        guard result.status == CBOR_DECODER_FINISHED else { return nil }
-        next += result.read
+        switch result.status {
+        case CBOR_DECODER_FINISHED: next += result.read
+        case CBOR_DECODER_NEDATA: throw error("an end in the middle of a value")
+        // libcbor does not know all tags.
+        default: head = .refused
+        }
         return head
     }
+
+    /// What stands at a head that is not read (RFC 8949, 3).
+    private func refused(at position: Int) -> String {
+        let (major, details) = (bytes[position] >> 5, bytes[position] & 31)
+        switch (major, details) {
+        case (_, 28...30): return "a head that RFC 8949 reserves"
+        case (7, 31): return "a break"
+        case (_, 31): return "an indefinite length"
+        case (3, _): return "a text that is not UTF-8"
+        case (6, _): return "the tag \(number(at: position))"
+        default: return "the simple value \(number(at: position))"
+        }
+    }
+
+    /// The number in a head.
+    private func number(at position: Int) -> UInt64 {
+        let details = bytes[position] & 31
+        guard details >= 24 else { return UInt64(details) }
+        return bytes[(position + 1)...].prefix(1 << Int(details - 24)).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+/// Why CBOR is not read: what stands where. It may be valid CBOR all the same.
+struct CBORError: Error, Equatable, CustomStringConvertible {
+    let found: String
+    /// The position in bytes.
+    let position: Int
+
+    var description: String { "\(found) at byte \(position)" }
 }
 
 /// The contents of one head.

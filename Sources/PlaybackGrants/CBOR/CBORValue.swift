@@ -1,3 +1,5 @@
+internal import TextEncodings
+
 /// A CBOR value (RFC 8949), limited to the kinds that tokens use.
 enum CBORValue: Equatable, Sendable {
     case unsigned(UInt64)
@@ -37,4 +39,21 @@ enum CBORValue: Equatable, Sendable {
 struct CBORPair: Equatable, Sendable {
     let key: CBORValue
     let value: CBORValue
+}
+
+extension CBORValue {
+    /// The value for people, as in the diagnostic notation (RFC 8949, 8). A text has no quotation marks.
+    var shown: String {
+        switch self {
+        case .unsigned(let number): "\(number)"
+        case .negative(let number): "-1 - \(number)"
+        case .bytes(let bytes): "h'\(bytes.hexadecimal)'"
+        case .text(let text): text
+        case .array(let items): "[\(items.map(\.shown).joined(separator: ", "))]"
+        case .map(let pairs): "{\(pairs.map { "\($0.key.shown): \($0.value.shown)" }.joined(separator: ", "))}"
+        case .boolean(let flag): "\(flag)"
+        case .number(let number): "\(number)"
+        case .null: "null"
+        }
+    }
 }

@@ -10,78 +10,123 @@ extension CloudFrontGrant {
     ///   - question: The request that the grant is checked for. Its URL is the one that was signed, without the fields
     ///     that signing added.
     public func check(_ query: String, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck] {
-        let fields = QueryFields(query)
-        func field(_ name: String) -> String? { fields[name] ?? fields["CloudFront-" + name] }
-        guard let signature = field("Signature"), let pair = field("Key-Pair-Id"),
-            let digest = Self.digest(field("Hash-Algorithm")),
-            let (policy, end) = try policy(field("Policy"), expires: field("Expires"), question)
-        else {
-            return [
-                GrantCheck(
-                    .format, false,
-                    "expected Expires or Policy, Signature and Key-Pair-Id, and maybe Hash-Algorithm, each once")
-            ]
+        let fields: CloudFrontFields
+        do throws(GrantError) { fields = try CloudFrontFields(query) } catch {
+            return [GrantCheck(.format, false, error.reason)]
         }
-        guard let policy else {
+        let policy: String
+        switch (fields.limits, question.url) {
+        case (.custom(let text), _): policy = text
+        // CloudFront builds the canned policy from the request, and that policy contains no address.
+        case (.canned(let end), let url?): policy = try Self.policy(for: url, from: nil, to: end, ip: nil)
+        case (.canned, nil):
             return [
-                GrantCheck(.format, true, "a canned policy, which is not in it"),
+                fields.form("a canned policy, which is not in it"),
                 GrantCheck(.key, nil, "unknown: give the URL that it is for"),
-            ] + [end.map { question.end($0, isInclusive: false) }].compactMap(\.self)
+            ] + fields.conditions(question)
         }
-        let isOurs = pair.hasSameBytes(as: keyPairID)
-        let isSigned = try verifies(signature, over: policy, digest)
+        let isOurs = fields.pair.hasSameBytes(as: keyPairID)
+        let isSigned = try verifies(fields.signature, over: policy, fields.digest)
         let signer =
-            "\(scheme) with \(digest.rawValue), key pair \(printable(pair))" + (isOurs ? "" : "; expected \(keyPairID)")
+            "\(scheme) with \(fields.digest.rawValue), key pair \(printable(fields.pair))"
+            + (isOurs ? "" : "; expected \(keyPairID)")
         return [
-            GrantCheck(.format, true, "policy \(printable(policy, limit: 1024))"),
+            fields.form("policy \(printable(policy, limit: 1024))"),
             GrantCheck(
                 .key, isOurs && isSigned,
                 signer + (isSigned ? "" : "; signed with another key or digest, or for another policy or URL")),
         ] + Self.conditions(of: policy, question)
     }
 
-    /// The digest with this name, SHA-1 if there is no name; `nil` if CloudFront does not know the name.
-    static func digest(_ name: String?) -> Digest? {
-        guard let name else { return .sha1 }
-        return [("SHA256", Digest.sha256), ("SHA1", .sha1)].first { $0.0.hasSameBytes(as: name) }?.1
-    }
-
-    /// The policy in the grant, or the canned policy for the grant's expiry and the question's URL. Its text is `nil`
-    /// if the canned policy is needed but the URL is not known. The result is `nil` if the policy is invalid
-    /// or, in a grant without a policy, the expiry is.
-    private func policy(
-        _ letters: String?, expires: String?, _ question: GrantQuestion
-    ) throws(GrantError) -> (text: String?, end: Int64?)? {
-        if let letters {
-            let bytes = try? Base64.decode(Array(letters.utf8)[...], alphabet: .cloudFront, padding: .required)
-            return bytes.flatMap { String(validating: $0, as: UTF8.self) }.map { ($0, nil) }
-        }
-        guard let end = expires.flatMap(\.plainNumber) else { return nil }
-        guard let url = question.url else { return (nil, end) }
-        guard let period = try? GrantPeriod(to: end) else { return nil }
-        // CloudFront builds the canned policy from the request, and that policy contains no address.
-        var canned = self
-        canned.ip = nil
-        return (try canned.policy(for: url, period), end)
-    }
-
     /// Checks a policy's times, address and resource. A policy in another form fails.
     static func conditions(of policy: String, _ question: GrantQuestion) -> [GrantCheck] {
-        guard let policy = CloudFrontPolicy(policy) else {
-            return [
-                GrantCheck(
-                    .scope, false,
-                    "its policy is in another form; expected one Statement of Resource and Condition, with DateLessThan, and "
-                        + "DateGreaterThan and IpAddress at the most")
-            ]
+        let read: CloudFrontPolicy
+        do throws(GrantError) { read = try CloudFrontPolicy(policy) } catch {
+            return [GrantCheck(.scope, false, "its policy \(error.reason)")]
         }
-        let isPattern = policy.resource.utf8.contains { "*?".utf8.contains($0) }
+        let isPattern = read.resource.utf8.contains { "*?".utf8.contains($0) }
         let isSame = question.url.map { url in
-            isPattern ? Wildcards.match(url, policy.resource) : url.hasSameBytes(as: policy.resource)
+            isPattern ? Wildcards.match(url, read.resource) : url.hasSameBytes(as: read.resource)
         }
         return [
-            question.begin(policy.begin), question.end(policy.end, isInclusive: false), question.ip(policy.ip),
-            GrantCheck(.scope, isSame, "for \(printable(policy.resource))"),
+            question.begin(read.begin), question.end(read.end, isInclusive: false, timeLimit),
+            question.ip(within: read.ip),
+            GrantCheck(.scope, isSame, "for \(printable(read.resource))"),
         ].compactMap(\.self)
+    }
+}
+
+/// The fields of a signed URL or of signed cookies.
+struct CloudFrontFields: Sendable {
+    /// What limits the grant: the expiry in seconds since 1970, or a policy of the grant itself.
+    enum Limits: Sendable {
+        case canned(end: Int64)
+        case custom(String)
+    }
+
+    let signature, pair: String
+    /// The name of the digest in the grant; `nil` if the grant has none.
+    let algorithm: String?
+    let digest: CloudFrontGrant.Digest
+    let limits: Limits
+    private let isEscapedAgain: Bool
+
+    /// - Throws: ``GrantError`` for the field `format`, with what is wrong.
+    init(_ query: String) throws(GrantError) {
+        let fields = QueryFields(query)
+        var isEscapedAgain = false
+        func value(_ name: String) throws(GrantError) -> String {
+            let sent = try fields.required(name, orBehind: "CloudFront-")
+            // Clients escape the tilde, with which signatures and policies may be written.
+            let made = sent.unescaped() ?? sent
+            isEscapedAgain = isEscapedAgain || made.utf8.count != sent.utf8.count
+            return made
+        }
+        func has(_ name: String) -> Bool { fields.has(name) || fields.has("CloudFront-" + name) }
+        (signature, pair) = (try value("Signature"), try value("Key-Pair-Id"))
+        algorithm = has("Hash-Algorithm") ? try value("Hash-Algorithm") : nil
+        digest = try Self.digest(algorithm)
+        if has("Policy") {
+            let letters = try value("Policy")
+            let bytes = try? Base64.decode(Array(letters.utf8)[...], alphabet: .cloudFront, padding: .required)
+            guard let policy = bytes.flatMap({ String(validating: $0, as: UTF8.self) }) else {
+                throw GrantError("format", "has a Policy that is no text in CloudFront's Base64 (- _ ~ for + = /)")
+            }
+            limits = .custom(policy)
+        } else {
+            guard has("Expires") else { throw GrantError("format", "has neither Expires nor Policy") }
+            let text = try value("Expires")
+            guard let end = text.plainNumber else {
+                throw GrantError("format", "has Expires=\(printable(text, limit: 40)); expected seconds since 1970")
+            }
+            limits = .canned(end: end)
+        }
+        self.isEscapedAgain = isEscapedAgain
+    }
+
+    /// The digest with this name, SHA-1 if there is no name.
+    private static func digest(_ name: String?) throws(GrantError) -> CloudFrontGrant.Digest {
+        guard let name else { return .sha1 }
+        let known = [("SHA256", CloudFrontGrant.Digest.sha256), ("SHA1", .sha1)]
+        guard let digest = known.first(where: { $0.0.hasSameBytes(as: name) })?.1 else {
+            throw GrantError(
+                "format", "has Hash-Algorithm=\(printable(name, limit: 40)); expected SHA256, SHA1 or none")
+        }
+        return digest
+    }
+
+    /// The check of the form. Nobody knows whether CloudFront decodes the escapes of a signature.
+    func form(_ detail: String) -> GrantCheck {
+        GrantCheck(
+            .format, isEscapedAgain ? nil : true,
+            detail + (isEscapedAgain ? "; was escaped again (%7E for ~), which CloudFront may decode or not" : ""))
+    }
+
+    /// The checks that need no key.
+    func conditions(_ question: GrantQuestion) -> [GrantCheck] {
+        switch limits {
+        case .custom(let policy): CloudFrontGrant.conditions(of: policy, question)
+        case .canned(let end): [question.end(end, isInclusive: false, CloudFrontGrant.timeLimit)]
+        }
     }
 }

@@ -20,8 +20,6 @@ extension CloudFrontGrant: GrantScheme {
         ip = values["ip"]
     }
 
-    package var fieldName: String? { nil }
-
     package func grant(
         _ values: GrantValues, _ period: GrantPeriod, at now: Timestamp
     ) throws(GrantError) -> Grant {

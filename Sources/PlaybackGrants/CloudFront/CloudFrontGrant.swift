@@ -12,7 +12,10 @@ public struct CloudFrontGrant: Sendable {
         case sha1
     }
 
-    private let key: SigningKey
+    /// Signers refuse a later time (aws-cloudfront-sign and others, "due to the limits of UNIX time").
+    static let timeLimit = TimeLimit(last: 2_147_483_647, owner: "CloudFront")
+
+    private let key: SignatureKey
     let keyPairID: String
     /// The digest algorithm of the signature.
     public var digest = Digest.sha256
@@ -22,12 +25,13 @@ public struct CloudFrontGrant: Sendable {
     /// Creates a maker and checker of grants for one key pair.
     ///
     /// - Parameters:
-    ///   - pem: A private key in PEM, without a password: RSA, or ECDSA on the curve P-256.
+    ///   - pem: A private key in PEM, without a password: RSA, or ECDSA on the curve P-256. A public key, which CloudFront
+    ///     has, suffices to check grants, and makes none.
     ///   - keyPairID: The ID that CloudFront gave to the public key.
     /// - Throws: ``GrantError`` for the field `key` or `key-pair-id`.
     public init(key pem: [UInt8], keyPairID: String) throws(GrantError) {
         do {
-            key = try SigningKey(pem: pem)
+            key = try SignatureKey(pem: pem, orPublic: true)
         } catch {
             throw GrantError("key", "\(error)")
         }
@@ -59,27 +63,39 @@ public struct CloudFrontGrant: Sendable {
 
     /// The policy to sign, as JSON without spaces.
     public func policy(for url: String, _ period: GrantPeriod) throws(GrantError) -> String {
+        try period.demand(Self.timeLimit)
+        try demandAddress()
+        return try Self.policy(for: url, from: period.begin, to: period.end, ip: ip)
+    }
+
+    static func policy(
+        for url: String, from begin: Int64?, to end: Int64, ip: String?
+    ) throws(GrantError) -> String {
         try demandSignable(url)
         var conditions: [String] = []
         if let ip { conditions.append("\"IpAddress\":{\"AWS:SourceIp\":\"\(ip)\"}") }
-        conditions.append("\"DateLessThan\":{\"AWS:EpochTime\":\(period.end)}")
-        if let begin = period.begin { conditions.append("\"DateGreaterThan\":{\"AWS:EpochTime\":\(begin)}") }
+        conditions.append("\"DateLessThan\":{\"AWS:EpochTime\":\(end)}")
+        if let begin { conditions.append("\"DateGreaterThan\":{\"AWS:EpochTime\":\(begin)}") }
         let condition = conditions.joined(separator: ",")
         return "{\"Statement\":[{\"Resource\":\"\(url)\",\"Condition\":{\(condition)}}]}"
     }
 
     private static let schemes: [StaticString] = ["https://", "http://", "http*://"]
 
-    /// Throws if the URL or the address cannot be part of a policy.
-    func demandSignable(_ url: String) throws(GrantError) {
+    /// Throws if the URL cannot be part of a policy.
+    static func demandSignable(_ url: String) throws(GrantError) {
         // Iterating over an array is several times as fast as iterating over a string.
         let bytes = Array(url.utf8)[...]
         let isPlain = bytes.allSatisfy {
             (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
         }
-        guard isPlain, Self.schemes.contains(where: bytes.begins) else {
+        guard isPlain, schemes.contains(where: bytes.begins) else {
             throw GrantError("url", "is '\(printable(url))'; expected an absolute URL, percent-encoded")
         }
+    }
+
+    /// Throws if the address cannot be part of a policy.
+    private func demandAddress() throws(GrantError) {
         if let ip {
             guard !ip.isEmpty, ip.utf8.allSatisfy({ $0.isLetterOrDigit || ".:/".utf8.contains($0) }) else {
                 throw GrantError("ip", "is '\(printable(ip))'; expected an address, or several as 192.0.2.0/24")
@@ -88,6 +104,9 @@ public struct CloudFrontGrant: Sendable {
     }
 
     private func sign(_ policy: String, _ digest: Digest) throws(GrantError) -> String {
+        guard key.isPrivate else {
+            throw GrantError("key", "is a public key, which checks grants; expected the private key, which makes them")
+        }
         do {
             return Base64.encode(try key.sign(Array(policy.utf8), digest.algorithm), alphabet: .cloudFront)
         } catch {

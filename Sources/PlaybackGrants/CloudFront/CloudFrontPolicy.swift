@@ -11,38 +11,68 @@ struct CloudFrontPolicy {
     let end: Int64
     let ip: String?
 
-    /// Reads a policy. The result is `nil` if it has another form.
-    init?(_ text: String) {
-        guard let document = try? StrictJSON.readObject(Array(text.utf8)[...]),
-            let top = Self.members(.object(document.members), ["Statement"]),
-            case .list(let statements)? = top["Statement"], statements.count == 1,
-            let statement = Self.members(statements[0], ["Resource", "Condition"]),
-            case .text(let resource)? = statement["Resource"],
-            let conditions = Self.members(
-                statement["Condition"], ["DateLessThan", "DateGreaterThan", "IpAddress"]),
-            case .number(let end)? = Self.value(of: conditions["DateLessThan"], "AWS:EpochTime"),
-            let end = Int64(exactly: end)
-        else { return nil }
+    /// Reads a policy.
+    ///
+    /// - Throws: ``GrantError`` for the field `scope`, with what is different.
+    init(_ text: String) throws(GrantError) {
+        guard let document = try? StrictJSON.readObject(Array(text.utf8)[...]) else {
+            throw .form("is not a JSON object")
+        }
+        let top = try Self.members(.object(document.members), "the policy", ["Statement"])
+        guard case .list(let statements)? = top["Statement"], statements.count == 1 else {
+            throw .form("has not one Statement in a list")
+        }
+        let statement = try Self.members(statements[0], "Statement", ["Resource", "Condition"])
+        guard case .text(let resource)? = statement["Resource"] else { throw .form("has no Resource that is a string") }
+        let conditions = try Self.members(
+            statement["Condition"], "Condition", ["DateLessThan", "DateGreaterThan", "IpAddress"])
+        guard let end = try Self.time(conditions, "DateLessThan") else { throw .form("has no DateLessThan") }
         (self.resource, self.end) = (resource, end)
-        switch Self.value(of: conditions["DateGreaterThan"], "AWS:EpochTime") {
-        case .number(let number)?: begin = Int64(exactly: number)
-        default: begin = nil
-        }
-        switch Self.value(of: conditions["IpAddress"], "AWS:SourceIp") {
+        begin = try Self.time(conditions, "DateGreaterThan")
+        switch try Self.value(conditions, "IpAddress", "AWS:SourceIp") {
         case .text(let text)?: ip = text
-        default: ip = nil
+        case nil: ip = nil
+        default: throw .form("has in IpAddress a AWS:SourceIp that is no string")
         }
-        guard (begin != nil) == (conditions["DateGreaterThan"] != nil), (ip != nil) == (conditions["IpAddress"] != nil)
-        else { return nil }
     }
 
-    /// The members of an object; `nil` if the value is not an object or has a member that is not in `known`.
-    private static func members(_ value: JSONValue?, _ known: [JSONName]) -> [JSONName: JSONValue]? {
-        guard case .object(let members)? = value, members.keys.allSatisfy(known.contains) else { return nil }
+    /// The members of an object. Throws if the value is not an object, or has a member that is not in `known`.
+    private static func members(
+        _ value: JSONValue?, _ name: String, _ known: [JSONName]
+    ) throws(GrantError) -> [JSONName: JSONValue] {
+        guard case .object(let members)? = value else { throw .form("has a \(name) that is no object") }
+        if let other = members.keys.map(\.text).sorted().first(where: { !known.map(\.text).contains($0) }) {
+            throw .form(
+                "has '\(printable(other, limit: 40))' in \(name); expected \(known.map(\.text).joined(separator: ", "))"
+            )
+        }
         return members
     }
 
-    private static func value(of condition: JSONValue?, _ name: JSONName) -> JSONValue? {
-        members(condition, [name])?[name]
+    /// The only member of a condition; `nil` if the condition is not given.
+    private static func value(
+        _ conditions: [JSONName: JSONValue], _ condition: JSONName, _ name: JSONName
+    ) throws(GrantError) -> JSONValue? {
+        guard let object = conditions[condition] else { return nil }
+        guard let value = try members(object, condition.text, [name])[name] else {
+            throw .form("has no \(name.text) in \(condition.text)")
+        }
+        return value
     }
+
+    private static func time(
+        _ conditions: [JSONName: JSONValue], _ condition: JSONName
+    ) throws(GrantError) -> Int64? {
+        guard let value = try value(conditions, condition, "AWS:EpochTime") else { return nil }
+        guard case .number(let number) = value, let time = Int64(exactly: number) else {
+            throw .form(
+                "has the AWS:EpochTime \(printable(value.document, limit: 40)) in \(condition.text); expected a whole number"
+            )
+        }
+        return time
+    }
+}
+
+extension GrantError {
+    fileprivate static func form(_ reason: String) -> Self { Self("scope", reason) }
 }

@@ -16,7 +16,7 @@ struct CloudFrontRouteGrants: RouteGrants {
     /// Throws for a URL that cannot be part of a policy.
     func subject(of url: StreamURL) throws(GrantError) -> String? {
         let signed = try signedURL(url)
-        try grants.demandSignable(signed)
+        try CloudFrontGrant.demandSignable(signed)
         return signed
     }
 

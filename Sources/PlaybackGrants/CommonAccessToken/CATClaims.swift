@@ -79,6 +79,12 @@ enum CATLabel {
     static let (scheme, host, path) = (Int64(0), Int64(1), Int64(3))
     static let (exactly, prefix) = (Int64(0), Int64(1))
     static let (kind, seconds, deadline) = (Int64(0), Int64(1), Int64(2))
+
+    /// The names of the claims that are understood.
+    static let names = [
+        issuer: "iss", expires: "exp", notBefore: "nbf", issuedAt: "iat", identifier: "cti", version: "catv",
+        scope: "catu", methods: "catm", renewal: "catr",
+    ]
 }
 
 extension CATClaims {

@@ -1,3 +1,4 @@
+internal import TextEncodings
 internal import TokenCrypto
 
 /// A CWT in a COSE_Mac0 (RFC 8392, 6; RFC 9052, 6.2) with HMAC 256/256:
@@ -20,15 +21,17 @@ struct COSEMac0 {
     /// Reads a received message. Call ``demand(head:in:)`` before you rely on more than its key ID.
     init(_ bytes: [UInt8]) throws(CATError) {
         guard bytes.starts(with: Self.tags) else {
-            throw .malformed("it is no CWT in a COSE_Mac0; expected the tags 61 and 17")
+            let start = Array(bytes.prefix(Self.tags.count)).hexadecimal
+            throw .malformed("it begins with h'\(start)'; expected h'd83dd1', the tags of a CWT in a COSE_Mac0")
         }
-        guard let message = CBORReader.value(of: Array(bytes.dropFirst(Self.tags.count))) else {
-            throw .malformed("it is not valid CBOR")
+        let message: CBORValue
+        do throws(CBORError) { message = try CBORReader.value(of: Array(bytes.dropFirst(Self.tags.count))) } catch {
+            throw .malformed("its CBOR has \(error), after its tags, which is not read here")
         }
         guard let parts = message.array, parts.count == 4, let protected = parts[0].bytes,
             let unprotected = parts[1].labels, let payload = parts[2].bytes, let tag = parts[3].bytes
         else { throw .malformed("its COSE_Mac0 has other parts; expected a header, a header, claims, a MAC") }
-        let header = CBORReader.value(of: protected)?.labels ?? []
+        let header = (try? CBORReader.value(of: protected))?.labels ?? []
         guard header.count == 1, header[0].label == Self.algorithm, header[0].value.integer == Self.hmac256 else {
             throw .malformed("its protected header is another one; expected the algorithm HMAC 256/256 alone")
         }

@@ -45,10 +45,7 @@ extension CommonAccessToken {
     private static func scope(_ scope: CATScope, _ url: RequestedURL) -> GrantCheck? {
         guard !scope.isEmpty else { return nil }
         guard !scope.namesPath || url.decodedPath != nil else {
-            return GrantCheck(
-                .scope, false,
-                "asked for \(printable(url.path)); expected a path from / on that everybody reads alike: no . or .., no empty "
-                    + "part, no escaped slash")
+            return GrantCheck(.scope, false, url.problem)
         }
         var compared = scope
         // If the question has only a path, the token's scheme and host cannot be compared.

@@ -56,8 +56,6 @@ extension CommonAccessToken: GrantScheme {
         try self.init(keys: zip(secrets, keyIDs).map { (key: $0, keyID: $1) })
     }
 
-    package var fieldName: String? { Self.name }
-
     package func grant(
         _ values: GrantValues, _ period: GrantPeriod, at now: Timestamp
     ) throws(GrantError) -> Grant {

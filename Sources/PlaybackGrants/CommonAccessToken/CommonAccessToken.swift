@@ -126,8 +126,9 @@ public struct CommonAccessToken: Sendable {
         } catch {
             throw .cannotTell("\(error)")
         }
-        guard let value = CBORReader.value(of: message.payload) else {
-            throw .malformed("its claims are not valid CBOR")
+        let value: CBORValue
+        do throws(CBORError) { value = try CBORReader.value(of: message.payload) } catch {
+            throw .malformed("its claims have \(error), which is not read here")
         }
         return (try CATClaims(value), key.name)
     }
@@ -148,7 +149,7 @@ public enum CATError: Error, Equatable, Sendable {
     case otherKey
     /// The token names a key with this ID, which is none of the given ones.
     case unknownKey(String)
-    /// The claim with this label is not understood, so it may be a restriction that would be ignored.
+    /// The claim with this label is not understood, or not in its form, so it may be a restriction that would be ignored.
     case unknownClaim(Int64)
     /// The token has no `exp`.
     case noEnd
@@ -172,7 +173,8 @@ extension CATError: CustomStringConvertible {
         case .otherKey: "the MAC is of another key than the one that the token names, or the token was changed"
         case .unknownKey(let name): "names the key '\(printable(name))'; no configured key has this ID"
         case .unknownClaim(let label):
-            "claim \(label) is not understood here, or not in this form; it may restrict more"
+            CATLabel.names[label].map { "claim \(label) (\($0)) is not understood in this form; it may restrict more" }
+                ?? "claim \(label) is not understood here; it may restrict more"
         case .noEnd: "it has no exp; expected an end"
         case .expired(let end, let now): "expired at \(end), and it is \(now) now (seconds since 1970)"
         case .notYetValid(let begin, let now): "holds from \(begin) on, and it is \(now) now (seconds since 1970)"

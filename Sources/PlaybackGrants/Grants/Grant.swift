@@ -11,7 +11,7 @@ public struct Grant: Sendable, Equatable {
         public let parameter: String
         /// The name of the cookie or header.
         public let cookie: String
-        /// The value, which needs no escaping in a URL or a cookie.
+        /// The value, which needs no escaping in a URL. A value with a comma cannot be a cookie's.
         public let value: String
     }
 
@@ -59,7 +59,16 @@ public struct Grant: Sendable, Equatable {
     ///   - domain: The host that receives the cookies, together with its subdomains; `nil` for only the host that sets
     ///     them.
     ///   - now: The current time. The cookies live from then until the grant expires.
-    public func cookies(path: String, domain: String? = nil, at now: Timestamp) -> [String] {
+    /// - Throws: ``GrantError`` for the field `delivery` if the grant has a comma, which a cookie cannot hold.
+    public func cookies(
+        path: String, domain: String? = nil, at now: Timestamp
+    ) throws(GrantError) -> [String] {
+        guard fields.allSatisfy(\.value.isCookieValue) else {
+            throw GrantError(
+                "delivery",
+                "is cookie, and the grant has a comma, which a cookie cannot hold (RFC 6265, 4.1.1); expected query, url "
+                    + "or header")
+        }
         let seconds = max(0, (expires.milliseconds - max(0, now.milliseconds)) / 1000)
         return fields.map { field in
             var cookie = ByteWriter(capacity: field.value.utf8.count + 256)

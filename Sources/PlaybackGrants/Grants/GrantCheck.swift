@@ -33,11 +33,6 @@ public struct GrantCheck: Equatable, Sendable {
     package init(_ subject: Subject, _ isPassed: Bool?, _ detail: String) {
         (self.subject, self.isPassed, self.detail) = (subject, isPassed, detail)
     }
-
-    /// A failed check, for an expiry that no grant can have.
-    static func impossible(_ end: Int64) -> GrantCheck {
-        GrantCheck(.end, false, "holds until \(end); expected seconds since 1970, before the year 10000")
-    }
 }
 
 extension [GrantCheck] {
@@ -72,20 +67,44 @@ public struct GrantQuestion: Sendable {
         }
     }
 
-    /// - Parameter isInclusive: Whether the grant is still valid in its last second.
-    func end(_ moment: Int64, isInclusive: Bool) -> GrantCheck {
-        GrantCheck(
+    /// - Parameters:
+    ///   - isInclusive: Whether the grant is still valid in its last second.
+    ///   - limit: The limit of the CDN; `nil` if it reads every number.
+    func end(_ moment: Int64, isInclusive: Bool, _ limit: TimeLimit? = nil) -> GrantCheck {
+        if let problem = limit?.problem(of: moment) { return GrantCheck(.end, false, "holds until \(problem)") }
+        return GrantCheck(
             .end, isInclusive ? seconds <= moment : seconds < moment,
             "holds until \(moment.secondsAsDate); it is \(seconds.secondsAsDate)")
     }
 
-    func ip(_ allowed: String?) -> GrantCheck? {
+    /// The check of the only address that may use a grant, which the CDN compares. Nobody knows whether it takes two
+    /// spellings of one address for the same, or reads a network.
+    func ip(onlyFrom allowed: String?) -> GrantCheck? {
         guard let allowed else { return nil }
-        let isSame = ip.map { $0.hasSameBytes(as: allowed) }
-        // This check does not decide whether an address is in a network.
-        let isNetwork = allowed.utf8.contains(UInt8(ascii: "/"))
-        return GrantCheck(
-            .ip, isNetwork && isSame == false ? nil : isSame,
-            "for \(printable(allowed))" + (ip.map { "; asked from \(printable($0))" } ?? ""))
+        return GrantCheck(.ip, ip.flatMap { Self.isSame($0, allowed) }, detail(of: allowed))
+    }
+
+    private static func isSame(_ ip: String, _ allowed: String) -> Bool? {
+        if ip.hasSameBytes(as: allowed) { return true }
+        guard let ip = IPAddress(ip), let allowed = IPAddress(allowed), ip != allowed else { return nil }
+        return false
+    }
+
+    /// The check of the network whose addresses may use a grant.
+    func ip(within allowed: String?) -> GrantCheck? {
+        guard let allowed else { return nil }
+        // CloudFront reads addresses of IPv4 alone (Amazon CloudFront Developer Guide, "Create a signed URL using a
+        // custom policy", IpAddress).
+        guard let network = IPNetwork(allowed), network.isShort else {
+            return GrantCheck(
+                .ip, false, detail(of: allowed) + "; expected an IPv4 address, or a network as 192.0.2.0/24")
+        }
+        return GrantCheck(.ip, ip.flatMap(IPNetwork.init).map(network.contains), detail(of: allowed))
+    }
+
+    private func detail(of allowed: String) -> String {
+        guard let ip else { return "for \(printable(allowed))" }
+        let isAddress = IPNetwork(ip) != nil
+        return "for \(printable(allowed)); asked from \(printable(ip))" + (isAddress ? "" : ", which is no address")
     }
 }

@@ -23,7 +23,7 @@ package struct GrantContents: Sendable {
 
 extension Int64 {
     /// The number of seconds since 1970 with its date.
-    var secondsWithDate: String { timestamp == nil ? "\(self)" : "\(self) (\(secondsAsDate))" }
+    var secondsWithDate: String { self < GrantPeriod.latest ? "\(self) (\(secondsAsDate))" : secondsAsDate }
 
     /// The time of this many seconds since 1970; `nil` if no timestamp can hold it.
     var timestamp: Timestamp? {

@@ -9,7 +9,7 @@ public struct GrantPeriod: Sendable, Equatable {
     public let end: Int64
 
     /// The first second of the year 10000. An expiry must be before it.
-    private static let latest: Int64 = 253_402_300_800
+    static let latest: Int64 = 253_402_300_800
 
     /// Creates a period from a start, if there is one, to an expiry, both in seconds since 1970.
     ///
@@ -43,5 +43,25 @@ public struct GrantPeriod: Sendable, Equatable {
     /// The maximum validity period: a month of 31 days. A longer grant would not be for a single play.
     public static let longest = Duration.seconds(2_678_400)
 
+    /// Throws ``GrantError`` for the field `expires` if the CDN reads no such time.
+    func demand(_ limit: TimeLimit) throws(GrantError) {
+        if let problem = limit.problem(of: end) { throw GrantError("expires", "is \(problem)") }
+    }
+
     var expires: Timestamp { Timestamp(milliseconds: end * 1000) }
+}
+
+/// The last second since 1970 that a CDN is known to read as an expiry.
+struct TimeLimit: Sendable {
+    let last: Int64
+    /// Whose limit this is, for a message.
+    let owner: String
+
+    /// Why the CDN does not read a number of seconds since 1970 as an expiry; `nil` if it does.
+    func problem(of end: Int64) -> String? {
+        guard end > last else { return nil }
+        let isLikelyInMilliseconds = end > GrantPeriod.latest
+        return "\(end), after \(last.secondsAsDate), the latest expiry for \(owner)"
+            + (isLikelyInMilliseconds ? "; is it in milliseconds?" : "")
+    }
 }

@@ -24,19 +24,16 @@ package protocol GrantScheme: Sendable {
     /// Makes a grant from the options of the command line.
     func grant(_ values: GrantValues, _ period: GrantPeriod, at now: Timestamp) throws(GrantError) -> Grant
 
-    /// The name of the only field of a grant; `nil` if grants have several fields.
-    var fieldName: String? { get }
-
     /// Checks a grant as the CDN would.
     ///
     /// - Parameters:
-    ///   - grant: The value of the field ``fieldName``, or all fields as a query.
+    ///   - grant: The value of the only field, or all fields as a query.
     ///   - question: The request that the grant is checked for.
     /// - Throws: ``GrantError`` if the question cannot be asked; never for a fault of the grant.
     func check(_ grant: String, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck]
 
-    /// The usual names of the only field of a grant; empty if grants have several fields.
-    static var usualNames: [String] { get }
+    /// Whether a grant is a single value, under whatever name, instead of several fields.
+    static var hasOneField: Bool { get }
 
     /// What a grant says, read without its key; `nil` if the text has not the form of the kind.
     ///
@@ -53,7 +50,7 @@ extension GrantScheme {
     package static var defaultDelivery: GrantDelivery { .query }
     package static var needsOrigins: Bool { false }
     package static var takesSeveralKeys: Bool { false }
-    package static var usualNames: [String] { [] }
+    package static var hasOneField: Bool { false }
 }
 
 /// How the gate delivers a grant to the player.

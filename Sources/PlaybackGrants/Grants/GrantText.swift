@@ -14,10 +14,26 @@ extension String {
         return utf8.starts(with: prefix.utf8) ? String(Substring(utf8.dropFirst(prefix.utf8.count))) : self
     }
 
-    /// Whether the text may be part of a cookie's value (RFC 6265, 4.1.1) and of a query.
-    var isSendable: Bool {
-        utf8.allSatisfy { (0x21...0x7E).contains($0) && !"\",;\\".utf8.contains($0) }
+    /// The first character that cannot be part of a query, or is one of `separators`; `nil` if there is none.
+    func unsendable(_ separators: String = "") -> Unicode.Scalar? {
+        let excluded = "\";\\" + separators
+        let index = utf8.firstIndex { !(0x21...0x7E).contains($0) || excluded.utf8.contains($0) }
+        return index.map { unicodeScalars[$0] }
     }
+
+    /// Whether the text may be the value of a cookie (RFC 6265, 4.1.1).
+    var isCookieValue: Bool { unsendable(",") == nil }
+
+    /// The text with its escapes decoded, and `+` as a space if `plusIsSpace`; `nil` if that is no text.
+    func unescaped(plusIsSpace: Bool = false) -> String? {
+        let bytes = try? PercentEncoding.decode(Array(utf8)[...], plus: UInt8(ascii: plusIsSpace ? " " : "+"))
+        return bytes.flatMap { String(validating: $0, as: UTF8.self) }
+    }
+}
+
+extension Unicode.Scalar {
+    /// The character in quotation marks.
+    var shown: String { self == " " ? "a space" : "'\(printable(String(self)))'" }
 }
 
 extension GrantSecret {

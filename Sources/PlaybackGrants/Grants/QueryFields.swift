@@ -13,4 +13,16 @@ struct QueryFields {
     }
 
     subscript(name: String) -> String? { values[name] ?? nil }
+
+    /// Whether the field is given, once or more often.
+    func has(_ name: String) -> Bool { values[name] != nil }
+
+    /// The value of a field.
+    ///
+    /// - Parameter prefix: What the name may have in front as well.
+    /// - Throws: ``GrantError`` for the field `format` if the field is missing or given twice.
+    func required(_ name: String, orBehind prefix: String = "") throws(GrantError) -> String {
+        if let value = self[name] ?? self[prefix + name] { return value }
+        throw GrantError("format", has(name) || has(prefix + name) ? "has \(name) twice" : "has no \(name)")
+    }
 }

@@ -23,6 +23,21 @@ struct RequestedURL {
         self.path = path.isEmpty ? "/" : String(Substring(path))
     }
 
-    /// The path as the gate decodes it; `nil` if two programs could read it differently.
-    var decodedPath: String? { StreamPath(path)?.uri }
+    /// The path as the gate decodes it; `nil` if two programs could read it differently. A space, and a character beyond
+    /// ASCII, which people write without an escape, counts as its escape.
+    var decodedPath: String? {
+        let bytes = path.utf8.flatMap { byte -> [UInt8] in
+            byte == UInt8(ascii: " ") || byte >= 0x80 ? Array("%\([byte].hexadecimal)".utf8) : [byte]
+        }
+        return StreamPath(bytes[...])?.uri
+    }
+
+    /// Why the path has no decoded form, for people.
+    var problem: String {
+        let reason =
+            path.unescaped() == nil
+            ? "%25 for each percent sign that begins no escape"
+            : "a path from / on that everybody reads alike: no . or .., no empty part, no escaped slash"
+        return "asked for \(printable(path)); expected \(reason)"
+    }
 }

@@ -2,35 +2,42 @@ internal import TextEncodings
 internal import TokenCrypto
 
 extension SecureLink {
-    /// Checks the query or cookies of a secure link as nginx would.
+    /// Checks the query or cookies of a secure link as nginx would. nginx reads every number of seconds since 1970
+    /// (`ngx_atotm`), also one in milliseconds.
     ///
     /// - Parameters:
     ///   - query: The parameters of the link as a query, or as cookies.
-    ///   - question: The request that the link is checked for. Its path is nginx's `$uri`.
+    ///   - question: The request that the link is checked for. Its path is percent-encoded; nginx's `$uri` is that path,
+    ///     decoded.
     public func check(_ query: String, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck] {
         let fields = QueryFields(query)
-        guard let digest = fields[names.digest], let end = fields[names.expires].flatMap(\.plainNumber)
-        else {
-            return [GrantCheck(.format, false, "expected \(names.digest)=…&\(names.expires)=…, each once")]
+        let (digest, text): (String, String)
+        do throws(GrantError) {
+            (digest, text) = (try fields.required(names.digest), try fields.required(names.expires))
+        } catch {
+            return [GrantCheck(.format, false, error.reason)]
         }
-        guard let uri = question.url.map({ RequestedURL($0).path }) else {
-            return [
-                GrantCheck(.format, true, "\(names.digest) and \(names.expires)"),
-                GrantCheck(.key, nil, "unknown: give the path that it is for"), question.end(end, isInclusive: true),
-            ]
+        guard let end = text.plainNumber else {
+            let shown = printable(text, limit: 40)
+            return [GrantCheck(.format, false, "has \(names.expires)=\(shown); expected seconds since 1970")]
         }
-        var link = self
-        link.ip = question.ip ?? ip
-        guard let period = try? GrantPeriod(to: end) else { return [.impossible(end)] }
-        let wanted = try link.grant(uri: uri, period).fields[0].value
-        let isSame = Array(wanted.utf8).isSame(inConstantTime: Array(digest.utf8))
         return [
             GrantCheck(.format, true, "\(names.digest) and \(names.expires)"),
-            GrantCheck(
-                .key, isSame,
-                "MD5 of the expression for \(printable(uri))"
-                    + (isSame ? "" : " differs: another secret, expression, address or path")),
-            question.end(end, isInclusive: true),
+            try check(digest, end, question), question.end(end, isInclusive: true),
         ]
+    }
+
+    private func check(_ digest: String, _ end: Int64, _ question: GrantQuestion) throws(GrantError) -> GrantCheck {
+        guard let url = question.url.map(RequestedURL.init) else {
+            return GrantCheck(.key, nil, "unknown: give the path that it is for")
+        }
+        guard let uri = url.decodedPath else { return GrantCheck(.key, nil, "unknown: " + url.problem) }
+        var link = self
+        link.ip = question.ip ?? ip
+        let isSame = Array(try link.digest(uri: uri, end: end).utf8).isSame(inConstantTime: Array(digest.utf8))
+        return GrantCheck(
+            .key, isSame,
+            "MD5 of the expression for \(printable(uri))"
+                + (isSame ? "" : " differs: another secret, expression, address or path"))
     }
 }

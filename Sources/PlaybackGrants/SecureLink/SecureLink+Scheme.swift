@@ -1,10 +1,12 @@
+internal import TextEncodings
 package import Timestamps
 
 extension SecureLink: GrantScheme {
     package static let kind = "secure-link"
     package static let summary = "nginx's secure_link; --path"
     package static let settings = [
-        GrantSetting("path", .text("PATH"), .scope, "nginx's $uri", in: .command, isQuestion: true),
+        GrantSetting(
+            "path", .text("PATH"), .scope, "path as in the URL, percent-encoded", in: .command, isQuestion: true),
         .ip,
         GrantSetting(
             "expression", .text("TEXT"), .form,
@@ -16,15 +18,29 @@ extension SecureLink: GrantScheme {
         ip = values["ip"]
     }
 
-    package var fieldName: String? { nil }
-
     package func grant(
         _ values: GrantValues, _ period: GrantPeriod, at now: Timestamp
     ) throws(GrantError) -> Grant {
         guard !values.has("ip") || namesAddress else {
             throw GrantError("ip", "is given, and the expression has no $remote_addr; expected both or neither")
         }
-        return try grant(uri: values.required("path", "--path for secure-link"), period)
+        return try grant(uri: Self.uri(values.required("path", "--path for secure-link")), period)
+    }
+
+    /// nginx's `$uri` for a path as it stands in a URL, as the gate and checks read it.
+    private static func uri(_ path: String) throws(GrantError) -> String {
+        guard path.utf8.first == UInt8(ascii: "/") else {
+            throw GrantError("path", "is '\(printable(path))'; expected a path from / on")
+        }
+        if let mark = path.first(where: { $0 == "?" || $0 == "#" }) {
+            throw GrantError(
+                "path",
+                "is '\(printable(path))', with \(mark); expected a path alone, in which a file's own \(mark) is "
+                    + (mark == "?" ? "%3F" : "%23"))
+        }
+        let url = RequestedURL(path)
+        guard let uri = url.decodedPath else { throw GrantError("path", "cannot be signed: " + url.problem) }
+        return uri
     }
 
     package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantError) -> any RouteGrants {

@@ -99,6 +99,16 @@ public struct SecureLink: Sendable {
     ///   - uri: The decoded path without its query, which nginx calls `$uri`.
     ///   - period: The validity period of the link. nginx checks only the expiry.
     public func grant(uri: String, _ period: GrantPeriod) throws(GrantError) -> Grant {
+        let fields = [
+            (name: names.digest, value: try digest(uri: uri, end: period.end)),
+            (name: names.expires, value: String(period.end)),
+        ]
+        return Grant(
+            fields.map { Grant.Field(parameter: $0.name, cookie: $0.name, value: $0.value) }, expires: period.expires)
+    }
+
+    /// The digest for one path and expiry, as nginx expects it in the link.
+    func digest(uri: String, end: Int64) throws(GrantError) -> String {
         guard uri.utf8.first == UInt8(ascii: "/") else {
             throw GrantError("path", "is '\(printable(uri))'; expected a path from / on")
         }
@@ -106,7 +116,7 @@ public struct SecureLink: Sendable {
         for piece in pieces {
             switch piece {
             case .text(let text): message += text.utf8
-            case .expires: message += String(period.end).utf8
+            case .expires: message += String(end).utf8
             case .uri: message += uri.utf8
             case .secret: message += secret.bytes
             case .address:
@@ -115,14 +125,7 @@ public struct SecureLink: Sendable {
             }
         }
         do {
-            let digest = try DigestAlgorithm.md5.digest(message)
-            return Grant(
-                [
-                    Grant.Field(
-                        parameter: names.digest, cookie: names.digest,
-                        value: Base64.encode(digest, alphabet: .urlSafe, isPadded: false)),
-                    Grant.Field(parameter: names.expires, cookie: names.expires, value: String(period.end)),
-                ], expires: period.expires)
+            return Base64.encode(try DigestAlgorithm.md5.digest(message), alphabet: .urlSafe, isPadded: false)
         } catch {
             throw GrantError("expression", "cannot be digested (\(error))")
         }

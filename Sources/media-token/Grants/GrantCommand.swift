@@ -23,7 +23,7 @@ enum GrantCommand {
             UNVERIFIED, and checks its times and what it is for; nothing about it is to be believed. GRANT is a query, a URL that ends in one, or a Cookie, Set-Cookie or other header.
 
             A key is read from a file or the environment, never from the command line: hexadecimal for akamai and cat, \
-            a text for secure-link. One line break at its end does not count.
+            a text for secure-link, PEM for cloudfront. To check a grant of cloudfront, its public key is enough. One line break at the end does not count.
 
             Exit status: 0 made, opens, or without a key no check failed; 1 does not open; 2 cannot be made or looked at; 64 usage.
 
@@ -48,9 +48,9 @@ enum GrantCommand {
             do throws(GrantError) {
                 let scheme = try options.settings.load()
                 guard let grant else {
-                    return show(try scheme.grant(options.values, options.period(), at: options.now), options)
+                    return try show(try scheme.grant(options.values, options.period(), at: options.now), options)
                 }
-                let captured = CapturedGrant.query(grant, named: scheme.fieldName)
+                let captured = CapturedGrant(grant).grant(of: options.kind.scheme, named: options["name"])
                 return show(try scheme.check(captured, options.question), unverified, options)
             } catch {
                 throw CommandError("\(error)")
@@ -73,19 +73,22 @@ enum GrantCommand {
         }
     }
 
-    private static func show(_ grant: Grant, _ options: GrantOptions) -> ExitStatus {
-        let cookies = grant.cookies(path: options["cookie-path"] ?? "/", at: options.now)
+    private static func show(_ grant: Grant, _ options: GrantOptions) throws(GrantError) -> ExitStatus {
+        let cookies = Result { () throws(GrantError) in
+            try grant.cookies(path: options["cookie-path"] ?? "/", at: options.now)
+        }
         if options.has("json") {
             let url = options.stream.map { grant.appended(to: $0) }
             let expires = grant.expires.wholeSeconds
             Console.print(
-                JSONLine.encode(GrantObject(query: grant.query, cookies: cookies, url: url, expires: expires)))
+                JSONLine.encode(
+                    GrantObject(query: grant.query, cookies: try? cookies.get(), url: url, expires: expires)))
             return .success
         }
         switch options.form {
         case .query: Console.print(grant.query)
         case .url: Console.print(grant.appended(to: options.stream ?? ""))
-        case .cookie: for cookie in cookies { Console.print("Set-Cookie: \(cookie)") }
+        case .cookie: for cookie in try cookies.get() { Console.print("Set-Cookie: \(cookie)") }
         case .header: for field in grant.fields { Console.print("\(field.cookie): \(field.value)") }
         }
         return .success
@@ -141,7 +144,8 @@ enum GrantCommand {
 
 private struct GrantObject: Encodable {
     let query: String
-    let cookies: [String]
+    /// The `Set-Cookie` headers; `nil` if a cookie cannot hold the grant.
+    let cookies: [String]?
     let url: String?
     /// The grant's expiry in seconds since 1970.
     let expires: Int64
