@@ -272,6 +272,16 @@ struct GrantCheckTests {
             let scope = try maker.check(query + "SHA256", question("https://d/a")).last
             #expect(scope?.isPassed == false && scope?.detail.hasPrefix(reason) == true, "\(String(describing: scope))")
         }
+        var sha1 = maker
+        sha1.digest = .sha1
+        let other = try sha1.grant(url: "https://d/a", period).query
+        for (query, reason) in [
+            (other + "&Hash-Algorithm=SHA256", "signed with sha1, and Hash-Algorithm is SHA256"),
+            (other.replacing("Policy=ey", with: "Policy=fy"), "signed with another key, or changed since"),
+        ] {
+            let key = try maker.check(query, question("https://d/a")).first { $0.subject == .key }
+            #expect(key?.isPassed == false && key?.detail.hasSuffix(reason) == true, "\(String(describing: key))")
+        }
         // Nobody knows whether CloudFront decodes the tilde of a signature.
         let grants = try (0..<20).map { try maker.grant(url: "https://d/*", GrantPeriod(to: Self.end + $0)).query }
         let grant = try #require(grants.first { $0.contains("~") })

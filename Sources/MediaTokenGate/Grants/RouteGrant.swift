@@ -59,10 +59,16 @@ package final class RouteGrant: Sendable {
         _ settings: RouteGrantSettings, hosts: [StreamHost], secrets known: [String: [UInt8]]? = nil
     ) throws(GrantError) {
         // CDNs differ in which spelling of an escape they compare. `*` and `?` are wildcards; `;` ends a cookie's path.
-        guard let path = StreamPath(settings.scope), !settings.scope.utf8.contains(where: "%*?;".utf8.contains) else {
+        if let character = settings.scope.first(where: { "%*?;".contains($0) }) {
             throw GrantError(
                 "scope",
-                "is '\(printable(settings.scope))'; expected a path from / on, without escapes, *, ?, ;, . or ..")
+                "is '\(printable(settings.scope))', with \(character); expected a path without escapes, *, ? and ;")
+        }
+        guard let path = StreamPath(settings.scope) else {
+            throw GrantError(
+                "scope",
+                "is '\(printable(settings.scope))'; expected a path from / on that everybody reads alike, without . or .."
+            )
         }
         prefix = settings.scope.utf8.last == UInt8(ascii: "/") ? settings.scope : settings.scope + "/"
         let route = GrantRoute(prefix: prefix, hosts: hosts, delivery: settings.delivery)

@@ -34,8 +34,19 @@ extension CloudFrontGrant {
             fields.form("policy \(printable(policy, limit: 1024))"),
             GrantCheck(
                 .key, isOurs && isSigned,
-                signer + (isSigned ? "" : "; signed with another key or digest, or for another policy or URL")),
+                signer + (isSigned ? "" : "; " + (try difference(of: fields, policy)))),
         ] + Self.conditions(of: policy, question)
+    }
+
+    /// Why the signature is not one of the key over the policy.
+    private func difference(of fields: CloudFrontFields, _ policy: String) throws(GrantError) -> String {
+        for other in Digest.allCases where try verifies(fields.signature, over: policy, other) {
+            return "signed with \(other.rawValue), and Hash-Algorithm is \(fields.algorithm ?? "missing")"
+        }
+        return switch fields.limits {
+        case .custom: "signed with another key, or changed since"
+        case .canned: "signed with another key, or for another URL or expiry"
+        }
     }
 
     /// Checks a policy's times, address and resource. A policy in another form fails.

@@ -86,11 +86,15 @@ public struct CloudFrontGrant: Sendable {
     static func demandSignable(_ url: String) throws(GrantError) {
         // Iterating over an array is several times as fast as iterating over a string.
         let bytes = Array(url.utf8)[...]
-        let isPlain = bytes.allSatisfy {
-            (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+        guard schemes.contains(where: bytes.begins) else {
+            throw GrantError("url", "is '\(printable(url))'; expected an absolute URL, from https:// or http:// on")
         }
-        guard isPlain, schemes.contains(where: bytes.begins) else {
-            throw GrantError("url", "is '\(printable(url))'; expected an absolute URL, percent-encoded")
+        let odd = bytes.firstIndex {
+            !(0x21...0x7E).contains($0) || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\")
+        }
+        if let odd {
+            let character = url.unicodeScalars[url.utf8.index(url.startIndex, offsetBy: odd)].shown
+            throw GrantError("url", "is '\(printable(url))', with \(character); expected a URL, percent-encoded")
         }
     }
 
