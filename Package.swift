@@ -154,7 +154,7 @@ let package = Package(
                 "CLibSSL", "EventLoops", "HTTPCalling", "HTTPMessages", "HTTPServing", "TestSupport", "TextEncodings",
             ]),
         .testTarget(name: "CapturesTests", dependencies: ["Captures", "TestSupport", "TextEncodings"]),
-        .testTarget(name: "StreamPathsTests", dependencies: ["StreamPaths"]),
+        .testTarget(name: "StreamPathsTests", dependencies: ["StreamPaths", "TestSupport"]),
         .testTarget(name: "TokenCryptoTests", dependencies: ["TestSupport", "TextEncodings", "TokenCrypto"]),
         .testTarget(name: "FilesTests", dependencies: ["Files", "TestSupport"]),
         .testTarget(name: "TokenXMLTests", dependencies: ["TokenXML"]),

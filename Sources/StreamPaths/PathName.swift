@@ -4,20 +4,24 @@ internal import TextEncodings
 enum PathName {
     /// The maximum length of a file's name in bytes on common file systems (NAME_MAX). Longer names are rejected, which
     /// also bounds the work for each name that a client sends.
-    private static let byteLimit = 255
+    static let byteLimit = 255
 
-    /// Decodes the name once. The result is `nil` if some program could read the name as several names, as a step up to
-    /// the parent folder, or as an empty name.
-    static func read(_ encoded: ArraySlice<UInt8>) -> String? {
+    /// Decodes the name once.
+    ///
+    /// - Throws: ``PathNameError`` if some program could read the name as several names, as a step up to the parent folder, or as
+    ///   an empty name.
+    static func read(_ encoded: ArraySlice<UInt8>) throws(PathNameError) -> String {
         if isOrdinary(encoded) { return String(decoding: encoded, as: UTF8.self) }
         // Each byte may be escaped, which takes three bytes.
-        guard encoded.count <= 3 * byteLimit, let bytes = decoded(encoded), bytes.count <= byteLimit,
-            isOneName(bytes[...])
-        else { return nil }
+        guard encoded.count <= 3 * byteLimit else { throw .long }
+        guard let bytes = decoded(encoded) else { throw .escapeCutOff }
+        guard bytes.count <= byteLimit else { throw .long }
+        try checkSigns(bytes[...])
         // Folding changes nothing but the case of ASCII.
         if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
-        guard let name = String(validating: bytes, as: UTF8.self), FoldedCharacters.keepItsParts(name), !stepsUp(name)
-        else { return nil }
+        guard let name = String(validating: bytes, as: UTF8.self) else { throw .notUTF8 }
+        try FoldedCharacters.check(name)
+        guard !stepsUp(name) else { throw .stepsUp }
         return name
     }
 
@@ -40,11 +44,15 @@ enum PathName {
         (try? PercentEncoding.decode(encoded)).map { Array($0) }
     }
 
-    private static func isOneName(_ name: ArraySlice<UInt8>) -> Bool {
-        let isPlain = name.allSatisfy {
-            $0 > 0x1F && $0 != 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\")
+    /// Checks that the ASCII characters of a decoded name leave it a single name.
+    private static func checkSigns(_ name: ArraySlice<UInt8>) throws(PathNameError) {
+        let sign = name.first {
+            $0 <= 0x1F || $0 == 0x7F || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\")
         }
-        return isPlain && !holdsEscape(name) && !bare(name).isEmpty
+        if let sign { throw .sign(Unicode.Scalar(sign)) }
+        guard !name.isEmpty else { throw .empty }
+        guard !holdsEscape(name) else { throw .escapedTwice }
+        guard !bare(name).isEmpty else { throw .stepsUp }
     }
 
     /// Whether a program that decodes the name a second time would find an escape: `%2e`, or `%u002e`, which some
@@ -82,11 +90,9 @@ enum PathName {
         name.utf8.allSatisfy { $0 < 0x80 && !":,()*<>\"|".utf8.contains($0) }
     }
 
-    /// Whether a server may drop the whole name because the server removes characters beyond ASCII or those
-    /// that ``isKnown(_:)`` lists.
+    /// Whether a server may drop the whole name: any name with a character beyond ASCII, and a session (`(S(x))`), whose
+    /// parentheses may be the result of folding too.
     static func mayVanish(_ name: String) -> Bool {
-        guard !isKnown(name) else { return false }
-        let ascii = name.utf8.filter { $0 < 0x80 }
-        return ascii.first == UInt8(ascii: "(") || bare(ascii[...]).isEmpty
+        name.utf8.first == UInt8(ascii: "(") || !name.utf8.allSatisfy { $0 < 0x80 }
     }
 }

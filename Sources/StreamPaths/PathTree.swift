@@ -14,6 +14,9 @@ package struct PathTree<Value: Sendable>: Sendable {
     /// The result is `nil` if there is no such path, and if a lenient server may read `path` as a path below a longer
     /// one that has a value: `/open/LIVE` has no value if `/open/live` has one.
     package func nearest(to path: StreamPath) -> Value? { index.nearest(to: path).map { values[$0] } }
+
+    /// Whether a path in the tree equals `path` or contains it.
+    package func names(_ path: StreamPath) -> Bool { index.longest(path) != nil }
 }
 
 /// A tree of paths. Each is known by its position in the list that the tree was made of.
@@ -90,14 +93,19 @@ private struct PathIndex: Sendable {
 
     /// The longest path in the tree that equals `path` or contains it; `nil` as ``PathTree/nearest(to:)`` has it.
     func nearest(to path: StreamPath) -> Int? {
+        guard let (nearest, depth) = longest(path), !mayLead(path, deeperThan: depth) else { return nil }
+        return nearest
+    }
+
+    /// The longest path in the tree that equals `path` or contains it, and the number of its names.
+    func longest(_ path: StreamPath) -> (value: Int, depth: Int)? {
         var (node, nearest, depth) = (0, nodes[0].value, 0)
         for (position, name) in path.names.enumerated() {
             guard let child = nodes[node].children[Name(text: name)] else { break }
             node = child
             if let value = nodes[node].value { (nearest, depth) = (value, position + 1) }
         }
-        guard let nearest, !mayLead(path, deeperThan: depth) else { return nil }
-        return nearest
+        return nearest.map { ($0, depth) }
     }
 
     /// Whether a lenient server may read the path as one that has a value and more than `depth` names.

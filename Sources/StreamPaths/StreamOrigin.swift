@@ -38,7 +38,7 @@ package struct StreamOrigin: Hashable, Sendable {
 
     /// The origin at the start of a URL, and the bytes after it. The result is `nil` if the URL does not start with
     /// one.
-    static func read(_ url: ArraySlice<UInt8>) -> (origin: StreamOrigin, rest: ArraySlice<UInt8>)? {
+    package static func read(_ url: ArraySlice<UInt8>) -> (origin: StreamOrigin, rest: ArraySlice<UInt8>)? {
         for (scheme, prefix, usualPort) in schemes {
             guard let rest = url.dropping(prefix) else { continue }
             let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }

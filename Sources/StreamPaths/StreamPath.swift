@@ -12,7 +12,7 @@ package struct StreamPath: Sendable {
     /// Whether the path ends with a slash, as `/live/` does.
     package let endsWithSlash: Bool
 
-    private static let nameLimit = 256
+    static let nameLimit = 256
     /// The maximum length of a path in bytes. By default, nginx and Apache accept a request line of about 8 KB.
     static let byteLimit = 8192
 
@@ -36,24 +36,40 @@ package struct StreamPath: Sendable {
     ///
     /// The result is `nil` if two programs could read the path differently.
     package init?(_ target: String) {
+        guard let path = try? StreamPath(reading: target) else { return nil }
+        self = path
+    }
+
+    /// Reads the path of a request's target and ignores the query after it.
+    ///
+    /// - Throws: ``StreamPathError`` if two programs could read the path differently.
+    package init(reading target: String) throws(StreamPathError) {
         // Iterating over an array is several times as fast as iterating over a string.
-        self.init(Array(target.utf8)[...])
+        try self.init(reading: Array(target.utf8)[...])
     }
 
     /// Reads the path at the start of a target's bytes and ignores the query after it.
-    package init?(_ target: ArraySlice<UInt8>) {
+    package init(reading target: ArraySlice<UInt8>) throws(StreamPathError) {
         // A target is visible ASCII without a fragment (RFC 9112, 3.2). Some programs truncate or repair any other
         // target.
-        let isTarget = target.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }
+        if let index = target.firstIndex(where: { !(0x21...0x7E).contains($0) || $0 == UInt8(ascii: "#") }) {
+            throw .byte(target[index], position: index - target.startIndex + 1)
+        }
         let path = target.prefix { $0 != UInt8(ascii: "?") }
-        guard isTarget, path.first == UInt8(ascii: "/"), path.count <= Self.byteLimit else { return nil }
+        guard let first = path.first else { throw .empty }
+        guard first == UInt8(ascii: "/") else { throw .relative }
+        guard path.count <= Self.byteLimit else { throw .long(path.count) }
         var names: [String] = []
         names.reserveCapacity(16)
         var rest = path.dropFirst()
         while !rest.isEmpty {
             let part = rest.prefix { $0 != UInt8(ascii: "/") }
-            guard names.count < Self.nameLimit, let name = PathName.read(part) else { return nil }
-            names.append(name)
+            guard names.count < Self.nameLimit else { throw .manyNames }
+            do throws(PathNameError) {
+                names.append(try PathName.read(part))
+            } catch {
+                throw .name(error, position: names.count + 1)
+            }
             rest = rest[part.endIndex...].dropFirst()
         }
         self.names = names

@@ -28,7 +28,7 @@ extension EndToEnd {
         private static let faultyRoutes = [
             (
                 #"{"path": "live", "requestor": "MML"}"#,
-                ["routes[0].path: is 'live'; expected a path from / on", "routes[0].resource: is missing"]
+                ["routes[0].path: is 'live'; the path does not begin with a slash", "routes[0].resource: is missing"]
             ),
             (
                 #"{"path": "/free", "open": true, "requestor": "MML"}"#,

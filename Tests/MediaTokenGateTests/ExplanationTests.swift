@@ -29,7 +29,7 @@ struct ExplanationTests {
             throw Program.Failure(description: "no explanation of \(query)")
         }
         let examination = verifier.examine(
-            asked.token, for: asked.requestor.map { [$0] }, asked.resource, at: Mint.now)
+            asked.token, for: asked.requestors, asked.resource, at: Mint.now)
         let body = GateReply(explaining: examination).answer.body
         return try JSONDecoder().decode(Explanation.self, from: Data(body))
     }

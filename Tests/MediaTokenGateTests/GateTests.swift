@@ -1,6 +1,7 @@
 import Foundation
 import HTTPMessages
 import MediaToken
+import StreamPaths
 import TestSupport
 import Testing
 
@@ -24,10 +25,14 @@ struct GateTests {
         token = try Fixtures.realToken().trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    private func answer(_ request: HTTPRequest, at time: Timestamp = Fixtures.realTokenTime) -> HTTPAnswer {
-        switch gate.task(request, at: time) {
+    private func answer(
+        _ request: HTTPRequest, by other: Gate? = nil, at time: Timestamp = Fixtures.realTokenTime
+    ) -> HTTPAnswer {
+        switch (other ?? gate).task(request, at: time) {
         case .settled(let reply): return reply.answer
-        case .explain: return HTTPAnswer(299)
+        case .explain(let request):
+            return request.reply(to: verifier.examine(request.token, for: request.requestors, request.resource, at: time))
+                .answer
         case .verify(let task):
             return task.reply(to: verifier.verify([task.request], at: time)[0], at: time).answer
         }
@@ -202,8 +207,26 @@ struct GateTests {
             ("forward-auth", [], "", "in X-Forwarded-Uri"),
             ("auth-request", [("X-Forwarded-Uri", "/live/1")], "", "in X-Original-URI"),
             ("forward-auth", [("X-Forwarded-Uri", "/live/1"), ("X-Forwarded-Uri", "/live/2")], "", "more than once"),
-            ("forward-auth", [("X-Forwarded-Uri", "/live/../1?media_token=secret")], "", "in two ways"),
+            ("forward-auth", [("X-Forwarded-Uri", "/live/../1?media_token=secret")], "", "name 2 of the path is a step"),
             ("forward-auth", [("X-Forwarded-Uri", "/elsewhere?media_token=secret")], "", "no route names"),
+            ("forward-auth", [("X-Forwarded-Uri", "/live/FREE/secret")], "", "might take the stream's path for one"),
+            ("auth-request", [("X-Original-URI", "https://live.example/live/secret")], "", "begin with a slash"),
+            ("auth-request", [("X-Original-URL", "/live/secret")], "", "X-Original-URL is not a URL"),
+            ("auth-request", [("X-Original-URL", "https://u@live.example/live/secret")], "", "is not a URL"),
+            ("auth-request", [("X-Original-URL", "https://live.example")], "", "the path is empty"),
+            (
+                "auth-request", [("X-Original-URL", "https://a.example/live/1"), ("X-Original-URI", "/live/1")], "",
+                "X-Original-URI and X-Original-URL are given"
+            ),
+            (
+                "auth-request", [("X-Original-URL", "https://a.example/live/1"), ("X-Original-URI", "")], "",
+                "X-Original-URI and X-Original-URL are given"
+            ),
+            (
+                "auth-request",
+                [("X-Original-URL", "https://a.example/live/1"), ("X-Original-URL", "https://a.example/live/free/1")],
+                "", "X-Original-URL is given more than once"
+            ),
             ("forward-auth", [("X-Forwarded-Uri", "/live/1")], "x", "has a body"),
             ("ext-authz", [], "", "is empty"),
         ] as [(String, [(name: String, value: String)], String, String)] {
@@ -212,6 +235,111 @@ struct GateTests {
             #expect(answer.status == 403 && header("X-Media-Token-Code", of: answer) == "ROUTE_UNKNOWN")
             let detail = header("X-Media-Token-Detail", of: answer) ?? ""
             #expect(detail.contains(reason) && !detail.contains("secret"), "\(endpoint), \(headers): \(detail)")
+        }
+    }
+
+    @Test("a proxy's X-Original-URL tells path and host, and then nothing of the client's own headers counts")
+    func originalURL() throws {
+        let routes = [
+            GateRoute(
+                path: "/live", hosts: ["a.example"].compactMap { StreamHost(withoutPort: $0) },
+                access: .token(Expectation(requestor: "MML", resource: "TNT")), attemptWindow: .seconds(5)),
+            GateRoute(path: "/live", hosts: ["b.example"].compactMap { StreamHost(withoutPort: $0) }, access: .open),
+        ]
+        let gate = Gate(routes: routes.compactMap(\.self))
+        func task(_ url: String, _ headers: [(name: String, value: String)] = []) -> GateTask {
+            let headers = headers + [(name: "X-Original-URL", value: url)]
+            return gate.task(
+                HTTPRequest(method: "GET", path: "/v1/authz/auth-request", headers: headers),
+                at: Fixtures.realTokenTime)
+        }
+        let clients = [
+            (name: "X-Original-Host", value: "b.example"),
+            (name: "X-Media-Token-Attempt", value: String(repeating: "a", count: 32)),
+        ]
+        guard case .settled(let open) = task("http://B.example:8080/live/1") else {
+            Issue.record("the route is open")
+            return
+        }
+        #expect(open.code == "TOKEN_NOT_REQUIRED")
+        guard case .verify(let verification) = task("https://a.example/live/1?media_token=x", clients) else {
+            Issue.record("the token of the query is not verified")
+            return
+        }
+        #expect(verification.request.retries == nil)
+        guard case .settled(let none) = task("https://c.example/live/1", clients) else { return }
+        #expect(none.code == "ROUTE_UNKNOWN" && none.detail == "no route names the stream's host, 'c.example'")
+    }
+
+    /// The requests of the three kinds of proxies for a client's request with a method.
+    private func proxied(_ method: String, token: String) -> [HTTPRequest] {
+        let sent = [(name: "X-Media-Token", value: token)]
+        return [
+            HTTPRequest(
+                method: "GET", path: "/v1/authz/auth-request",
+                headers: sent + [("X-Original-URI", "/live/1"), ("X-Original-Method", method)]),
+            HTTPRequest(
+                method: "GET", path: "/v1/authz/forward-auth",
+                headers: sent + [("X-Forwarded-Uri", "/live/1"), ("X-Forwarded-Method", method)]),
+            HTTPRequest(method: method, path: "/v1/authz/ext-authz/live/1", headers: sent),
+        ]
+    }
+
+    @Test("HEAD and OPTIONS consume no token, and are allowed by their settings only", arguments: ["HEAD", "OPTIONS"])
+    func withoutMedia(method: String) throws {
+        let name = method == "HEAD" ? "allow-head" : "allow-preflight"
+        for request in proxied(method, token: token) {
+            let denied = answer(request)
+            #expect(denied.status == 403 && header("X-Media-Token-Code", of: denied) == "METHOD_WITHOUT_MEDIA")
+            #expect(header("X-Media-Token-Detail", of: denied)?.contains(name) == true)
+        }
+        let expectation = Expectation(requestor: "MML", resource: "TNT")
+        for other in [MethodWithoutMedia.head, .options] {
+            let route = try #require(GateRoute(path: "/live", access: .token(expectation), allowing: [other]))
+            for request in proxied(method, token: token) {
+                let allowed = answer(request, by: Gate(routes: [route]))
+                #expect(allowed.status == (other.rawValue == method ? 200 : 403), "\(other)")
+            }
+        }
+        // The token is as it was.
+        #expect(answer(proxied("GET", token: token)[0]).status == 200)
+        #expect(answer(proxied("GET", token: token)[0]).status == 403)
+    }
+
+    @Test("HEAD with a token that fails a check is denied by that check, and one without a token as any request")
+    func headOfOthers() throws {
+        let route = try #require(
+            GateRoute(
+                path: "/live", access: .token(Expectation(requestor: "MML", resource: "TBS")),
+                allowing: [.head, .options]))
+        let gate = Gate(routes: [route])
+        for (token, code) in [
+            (token, "INVALID_RESOURCE_ID"), ("x", "INVALID_TOKEN_FORMAT"), ("", "TOKEN_MISSING"),
+            (token.replacing("TNT", with: "TBS"), "INVALID_SIGNATURE"),
+        ] {
+            for request in proxied("HEAD", token: token) {
+                let answer = answer(request, by: gate)
+                #expect(answer.status != 200 && header("X-Media-Token-Code", of: answer) == code)
+            }
+        }
+        let late = Timestamp(milliseconds: Fixtures.realTokenTime.milliseconds + 3_600_000)
+        #expect(header("X-Media-Token-Code", of: answer(proxied("HEAD", token: token)[0], by: gate, at: late)) == "TOKEN_EXPIRED")
+    }
+
+    @Test("a method that no proxy names, or that it names twice, in another case or beside its own, gets media and consumes the token")
+    func methodsOfClients() {
+        let stream = [(name: "X-Original-URI", value: "/live/1"), (name: "X-Media-Token", value: token)]
+        for (method, headers) in [
+            ("HEAD", []), ("HEAD", [("X-Original-Method", "GET")]), ("OPTIONS", []),
+            ("GET", [("X-Original-Method", "HEAD"), ("X-Original-Method", "GET")]),
+            ("GET", [("X-Original-Method", "head")]), ("GET", [("X-Forwarded-Method", "HEAD")]),
+            ("GET", [("X-HTTP-Method-Override", "HEAD")]), ("GET", [("X-Original-Method", "HEAD, GET")]),
+        ] as [(String, [(name: String, value: String)])] {
+            let request = HTTPRequest(method: method, path: "/v1/authz/auth-request", headers: stream + headers)
+            guard case .verify = gate.task(request, at: Fixtures.realTokenTime) else {
+                Issue.record("\(method), \(headers)")
+                continue
+            }
         }
     }
 
@@ -236,7 +364,7 @@ struct GateTests {
     @Test("a proxy's question is answered by status and headers alone, and by default with a refusal")
     func subrequests() {
         func ask(_ path: String, _ headers: [(name: String, value: String)]) -> HTTPAnswer {
-            answer(HTTPRequest(method: "HEAD", path: path, headers: headers))
+            answer(HTTPRequest(method: path.contains("ext-authz") ? "GET" : "HEAD", path: path, headers: headers))
         }
         func authRequest(_ target: String, _ more: [(name: String, value: String)] = []) -> HTTPAnswer {
             ask("/v1/authz/auth-request", [("X-Original-URI", target)] + more)
@@ -267,7 +395,7 @@ struct GateTests {
     @Test("an explanation claims nothing, and is another question than a verification")
     func explanation() {
         let sent = verify(token)
-        for (path, code) in [("/v1/explain", 299), ("/v1/verify", 200), ("/v1/verify", 403), ("/v1/explain", 299)] {
+        for (path, code) in [("/v1/explain", 200), ("/v1/verify", 200), ("/v1/verify", 403), ("/v1/explain", 200)] {
             let query = sent.query.map { String(decoding: $0, as: UTF8.self) }
             let request = HTTPRequest(
                 method: "POST", path: path, query: query, headers: sent.headers, body: Array(sent.body))

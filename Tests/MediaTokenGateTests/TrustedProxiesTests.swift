@@ -23,6 +23,18 @@ struct TrustedProxiesTests {
         #expect(client(trusted, from: "127.0.0.1", "<script>, 203.0.113.7") == "203.0.113.7")
     }
 
+    @Test("an address may have a port, and one of IPv6 brackets, also that of a trusted proxy")
+    func ports() {
+        let trusted = ["127.0.0.1", "10.0.0.0/8", "2001:db8:1::/48"]
+        for (forwarded, address) in [
+            ("203.0.113.7:443", "203.0.113.7"), ("203.0.113.7:443, 10.0.0.1:8080", "203.0.113.7"),
+            ("[2001:db8:2::1]:443, 10.0.0.1", "2001:db8:2::1"), ("[2001:db8:2::1],[2001:db8:1::1]:80", "2001:db8:2::1"),
+            ("2001:db8:2::1:443", "2001:db8:2::1:443"),
+        ] {
+            #expect(client(trusted, from: "127.0.0.1", forwarded) == address, "\(forwarded)")
+        }
+    }
+
     @Test("without a trusted peer, or an address that can be read, there is no client")
     func none() {
         #expect(client([], from: "127.0.0.1", "203.0.113.7") == nil)
@@ -31,7 +43,7 @@ struct TrustedProxiesTests {
         #expect(client(["127.0.0.1"], from: "", "203.0.113.7") == nil)
         #expect(client(["127.0.0.1"], from: "127.0.0.1") == nil)
         for malformed in [
-            "", "203.0.113.7, ", "203.0.113.7, unknown", "203.0.113.7:80", "[2001:db8::1]", "203.0.113",
+            "", "203.0.113.7, ", "203.0.113.7, unknown", "203.0.113.7:", "203.0.113.7:http", "2001:db8::1:x", "[2001:db8::1", "[203.0.113.7x]", "203.0.113",
             "203.0.113.7 x",
             "203.0.113.7,,127.0.0.1", "fe80::1%eth0", "203.0.113.7\0", "2001:db8::g", "_hidden",
         ] {

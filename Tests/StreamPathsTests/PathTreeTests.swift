@@ -63,6 +63,7 @@ struct PathTreeTests {
             "/free/(S(lit3py55t21z5v55vlm25s55))/members/x", "/free/mem(S(x))bers/x", "/vod/_definst_/mp4:hbo/x.mp4",
             "/live*/hbo/x", "/liv%3C%3C/hbo/x", "/free/m*", "/free/,members,x,", "/free/members%20x", "/free/members+x",
             "/%E4%B8%AD/live/hbo/x", "/%CE%B1/live/hbo/x", "/live/%E4%B8%AD/hbo/x", "/free/%E4%B8%AD/members/x",
+            "/free/%EF%BC%88S%EF%BC%88x%EF%BC%89%EF%BC%89/members/x", "/free/%E2%9A%A1x/members/x",
             "/free/%E4%B8%AD%20/members/x", "/free/%E4%B8%AD./members/x", "/%E4%B8%AD/%E4%B8%AD/live/HBO/x",
         ] {
             #expect(try Self.nearest(tree, shut) == nil, "\(shut)")

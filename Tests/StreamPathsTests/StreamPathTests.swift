@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import StreamPaths
@@ -48,35 +49,77 @@ struct StreamPathTests {
             .decomposedStringWithCompatibilityMapping.unicodeScalars
     }
 
-    @Test(
-        "folding turns no character that passes into a sign that separates or steps up, and leaves each letter something"
-    )
+    @Test("folding turns no character that passes into a sign of a path, and leaves each that stays something")
     func folding() {
+        let signs = Set("./\\%;?#:*".unicodeScalars)
         var passed = 0
         for scalar in (0x80...0x10FFFF).lazy.compactMap(Unicode.Scalar.init) {
             let fate = FoldedCharacters.fate(of: scalar)
-            if case .unknown = fate { continue }
+            guard fate != .unknown, fate != .becomesSign else { continue }
             passed += 1
             for form in [String(scalar), String(scalar).uppercased(), String(scalar).lowercased()] {
                 let folded = Self.folded(form)
-                // The space that some letters give is why they must follow one that stays.
-                let others = folded.filter { !Self.isHarmless($0) && $0 != " " }
-                #expect(others.isEmpty, "U+\(String(scalar.value, radix: 16)) folds to \(others.debugDescription)")
-                guard case .stays = fate else { continue }
-                let letters = folded.filter { $0.properties.isAlphabetic || $0.properties.numericType == .decimal }
-                #expect(!letters.isEmpty && !folded.contains(" "), "U+\(String(scalar.value, radix: 16)) may vanish")
+                #expect(signs.isDisjoint(with: folded), "U+\(String(scalar.value, radix: 16)) folds to a sign")
+                guard fate == .stays else { continue }
+                let rest = folded.filter { !$0.properties.isGraphemeExtend && $0 != " " && $0 != "+" }
+                #expect(rest.count > 0 && !folded.contains(" "), "U+\(String(scalar.value, radix: 16)) may vanish")
             }
         }
         #expect(passed > 100_000)
     }
 
-    private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
-            .nonspacingMark, .spacingMark, .enclosingMark:
-            true
-        // A middle dot, of the Catalan letter that has one, and an apostrophe, of the Afrikaans one.
-        default: scalar == "\u{B7}" || scalar == "\u{2BC}"
+    @Test("what becomes a sign or a space by public data is what is rejected, or must follow a letter")
+    func publicData() throws {
+        let script = Fixtures.package.appending(path: "Tests/StreamPaths/signs.py").path
+        var kinds: [UInt32: Substring] = [:]
+        for line in try Program("python3").succeed([script]).split(separator: "\n") {
+            let words = line.split(separator: " ")
+            kinds[try #require(UInt32(words[1]))] = words[0]
+        }
+        #expect(kinds.count > 150)
+        for scalar in (0x80...0x10FFFF).lazy.compactMap(Unicode.Scalar.init) {
+            let fate = FoldedCharacters.fate(of: scalar)
+            let code = "U+\(String(scalar.value, radix: 16)) is \(fate)"
+            switch kinds[scalar.value] {
+            case "sign"?: #expect(fate == .becomesSign, "\(code)")
+            case "plus"?: #expect(fate == .space, "\(code)")
+            case "space"?: #expect(fate == .mayVanish, "\(code)")
+            default: #expect(fate != .becomesSign, "\(code)")
+            }
+        }
+    }
+
+    @Test(
+        "typography, symbols and emoji pass",
+        arguments: [
+            "Grey’s Show", "S01 – E01 — “fin”", "¿Qué pasa", "«titre»", "10 €", "Show™", "🎬", "❤️", "👍🏽", "👩‍👩‍👧", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "1️⃣",
+            "☃", "№ 5 ©", "²③Ⅳ", "映画（字幕）「」・", "Disney＋", "Straße", "a\u{A0}b", "モー　娘", "§ 1 ♪",
+        ])
+    func typography(name: String) throws {
+        let path = try #require(name.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed))
+        #expect(try StreamPath(reading: "/trailers/" + path).names == ["trailers", name])
+    }
+
+    @Test("the reason names the byte or the character, and never shows the path")
+    func reasons() {
+        for (target, reason) in [
+            ("", "the path is empty"), ("live/secret", "does not begin with a slash"), ("/live/secret#", "byte 13"),
+            ("/live/\u{e9}", "0xC3"), ("/" + String(repeating: "a/", count: 4096), "8193 bytes"),
+            ("/" + String(repeating: "a/", count: 257), "more than 256 names"),
+            ("/live//secret", "name 2 of the path is empty"), ("/live/%zz", "a % that two hexadecimal digits"),
+            ("/live/\(String(repeating: "a", count: 256))", "more than 255 bytes"),
+            ("/secret/a%2fb", "name 2 of the path has U+002F (SOLIDUS)"), ("/a%5cb", "U+005C (REVERSE SOLIDUS)"),
+            ("/a%00", "has U+0000"), ("/%252e", "an escape again"), ("/live/..;secret", "name 2 of the path is a step up"),
+            ("/live/%ff", "not UTF-8"), ("/live/x%E2%81%84y", "U+2044 (FRACTION SLASH), which some servers turn into"),
+            ("/5%C2%A5", "U+00A5 (YEN SIGN)"), ("/5%E2%82%A9", "U+20A9 (WON SIGN)"),
+            ("/a%E2%80%8Bb", "U+200B (ZERO WIDTH SPACE)"), ("/a.%CC%81", "U+0301 (COMBINING ACUTE ACCENT)"),
+            ("/a%EE%80%80", "U+E000"), ("/%E2%80%8Da", "U+200D"), ("/a%EF%B8%8F", "U+FE0F"),
+        ] {
+            #expect {
+                try StreamPath(reading: target)
+            } throws: {
+                "\($0)".contains(reason) && !"\($0)".contains("secret")
+            }
         }
     }
 }

@@ -27,6 +27,16 @@ package struct Examination: Sendable {
         reports.first { $0.outcome == .failed }
     }
 
+    /// Whether the token passes every check that a verification makes, but the replay claim, which an examination cannot make.
+    package var passesAllButUse: Bool {
+        key != nil
+            && reports.allSatisfy { report in
+                // The MVPD and the resource are not checked where neither the policy nor the request restricts them.
+                report.outcome == .passed
+                    || report.outcome == .notChecked && [.mvpd, .resource, .replay].contains(report.check)
+            }
+    }
+
     /// The examination with other words about each check that failed; `nil` leaves the detail that it has.
     package func saying(_ detail: String?, advice: String) -> Examination {
         Examination(

@@ -68,6 +68,9 @@ struct RequestError: Error {
     /// A 400 answer: the caller has to change the request.
     static func invalid(_ detail: String) -> Self { Self(400, .requestInvalid, detail) }
 
+    /// A 403 answer: no route is for the request of a proxy.
+    static func noRoute(_ detail: String) -> Self { Self(403, .routeUnknown, detail) }
+
     private var title: String {
         code == .routeUnknown ? "No route names this path" : "The request cannot be understood"
     }
@@ -206,6 +209,11 @@ package enum AnswerFormat: Sendable {
     /// The answer if the gate could not decide.
     package func undecided(_ reason: String) -> GateReply {
         deny(.errorUnknown, reason) { ProblemDocument(.errorUnknown, reason) }
+    }
+
+    /// The answer to a proxy for a code that denies a request.
+    static func denied(_ code: VerdictCode, _ detail: String) -> GateReply {
+        subrequest.deny(code, detail) { ProblemDocument(code, detail) }
     }
 
     private func deny(_ code: VerdictCode, _ detail: String, _ document: () -> ProblemDocument) -> GateReply {

@@ -39,6 +39,19 @@ package struct GateReply: Sendable {
             200, code: Self.explained, type: "application/json", body: JSONLine.body(document))
         self.init(answer, code: Self.explained)
     }
+
+    /// The answer to a proxy about a request that gets no media, whose token was examined and not consumed. It is allowed if the
+    /// token passes every check but its use.
+    package init(withoutMedia examination: Examination) {
+        if examination.passesAllButUse {
+            self.init(
+                HTTPAnswer(200, code: GateCode.tokenNotConsumed.rawValue), code: GateCode.tokenNotConsumed.rawValue)
+        } else {
+            let failure = examination.firstFailure
+            self = AnswerFormat.denied(
+                failure?.code ?? .errorUnknown, failure?.detail ?? "the token could not be examined")
+        }
+    }
 }
 
 /// The code of an answer without a verdict, because the gate needed no token or had none to verify. Its codes differ from
@@ -50,6 +63,10 @@ package enum GateCode: String, Sendable, CaseIterable {
     case grantValid = "GRANT_VALID"
     /// The request has no token, and its playback grants do not open the stream.
     case grantRefused = "GRANT_REFUSED"
+    /// The request gets no media, and its token passes every check; it is not consumed.
+    case tokenNotConsumed = "TOKEN_NOT_CONSUMED"
+    /// The request gets no media, its token is not consumed, and its route does not allow such requests.
+    case methodWithoutMedia = "METHOD_WITHOUT_MEDIA"
     /// The media is protected, and the request has no token.
     case tokenMissing = "TOKEN_MISSING"
     /// The request has several tokens that differ, or a query too long to be read in full.
@@ -58,6 +75,6 @@ package enum GateCode: String, Sendable, CaseIterable {
     case routeUnknown = "ROUTE_UNKNOWN"
     /// The gate does not understand the request.
     case requestInvalid = "REQUEST_INVALID"
-    /// A browser asks whether a page may send a request.
+    /// A browser asks whether a page may send a request, to the gate or for a stream.
     case corsPreflight = "CORS_PREFLIGHT"
 }

@@ -16,6 +16,7 @@ enum GateField {
     static let originalHost: HTTPFieldName = "X-Original-Host"
     static let originalMethod: HTTPFieldName = "X-Original-Method"
     static let originalURI: HTTPFieldName = "X-Original-URI"
+    static let originalURL: HTTPFieldName = "X-Original-URL"
     static let request: HTTPFieldName = "X-Request-Id"
     static let requestor: HTTPFieldName = "X-Requestor-Id"
     static let resource: HTTPFieldName = "X-Resource-Id"

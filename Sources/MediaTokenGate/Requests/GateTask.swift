@@ -6,15 +6,19 @@ package enum GateTask: Sendable {
     case settled(GateReply)
     /// Verify a token, and answer with the verdict.
     case verify(VerificationTask)
-    /// Examine a token without consuming it, and answer with the result of every check.
+    /// Examine a token without consuming it, and answer with the result of every check, or to a proxy with the first failure.
     case explain(ExplanationRequest)
 }
 
 /// A token to examine, and as far as the caller says so, what it must be for.
 package struct ExplanationRequest: Sendable {
     package let token: RawToken
-    package let requestor: RequestorID?
+    package let requestors: [RequestorID]?
     package let resource: ResourceRule?
+    /// Whether a proxy asks, for a request that gets no media.
+    var isForProxy = false
+    /// The path of the route that the request is for, as it is configured; `nil` if it is for none.
+    var route: String?
 }
 
 /// A token to verify, and the form of the answer.

@@ -10,20 +10,64 @@ internal import TextEncodings
 struct ProxiedRequest {
     /// The proxy's own request, which also carries the client's headers.
     let question: HTTPRequest
-    let target: ArraySlice<UInt8>?
-    /// The part of the proxy's request that has the target.
-    let targetField: StaticString
+    let target: ArraySlice<UInt8>
     let method: ArraySlice<UInt8>?
     let host: ArraySlice<UInt8>?
     /// The proxy's ID of the client's request.
     let attempt: ArraySlice<UInt8>?
 
-    init(
-        _ question: HTTPRequest, target: ArraySlice<UInt8>?, from targetField: StaticString,
-        method: ArraySlice<UInt8>?, host: ArraySlice<UInt8>?, attempt: ArraySlice<UInt8>? = nil
-    ) {
-        (self.question, self.target, self.targetField, self.method) = (question, target, targetField, method)
-        (self.host, self.attempt) = (host, attempt)
+    /// Reads the request of a proxy at one of the endpoints for proxies.
+    ///
+    /// - Throws: ``RequestError`` if the request has a body, or does not have one target.
+    init(_ question: HTTPRequest, at endpoint: GateEndpoint) throws(RequestError) {
+        // A proxy asks without a body. Bytes after its headers may belong to another request, or imitate one.
+        guard question.body.isEmpty else { throw .noRoute("the proxy's request has a body; expected none") }
+        self.question = question
+        switch endpoint {
+        case .forwardAuth:
+            // Caddy and Traefik (see their documentation of forward authentication).
+            target = try Self.one(GateField.forwardedURI, of: question)
+            method = question.onlyValue(of: GateField.forwardedMethod)
+            (host, attempt) = (question.onlyValue(of: GateField.forwardedHost), nil)
+        case .extAuthz:
+            // Envoy appends the client's target to the prefix, and uses the client's method and host.
+            target = question.target.dropping(endpoint.path) ?? []
+            (method, host, attempt) = (question.method, question.onlyValue(of: .host), nil)
+        default:
+            method = question.onlyValue(of: GateField.originalMethod)
+            if let url = try Self.originalURL(of: question) {
+                // The proxies that send a URL set neither X-Original-Host nor an attempt; these could come from the client.
+                (host, target, attempt) = (Array(url.origin.host.name.utf8)[...], url.rest, nil)
+            } else {
+                // nginx's auth_request (nginx.org, ngx_http_auth_request_module) and HAProxy, with the guides' headers.
+                target = try Self.one(GateField.originalURI, of: question)
+                host = question.onlyValue(of: GateField.originalHost)
+                attempt = question.onlyValue(of: GateField.attempt)
+            }
+        }
+    }
+
+    /// The URL in `X-Original-URL`, as ingress-nginx and guides to Authelia and authentik send it; `nil` if there is none.
+    private static func originalURL(
+        of question: HTTPRequest
+    ) throws(RequestError) -> (origin: StreamOrigin, rest: ArraySlice<UInt8>)? {
+        guard !question.values(of: GateField.originalURL).isEmpty else { return nil }
+        guard question.values(of: GateField.originalURI).isEmpty else {
+            throw .noRoute("\(GateField.originalURI) and \(GateField.originalURL) are given; expected one of them")
+        }
+        guard let url = StreamOrigin.read(try one(GateField.originalURL, of: question)) else {
+            throw .noRoute("\(GateField.originalURL) is not a URL that begins with http:// or https:// and a host")
+        }
+        return url
+    }
+
+    private static func one(_ field: HTTPFieldName, of question: HTTPRequest) throws(RequestError) -> ArraySlice<UInt8> {
+        let values = question.values(of: field)
+        guard let value = values.first else {
+            throw .noRoute("the stream's path is missing; expected it once, in \(field)")
+        }
+        guard values.count == 1 else { throw .noRoute("\(field) is given more than once; expected it once") }
+        return value
     }
 
     var streamHost: StreamHost? { host.flatMap { StreamHost($0) } }
@@ -32,7 +76,7 @@ struct ProxiedRequest {
     ///
     /// - Parameter window: The length of the retry window; `nil` if the proxy may ask only once.
     func retries(within window: Duration?) -> RetryWindow? {
-        guard let window, let attempt, let target, Self.isRequestID(attempt) else { return nil }
+        guard let window, let attempt, Self.isRequestID(attempt) else { return nil }
         // The secret never equals an Idempotency-Key's: a client that learns the request ID cannot retry /v1/play.
         let secret = [Self.purpose, attempt, host ?? [], target].joined(separator: [0])
         return RetryWindow(secret: Array(secret), within: window)

@@ -10,10 +10,12 @@ struct TokenExchange {
 
     /// Reads the URL of a stream.
     func streamURL(_ text: String) throws(RequestError) -> StreamURL {
-        guard let url = StreamURL(text) else {
-            throw .invalid("the url is '\(printable(text))'; expected an unambiguous absolute path or http(s) URL")
+        do throws(StreamPathError) {
+            return try StreamURL(reading: text)
+        } catch {
+            let reason = error == .relative ? "expected a path that begins with / or an http(s) URL" : "\(error)"
+            throw RequestError.invalid("the url is '\(printable(text))'; \(reason)")
         }
-        return url
     }
 
     /// The route of a stream.
@@ -22,12 +24,11 @@ struct TokenExchange {
             throw .invalid(
                 "the url is '\(printable(url.text))'; expected one with a host, since routes name their hosts")
         }
-        guard let route = routes.route(to: url.path, on: url.origin?.host) else {
-            throw RequestError(
-                403, .routeUnknown,
-                "no route names '\(printable(url.text))', or a server might take it for a path of another")
+        do throws(RouteError) {
+            return try routes.route(to: url.path, on: url.origin?.host)
+        } catch {
+            throw RequestError(403, .routeUnknown, "the url is '\(printable(url.text))'; \(error)")
         }
-        return route
     }
 
     /// The caller's expectation, which must be within the route's. Anything left out is taken from the route. A resource that the

@@ -1,4 +1,5 @@
 package import HTTPMessages
+internal import StreamPaths
 internal import TextEncodings
 
 /// The proxies whose `X-Forwarded-For` tells the address of a client. It decides nothing but what the log says.
@@ -32,12 +33,19 @@ package struct TrustedProxies: Sendable {
         guard trustsUnixSockets || !networks.isEmpty, trusts(request.peer) else { return nil }
         for value in request.values(of: GateField.forwardedFor).reversed() {
             for text in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).reversed() {
-                let text = String(decoding: text.trimmingBlanks(), as: UTF8.self)
+                let text = Self.withoutPort(text.trimmingBlanks())
                 guard let address = IPAddress(text) else { return nil }
                 if !trusts(address) { return text }
             }
         }
         return nil
+    }
+
+    /// The address in `IP`, `IP:PORT`, `[IPv6]` or `[IPv6]:PORT`, all of which proxies write; any other text as it is.
+    private static func withoutPort(_ hop: ArraySlice<UInt8>) -> String {
+        let text = String(decoding: hop, as: UTF8.self)
+        guard IPAddress(text) == nil, let host = StreamHost(hop) else { return text }
+        return host.name.hasPrefix("[") ? String(host.name.dropFirst().dropLast()) : host.name
     }
 
     /// - Parameter peer: The address of a connection; empty for a Unix socket.

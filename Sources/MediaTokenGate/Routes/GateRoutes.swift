@@ -22,6 +22,8 @@ package final class GateRoute: Sendable {
     let access: Access
     /// The time within which the proxy may ask again about one client request; `nil` if it may ask only once.
     let attemptWindow: Duration?
+    /// The methods without media that the gate allows.
+    let allowedMethods: Set<MethodWithoutMedia>
     package let grantSettings: RouteGrantSettings?
     /// Makes the route's playback grants; `nil` unless ``withGrant(among:)`` loaded their key.
     let grant: RouteGrant?
@@ -34,26 +36,30 @@ package final class GateRoute: Sendable {
     ///   - hosts: The virtual hosts that the route is for; empty if the proxy serves only one.
     ///   - attemptWindow: The time within which the proxy may ask again about one client request; `nil` if it may ask
     ///     only once.
+    ///   - allowedMethods: The methods without media that the gate allows.
     ///   - grant: The settings of the grant that the gate exchanges a token for; `nil` if it makes none.
     package init?(
         at place: String = "routes[0]", path: String, hosts: [StreamHost] = [], access: Access,
-        attemptWindow: Duration? = nil,
+        attemptWindow: Duration? = nil, allowing allowedMethods: Set<MethodWithoutMedia> = [],
         grant: RouteGrantSettings? = nil
     ) {
-        guard let path = Self.path(path) else { return nil }
+        guard let path = try? Self.path(path) else { return nil }
         (self.path, self.hosts, self.access, self.attemptWindow) = (path, hosts, access, attemptWindow)
-        (lenientPath, self.place) = (LenientPath(path), place)
+        (lenientPath, self.place, self.allowedMethods) = (LenientPath(path), place, allowedMethods)
         (grantSettings, self.grant) = (grant, nil)
     }
 
-    /// The path that `text` is; `nil` if it has a query, or if two programs could read it in two ways.
-    static func path(_ text: String) -> StreamPath? {
-        text.utf8.contains(UInt8(ascii: "?")) ? nil : StreamPath(text)
+    /// The path that `text` is.
+    ///
+    /// - Throws: ``StreamPathError`` if it has a query, or if two programs could read it in two ways.
+    static func path(_ text: String) throws(StreamPathError) -> StreamPath {
+        guard !text.utf8.contains(UInt8(ascii: "?")) else { throw .query }
+        return try StreamPath(reading: text)
     }
 
     private init(_ other: GateRoute, grant: RouteGrant?) {
         (path, lenientPath, hosts, place) = (other.path, other.lenientPath, other.hosts, other.place)
-        (access, attemptWindow) = (other.access, other.attemptWindow)
+        (access, attemptWindow, allowedMethods) = (other.access, other.attemptWindow, other.allowedMethods)
         (grantSettings, self.grant) = (other.grantSettings, grant)
     }
 
@@ -130,10 +136,34 @@ struct GateRoutes: Sendable {
 
     /// The most specific route for `path`.
     ///
-    /// The result is `nil` if no route names the path, if the origin may take it for a path of another route
-    /// (`/open/LIVE` has no route if `/open/live` has its own), or if routes name hosts and `host` is not one of them.
-    func route(to path: StreamPath, on host: @autoclosure () -> StreamHost?) -> GateRoute? {
-        if let ofAnyHost { return ofAnyHost.nearest(to: path) }
-        return host().flatMap { byHost[$0] }?.nearest(to: path)
+    /// - Throws: ``RouteError``. The origin may take `/open/LIVE` for a path of another route if `/open/live` has its own.
+    func route(to path: StreamPath, on host: @autoclosure () -> StreamHost?) throws(RouteError) -> GateRoute {
+        let routes = try routes(of: host())
+        if let route = routes.nearest(to: path) { return route }
+        throw routes.names(path) ? .severalReadings : .pathUnknown
+    }
+
+    private func routes(of host: @autoclosure () -> StreamHost?) throws(RouteError) -> PathTree<GateRoute> {
+        if let ofAnyHost { return ofAnyHost }
+        guard let host = host() else { throw .hostMissing }
+        guard let routes = byHost[host] else { throw .hostUnknown(host) }
+        return routes
+    }
+}
+
+/// Why a path has no route.
+enum RouteError: Error, CustomStringConvertible {
+    case pathUnknown
+    case severalReadings
+    case hostMissing
+    case hostUnknown(StreamHost)
+
+    var description: String {
+        switch self {
+        case .pathUnknown: "no route names the stream's path"
+        case .severalReadings: "a server might take the stream's path for one of another route"
+        case .hostMissing: "routes name their hosts, and the stream's host is missing"
+        case .hostUnknown(let host): "no route names the stream's host, '\(host.name)'"
+        }
     }
 }

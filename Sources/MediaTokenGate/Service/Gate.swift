@@ -77,27 +77,12 @@ package struct Gate: Sendable {
             return reader.task(request, explains: endpoint == .explain)
         case .play:
             return PlayRequestReader(exchange: exchange).task(request, at: now)
-        // nginx's auth_request (nginx.org, ngx_http_auth_request_module) and HAProxy, with the guides' headers.
-        case .authRequest:
-            return authorize(
-                ProxiedRequest(
-                    request, target: request.onlyValue(of: GateField.originalURI), from: "X-Original-URI",
-                    method: request.onlyValue(of: GateField.originalMethod),
-                    host: request.onlyValue(of: GateField.originalHost),
-                    attempt: request.onlyValue(of: GateField.attempt)), at: now)
-        // Caddy and Traefik (see their documentation of forward authentication).
-        case .forwardAuth:
-            return authorize(
-                ProxiedRequest(
-                    request, target: request.onlyValue(of: GateField.forwardedURI), from: "X-Forwarded-Uri",
-                    method: request.onlyValue(of: GateField.forwardedMethod),
-                    host: request.onlyValue(of: GateField.forwardedHost)), at: now)
-        case .extAuthz:
-            // Envoy appends the client's target to the prefix, and uses the client's method and host.
-            return authorize(
-                ProxiedRequest(
-                    request, target: request.target.dropping(endpoint.path), from: "the request's target",
-                    method: request.method, host: request.onlyValue(of: .host)), at: now)
+        case .authRequest, .forwardAuth, .extAuthz:
+            do throws(RequestError) {
+                return try authorize(ProxiedRequest(request, at: endpoint), at: now)
+            } catch {
+                return .subrequest(error.status, error.code, error.detail)
+            }
         }
     }
 
@@ -105,38 +90,31 @@ package struct Gate: Sendable {
     private static let tokenNotRequired = GateTask.subrequest(200, .tokenNotRequired)
     private static let grantValid = GateReply.subrequest(200, .grantValid)
 
-    private func authorize(_ proxied: ProxiedRequest, at now: Timestamp) -> GateTask {
-        // A proxy asks without a body. Bytes after its headers may belong to another request, or imitate one.
-        guard proxied.question.body.isEmpty else {
-            return .subrequest(403, .routeUnknown, "the proxy's request has a body; expected none")
-        }
-        guard let target = proxied.target else {
-            return .subrequest(
-                403, .routeUnknown,
-                "the stream's path is missing or given more than once; expected it once, in \(proxied.targetField)")
-        }
+    private func authorize(_ proxied: ProxiedRequest, at now: Timestamp) throws(RequestError) -> GateTask {
+        let path: StreamPath
         // The path itself is not shown: a client may have put its token there.
-        guard let path = StreamPath(target) else {
-            return .subrequest(
-                403, .routeUnknown,
-                "the stream's path is empty, too long or can be read in two ways; expected an absolute path")
+        do throws(StreamPathError) { path = try StreamPath(reading: proxied.target) } catch {
+            throw .noRoute("\(error)")
         }
-        guard let route = exchange.routes.route(to: path, on: proxied.streamHost) else {
-            return .subrequest(403, .routeUnknown, "no route names the stream's path, or none with its host")
+        let route: GateRoute
+        do throws(RouteError) { route = try exchange.routes.route(to: path, on: proxied.streamHost) } catch {
+            throw .noRoute("\(error)")
         }
-        return authorize(proxied, target, path, by: route, at: now).on(route)
+        return authorize(proxied, path, by: route, at: now).on(route)
     }
 
     private func authorize(
-        _ proxied: ProxiedRequest, _ target: ArraySlice<UInt8>, _ path: StreamPath, by route: GateRoute,
-        at now: Timestamp
+        _ proxied: ProxiedRequest, _ path: StreamPath, by route: GateRoute, at now: Timestamp
     ) -> GateTask {
         guard case .token(let expectation) = route.access else { return Self.tokenNotRequired }
+        let withoutMedia = MethodWithoutMedia(proxied.method)
+        let isAllowed = withoutMedia.map(route.allowedMethods.contains) ?? false
+        if withoutMedia == .options, isAllowed { return .subrequest(200, .corsPreflight) }
         let grant = route.grantAnswer(to: proxied, for: path, at: now)
         if case .opens(let used, let renewal)? = grant {
             return .settled(Self.grantValid.opened(by: used, renewal))
         }
-        let query = target.position(of: UInt8(ascii: "?")).map { target[($0 + 1)...] }
+        let query = proxied.target.position(of: UInt8(ascii: "?")).map { proxied.target[($0 + 1)...] }
         switch sources.find(in: proxied.question, originalQuery: query) {
         case .none:
             if case .refused(let used, let reason)? = grant {
@@ -151,6 +129,18 @@ package struct Gate: Sendable {
             return .subrequest(
                 401, .tokenAmbiguous, logged: "the stream's query has more than \(FormFields.pairLimit) fields")
         case .one(let token):
+            if let withoutMedia {
+                guard isAllowed else {
+                    return .subrequest(
+                        403, .methodWithoutMedia,
+                        "\(withoutMedia.rawValue) gets no media, so the token is not consumed; to allow such requests, set "
+                            + "\(withoutMedia.setting) on the route")
+                }
+                var examination = ExplanationRequest(
+                    token: RawToken(token), requestors: expectation.requestors, resource: expectation.resource)
+                examination.isForProxy = true
+                return .explain(examination)
+            }
             let verification = VerificationRequest(
                 token: RawToken(token), expectation: expectation,
                 retries: proxied.retries(within: route.attemptWindow))
@@ -218,7 +208,9 @@ extension GateTask {
         case .verify(var task):
             task.route = route.path.text
             return .verify(task)
-        case .explain: return self
+        case .explain(var request):
+            request.route = route.path.text
+            return .explain(request)
         }
     }
 

@@ -121,10 +121,9 @@ package final class GateService: Sendable {
         _ asked: AskedExchange, _ request: ExplanationRequest, since start: ContinuousClock.Instant
     ) {
         let rules = rules
-        let examination = rules.verifier.examine(
-            request.token, for: request.requestor.map { [$0] }, request.resource, at: .now)
+        let examination = rules.verifier.examine(request.token, for: request.requestors, request.resource, at: .now)
         let record = AnswerRecord(token: examination.id)
-        finish([answer(asked, with: GateReply(explaining: examination), by: rules, record)], since: start)
+        finish([answer(asked, with: request.reply(to: examination), by: rules, record)], since: start)
     }
 
     private static let signingIsBusy =
@@ -212,6 +211,15 @@ extension AnswerRecord {
         }
         requestor = request.expectation.requestors.first { known.contains($0) }?.description ?? "other"
         if case .failure(.replayStore) = outcome { isStoreError = true }
+    }
+}
+
+extension ExplanationRequest {
+    /// The answer to an examination.
+    package func reply(to examination: Examination) -> GateReply {
+        var reply = isForProxy ? GateReply(withoutMedia: examination) : GateReply(explaining: examination)
+        reply.route = route
+        return reply
     }
 }
 

@@ -22,7 +22,7 @@ struct DialectDraft: Sendable {
             guard let path = object.text(name) else { return }
             draft.path = path
             let isOwn = path == "/v1" || path.hasPrefix("/v1/")
-            guard isOwn || path.contains("*") || GateRoute.path(path) == nil else { return }
+            guard isOwn || path.contains("*") || (try? GateRoute.path(path)) == nil else { return }
             object.refuse(
                 name,
                 "is '\(printable(path))'; expected a path from / on, without a query, and none of the gate's own /v1/…")

@@ -11,6 +11,8 @@ struct RouteDraft: Sendable {
     private var isCanonical = false
     private var hosts: [StreamHost] = []
     private var attemptWindow: Duration?
+    private var allowsHead = false
+    private var allowsPreflight = false
     private var grant: RouteGrantSettings?
 
     static let table = SettingsTable<RouteDraft>(settings: [
@@ -20,8 +22,10 @@ struct RouteDraft: Sendable {
         ) { object, name, draft in
             guard let path = object.text(name) else { return }
             draft.path = path
-            if GateRoute.path(path) == nil {
-                object.refuse(name, "is '\(printable(path))'; expected \(Self.expectedPath)")
+            do throws(StreamPathError) {
+                _ = try GateRoute.path(path)
+            } catch {
+                object.refuse(name, "is '\(printable(path))'; \(error)")
             }
         }.required,
         Setting(
@@ -41,6 +45,12 @@ struct RouteDraft: Sendable {
         .number(
             "attempt-window", "S", "Seconds within which a proxy may ask again about one request of a client", 1...10,
             \.attemptWindow, { .seconds($0) }),
+        .flag(
+            MethodWithoutMedia.head.setting,
+            "Allow HEAD with a token that passes every check but its use, and consume none", \.allowsHead),
+        .flag(
+            MethodWithoutMedia.options.setting, "Allow OPTIONS, as browsers send it for pages of other origins",
+            \.allowsPreflight),
         Setting(
             "grant", "GRANT", .object(RouteGrantReader.schema), "Playback grant that /v1/play exchanges a token for",
             example: ["kind": "akamai"]
@@ -56,7 +66,7 @@ struct RouteDraft: Sendable {
         "then": [
             "properties": [
                 "requestor": .boolean(false), "resource": .boolean(false), "grant": .boolean(false),
-                "attempt-window": .boolean(false),
+                "attempt-window": .boolean(false), "allow-head": .boolean(false), "allow-preflight": .boolean(false),
             ]
         ],
         "else": ["required": ["requestor", "resource"]],
@@ -67,10 +77,6 @@ struct RouteDraft: Sendable {
         Dictionary(uniqueKeysWithValues: table.settings.map { (JSONName($0.name), $0.example) }))
     /// A route for unprotected media.
     static let openExample: JSONValue = ["path": "/trailers", "open": .boolean(true), "hosts": ["stream.example"]]
-
-    private static let expectedPath =
-        "a path from / on that all servers read alike: percent-encoded, without a query, empty names, . or .., and beyond "
-        + "ASCII with letters, marks and digits only"
 
     /// Reads a route; `nil` if it has problems, which are added to the object.
     static func route(_ object: inout SettingsObject) -> GateRoute? {
@@ -90,16 +96,19 @@ struct RouteDraft: Sendable {
         }
     }
 
+    private var allowedMethods: Set<MethodWithoutMedia> {
+        Set((allowsHead ? [.head] : []) + (allowsPreflight ? [.options] : []))
+    }
+
     /// Checks what depends on several settings, and makes the route.
     private func route(_ object: inout SettingsObject) -> GateRoute? {
         if isOpen {
             if requestors != nil || resources != nil {
                 object.refuse(nil, "is open, and names a requestor or resource; expected one or the other")
             }
-            if attemptWindow != nil {
-                object.refuse("attempt-window", "is given, and the route is open; expected one or the other")
+            for name in ["attempt-window", "allow-head", "allow-preflight", "grant"] where object.wasTaken(name) {
+                object.refuse(name, "is given, and the route is open; expected one or the other")
             }
-            if grant != nil { object.refuse("grant", "is given, and the route is open; expected one or the other") }
         } else {
             for name in ["requestor", "resource"] where !object.wasTaken(name) { object.refuse(name, "is missing") }
         }
@@ -109,8 +118,7 @@ struct RouteDraft: Sendable {
         let expectation = Expectation(requestors: (requestors ?? []).map { RequestorID($0) }, resource: rule)
         return GateRoute(
             at: object.place, path: path, hosts: hosts, access: isOpen ? .open : .token(expectation),
-            attemptWindow: attemptWindow,
-            grant: grant)
+            attemptWindow: attemptWindow, allowing: allowedMethods, grant: grant)
     }
 }
 

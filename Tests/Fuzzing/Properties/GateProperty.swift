@@ -38,7 +38,8 @@ struct GateProperty: FuzzProperty {
                 GateRoute(path: "/free", hosts: hosts, access: .open),
                 GateRoute(path: "/free/members", hosts: hosts, access: .token(Self.members)),
                 GateRoute(
-                    path: "/paid", hosts: hosts, access: .token(Self.paid), attemptWindow: .seconds(5), grant: grant),
+                    path: "/paid", hosts: hosts, access: .token(Self.paid), attemptWindow: .seconds(5),
+                    allowing: [.head], grant: grant),
             ]
             return Gate(routes: try routes.compactMap(\.self).map { try $0.withGrant(among: []) })
         }
@@ -135,19 +136,40 @@ struct GateProperty: FuzzProperty {
                 try demand(
                     verification.retries == nil || Self.namesAttempt(request),
                     "repeatable, and no proxy named an attempt")
+                try demand(!Self.getsNoMedia(request), "consumes a token for \(request.method)")
                 try demand(
                     Self.tokens(in: request).count == 1, "one token is taken, of \(Self.tokens(in: request).count)")
             } else {
                 try demand(Self.hasTokenInOnePlace(request), "a token is taken, and header and body have one")
             }
             try checkVerdicts(task)
-        case .explain(let request):
+        case .explain(let explained):
             let batch = known.batches[0]
-            let requestors = request.requestor.map { [$0] }
-            let examination = batch.verifier.examine(request.token, for: requestors, request.resource, at: batch.time)
+            let examination = batch.verifier.examine(
+                explained.token, for: explained.requestors, explained.resource, at: batch.time)
             try demand(examination.code != VerdictCode.validToken.rawValue, "accepted by an explanation")
-            try check(GateReply(explaining: examination).answer)
+            let reply = explained.reply(to: examination)
+            try check(reply.answer)
+            guard Self.path(request).hasPrefix("/v1/authz/"), reply.answer.status == 200 else { return }
+            try demand(Self.getsNoMedia(request), "allowed by an examination")
+            try demand(
+                Self.demands(request) == [Set(explained.requestors ?? [])], "allowed for \(Self.demands(request))")
+            let expectation = Expectation(
+                requestors: explained.requestors ?? [], resource: explained.resource ?? .unsafeAnyResource)
+            let outcome = try batch.verifier.verify(explained.token, for: expectation, at: batch.time)
+            if case .rejected(let rejection) = outcome {
+                try demand(rejection.check == .replay, "allowed, and rejected for its \(rejection.check)")
+            }
         }
+    }
+
+    /// Whether the proxy says that the client's request gets no media, found again without the gate's code.
+    private static func getsNoMedia(_ request: HTTPRequest) -> Bool {
+        let field = [
+            "/v1/authz/auth-request": "x-original-method", "/v1/authz/forward-auth": "x-forwarded-method",
+        ][path(request)]
+        let named = field.map { field in request.headers.filter { $0.name.lowercased() == field }.map(\.value) }
+        return [["HEAD"], ["OPTIONS"]].contains(named ?? [String(decoding: request.method, as: UTF8.self)])
     }
 
     /// A cookie comes only with a grant that opens, is for the same, and ends within the bound.
@@ -222,7 +244,9 @@ struct GateProperty: FuzzProperty {
             ["/v1/authz/auth-request": "x-original-host", "/v1/authz/forward-auth": "x-forwarded-host"][
                 Self.path(request)]
             ?? "host"
-        let hosts = request.headers.filter { $0.name.lowercased() == name }.map { $0.value.lowercased() }
+        let hosts =
+            Self.originalURL(request).map { [$0.host] }
+            ?? request.headers.filter { $0.name.lowercased() == name }.map { $0.value.lowercased() }
         try demand(hosts.count == 1 && hosts[0].hasPrefix("a.example"), "open on \(hosts)")
         let rest = hosts[0].dropFirst("a.example".count).drop { $0 == "." }
         try demand(rest.isEmpty || rest.first == ":" && rest.dropFirst().allSatisfy(\.isNumber), "open on \(hosts)")
@@ -241,6 +265,7 @@ struct GateProperty: FuzzProperty {
     private static func namesAttempt(_ request: HTTPRequest) -> Bool {
         let attempts = request.headers.filter { $0.name.lowercased() == "x-media-token-attempt" }
         return Self.path(request) == "/v1/authz/auth-request" && attempts.count == 1 && attempts[0].value.count == 32
+            && originalURL(request) == nil
             && attempts[0].value.allSatisfy(\.isHexDigit)
     }
 
@@ -274,9 +299,21 @@ struct GateProperty: FuzzProperty {
             return Self.path(request).dropFirst(prefix.count)
                 + (request.query.map { "?" + String(decoding: $0, as: UTF8.self) } ?? "")
         }
+        if let url = originalURL(request) { return url.target }
         let name = ["/v1/authz/auth-request": "x-original-uri", "/v1/authz/forward-auth": "x-forwarded-uri"][
             Self.path(request)]
         return request.headers.first { $0.name.lowercased() == name }?.value
+    }
+
+    /// The host and target of the URL that a proxy names, if it names one and no path beside it.
+    private static func originalURL(_ request: HTTPRequest) -> (host: String, target: String)? {
+        let fields = request.headers.map { ($0.name.lowercased(), $0.value) }
+        guard path(request) == "/v1/authz/auth-request", !fields.contains(where: { $0.0 == "x-original-uri" }),
+            let url = fields.first(where: { $0.0 == "x-original-url" })?.1,
+            let start = url.range(of: "^https?://[^/?]*", options: .regularExpression)
+        else { return nil }
+        let host = url[start].drop { $0 != "/" }.dropFirst(2)
+        return (host.lowercased(), String(url[start.upperBound...]))
     }
 
     /// What the target demands of a token for each server that reads it in its own way; `nil` for nothing, and no

@@ -34,11 +34,26 @@ struct PathFaults {
         } else if name.count > 2, kept.allSatisfy({ " +.".unicodeScalars.contains($0) }) {
             all.append("nothing but what file systems drop at a name's end")
         }
-        if name.unicodeScalars.contains(where: \.properties.isDefaultIgnorableCodePoint) {
-            all.append("a character that nobody sees")
+        if Self.hidesCharacter(name) { all.append("a character that nobody sees") }
+        if Self.folded(name).unicodeScalars.allSatisfy({ " +.".unicodeScalars.contains($0) }), name.count > 2 {
+            all.append("nothing but spaces and dots once it is folded")
         }
         if name.unicodeScalars.first?.properties.isGraphemeExtend == true { all.append("a mark on nothing") }
         if Self.signs(in: Self.folded(name)) > Self.signs(in: name) { all.append("a character that folds to a sign") }
+    }
+
+    /// Whether the name has a character that nobody sees, other than those that make one emoji of several.
+    private static func hidesCharacter(_ name: String) -> Bool {
+        var followsEmoji = false
+        for scalar in name.unicodeScalars {
+            guard scalar.properties.isDefaultIgnorableCodePoint else {
+                followsEmoji = scalar.properties.isEmoji && scalar != "#" && scalar != "*"
+                continue
+            }
+            let joins = [0x200D, 0xFE0E, 0xFE0F, 0xE007F].contains(scalar.value) || 0xE0061...0xE007A ~= scalar.value
+            guard joins, followsEmoji else { return true }
+        }
+        return false
     }
 
     /// `nil` for an escape that is cut short, or is none.
@@ -66,6 +81,6 @@ struct PathFaults {
     }
 
     private static func signs(in name: String) -> Int {
-        name.unicodeScalars.count { "./\\%;?#:+".unicodeScalars.contains($0) }
+        name.unicodeScalars.count { "./\\%;?#:*".unicodeScalars.contains($0) }
     }
 }
