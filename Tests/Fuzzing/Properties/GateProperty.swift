@@ -36,7 +36,7 @@ struct GateProperty: FuzzProperty {
         func gate(_ hosts: [StreamHost]) throws -> Gate {
             let routes = [
                 GateRoute(path: "/free", hosts: hosts, access: .open),
-                GateRoute(path: "/free/members", hosts: hosts, access: .token(Self.members)),
+                GateRoute(path: "/free/members", hosts: hosts, access: .token(Self.members), allowing: [.options]),
                 GateRoute(
                     path: "/paid", hosts: hosts, access: .token(Self.paid), attemptWindow: .seconds(5),
                     allowing: [.head], grant: grant),
@@ -118,8 +118,12 @@ struct GateProperty: FuzzProperty {
             try check(reply.answer)
             try LogProperty.check(reply)
             let isGranted = reply.code == "GRANT_VALID"
+            let isPreflight = reply.code == "CORS_PREFLIGHT" && reply.answer.status == 200
             try demand(
-                reply.answer.status != 200 || Self.demands(request) == [isGranted ? Set(Self.paid.requestors) : nil],
+                !isPreflight || Self.getsNoMedia(request) && Self.demands(request) == [Set(Self.members.requestors)],
+                "allowed as a preflight")
+            try demand(
+                reply.answer.status != 200 || isPreflight || Self.demands(request) == [isGranted ? Set(Self.paid.requestors) : nil],
                 "open, and not in every reading below \(isGranted ? "/paid" : "/free")")
             // Its first half is the head with the key's ID, which nobody signs.
             try demand(
