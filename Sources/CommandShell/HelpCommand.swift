@@ -24,7 +24,10 @@ package enum HelpCommand {
         return Command(syntax) { arguments in
             let command = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
                 var command = program()
-                for name in given.operands { command = try Command.named(name, among: command.commands) }
+                // The help of a command without commands covers its operands, such as `stat` in `help replays stat`.
+                for name in given.operands where !command.commands.isEmpty {
+                    command = try Command.named(name, among: command.commands)
+                }
                 return command
             }
             return command.run(["--help"])

@@ -85,19 +85,19 @@ private struct Examples {
         }
     }
 
-    /// Starts a service, and waits until it answers. One that a user would have in the foreground is then stopped, and its status is the
-    /// example's.
+    /// Starts a service. An example in the background waits for it by itself, if it has to. For one that a user would have in the
+    /// foreground, this waits until it answers and stops it; its status is the example's.
     private static func started(_ command: String, _ health: String) -> String {
-        let isBackground = command.hasSuffix("&")
+        guard !command.hasSuffix("&") else { return command + "\ngates=\"$gates $!\"" }
         let ask = "curl --silent --output /dev/null --noproxy '*' \(health)"
         return """
-            \(command)\(isBackground ? "" : " &")
+            \(command) &
             gates="$gates $!"
             for attempt in $(seq 300); do
                 \(ask) && break
                 sleep 0.1
             done
-            \(ask)\(isBackground ? "" : " && kill $! && wait $!")
+            \(ask) && kill $! && wait $!
             """
     }
 }

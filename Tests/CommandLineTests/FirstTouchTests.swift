@@ -18,6 +18,13 @@ struct FirstTouchTests {
         #expect(help.contains("  -h, --help "))
     }
 
+    @Test("the help of an operand is that of its command", arguments: [["replays", "stat"], ["grant", "cat"]])
+    func helpOfOperands(words: [String]) throws {
+        let help = try Program.mediaToken.succeed(["help"] + words)
+        #expect(try Program.mediaToken.succeed([words[0], "--help"]) == help)
+        #expect(help.contains(words[1]))
+    }
+
     @Test(
         "a name that is misspelt is answered with the nearest one",
         arguments: [

@@ -104,9 +104,13 @@ extension EndToEnd.ProxyTests {
 
     @Test("nginx asks the gate alike with and without a cache")
     func asks() throws {
-        let blocks = try [("nginx", "Deploying"), ("nginx: HLS with a cache", Self.page)].map {
-            let text = try snippet("nginx", under: $0, of: $1, gate: 8080)
-            return text.range(of: "location = /media-token {").map { text[$0.lowerBound...] }
+        let files = try [
+            nginxFile(gate: 8080), snippet("nginx", under: "nginx: HLS with a cache", of: Self.page, gate: 8080),
+        ]
+        let blocks = files.map { text in
+            text.range(of: "location = /media-token {").map {
+                text[$0.lowerBound...].trimmingCharacters(in: .whitespacesAndNewlines)
+            }
         }
         #expect(blocks[0] != nil && blocks[0] == blocks[1])
     }

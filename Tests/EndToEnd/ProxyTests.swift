@@ -33,7 +33,7 @@ extension EndToEnd {
                 ("/etc/media-token/key.pem", folder + "/tls.key"),
                 ("/etc/media-token/haproxy.pem", folder + "/haproxy.pem"),
                 ("/etc/media-token/media-token.lua", folder + "/media-token.lua"),
-                ("/var/cache/nginx/streams", folder + "/cache"), ("/var/log/nginx/streams.log", folder + "/access.log"),
+                ("/var/lib/nginx/streams", folder + "/cache"), ("/var/log/nginx/streams.log", folder + "/access.log"),
             ].reduce(Fixtures.snippet(language, under: heading, of: "MediaTokenGate/MediaTokenGate.docc/\(page)")) {
                 text, change in
                 // A whole address: 127.0.0.1:80 begins 127.0.0.1:8080 too.
@@ -41,6 +41,20 @@ extension EndToEnd {
                     of: NSRegularExpression.escapedPattern(for: change.0) + "(?![0-9])", with: change.1,
                     options: .regularExpression)
             }
+        }
+
+        /// The file for nginx in the page's block for a shell, over HTTP and HTTPS, with more lines for the streams.
+        func nginxFile(gate: Int, _ more: String = "") throws -> String {
+            let block = try snippet("sh", under: "nginx", gate: gate)
+            let file = try #require(block.firstMatch(of: /(?s)> streams\.conf <<'END'\n(.*?)\nEND\n/)).1
+            let folder = place.directory.path
+            let listen = """
+                listen 127.0.0.1:\(ports[0]); listen 127.0.0.1:\(ports[1]) ssl;
+                ssl_certificate \(folder)/tls.pem; ssl_certificate_key \(folder)/tls.key;
+                """
+            return file.replacing("listen 127.0.0.1:\(ports[2]);", with: listen)
+                .replacing("root streams;", with: "root \(folder)/streams;")
+                .replacing("location / {\n", with: "location / {\n\(more)\n")
         }
 
         /// What serves the streams behind a proxy that serves no files itself.
@@ -74,8 +88,7 @@ extension EndToEnd {
             switch proxy {
             case "nginx":
                 // One process, so that ending it ends all of it.
-                return try startNginx(
-                    try snippet("nginx", under: "nginx", gate: gate), ["-g", "master_process off;"])
+                return try startNginx(try nginxFile(gate: gate), ["-g", "master_process off;"])
             case "haproxy":
                 try place.directory.write(try snippet("lua", under: "HAProxy", gate: gate), to: "media-token.lua")
                 let pair = try ["tls.pem", "tls.key"].map {

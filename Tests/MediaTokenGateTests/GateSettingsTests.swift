@@ -74,7 +74,10 @@ struct GateSettingsTests {
             (#""mvpd": {"MML": []}"#, "mvpd.MML: is an empty list"),
             (#""routes": [{"path": "/a", "requestor": "", "resource": "T"}]"#, "routes[0].requestor: is empty"),
             (#""routes": [{"path": "/a", "requestor": "M", "resource": []}]"#, "routes[0].resource: is empty"),
-            (#""routes": [{"path": "/watch?free=1", "open": true}]"#, "routes[0].path: is '/watch?free=1'; the path has a query"),
+            (
+                #""routes": [{"path": "/watch?free=1", "open": true}]"#,
+                "routes[0].path: is '/watch?free=1'; the path has a query"
+            ),
         ] {
             let problems = try read("{\"keys\": \"Keys\", \(json)}").problems
             #expect(problems.count == 1 && problems[0].hasPrefix(problem), "\(problems)")

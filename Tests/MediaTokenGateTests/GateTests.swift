@@ -31,8 +31,10 @@ struct GateTests {
         switch (other ?? gate).task(request, at: time) {
         case .settled(let reply): return reply.answer
         case .explain(let request):
-            return request.reply(to: verifier.examine(request.token, for: request.requestors, request.resource, at: time))
-                .answer
+            return request.reply(
+                to: verifier.examine(request.token, for: request.requestors, request.resource, at: time)
+            )
+            .answer
         case .verify(let task):
             return task.reply(to: verifier.verify([task.request], at: time)[0], at: time).answer
         }
@@ -207,7 +209,10 @@ struct GateTests {
             ("forward-auth", [], "", "in X-Forwarded-Uri"),
             ("auth-request", [("X-Forwarded-Uri", "/live/1")], "", "in X-Original-URI"),
             ("forward-auth", [("X-Forwarded-Uri", "/live/1"), ("X-Forwarded-Uri", "/live/2")], "", "more than once"),
-            ("forward-auth", [("X-Forwarded-Uri", "/live/../1?media_token=secret")], "", "name 2 of the path is a step"),
+            (
+                "forward-auth", [("X-Forwarded-Uri", "/live/../1?media_token=secret")], "",
+                "name 2 of the path is a step"
+            ),
             ("forward-auth", [("X-Forwarded-Uri", "/elsewhere?media_token=secret")], "", "no route names"),
             ("forward-auth", [("X-Forwarded-Uri", "/live/FREE/secret")], "", "might take the stream's path for one"),
             ("auth-request", [("X-Original-URI", "https://live.example/live/secret")], "", "begin with a slash"),
@@ -323,10 +328,14 @@ struct GateTests {
             }
         }
         let late = Timestamp(milliseconds: Fixtures.realTokenTime.milliseconds + 3_600_000)
-        #expect(header("X-Media-Token-Code", of: answer(proxied("HEAD", token: token)[0], by: gate, at: late)) == "TOKEN_EXPIRED")
+        #expect(
+            header("X-Media-Token-Code", of: answer(proxied("HEAD", token: token)[0], by: gate, at: late))
+                == "TOKEN_EXPIRED")
     }
 
-    @Test("a method that no proxy names, or that it names twice, in another case or beside its own, gets media and consumes the token")
+    @Test(
+        "a method that no proxy names, or that it names twice, in another case or beside its own, gets media and consumes the token"
+    )
     func methodsOfClients() {
         let stream = [(name: "X-Original-URI", value: "/live/1"), (name: "X-Media-Token", value: token)]
         for (method, headers) in [

@@ -23,7 +23,7 @@ struct GrantRenewalTests {
         let routes = """
             {"keys": ["x"], "routes": [
               {"path": "/live", \(mml), "grant": {\(cat), "key-file": \(keys), "issuer": "gate", "cookie-domain": "a.example",
-                "renew": "automatic:300:60", "validity": 600, "renew-until": 1000}},
+                "partitioned": true, "renew": "automatic:300:60", "validity": 600, "renew-until": 1000}},
               {"path": "/once", \(mml), "grant": {\(cat), "key-file": \(keys), "issuer": "gate", "validity": 600}},
               {"path": "/free", "open": true}]}
             """
@@ -72,7 +72,7 @@ struct GrantRenewalTests {
         }
         let cookie = try #require(try answer().cookies.first)
         #expect(try answer().cookies == [cookie], "requests of one second get one cookie")
-        let attributes = "; Path=/live; Domain=a.example; Max-Age=300; Secure; HttpOnly; SameSite=None"
+        let attributes = "; Path=/live; Domain=a.example; Max-Age=300; Secure; HttpOnly; SameSite=None; Partitioned"
         #expect(cookie.hasSuffix(attributes))
         let token = cookie.dropLast(attributes.utf8.count).dropFirst(CommonAccessToken.name.utf8.count + 1)
         let claims = try new.authenticClaims(of: String(token))

@@ -266,7 +266,8 @@ struct PlayTests {
     func refusals() throws {
         for (query, code, part) in [
             ("", 400, "no url is given"), ("url=/live/1&path=/live/1", 400, "a url and a path"),
-            ("url=/live/1&url=/live/2", 400, "given as"), ("url=/live/../vod/1", 400, "name 2 of the path is a step up"),
+            ("url=/live/1&url=/live/2", 400, "given as"),
+            ("url=/live/../vod/1", 400, "name 2 of the path is a step up"),
             ("url=ftp://x/live/1", 400, "or an http(s) URL"),
             ("url=https:///live/1", 400, "or an http(s) URL"),
             ("url=https://*.example/live/1", 400, "could take the * for"),
@@ -339,6 +340,10 @@ struct PlayTests {
             (
                 #"{"kind":"akamai","key-env":"X","cookie-domain":"a.b"}"#,
                 "grant.cookie-domain: is given, and the delivery"
+            ),
+            (
+                #"{"kind":"akamai","key-env":"X","partitioned":true}"#,
+                "grant.partitioned: is given, and the delivery"
             ),
         ] {
             let found = try problems(grant)

@@ -199,8 +199,10 @@ package enum OpenAPIDescription {
                 "authRequest", "Ask about a client's request, as nginx's auth_request does",
                 [
                     parameter(
-                        "X-Original-URI", in: "header", "The client's target", example: "/live/tnt/1.ts",
-                        isRequired: true),
+                        "X-Original-URI", in: "header", "The client's target, without X-Original-URL",
+                        example: "/live/tnt/1.ts"),
+                    parameter(
+                        "X-Original-URL", in: "header", "The client's URL, in place of target and host"),
                     parameter("X-Original-Method", in: "header", "The client's method", example: "GET"),
                     parameter("X-Original-Host", in: "header", "The client's host", example: "stream.example"),
                     parameter(

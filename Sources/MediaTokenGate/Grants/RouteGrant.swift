@@ -15,6 +15,8 @@ package struct RouteGrantSettings: Sendable, Equatable {
     package var scope: String
     package var delivery: GrantDelivery
     package var cookieDomain: String?
+    /// Whether a browser keeps the cookies apart for each site that has the player in a frame (CHIPS).
+    package var isPartitioned = false
     /// The time within which a client may fetch its grant again with the same `Idempotency-Key`; `nil` if it may not.
     package var retryWindow: Duration?
 
@@ -200,7 +202,7 @@ package final class RouteGrant: Sendable {
         var fields = HTTPFields()
         guard settings.delivery == .cookie else { return fields }
         for cookie in try grant.cookies(path: settings.scope, domain: settings.cookieDomain, at: now) {
-            fields.add("Set-Cookie", cookie)
+            fields.add("Set-Cookie", settings.isPartitioned ? cookie + "; Partitioned" : cookie)
         }
         return fields
     }

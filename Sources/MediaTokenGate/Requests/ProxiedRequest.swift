@@ -61,7 +61,8 @@ struct ProxiedRequest {
         return url
     }
 
-    private static func one(_ field: HTTPFieldName, of question: HTTPRequest) throws(RequestError) -> ArraySlice<UInt8> {
+    private static func one(_ field: HTTPFieldName, of question: HTTPRequest) throws(RequestError) -> ArraySlice<UInt8>
+    {
         let values = question.values(of: field)
         guard let value = values.first else {
             throw .noRoute("the stream's path is missing; expected it once, in \(field)")

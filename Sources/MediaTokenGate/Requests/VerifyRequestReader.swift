@@ -13,7 +13,8 @@ struct VerifyRequestReader {
             let requestor = try sent.requestor().map { RequestorID($0) }
             let resource = try sent.resource().map { rule(for: ResourceID($0)) }
             if explains {
-                return .explain(ExplanationRequest(
+                return .explain(
+                    ExplanationRequest(
                         token: token, requestors: requestor.map { [$0] }, resource: resource))
             }
             guard let requestor else { throw .missing("requestor", "X-Requestor-Id") }

@@ -45,6 +45,10 @@ enum RouteGrantReader {
             guard domain.isEmpty || !domain.utf8.allSatisfy(\.isTokenCharacter) else { return }
             object.refuse(name, "is '\(printable(domain))'; expected the name of a host")
         },
+        .flag(
+            "partitioned",
+            "Let players in a frame of another site have the cookies, which are then for that site; only with delivery cookie",
+            \.isPartitioned),
         .number(
             "retry-window", "S", "Seconds within which a client may fetch its grant again with its Idempotency-Key",
             1...Int(RetryWindow.longestSpan.components.seconds), example: 30, \.retryWindow, { .seconds($0) }),
@@ -72,8 +76,8 @@ enum RouteGrantReader {
             let problem = RouteGrant.originsMissing
             object.refuse(problem.field, problem.reason)
         }
-        if settings.cookieDomain != nil, settings.delivery != .cookie {
-            object.refuse("cookie-domain", "is given, and the delivery is query; expected one or the other")
+        for name in ["cookie-domain", "partitioned"] where object.wasTaken(name) && settings.delivery != .cookie {
+            object.refuse(name, "is given, and the delivery is query; expected one or the other")
         }
         return object.problems.isEmpty ? settings : nil
     }

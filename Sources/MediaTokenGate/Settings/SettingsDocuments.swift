@@ -95,7 +95,7 @@ package enum SettingsDocuments {
         grant["key-file"] = paths.count == 1 ? paths[0] : .list(paths)
         grant["key-env"] = nil
         grant["delivery"] = .text(kind.scheme.defaultDelivery.rawValue)
-        if kind.scheme.defaultDelivery != .cookie { grant["cookie-domain"] = nil }
+        if kind.scheme.defaultDelivery != .cookie { (grant["cookie-domain"], grant["partitioned"]) = (nil, nil) }
         guard case .object(var route) = RouteDraft.example else { return RouteDraft.example }
         route["path"] = .text(path)
         route["grant"] = .object(grant)

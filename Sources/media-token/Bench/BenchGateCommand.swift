@@ -27,6 +27,7 @@ enum BenchGateCommand {
               media-token keys generate --to dev
               media-token serve --keys dev --replays memory --skew 0 \\
                 --listen 127.0.0.1:8080 --admin 127.0.0.1:8081 --route /live=MML:TNT &
+              curl -sf --retry 9 --retry-connrefused http://127.0.0.1:8081/healthz
               media-token bench gate http://127.0.0.1:8080 --rate 200 --seconds 2 \\
                 --signing-key dev/development.key
               media-token bench gate http://127.0.0.1:8080/v1/authz/forward-auth \\

@@ -123,7 +123,8 @@ struct GateProperty: FuzzProperty {
                 !isPreflight || Self.getsNoMedia(request) && Self.demands(request) == [Set(Self.members.requestors)],
                 "allowed as a preflight")
             try demand(
-                reply.answer.status != 200 || isPreflight || Self.demands(request) == [isGranted ? Set(Self.paid.requestors) : nil],
+                reply.answer.status != 200 || isPreflight
+                    || Self.demands(request) == [isGranted ? Set(Self.paid.requestors) : nil],
                 "open, and not in every reading below \(isGranted ? "/paid" : "/free")")
             // Its first half is the head with the key's ID, which nobody signs.
             try demand(
