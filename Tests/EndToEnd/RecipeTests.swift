@@ -119,7 +119,7 @@ extension EndToEnd.ProxyTests {
     @Test(
         "HEAD consumes no token behind a proxy, whatever the client says of its method",
         arguments: ["nginx", "caddy", "haproxy"])
-    func methods(proxy: String) throws {
+    func headBehind(proxy: String) throws {
         let settings = try place.directory.write(
             """
             {"routes": [
