@@ -46,7 +46,7 @@ extension EndToEnd {
         /// The file for nginx in the page's block for a shell, over HTTP and HTTPS, with more lines for the streams.
         func nginxFile(gate: Int, _ more: String = "") throws -> String {
             let block = try snippet("sh", under: "nginx", gate: gate)
-            let file = try #require(block.firstMatch(of: /(?s)> streams\.conf <<'END'\n(.*?)\nEND\n/)).1
+            let file = String(try #require(block.firstMatch(of: /(?s)> streams\.conf <<'END'\n(.*?)\nEND\n/)).1)
             let folder = place.directory.path
             let listen = """
                 listen 127.0.0.1:\(ports[0]); listen 127.0.0.1:\(ports[1]) ssl;
