@@ -1,3 +1,4 @@
+internal import CLibEvent
 internal import Glibc
 internal import Threading
 

@@ -535,8 +535,9 @@ struct RedisRoundsTests {
         #expect(script.sent(script.links[0]).isEmpty)
         let errors = script.answers.indices.map { error(script, $0) }.filter { $0 != "no error" }
         #expect(script.answers.count == 3 && errors.count == 1)
-        #expect(errors[0].contains("takes 130 ms to confirm claims, longer than was left"), "\(errors)")
-        #expect(errors[0].contains("is not consumed"))
+        let reason = try #require(errors.first)
+        #expect(reason.contains("takes 130 ms to confirm claims, longer than was left"), "\(reason)")
+        #expect(reason.contains("is not consumed"))
     }
 
     @Test("that claims are not confirmed by all any more is known to all replicas before a claim is answered")
@@ -550,7 +551,7 @@ struct RedisRoundsTests {
             case "EVAL" where command[2] == "1":
                 #expect(command[4] == markers[command[3]] ?? server.marker.text)
                 markers[command[3]] = command[5] + " " + command[6]
-                return .text("OK")
+                return .text(command[5] + " " + command[6])
             default: return server.reply(to: command)
             }
         }
@@ -572,7 +573,7 @@ struct RedisRoundsTests {
         script.answer(script.links[0], by: reply)
         #expect(written() == ["unconfirmed"])
         script.answer(script.links[0], by: reply)
-        #expect(try script.answers[2].get() == .first)
+        #expect(try script.answers.last?.get() == .first && script.answers.count == 3)
     }
 
     @Test("a replica that has taken over is believed only under a marker that says confirmed, and is fenced for longer")
@@ -595,7 +596,7 @@ struct RedisRoundsTests {
             script.answer(script.links[0], by: reply)
             // Half of the node timeout of 15 s, and a second.
             #expect(since == (isBelieved ? 1_799_999_000_000 : Script.now.milliseconds + 8500), "\(confirmation)")
-            #expect((try script.answers[0].get() == .first) == isBelieved)
+            #expect((try script.answers.first?.get() == .first) == isBelieved)
         }
     }
 

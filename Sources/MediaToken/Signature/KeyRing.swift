@@ -10,7 +10,7 @@ public struct KeyRing: Sendable {
     public static let fileExtensions = ["pem", "der", "crt", "cer", "pub", "p12", "pfx", "jks"]
 
     /// The loaded keys, without duplicates.
-    public let keys: [VerificationKey]
+    public private(set) var keys: [VerificationKey]
     /// Keys that were found in a directory but not loaded, each with the reason. Show them as a warning.
     public let refused: [RefusedKey]
     /// What loaded files have besides keys, each with the reason why it was left out: an issuer's certificate above all. Show them as a
@@ -112,11 +112,9 @@ extension KeyRing {
             let isUnread = [key.file, folder, folder + "/"].contains(where: unreadable.contains)
             return isUnread && !FileBytes.isGone(key.file)
         }
-        return KeyRing(keys: kept, refused: refused, requirements: requirements)
-    }
-
-    private init(keys: [VerificationKey], refused: [RefusedKey], requirements: KeyRequirements) {
-        (self.keys, self.refused, self.requirements) = (keys, refused, requirements)
+        var ring = self
+        ring.keys = kept
+        return ring
     }
 
     /// The refused files that `earlier` has a key of and this ring has none of: each was damaged, or replaced by mistake.

@@ -25,19 +25,22 @@ struct RequestedURL {
 
     /// The path as the gate decodes it; `nil` if two programs could read it differently. A space, and a character beyond
     /// ASCII, which people write without an escape, counts as its escape.
-    var decodedPath: String? {
-        let bytes = path.utf8.flatMap { byte -> [UInt8] in
-            byte == UInt8(ascii: " ") || byte >= 0x80 ? Array("%\([byte].hexadecimal)".utf8) : [byte]
-        }
-        return StreamPath(bytes[...])?.uri
-    }
+    var decodedPath: String? { try? read().uri }
 
     /// Why the path has no decoded form, for people.
     var problem: String {
-        let reason =
-            path.unescaped() == nil
-            ? "%25 for each percent sign that begins no escape"
-            : "a path from / on that everybody reads alike: no . or .., no empty part, no escaped slash"
-        return "asked for \(printable(path)); expected \(reason)"
+        do throws(StreamPathError) {
+            _ = try read()
+            return "asked for \(printable(path))"
+        } catch {
+            return "asked for \(printable(path)); \(error)"
+        }
+    }
+
+    private func read() throws(StreamPathError) -> StreamPath {
+        let bytes = path.utf8.flatMap { byte -> [UInt8] in
+            byte == UInt8(ascii: " ") || byte >= 0x80 ? Array("%\([byte].hexadecimal)".utf8) : [byte]
+        }
+        return try StreamPath(reading: bytes[...])
     }
 }
