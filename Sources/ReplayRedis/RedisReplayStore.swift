@@ -14,7 +14,7 @@ internal import Threading
 ///
 /// It can be used from any number of threads at once. Each call that runs at the same time as others has connections of its
 /// own, one to each server and more while claims wait for replicas; for later calls the store keeps those of 64 calls. ``claim(_:at:)`` blocks for
-/// the configuration's timeout at most, and ``open(at:)`` for four times as long, unless the resolver is slow to look up the host's name.
+/// the configuration's timeout at most, and ``open(at:)`` for four times as long.
 public final class RedisReplayStore: ReplayStore {
     /// The settings of the store's URL.
     public let configuration: RedisConfiguration

@@ -28,8 +28,8 @@ extension RedisErrorReply {
         case "NOAUTH": "give user:password@ or :password@ in its URL, or password-file"
         case "WRONGPASS": "set the user and password in its URL, or its password-file, right"
         case "NOPERM":
-            "its user needs the keys, +set +get +eval +info +time +config|get +select, in a cluster +asking +cluster, "
-                + "to wait +wait, for stat +scan +pexpiretime"
+            "its user needs the keys, +set +get +eval +info +time +config|get +select, in a cluster +asking +cluster +wait, "
+                + "with wait= +wait, for stat +scan +pexpiretime"
         case "READONLY": "it is a replica: name the primary"
         case "LOADING": "it serves once it has loaded its data"
         case "CLUSTERDOWN": "it serves once a primary is there for each slot"

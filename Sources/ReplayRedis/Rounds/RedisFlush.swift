@@ -46,7 +46,10 @@ struct RedisFlush {
             let commands = marks.commands + wait
             return (commands, 0..<0, parts.map { RedisBatch.Member(asker: $0.asker, replies: Array(commands.indices)) })
         }
-        var commands = Self.inOrder(claims: claims, markers: shards.map { ["GET", terms.keys.marker(of: $0)] })
+        // A marker that was read before its claim could be lost, with all keys beside it, before the claim is carried out.
+        let markers = shards.map { ["GET", terms.keys.marker(of: $0)] }
+        let (firstClaim, firstMarker) = (0, claims.count)
+        var commands = claims + markers
         let begin = commands.count
         commands +=
             hasOnlyClaims
@@ -57,14 +60,10 @@ struct RedisFlush {
             commands.append(confirmation)
         }
         let members = parts.map { part in
-            RedisBatch.Member(asker: part.asker, replies: part.claims + part.markers.map { claims.count + $0 })
+            RedisBatch.Member(
+                asker: part.asker,
+                replies: part.claims.map { firstClaim + $0 } + part.markers.map { firstMarker + $0 })
         }
         return (commands, facts, members)
-    }
-
-    /// The commands in the order in which they are sent. A marker that was read before its claim could be lost, with all
-    /// keys beside it, before the claim is carried out.
-    static func inOrder(claims: [RedisCommand], markers: [RedisCommand]) -> [RedisCommand] {
-        claims + markers
     }
 }

@@ -25,8 +25,8 @@ public struct RedisConfiguration: Sendable, Equatable {
         public init() {}
     }
 
-    /// The name or the address of the server. A name is looked up whenever a connection is made; a slow resolver delays
-    /// that.
+    /// The name or the address of the server. A name is looked up whenever a connection is made; the last known addresses
+    /// serve while the resolver is slow.
     public var host: String
     /// The server's port.
     public var port: UInt16 = 6379
