@@ -56,7 +56,7 @@ public final class RedisReplayStore: ReplayStore {
     }
 
     /// Decides the claims of a group like ``claim(_:at:)``. The store has one more connection to each server for all such
-    /// calls, however many there are at a time, and a thread that waits for the answers.
+    /// calls, up to four where claims wait for replicas, and a thread that waits for the answers.
     public func claimWithoutBlocking(
         _ group: [ReplayClaim], at now: Timestamp
     ) async -> [Result<ReplayAnswer, ReplayStoreError>] {

@@ -89,7 +89,8 @@ struct RedisMarker: Equatable {
         return RedisMarker(
             since: isBelieved ? since : max(since, isOfRun ? fence : new.since), runID: new.runID,
             isKept: isOfRun ? remainsKept(by: server) : new.isKept,
-            confirmation: isOfRun ? remainingConfirmation(by: server) : new.confirmation, losses: losses)
+            confirmation: isOfRun ? remainingConfirmation(by: server) : newConfirmation(new, on: server), losses: losses
+        )
     }
 
     /// Whether another run than the one that set the marker has all keys that were set under it.
@@ -101,6 +102,13 @@ struct RedisMarker: Equatable {
         return losses.hasFollowed
             ? confirmation == .confirmed || server.isStatedDurable
             : isKept && server.keepsThroughRestart && server.beganWithAll
+    }
+
+    /// The confirmation of the marker that replaces this one on another run.
+    ///
+    /// Where claims wait for one replica because the URL says nothing, and there were more, there will be more again.
+    private func newConfirmation(_ new: RedisMarker, on server: RedisServerFacts) -> Confirmation {
+        confirmation == .unconfirmed && !server.replication.isWaitStated ? .unconfirmed : new.confirmation
     }
 
     /// What is left of the marker's confirmation on the run that set it. It never becomes `confirmed` again during the same

@@ -11,6 +11,10 @@ struct RedisReplication {
     /// The number of replicas that have to know first when a marker is to say that claims are not confirmed by all; `nil` if
     /// that is not known.
     let witnesses: Int?
+    /// Whether ``replicas`` comes from a cluster's table of nodes.
+    let hasTable: Bool
+    /// Whether the URL says for how many replicas claims wait.
+    let isWaitStated: Bool
     /// Whether all replicas that could take over confirm each claim of this client.
     let isConfirmedByAll: Bool
     /// How long a primary that is cut off may go on answering after a replica has taken over from it.
@@ -26,11 +30,14 @@ struct RedisReplication {
     init(_ replicas: Int?, nodeTimeout: Int?, isStatedDurable: Bool, _ configuration: RedisConfiguration) {
         self.replicas = replicas
         witnesses = replicas ?? (configuration.isCluster ? nil : 0)
+        hasTable = configuration.isCluster
+        isWaitStated = configuration.replicas != nil
         let mayBeReplaced = configuration.isCluster && !isStatedDurable && replicas != 0
         confirmations = configuration.replicas ?? (mayBeReplaced ? 1 : 0)
         // A client that never waits makes no promise, so that none has to be taken back when the server gets a replica.
         let isPromised = configuration.replicas.map { $0 > 0 } ?? configuration.isCluster
-        isConfirmedByAll = isPromised && replicas.map { [confirmations] in confirmations >= $0 } == true
+        isConfirmedByAll =
+            isStatedDurable || isPromised && replicas.map { [confirmations] in confirmations >= $0 } == true
         // A node sends a ping to each other node at the latest half a node timeout after the last reply, and refuses commands when a
         // majority has not replied for a node timeout. The others take a node timeout at least before they promote a replica.
         // The second is for what nodes do once or ten times a second.

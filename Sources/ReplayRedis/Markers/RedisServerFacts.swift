@@ -103,11 +103,13 @@ struct RedisServerFacts {
             && (isStatedDurable
                 || settings["appendfsync"] == "always" && settings["no-appendfsync-on-rewrite"] == "no")
         beganWithAll = isStatedDurable || info["aof_rewrites"] == "0" && info["aof_rewrite_in_progress"] == "0"
+        let connected = info["connected_slaves"].flatMap(Int.init)
         let replicas: Int?
         if configuration.isCluster {
-            replicas = if case .integer(let count)? = rest.popFirst() { Int(count) } else { nil }
+            // A replica may be connected before the table has it.
+            replicas = if case .integer(let count)? = rest.popFirst() { max(Int(count), connected ?? 0) } else { nil }
         } else {
-            replicas = info["connected_slaves"].flatMap(Int.init)
+            replicas = connected
         }
         replication = RedisReplication(
             replicas, nodeTimeout: settings["cluster-node-timeout"].flatMap(Int.init), isStatedDurable: isStatedDurable,

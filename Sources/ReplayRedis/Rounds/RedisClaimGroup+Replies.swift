@@ -79,7 +79,9 @@ extension RedisClaimGroup {
                 let old = RedisMarker(reply)
                 problem = problem ?? old?.problem(on: server)
                 guard let new = renewed(reply, by: server, fence) else { continue }
-                let first = server.replication.witnesses == 0 ? new : new.prepared(over: old) ?? new
+                // Without a cluster's table nobody knows who could be promoted with what was there before.
+                let needsWitnesses = server.replication.witnesses != 0 && (old != nil || server.replication.hasTable)
+                let first = needsWitnesses ? new.prepared(over: old) ?? new : new
                 marks.commands.append(keys.replaceMarker(of: shard, reply.text, by: first.text, at: serverTime))
                 marks.next.append(first == new ? nil : (shard, new))
             }
@@ -139,7 +141,7 @@ extension RedisPartReplies {
             guard case .unavailable(let reason) = error else { return error }
             return .unavailable(
                 reason + "; until all have, no claim is accepted that waits for fewer replicas than there are: "
-                    + "raise wait, or take a replica that is gone out of the cluster (CLUSTER FORGET)")
+                    + "raise wait, or remove a replica that is gone (in a cluster CLUSTER FORGET)")
         }
     }
 

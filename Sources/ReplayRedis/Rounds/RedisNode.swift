@@ -188,7 +188,10 @@ struct RedisNode {
     /// Adds a reply, which must be due, to a connection's oldest batch. Returns the batch if the reply was its last.
     mutating func add(_ reply: RedisReply, on lane: Int, at now: Instant) -> RedisBatch? {
         let batch = lanes[lane].add(reply)
-        if let batch, batch.isConfirming { confirmationTime = now - batch.askedAt }
+        // The time of a WAIT that ended in vain is no more than it was given.
+        if let batch, batch.isConfirming, case .integer(let count)? = batch.replies.last, count >= batch.awaited {
+            confirmationTime = now - batch.askedAt
+        }
         return batch
     }
 

@@ -16,19 +16,27 @@ extension RedisRounds {
     /// Sends what waited for a connection, if one is free: claims of all groups together, so that they wait for replicas once.
     mutating func sendWaiting(to node: Int, _ moment: RedisMoment) {
         let waiting = servers.nodes[node].takeWaiting()
-        guard !waiting.isEmpty else { return }
-        guard case .free(let lane) = servers.nodes[node].way(at: moment.instant) else {
-            for asker in waiting { send(for: asker, to: node, moment) }
+        let shareable = waiting.filter(isShareable)
+        // Others first, each on a connection that it finds: they are few, and claims wait for them.
+        for asker in waiting where !isShareable(asker) { send(for: asker, to: node, moment) }
+        guard !shareable.isEmpty, case .free(let lane) = servers.nodes[node].way(at: moment.instant) else {
+            for asker in shareable { send(for: asker, to: node, moment) }
             return
         }
-        send(for: waiting.filter { !isLate($0, to: node, moment) }, to: node, on: lane, moment)
+        send(for: shareable.filter { !isLate($0, to: node, moment) }, to: node, on: lane, moment)
+    }
+
+    private func isShareable(_ asker: RedisAsker) -> Bool {
+        guard case .part(let number, let part) = asker else { return false }
+        return groups[number]?.parts[part].isShareable == true
     }
 
     /// Whether the claims of an asker cannot be answered in time any more. They then fail, and nothing of them is sent.
     private mutating func isLate(_ asker: RedisAsker, to node: Int, _ moment: RedisMoment) -> Bool {
         guard case .part(let number, let part) = asker, let group = groups[number] else { return false }
         let needed = servers.nodes[node].confirmationTime
-        guard group.parts[part].isFirst, group.deadline - moment.instant < needed else { return false }
+        // Half of what is left is for the WAIT.
+        guard group.parts[part].isFirst, (group.deadline - moment.instant) / 2 < needed else { return false }
         let reason =
             "\(address(node)) takes \(needed.clampedMilliseconds) ms to confirm claims, longer than was left; "
             + "the token was not sent to it, and is not consumed"

@@ -25,6 +25,8 @@ final class ModelServer {
     private(set) var evicted = 0
     /// Whether this run has dropped a key to make room, or has copied a primary.
     private(set) var hasLost = false
+    /// Whether it has dropped a key, in whatever run, since its replicas last had all that it wrote.
+    private var hasDroppedUnseen = false
     /// Bytes that came from a primary in this run.
     private var received = 0
     /// How long the last reset of the counts took; `nil` if there was none.
@@ -91,7 +93,7 @@ final class ModelServer {
         keys[key] = nil
         pass(on: key, nil)
         evicted += 1
-        hasLost = true
+        (hasLost, hasDroppedUnseen) = (true, true)
     }
 
     /// Whether its clock is so far ahead that it forgets keys too early.
@@ -110,7 +112,9 @@ final class ModelServer {
     }
 
     /// Whether it has dropped keys, and a replica may not have got the marker that records that.
-    var hidesLossFromReplica: Bool { hidesLoss || hasLost && followers.contains { !$0.unsent.isEmpty } }
+    var hidesLossFromReplica: Bool {
+        hidesLoss || (hasLost || hasDroppedUnseen) && followers.contains { !$0.unsent.isEmpty }
+    }
 
     func resetCounts(microseconds: Int) {
         (processed, evicted, received, reset) = (0, 0, 0, microseconds)
@@ -149,6 +153,7 @@ final class ModelServer {
         for (key, entry) in followers[place].unsent.prefix(count) { followers[place].server.keys[key] = entry }
         followers[place].unsent.removeFirst(count)
         followers[place].server.received += 10 * count
+        if followers.allSatisfy(\.unsent.isEmpty) { hasDroppedUnseen = false }
     }
 
     /// Follows a primary from now on.
