@@ -11,8 +11,6 @@ struct RedisReplication {
     /// The number of replicas that have to know first when a marker is to say that claims are not confirmed by all; `nil` if
     /// that is not known.
     let witnesses: Int?
-    /// Whether ``replicas`` comes from a cluster's table of nodes.
-    let hasTable: Bool
     /// Whether the URL says for how many replicas claims wait.
     let isWaitStated: Bool
     /// Whether all replicas that could take over confirm each claim of this client.
@@ -30,7 +28,6 @@ struct RedisReplication {
     init(_ replicas: Int?, nodeTimeout: Int?, isStatedDurable: Bool, _ configuration: RedisConfiguration) {
         self.replicas = replicas
         witnesses = replicas ?? (configuration.isCluster ? nil : 0)
-        hasTable = configuration.isCluster
         isWaitStated = configuration.replicas != nil
         let mayBeReplaced = configuration.isCluster && !isStatedDurable && replicas != 0
         confirmations = configuration.replicas ?? (mayBeReplaced ? 1 : 0)

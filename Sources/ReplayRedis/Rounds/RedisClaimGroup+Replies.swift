@@ -80,7 +80,7 @@ extension RedisClaimGroup {
                 problem = problem ?? old?.problem(on: server)
                 guard let new = renewed(reply, by: server, fence) else { continue }
                 // Without a cluster's table nobody knows who could be promoted with what was there before.
-                let needsWitnesses = server.replication.witnesses != 0 && (old != nil || server.replication.hasTable)
+                let needsWitnesses = server.replication.witnesses != 0 && (old != nil || configuration.isCluster)
                 let first = needsWitnesses ? new.prepared(over: old) ?? new : new
                 marks.commands.append(keys.replaceMarker(of: shard, reply.text, by: first.text, at: serverTime))
                 marks.next.append(first == new ? nil : (shard, new))
