@@ -446,6 +446,11 @@ struct RedisRoundsTests {
         .array([.integer(0), .integer(16383), .array([.text("one"), .integer(1)])])
     ])
 
+    /// The reply of a cluster's only node.
+    private static func reply(of server: Server, to command: RedisCommand) -> RedisReply {
+        command[0] == "CLUSTER" ? wholeCluster : server.reply(to: command)
+    }
+
     /// A cluster's node that has a replica.
     private static func node(marker: String = "1799999000000 r1 volatile confirmed 0,0,-") -> Server {
         var server = Server()
@@ -463,9 +468,7 @@ struct RedisRoundsTests {
             let server = Self.node(
                 marker:
                     "1799999000000 r1 volatile \(url.contains("cluster") && waits ? "confirmed" : "unconfirmed") 0,0,-")
-            func reply(_ command: RedisCommand) -> RedisReply {
-                command[0] == "CLUSTER" ? Self.wholeCluster : server.reply(to: command)
-            }
+            func reply(_ command: RedisCommand) -> RedisReply { Self.reply(of: server, to: command) }
             let script = try Script(url)
             script.claim(1)
             script.answer(script.links[0], by: reply)
@@ -480,9 +483,7 @@ struct RedisRoundsTests {
     func replicaJoined() throws {
         var server = Self.node()
         server.replicas = 0
-        func reply(_ command: RedisCommand) -> RedisReply {
-            command[0] == "CLUSTER" ? Self.wholeCluster : server.reply(to: command)
-        }
+        func reply(_ command: RedisCommand) -> RedisReply { Self.reply(of: server, to: command) }
         let script = try Script("redis://one:1?cluster=true")
         script.claim(1)
         for _ in 0..<3 { script.answer(script.links[0], by: reply) }
@@ -581,9 +582,7 @@ struct RedisRoundsTests {
         for (confirmation, isBelieved) in [("confirmed", true), ("withdrawn", false), ("unconfirmed", false)] {
             var server = Self.node(marker: "1799999000000 r0 volatile \(confirmation) 0,0,-")
             server.received = 100
-            func reply(_ command: RedisCommand) -> RedisReply {
-                command[0] == "CLUSTER" ? Self.wholeCluster : server.reply(to: command)
-            }
+            func reply(_ command: RedisCommand) -> RedisReply { Self.reply(of: server, to: command) }
             let script = try Script("redis://one:1?cluster=true")
             script.claim(1)
             for _ in 0..<4 { script.answer(script.links[0], by: reply) }
