@@ -13,13 +13,13 @@ final class SilentListener {
         try withUnsafePointer(to: &place) { pointer in
             try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { place in
                 let length = socklen_t(MemoryLayout<sockaddr_in>.size)
-                let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+                let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
                 sockets.append(listener)
                 guard bind(listener, place, length) == 0, listen(listener, 0) == 0 else {
                     throw Program.Failure(description: "cannot listen at \(address): \(errno)")
                 }
                 for _ in 1...3 {
-                    let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+                    let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
                     sockets.append(client)
                     connect(client, place, length)
                 }

@@ -6,7 +6,8 @@ package final class RawConnection {
     private var received: [UInt8] = []
 
     package init(port: Int) throws {
-        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        // A program that another test starts meanwhile does not keep it open.
+        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(UInt16(port)).bigEndian
@@ -35,8 +36,8 @@ package final class RawConnection {
     /// Sends no more, and goes on receiving.
     package func finishSending() { shutdown(socket, Int32(SHUT_WR)) }
 
-    /// The next answer: its status and headers, without its body. `nil` where the peer has closed.
-    package func answer() -> (status: Int, headers: String)? {
+    /// The next answer: its status, headers and body. `nil` where the peer has closed.
+    package func answer() -> (status: Int, headers: String, body: String)? {
         let end = Array("\r\n\r\n".utf8)
         while true {
             // Not by the library's search of collections, which takes a lock that many threads then wait for.
@@ -46,8 +47,9 @@ package final class RawConnection {
                     headers.lowercased().split(separator: "\r\n").first { $0.hasPrefix("content-length:") }
                     .flatMap { Int($0.dropFirst(15).drop { $0 == " " }) } ?? 0
                 while received.count < begin + end.count + length { if !receive() { return nil } }
+                let body = String(decoding: received[(begin + end.count)...].prefix(length), as: UTF8.self)
                 received.removeFirst(begin + end.count + length)
-                return (Int(headers.dropFirst(9).prefix(3)) ?? 0, headers)
+                return (Int(headers.dropFirst(9).prefix(3)) ?? 0, headers, body)
             }
             if !receive() { return nil }
         }
