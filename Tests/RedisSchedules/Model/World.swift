@@ -238,7 +238,10 @@ final class World {
     /// Has a server learn that another has taken over from it, which it and its replicas then follow.
     func learn(_ server: ModelServer) {
         guard server.past != nil, var owner = server.successor else { return }
-        while !owner.isUp || owner.primary != nil, let next = owner.primary ?? owner.successor { owner = next }
+        // A primary that another one has replaced meanwhile is followed by nobody: the nodes tell of the last one.
+        while !owner.isUp || owner.primary != nil || owner.past != nil, let next = owner.primary ?? owner.successor {
+            owner = next
+        }
         note("server \(server.port) learns that \(owner.port) has taken over")
         let followers = server.followers
         server.followers = []
