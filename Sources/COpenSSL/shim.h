@@ -46,10 +46,10 @@ static inline void shim_sk_PKCS12_SAFEBAG_pop_free(STACK_OF(PKCS12_SAFEBAG) *bag
     sk_PKCS12_SAFEBAG_pop_free(bags, PKCS12_SAFEBAG_free);
 }
 
-/// The cipher of an encrypted PKCS7; NULL if it names none. Swift does not see the union that has it.
-static inline const ASN1_OBJECT *shim_PKCS7_cipher(const PKCS7 *safe) {
-    const PKCS7_ENCRYPT *encrypted = safe->d.encrypted;
-    return encrypted && encrypted->enc_data && encrypted->enc_data->algorithm ? encrypted->enc_data->algorithm->algorithm : NULL;
+/// What an encrypted PKCS7 is encrypted with; NULL if it names nothing. Swift does not see the union that has it.
+static inline const X509_ALGOR *shim_PKCS7_encryption(const PKCS7 *safe) {
+    const PKCS7_ENCRYPT *encrypted = PKCS7_type_is_encrypted(safe) ? safe->d.encrypted : NULL;
+    return encrypted && encrypted->enc_data ? encrypted->enc_data->algorithm : NULL;
 }
 
 static inline long shim_BIO_get_mem_data(BIO *bio, char **bytes) {

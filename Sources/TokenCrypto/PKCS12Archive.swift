@@ -42,7 +42,10 @@ final class PKCS12Archive {
             throw .malformed("a PKCS#12 that libcrypto cannot read (\(CryptoError.drainQueue()))")
         }
         defer { shim_sk_PKCS7_pop_free(safes) }
-        let passwords = try passwords(for: password)
+        // An empty password has two encodings.
+        let spellings = password.map { $0.isEmpty ? ["", nil] : [$0] } ?? []
+        try checkRounds(of: safes, times: max(1, spellings.count))
+        let passwords = try passwords(among: spellings)
         var contents = Contents()
         for index in 0..<shim_sk_PKCS7_num(safes) {
             guard let safe = shim_sk_PKCS7_value(safes, index) else { continue }
@@ -58,11 +61,28 @@ final class PKCS12Archive {
         var holdsPrivateKey = false
     }
 
-    /// What the contents may be encrypted with: the password, if the digest was made with it. An empty password has two encodings.
-    private func passwords(for password: String?) throws(KeyFileError) -> [String?] {
-        let spellings = password.map { $0.isEmpty ? ["", nil] : [$0] } ?? []
+    /// Refuses an archive that would keep libcrypto busy for long.
+    private func checkRounds(of safes: OpaquePointer, times spellings: Int) throws(KeyFileError) {
+        var (macAlgorithm, macRounds) = (UnsafePointer<X509_ALGOR>?.none, UnsafePointer<ASN1_INTEGER>?.none)
+        PKCS12_get0_mac(nil, &macAlgorithm, nil, &macRounds, pointer)
+        let algorithms = (0..<shim_sk_PKCS7_num(safes)).map { shim_PKCS7_encryption(shim_sk_PKCS7_value(safes, $0)) }
+        let rounds =
+            ([macAlgorithm] + algorithms).reduce(macRounds.map(KeyDerivation.number) ?? 0) {
+                $0 + ($1.map(KeyDerivation.rounds) ?? 0)
+            } * Double(spellings)
+        CryptoError.discardQueue()
+        guard rounds <= KeyDerivation.mostRounds else {
+            throw .malformed(
+                "a PKCS#12 whose password takes \(Int(exactly: rounds).map(String.init) ?? "an absurd number of") rounds of hashing; "
+                    + "at most \(Int(KeyDerivation.mostRounds)) are accepted (take the certificates out with "
+                    + "'openssl pkcs12 -in FILE -nokeys -out certificates.pem', and load those)")
+        }
+    }
+
+    /// What the contents may be encrypted with: the spellings of the password that the digest was made with.
+    private func passwords(among spellings: [String?]) throws(KeyFileError) -> [String?] {
         guard PKCS12_mac_present(pointer) == 1 else { return spellings }
-        guard password != nil else { throw .passwordMissing(.pkcs12) }
+        guard !spellings.isEmpty else { throw .passwordMissing(.pkcs12) }
         let right = spellings.filter { PKCS12_verify_mac(pointer, $0, Self.length(of: $0)) == 1 }
         CryptoError.discardQueue()
         guard !right.isEmpty else { throw .passwordWrong(.pkcs12) }
@@ -102,7 +122,7 @@ final class PKCS12Archive {
             return .passwordWrong(.pkcs12)
         }
         var name = [CChar](repeating: 0, count: 80)
-        OBJ_obj2txt(&name, Int32(name.count), shim_PKCS7_cipher(safe), 0)
+        OBJ_obj2txt(&name, Int32(name.count), shim_PKCS7_encryption(safe)?.pointee.algorithm, 0)
         let cipher = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         return .malformed(
             "entries encrypted with \(cipher), which libcrypto cannot decrypt (\(CryptoError.drainQueue()))")
