@@ -13,9 +13,10 @@ struct JSONReader {
     mutating func readDocument() throws(JSONError) -> [JSONName: JSONValue] {
         _ = take("\u{FEFF}")
         skipWhiteSpace()
-        guard case .object(let members) = try readValue(expected: "an object") else { throw malformed("an object") }
+        let value = try readValue(expected: "an object")
         skipWhiteSpace()
         guard next == bytes.count else { throw malformed("the end") }
+        guard case .object(let members) = value else { throw .notAnObject(found: value.shown) }
         return members
     }
 

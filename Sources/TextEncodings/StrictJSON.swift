@@ -29,6 +29,7 @@ package enum JSONError: Error, Equatable, Sendable {
     case tooManyValues(limit: Int)
     /// The text is not JSON at this offset, in bytes from 0, where `expected` should have been.
     case malformed(offset: Int, expected: String)
+    case notAnObject(found: String)
     case duplicate(name: String, offset: Int)
     case missing(place: String)
     case otherType(place: String, expected: String)
@@ -58,6 +59,7 @@ package enum JSONError: Error, Equatable, Sendable {
         case .tooDeep: "it is nested deeper than \(StrictJSON.depthLimit) levels"
         case .tooManyValues(let limit): "it has more than \(limit) values"
         case .malformed(let offset, let expected): "it is malformed at byte \(offset): expected \(expected)"
+        case .notAnObject(let found): "it is \(found); expected an object"
         case .duplicate(let name, let offset): "'\(printable(name))' is given twice, again at byte \(offset)"
         case .missing(let place): "'\(printable(place))' is missing"
         case .otherType(let place, let expected):

@@ -22,7 +22,7 @@ extension EndToEnd {
             (#""tls-key": "key.pem""#, "tls-certificate: is missing beside tls-key"),
             (#""tokenheader": "X""#, "tokenheader: no such setting; did you mean token-header?"),
             (#""mvpd": {"MML": []}"#, "mvpd.MML: is an empty list"),
-            (#""keys": ["kees"]"#, "kees: there is no such file or directory"),
+            (#""keys": ["kees"]"#, "kees: cannot be opened: No such file or directory"),
         ]
         /// Routes with faults, and the beginnings of the lines that `--check` prints for them. The first has two faults.
         private static let faultyRoutes = [
@@ -55,11 +55,25 @@ extension EndToEnd {
                 ("{\"keys\": [\"a\"],\n \"skew\": 30,,\n}", "2:13", "expected a name in quotes"),
                 ("{\"keys\": [\"é\" 1]}", "1:15", "expected ',' or ']'"),
                 ("{\n\"skew\": 1,\n  \"skew\": 2}", "3:3", "'skew' is given twice"), ("", "1:1", "expected an object"),
+                ("[]]", "1:3", "expected the end"), ("[1", "1:3", "expected ',' or ']'"),
             ] {
                 let file = try self.place.directory.write(text, to: "gate.json")
                 let outcome = try Program.mediaToken.run(["serve", "--check", "--config", file])
                 #expect(outcome.errors == "media-token: \(file):\(place): \(what)\n" && outcome.status == 64)
             }
+        }
+
+        @Test(
+            "JSON that is no object is not called malformed",
+            arguments: [
+                ("[]", "an array"), (" [{}]\n", "an array"), (#""keys""#, "'keys'"), ("1", "1"), ("true", "true"),
+                ("false", "false"), ("null", "null"),
+            ])
+        func noObject(text: String, found: String) throws {
+            let file = try self.place.directory.write(text, to: "gate.json")
+            let outcome = try Program.mediaToken.run(["serve", "--check", "--config", file])
+            #expect(outcome.errors == "media-token: \(file): it is \(found); expected an object\n")
+            #expect(outcome.status == 64)
         }
 
         @Test("the former name of a setting is read, and named in a warning")

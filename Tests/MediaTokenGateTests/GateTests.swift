@@ -110,6 +110,7 @@ struct GateTests {
             (verify("token=a&auth=b", type: form), 400, "as token and as auth"),
             (verify("token=a&token=b", type: form), 400, "several tokens that differ"),
             (verify("{", type: "application/json"), 400, "malformed"),
+            (verify("[]", type: "application/json"), 400, "it is an array; expected an object"),
             (verify("{\"token\":1}", type: "application/json"), 400, "another type"),
             (verify("{\"tokn\":\"x\",\"requestor\":\"MML\"}", type: "application/json"), 400, "no token"),
             (verify("x", query: "resource=TNT"), 400, "X-Requestor-Id"),
