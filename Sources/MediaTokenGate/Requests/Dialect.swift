@@ -169,8 +169,8 @@ struct DialectReader: Sendable {
         }
         let text = try sent.required("url", at: place)
         let isPrefix = text.hasSuffix("/*") && !text.utf8.contains(UInt8(ascii: "?"))
-        let url = try exchange.streamURL(isPrefix ? String(text.dropLast()) : text)
-        return (try exchange.route(to: url), isPrefix ? .prefix(url) : .stream(url))
+        let (found, url) = try exchange.route(to: isPrefix ? String(text.dropLast()) : text, in: place.text)
+        return (found, isPrefix ? .prefix(url) : .stream(url))
     }
 
     /// The order for the grant that the answer has in its body or its cookies.
@@ -195,7 +195,8 @@ struct DialectReader: Sendable {
             if case .prefix(let url) = wanted { return try grant.order(forAllBelow: url, at: now) }
             return try grant.orderForAll(at: now)
         } catch {
-            throw .invalid("the grant cannot be made: \(error)")
+            if case .url(let place) = dialect.target { throw .noGrant(error, for: place.text) }
+            throw .noGrant(error, for: "url")
         }
     }
 }

@@ -13,9 +13,8 @@ struct PlayRequestReader {
         var route: String?
         do throws(RequestError) {
             let sent = try VerifyRequestFields(request)
-            let text = try sent.one("url", or: "path")
-            let url = try exchange.streamURL(text)
-            let found = try exchange.route(to: url)
+            let (field, text) = try sent.one("url", or: "path")
+            let (found, url) = try exchange.route(to: text, in: field)
             route = found.path.text
             guard case .token(let expectation) = found.access, let grant = found.grant else {
                 throw .invalid("the route of '\(printable(text))' has no grant; expected one in its configuration")
@@ -30,7 +29,7 @@ struct PlayRequestReader {
                 task.route = route
                 return .verify(task)
             } catch {
-                throw .invalid("the grant cannot be made: \(error)")
+                throw .noGrant(error, for: field)
             }
         } catch {
             var reply = error.reply

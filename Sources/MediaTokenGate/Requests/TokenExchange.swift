@@ -1,5 +1,6 @@
 internal import HTTPMessages
 internal import MediaToken
+internal import PlaybackGrants
 internal import StreamPaths
 internal import TextEncodings
 
@@ -8,26 +9,23 @@ struct TokenExchange {
     let routes: GateRoutes
     let comparesCanonically: Bool
 
-    /// Reads the URL of a stream.
-    func streamURL(_ text: String) throws(RequestError) -> StreamURL {
-        do throws(StreamPathError) {
-            return try StreamURL(reading: text)
-        } catch {
-            let reason = error == .relative ? "expected a path that begins with / or an http(s) URL" : "\(error)"
-            throw RequestError.invalid("the url is '\(printable(text))'; \(reason)")
+    /// Reads the URL of a stream, and finds its route.
+    ///
+    /// - Parameter field: What the request has the URL in, for messages.
+    func route(to text: String, in field: String) throws(RequestError) -> (GateRoute, StreamURL) {
+        func refusal(_ reason: String) -> String { "the \(field) is '\(printable(text))'; \(reason)" }
+        let url: StreamURL
+        do throws(StreamPathError) { url = try StreamURL(reading: text) } catch {
+            let isRelative = error == .relative
+            throw .invalid(refusal(isRelative ? "expected a path that begins with / or an http(s) URL" : "\(error)"))
         }
-    }
-
-    /// The route of a stream.
-    func route(to url: StreamURL) throws(RequestError) -> GateRoute {
         guard url.origin != nil || !routes.nameHosts else {
-            throw .invalid(
-                "the url is '\(printable(url.text))'; expected one with a host, since routes name their hosts")
+            throw .invalid(refusal("expected one with a host, since routes name their hosts"))
         }
         do throws(RouteError) {
-            return try routes.route(to: url.path, on: url.origin?.host)
+            return (try routes.route(to: url.path, on: url.origin?.host), url)
         } catch {
-            throw RequestError(403, .routeUnknown, "the url is '\(printable(url.text))'; \(error)")
+            throw RequestError(403, .routeUnknown, refusal("\(error)"))
         }
     }
 
@@ -80,5 +78,14 @@ struct TokenExchange {
         }
         // The secret includes the target, because another one needs another grant. No key contains a zero byte.
         return RetryWindow(secret: Array(key) + [0] + target.utf8, within: window)
+    }
+}
+
+extension RequestError {
+    /// Why no grant can be made.
+    ///
+    /// - Parameter field: What the request has the stream's URL in.
+    static func noGrant(_ error: GrantError, for field: String) -> Self {
+        .invalid("the grant cannot be made: \(error.field == "url" ? field : error.field): \(error.reason)")
     }
 }

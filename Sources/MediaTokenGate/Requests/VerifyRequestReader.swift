@@ -49,17 +49,17 @@ struct VerifyRequestFields: ~Copyable {
 
     func resource() throws(RequestError) -> String? { try one("resource", or: "resourceId", GateField.resource) }
 
-    /// The value of either `name` or `other`, exactly one of which must be given.
-    func one(_ name: String, or other: String) throws(RequestError) -> String {
-        guard let value = try either(name, other) else {
+    /// Either `name` or `other`, exactly one of which must be given, and its value.
+    func one(_ name: String, or other: String) throws(RequestError) -> (name: String, value: String) {
+        guard let given = try either(name, other) else {
             throw .invalid("no \(name) is given; expected it, or a \(other), in the body or the query")
         }
-        return value
+        return given
     }
 
     /// The value of either `name` or `other` on which body, query and header agree; `nil` if none of them has it.
     private func one(_ name: String, or other: String, _ header: HTTPFieldName) throws(RequestError) -> String? {
-        var (agreed, place) = (try either(name, other), 0)
+        var (agreed, place) = (try either(name, other)?.value, 0)
         while let value = request.nextValue(of: header, from: &place) {
             // A replacement character stands for bytes that were not UTF-8 when a proxy read them.
             let text = String(utf8: value).flatMap { $0.holdsReplacement ? nil : $0 }
@@ -68,13 +68,13 @@ struct VerifyRequestFields: ~Copyable {
         return agreed
     }
 
-    /// The value of either `name` or `other` in body and query, which may not have both; `nil` if they have neither.
-    private func either(_ name: String, _ other: String) throws(RequestError) -> String? {
+    /// Either `name` or `other`, and its value in body and query, which may not have both; `nil` if they have neither.
+    private func either(_ name: String, _ other: String) throws(RequestError) -> (name: String, value: String)? {
         let (first, second) = (try one(name), try one(other))
         guard first == nil || second == nil else {
             throw .invalid("a \(name) and a \(other) are given; expected one of them")
         }
-        return first ?? second
+        return first.map { (name, $0) } ?? second.map { (other, $0) }
     }
 
     /// The value on which body and query agree; `nil` if neither has it.
