@@ -38,6 +38,17 @@ package struct KeyFile: Sendable {
                 return .entry(.unusable(error))
             }
         }
+
+        /// Reads a DER private key, and finds only what is wrong with its public key; `nil` for anything else.
+        static func privateKey(der: [UInt8]) -> [Found]? {
+            let pointer = decodeDER(der, with: { d2i_AutoPrivateKey(nil, $0, $1) }, discarding: EVP_PKEY_free)
+            CryptoError.discardQueue()
+            guard let pointer else { return nil }
+            do throws(KeyFileError) { _ = try RSAPublicKey(takingOwnership: pointer) } catch {
+                return [.entry(.unusable(error))]
+            }
+            return []
+        }
     }
 
     /// The largest file accepted, in bytes. A key file has a few kilobytes; the limit stops reading a file that is no
@@ -51,16 +62,20 @@ package struct KeyFile: Sendable {
     /// Whether the file also holds a private key. It is neither read nor needed, and should not be there.
     package let holdsPrivateKey: Bool
 
-    /// The command that takes the public keys out of this file, which has a private key, as a shell reads it.
-    package func commandForPublicKeys(in path: String) -> String {
+    /// The command that takes the public keys out of this file, which has a private key, as a shell reads it; `nil` if they would be
+    /// unusable.
+    package func commandForPublicKeys(in path: String) -> String? {
         let path = "\"\(printable(path, limit: 300))\""
-        guard entries.isEmpty else {
+        if entries.contains(where: { if case .unusable = $0 { false } else { true } }) {
             let password = format == .pkcs12 || format == .jks ? " --password-file FILE" : ""
             return "media-token keys import \(path)\(password) --to public-keys"
         }
-        return format == .pkcs12
-            ? "openssl pkcs12 -in \(path) -nocerts -nodes | openssl pkey -pubout -out public.pem"
-            : "openssl pkey -in \(path) -pubout -out public.pem"
+        guard entries.isEmpty else { return nil }
+        return switch format {
+        case .pkcs12: "openssl pkcs12 -in \(path) -nocerts -nodes | openssl pkey -pubout -out public.pem"
+        case .pem, .der: "openssl pkey -in \(path) -pubout -out public.pem"
+        case .jks: nil
+        }
     }
 
     /// Reads the keys from a file's bytes.
@@ -133,16 +148,9 @@ package struct KeyFile: Sendable {
         if let archive = PKCS12Archive(ifDER: bytes) {
             return try archive.open(password: password, withIssuers: withIssuers)
         }
-        if isPrivateKey(bytes) {
-            return try KeyFile(format: .der, [], holdsPrivateKey: true, withIssuers: withIssuers)
+        if let found = Found.privateKey(der: bytes) {
+            return try KeyFile(format: .der, found, holdsPrivateKey: true, withIssuers: withIssuers)
         }
         throw .malformed("DER that is no public key, certificate or PKCS#12, or is encrypted or cut short")
-    }
-
-    private static func isPrivateKey(_ bytes: [UInt8]) -> Bool {
-        let pointer = decodeDER(bytes, with: { d2i_AutoPrivateKey(nil, $0, $1) }, discarding: EVP_PKEY_free)
-        CryptoError.discardQueue()
-        EVP_PKEY_free(pointer)
-        return pointer != nil
     }
 }

@@ -18,8 +18,14 @@ enum PEMFile {
                 found.append(try required(KeyFile.Found.key(der: try block.der), block))
             case "CERTIFICATE", "X509 CERTIFICATE":
                 found.append(try required(KeyFile.Found.certificate(der: try block.der), block))
+            case "PRIVATE KEY", "RSA PRIVATE KEY", "ENCRYPTED PRIVATE KEY":
+                holdsPrivateKey = true
+                // One that is encrypted says nothing of its public key.
+                found += (try? block.der).flatMap(KeyFile.Found.privateKey) ?? []
             case let name where name.hasSuffix("PRIVATE KEY"):
                 holdsPrivateKey = true
+                let problem = "a PEM block '\(printable(name))'; expected a public key or a certificate of RSA"
+                found.append(.entry(.unusable(.malformed(problem))))
             default:
                 throw .malformed("a PEM block '\(printable(block.name))'; expected PUBLIC KEY or CERTIFICATE")
             }

@@ -81,6 +81,29 @@ struct KeyFileTests {
         #expect(file.entries.isEmpty)
     }
 
+    @Test(
+        "no command takes a public key out of a private one whose public key would be refused",
+        arguments: [
+            ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"],
+            ["genpkey", "-algorithm", "ED25519"],
+            ["genpkey", "-algorithm", "RSA-PSS"],
+            ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-outform", "DER"],
+            ["ecparam", "-name", "prime256v1", "-genkey", "-noout"],
+        ])
+    func privateKeysOfOthers(command: [String]) throws {
+        let out = try TemporaryDirectory()
+        let path = "\(out.path)/out"
+        try Program("openssl").succeed(command + ["-out", path])
+        let file = try KeyFile(reading: Array(try Data(contentsOf: URL(filePath: path))), password: nil)
+        guard file.holdsPrivateKey, case .unusable? = file.entries.first, file.commandForPublicKeys(in: path) == nil
+        else {
+            Issue.record("\(file.entries), \(file.commandForPublicKeys(in: path) ?? "")")
+            return
+        }
+        let outcome = try Program.mediaToken.run(["keys", "import", path, "--to", out.path + "/to"])
+        #expect(outcome.status == 2 && outcome.errors.contains("RSA") && !outcome.errors.contains("run '"))
+    }
+
     @Test("keys of other algorithms are named")
     func otherAlgorithms() throws {
         for (algorithm, name) in [("ED25519", "ED25519"), ("RSA-PSS", "RSASSA-PSS")] {

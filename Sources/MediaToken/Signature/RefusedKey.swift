@@ -30,8 +30,10 @@ public struct RefusedKey: Sendable, CustomStringConvertible {
         case .unreadable(let what):
             what
         case .holdsPrivateKey(let content):
-            "holds a private key; a verifier needs the public one only "
-                + "(take it out with '\(content.commandForPublicKeys(in: file))', and keep the private key elsewhere)"
+            "holds a private key; a verifier needs the public half of an RSA key"
+                + (content.commandForPublicKeys(in: file).map { command in
+                    " (take it out with '\(command)', and keep the private key elsewhere)"
+                } ?? "")
         case .leftOut(let what):
             what
         case .tooShort(let bits, let minimum):

@@ -65,8 +65,10 @@ enum KeysImportCommand {
         }
         for text in file.leftOut { Console.printError("warning: \(invocation.file): \(text)") }
         guard !file.entries.isEmpty else {
-            let command = file.holdsPrivateKey ? "; run '\(file.commandForPublicKeys(in: invocation.file))'" : ""
-            throw CommandError("\(invocation.file): holds no public key or certificate\(command)")
+            let advice = file.commandForPublicKeys(in: invocation.file).map {
+                "; if its private key is RSA, run '\($0)'"
+            }
+            throw CommandError("\(invocation.file): holds no public key or certificate\(advice ?? "")")
         }
         try NewFile.makeDirectory(invocation.directory)
         if file.holdsPrivateKey {
