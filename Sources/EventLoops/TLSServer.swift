@@ -1,4 +1,5 @@
 internal import CLibSSL
+internal import Files
 internal import Glibc
 
 /// A server's side of TLS, by ``TLSRules``: the certificate that it shows, and what it demands of its clients.
@@ -79,10 +80,9 @@ package final class TLSServer: @unchecked Sendable {
     package func withdrawing(by files: Files) -> TLSServer? {
         guard let own = clients.authorities, let file = files.clientAuthorities else { return nil }
         var status = stat()
-        let isThere = stat(file, &status) == 0 || errno != ENOENT
         // A pipe would keep the caller waiting.
-        let read = status.st_mode & S_IFMT == S_IFREG ? try? Self.authorities(in: file) : nil
-        let authorities = isThere ? read ?? own : []
+        let isRegular = stat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        let authorities = FileBytes.isGone(file) ? [] : (isRegular ? try? Self.authorities(in: file) : nil) ?? own
         let left = clients.intersection(Clients(authorities: authorities, names: Set(files.clientNames)))
         return left == clients ? nil : try? TLSServer(self, serving: left)
     }

@@ -12,9 +12,7 @@ package enum FileBytes {
         let isHandedOver = path == "/dev/stdin" || ["/dev/fd/", "/proc/self/fd/"].contains(where: path.hasPrefix)
         let waits = isHandedOver && !onlyRegular
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK | O_NOCTTY))
-        guard descriptor >= 0 else {
-            throw FileError(description: "cannot be opened: \(String(cString: strerror(errno)))")
-        }
+        guard descriptor >= 0 else { throw FileError(failedTo: "opened") }
         var status = stat()
         guard waits || fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
@@ -49,19 +47,39 @@ package enum FileBytes {
         while true {
             let count = Glibc.read(descriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else {
-                throw FileError(description: "cannot be read: \(String(cString: strerror(errno)))")
-            }
+            guard count >= 0 else { throw FileError(failedTo: "read") }
             if count == 0 { return bytes }
             bytes += chunk[..<count]
             guard bytes.count <= limit else { throw FileError(description: "is longer than \(limit) bytes") }
         }
     }
 
-    /// Whether a path leads to nothing. What may not be looked at is not gone.
+    /// Whether a path leads to a directory.
+    package static func isDirectory(_ path: String) throws(FileError) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw FileError(failedTo: "opened") }
+        return status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// The names in a directory, in no order.
+    package static func names(in directory: String) throws(FileError) -> [String] {
+        guard let stream = opendir(directory) else { throw FileError(failedTo: "listed") }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// Whether a path leads to no file: to nothing, to itself or to a directory. What may not be looked at is not gone.
     package static func isGone(_ path: String) -> Bool {
         var status = stat()
-        return stat(path, &status) != 0 && [ENOENT, ENOTDIR].contains(errno)
+        guard stat(path, &status) == 0 else { return [ENOENT, ENOTDIR, ELOOP].contains(errno) }
+        return status.st_mode & S_IFMT == S_IFDIR
     }
 
     /// Writes all of `bytes`, in as many pieces as necessary. Returns `false` if that fails; `errno` then holds the
@@ -87,4 +105,11 @@ package enum FileBytes {
 /// The reason why a file could not be read. It completes a line that begins with the file's name.
 package struct FileError: Error, CustomStringConvertible {
     package let description: String
+}
+
+extension FileError {
+    /// What the last call of the system failed to do, and its reason.
+    fileprivate init(failedTo action: String) {
+        description = "cannot be \(action): \(String(cString: strerror(errno)))"
+    }
 }

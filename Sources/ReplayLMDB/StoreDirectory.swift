@@ -256,18 +256,7 @@ final class StoreDirectory {
     }
 
     private static func names(in directory: Int32) throws(LMDBError) -> [String] {
-        guard let directory = opendir("/proc/self/fd/\(directory)") else {
-            throw LMDBError("cannot be opened: \(lastError())")
-        }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
+        do { return try FileBytes.names(in: "/proc/self/fd/\(directory)") } catch { throw LMDBError("\(error)") }
     }
 }
 

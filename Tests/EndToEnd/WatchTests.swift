@@ -197,6 +197,38 @@ extension EndToEnd {
             daemon.end()
         }
 
+        private static let noFiles: [@Sendable (String) -> Int32] = [
+            { mkdir($0, 0o700) }, { symlink("a.pem", $0) },
+        ]
+
+        @Test(
+            "a key whose file has become a directory or a loop of links is dropped with a line",
+            arguments: [true, false])
+        func noFile(isNamed: Bool) throws {
+            let keys = try keyFolder()
+            try put(TestKeys.stranger, to: keys + "/b.pem")
+            let options = isNamed ? ["--keys", keys + "/a.pem", "--keys", keys + "/b.pem"] : ["--keys", keys]
+            let gate = try GateProcess(in: place, GatePlace.strict + ["--watch", "1"] + options, keys: false)
+            let tokens = try place.tokens(4)
+            for (index, place) in Self.noFiles.enumerated() {
+                remove(keys + "/a.pem")
+                #expect(place(keys + "/a.pem") == 0)
+                let lines =
+                    index == 1
+                    ? ["a.pem: cannot be opened: Too many levels", "withdrawn in spite of that: the key 'a.pem'"]
+                    : isNamed
+                        ? ["warning: \(keys)/a.pem: is a directory without a key file", "reloaded: 1 key"]
+                        : ["a.pem: is not a regular file", "withdrawn in spite of that: the key 'a.pem'"]
+                try gate.wait { try lines.allSatisfy { try gate.logged().contains($0) } }
+                #expect(try status(gate, tokens[2 * index]) == 401)
+                remove(keys + "/a.pem")
+                try put(TestKeys.standard, to: keys + "/a.pem")
+                try gate.wait { try gate.logged().components(separatedBy: "reloaded: 2 keys").count == index + 2 }
+                #expect(try status(gate, tokens[2 * index + 1]) == 200)
+            }
+            gate.end()
+        }
+
         @Test("a file that changes at each look keeps no key loaded that is gone")
         func restless() throws {
             let keys = try keyFolder()

@@ -30,6 +30,28 @@ struct FileBytesTests {
         #expect(try FileBytes.read(file, limit: 5, onlyRegular: true) == Array("a key".utf8))
         #expect(throws: FileError.self) { try FileBytes.read(file, limit: 4) }
     }
+
+    @Test("a path has the system's reason, and is gone if it leads to no file for good")
+    func reasons() throws {
+        let file = try directory.write("a key", to: "key")
+        symlink("loop", directory.path + "/loop")
+        symlink("none", directory.path + "/dangling")
+        for (path, isGone, reason) in [
+            (directory.path + "/loop", true, "Too many levels of symbolic links"),
+            (directory.path + "/dangling", true, "No such file or directory"),
+            (file + "/x", true, "Not a directory"),
+            (directory.path + "/" + String(repeating: "x", count: 256), false, "File name too long"),
+        ] {
+            #expect(FileBytes.isGone(path) == isGone)
+            let opened = #expect(throws: FileError.self) { try FileBytes.isDirectory(path) }
+            #expect(opened?.description == "cannot be opened: " + reason)
+            let listed = #expect(throws: FileError.self) { try FileBytes.names(in: path) }
+            #expect(listed?.description == "cannot be listed: " + reason)
+        }
+        #expect(try FileBytes.isDirectory(directory.path) && !FileBytes.isDirectory(file))
+        #expect(FileBytes.isGone(directory.path) && !FileBytes.isGone(file))
+        #expect(try FileBytes.names(in: directory.path).sorted() == ["dangling", "key", "loop"])
+    }
 }
 
 @Suite("Outsiders")

@@ -79,7 +79,7 @@ struct KeyRingTests {
             (secret, ["secret.pem", "private key", "openssl pkey -in \"\(secret)\" -pubout"]),
             (empty, ["empty.pem", "empty"]),
             (exponent3, ["three.pem", "exponent 3", "65537"]), (store, ["trust.jks", "JKS", "--password"]),
-            (absent, ["absent.pem", "no such file"]),
+            (absent, ["absent.pem", "cannot be opened: No such file"]),
         ]
         for (path, texts) in expected {
             let message = message { try KeyRing(loading: path) }
@@ -127,6 +127,37 @@ struct KeyRingTests {
         #expect(Set(both.keys.map(\.name)) == ["CN=leaf", "CN=authority"] && both.leftOut.isEmpty)
         let apart = try directory.write(made.authority, to: "authority.pem")
         #expect(try KeyRing(loading: [chain, apart]).keys.count == 2)
+    }
+
+    @Test(
+        "a key is withdrawn when its file has become a directory or a link to nothing, and stays while it is a pipe",
+        arguments: [false, true])
+    func withdrawn(isNamed: Bool) throws {
+        let file = try directory.write(try publicPEM(), to: "a.pem")
+        let other = try directory.write(try publicPEM(TestKeys.stranger), to: "b.pem")
+        let paths = isNamed ? [file, other] : [directory.path]
+        let ring = try KeyRing(loading: paths)
+        for (place, expected) in [
+            ({ mkdir(file, 0o700) }, ["b.pem"]), ({ symlink("none", file) }, ["b.pem"]),
+            ({ symlink("a.pem", file) }, ["b.pem"]), ({ mkfifo(file, 0o600) }, ["a.pem", "b.pem"]),
+        ] as [(() -> Int32, [String])] {
+            remove(file)
+            #expect(place() == 0)
+            let pipes = expected.count == 2 && isNamed ? [file] : []
+            let left = ring.withdrawing(from: paths, except: pipes, password: nil, requirements: KeyRequirements())
+            #expect(left.keys.map(\.name) == expected)
+        }
+    }
+
+    @Test("a directory without a key file is named beside keys, and a loop of links is called one")
+    func places() throws {
+        let folder = directory.path + "/keys"
+        mkdir(folder, 0o700)
+        let ring = try KeyRing(loading: [try directory.write(try publicPEM(), to: "a.pem"), folder])
+        #expect(ring.leftOut.map(\.description) == ["\(folder): is a directory without a key file"])
+        symlink("loop.pem", directory.path + "/loop.pem")
+        let text = message { try KeyRing(loading: directory.path + "/loop.pem") }
+        #expect(text == "\(directory.path)/loop.pem: cannot be opened: Too many levels of symbolic links")
     }
 
     @Test("an unreadable file and an empty directory are errors at once")

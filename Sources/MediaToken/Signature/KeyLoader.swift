@@ -1,5 +1,4 @@
 internal import Files
-internal import FoundationEssentials
 internal import Timestamps
 internal import TokenCrypto
 
@@ -36,12 +35,16 @@ struct KeyLoader {
 
     /// Loads a file, all of whose keys must be acceptable, or the acceptable keys of a directory.
     mutating func load(_ path: String) throws(KeyRingError) {
-        var isDirectory = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
-            throw .unreadable(path: path, reason: "there is no such file or directory")
+        let isDirectory: Bool
+        do { isDirectory = try FileBytes.isDirectory(path) } catch {
+            throw .unreadable(path: path, reason: "\(error)")
         }
         guard !isDirectory else {
-            for file in try KeyRing.keyFiles(in: path) { refused += loadFile(file, onlyRegular: true) }
+            let files = try KeyRing.keyFiles(in: path)
+            if files.isEmpty {
+                leftOut.append(RefusedKey(file: path, reason: .leftOut("is a directory without a key file")))
+            }
+            for file in files { refused += loadFile(file, onlyRegular: true) }
             return
         }
         try Self.requireNone(loadFile(path, onlyRegular: false))
@@ -114,10 +117,8 @@ extension KeyRing {
     /// The key files of a directory, recognised by their extension, in order of their names.
     package static func keyFiles(in directory: String) throws(KeyRingError) -> [String] {
         let names: [String]
-        do {
-            names = try FileManager.default.contentsOfDirectory(atPath: directory)
-        } catch {
-            throw .unreadable(path: directory, reason: "cannot be listed; check its permissions")
+        do { names = try FileBytes.names(in: directory) } catch {
+            throw .unreadable(path: directory, reason: "\(error)")
         }
         let isKeyFile = { (name: String) in
             KeyRing.fileExtensions.contains { !name.hasPrefix(".") && name.lowercased().hasSuffix("." + $0) }

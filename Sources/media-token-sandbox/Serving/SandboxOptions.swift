@@ -1,6 +1,5 @@
 internal import CommandShell
 internal import Files
-internal import FoundationEssentials
 internal import Glibc
 internal import HTTPServing
 internal import MediaToken
@@ -102,9 +101,7 @@ struct SandboxOptions {
         try NewFile.makeDirectory(directory)
         let own = Set(files.map(\.name))
         let found: [String]
-        do { found = try FileManager.default.contentsOfDirectory(atPath: directory) } catch {
-            throw CommandError("\(directory): cannot be listed")
-        }
+        do { found = try FileBytes.names(in: directory) } catch { throw CommandError("\(directory): \(error)") }
         let isOwn = found.contains { own.contains($0) && $0.hasPrefix("sandbox-") }
         if let other = found.first(where: { !isOwn || !own.contains($0) }) {
             let name = printable(other, limit: 80)
