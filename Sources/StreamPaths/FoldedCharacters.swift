@@ -1,9 +1,10 @@
 /// Tells how servers and stores that fold characters change those beyond ASCII: by Unicode's normalization forms, by case, by
-/// dropping accents, by the best fit of a Windows code page, or by transliteration.
+/// dropping accents, or by the best fit of a common Windows code page.
 ///
 /// Folding turns `‥` (U+2025) into two dots, `／` (U+FF0F) into a slash, `¥` into a backslash, and drops a zero-width space. A name
-/// with such a character is rejected. All other letters, digits, punctuation and symbols are accepted. A test folds every
-/// accepted character, and compares the lists below with public data (`Tests/StreamPaths/signs.py`).
+/// with such a character is rejected. All other letters, digits, punctuation and symbols are accepted. Transliteration, which
+/// turns `¿` into a question mark, is not folding; only the slashes and backslashes that it makes are rejected. A test folds
+/// every accepted character, and compares the lists below with public data (`Tests/StreamPaths/signs.py`).
 enum FoldedCharacters {
     /// Checks that the name is still a single name after folding, and not a step up to the parent folder.
     static func check(_ name: String) throws(PathNameError) {
@@ -38,37 +39,13 @@ enum FoldedCharacters {
         case mayVanish
         /// A character that joins emoji into one, or selects how one looks. Folding may drop it.
         case joinsEmoji
-        /// A character that folding turns into a sign with a meaning in paths, or into text with such a sign.
+        /// A character that folding turns into `.`, `/`, `\`, `%`, `;`, `?`, `#`, `:` or `*`, or into text with one of these.
         case becomesSign
         /// Any other character. How servers fold it is not known, or they drop it.
         case unknown
     }
 
     static func fate(of scalar: Unicode.Scalar) -> Fate {
-        if becomesSign(scalar) { return .becomesSign }
-        if joinsEmoji(scalar) { return .joinsEmoji }
-        if becomesPlus(scalar) { return .space }
-        let properties = scalar.properties
-        switch properties.generalCategory {
-        case _ where properties.isDefaultIgnorableCodePoint: return .unknown
-        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber:
-            return properties.isGraphemeExtend || isSpaceAndMark(scalar) ? .mayVanish : .stays
-        case .nonspacingMark, .spacingMark, .enclosingMark: return .mayVanish
-        case _ where scalar.isASCII: return .sign
-        case .spaceSeparator: return .space
-        // Accents that stand alone, such as `¨`, are a space and a mark; skin tones follow an emoji.
-        case .modifierSymbol: return .mayVanish
-        case .letterNumber, .otherNumber, .mathSymbol, .currencySymbol, .otherSymbol, .connectorPunctuation,
-            .dashPunctuation, .openPunctuation, .closePunctuation, .initialPunctuation, .finalPunctuation,
-            .otherPunctuation:
-            // U+FFFC and U+FFFD stand for what some program could not read.
-            return isSpaceAndMark(scalar) ? .mayVanish : scalar.value & 0xFFFE == 0xFFFC ? .unknown : .stays
-        default: return .unknown
-        }
-    }
-
-    /// Whether some server turns the character into `.`, `/`, `\`, `%`, `;`, `?`, `#`, `:` or `*`, or into text with one of these.
-    private static func becomesSign(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x00A5, 0x00B4, 0x00B7, 0x00BC...0x00BE, 0x00F7, 0x013F...0x0140, 0x037E, 0x0387, 0x0589, 0x066A, 0x1FFD,
             0x2022, 0x2024...0x2026, 0x2030, 0x2044, 0x2047...0x2049, 0x20A9, 0x2100...0x2101, 0x2105...0x2106,
@@ -77,34 +54,33 @@ enum FoldedCharacters {
             0x33D8, 0x33DE...0x33DF, 0xFE12...0xFE14, 0xFE16, 0xFE19, 0xFE30, 0xFE52, 0xFE54...0xFE56, 0xFE5F, 0xFE61,
             0xFE68, 0xFE6A, 0xFF03, 0xFF05, 0xFF0A, 0xFF0E...0xFF0F, 0xFF1A...0xFF1B, 0xFF1F, 0xFF3C, 0xFF61,
             0xFFE5...0xFFE6, 0x1F100:
-            true
-        default: false
+            return .becomesSign
+        // The compatibility form has a plus sign, which some servers read as a space.
+        case 0x207A, 0x208A, 0xFB29, 0xFE62, 0xFF0B: return .space
+        // The compatibility form has a space: the Greek iota below, overlines, marks and ligatures of Arabic.
+        case 0x037A, 0x2017, 0x203E, 0xFC5E...0xFC63, 0xFDFA...0xFDFB, 0xFE49...0xFE4C, 0xFE70...0xFE74, 0xFE76...0xFE7F:
+            return .mayVanish
+        // The zero-width joiner, the two selectors of a presentation, and the tag letters of a flag (UTS 51, 1.4).
+        case 0x200D, 0xFE0E...0xFE0F, 0xE0061...0xE007A, 0xE007F: return .joinsEmoji
+        // U+FFFC and U+FFFD stand for what some program could not read.
+        case 0xFFFC...0xFFFD: return .unknown
+        default: break
         }
-    }
-
-    /// Whether the compatibility form of the character has a plus sign, which some servers read as a space.
-    private static func becomesPlus(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x207A, 0x208A, 0xFB29, 0xFE62, 0xFF0B: true
-        default: false
-        }
-    }
-
-    /// Whether the compatibility form of a letter or punctuation mark has a space (Unicode Character Database, Decomposition_Mapping).
-    /// This applies to the Greek iota below, to overlines, and to marks and ligatures among the Arabic presentation forms.
-    private static func isSpaceAndMark(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x037A, 0x2017, 0x203E, 0xFC5E...0xFC63, 0xFDFA...0xFDFB, 0xFE49...0xFE4C, 0xFE70...0xFE7F: true
-        default: false
-        }
-    }
-
-    /// Whether the character is part of an emoji sequence, and nothing by itself (UTS 51, 1.4): the zero-width joiner, the two
-    /// selectors of a presentation, and the tag letters of a flag.
-    private static func joinsEmoji(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x200D, 0xFE0E...0xFE0F, 0xE0061...0xE007A, 0xE007F: true
-        default: false
+        let properties = scalar.properties
+        switch properties.generalCategory {
+        case _ where properties.isDefaultIgnorableCodePoint: return .unknown
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber:
+            return properties.isGraphemeExtend ? .mayVanish : .stays
+        case .nonspacingMark, .spacingMark, .enclosingMark: return .mayVanish
+        case _ where scalar.isASCII: return .sign
+        case .spaceSeparator: return .space
+        // Accents that stand alone, such as `¨`, are a space and a mark; skin tones follow an emoji.
+        case .modifierSymbol: return .mayVanish
+        case .letterNumber, .otherNumber, .mathSymbol, .currencySymbol, .otherSymbol, .connectorPunctuation,
+            .dashPunctuation, .openPunctuation, .closePunctuation, .initialPunctuation, .finalPunctuation,
+            .otherPunctuation:
+            return .stays
+        default: return .unknown
         }
     }
 }

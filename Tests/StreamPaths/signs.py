@@ -2,9 +2,10 @@
 """Prints the characters beyond ASCII that some server turns into a sign of a path, a plus sign or a space; `StreamPathTests`
 compares FoldedCharacters.swift with these lists.
 
-A server folds a character by a normalization form of Unicode, by its case, by the best fit of a Windows code page, or by
-transliteration, and the next server may fold what comes out. So each character is folded until nothing new comes out. Letters without a decomposition, a case
-and a best fit stay as they are.
+A server folds a character by a normalization form of Unicode, by its case, or by the best fit of a Windows code page, and the next
+server may fold what comes out. So each character is folded until nothing new comes out. Letters without a decomposition, a case
+and a best fit stay as they are. Transliteration is not folding: what only it turns into a sign is not printed, apart from the
+characters at the end of the list.
 """
 import sys
 import unicodedata
@@ -31,9 +32,9 @@ BEST_FITS = {
     0x2216: "\\/",  # "/" in 850; otherwise as 2044
     0x2217: "*",  # as 2044
     0x2236: ":",  # as 2044
-    # Not a best fit: a dot between the labels of a host's name (UTS 46, 4.5).
+    # No best fit: a dot in the name of a host (UTS 46, 4.5), and in no path.
     0x3002: ".",
-    # Not a best fit: a slash or a backslash by glibc's transliteration (iconv -t ascii//TRANSLIT).
+    # No best fit: all that glibc 2.36 transliterates to a slash or a backslash (iconv -t ascii//TRANSLIT), and nothing above gives.
     0x00F7: "/", 0x2571: "/", 0x2572: "\\", 0x27CB: "/", 0x27CD: "\\", 0x29F5: "\\", 0x29F8: "/", 0x29F9: "\\",
 }
 
