@@ -58,7 +58,8 @@ enum FoldedCharacters {
         // The compatibility form has a plus sign, which some servers read as a space.
         case 0x207A, 0x208A, 0xFB29, 0xFE62, 0xFF0B: return .space
         // The compatibility form has a space: the Greek iota below, overlines, marks and ligatures of Arabic.
-        case 0x037A, 0x2017, 0x203E, 0xFC5E...0xFC63, 0xFDFA...0xFDFB, 0xFE49...0xFE4C, 0xFE70...0xFE74, 0xFE76...0xFE7F:
+        case 0x037A, 0x2017, 0x203E, 0xFC5E...0xFC63, 0xFDFA...0xFDFB, 0xFE49...0xFE4C, 0xFE70...0xFE74,
+            0xFE76...0xFE7F:
             return .mayVanish
         // The zero-width joiner, the two selectors of a presentation, and the tag letters of a flag (UTS 51, 1.4).
         case 0x200D, 0xFE0E...0xFE0F, 0xE0061...0xE007A, 0xE007F: return .joinsEmoji
