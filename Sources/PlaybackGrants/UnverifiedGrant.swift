@@ -10,6 +10,8 @@ package struct UnverifiedGrant: Sendable {
     /// The name of the grant's kind on the command line; `jwt` for a JSON Web Token, of which no kind of grant is.
     package let kind: String
     private let contents: GrantContents
+    /// The check of the name under which the grant was sent; `nil` if it is the usual one.
+    private let name: GrantCheck?
 
     /// What the text is, for people.
     package var title: String { contents.title }
@@ -29,17 +31,17 @@ package struct UnverifiedGrant: Sendable {
         let captured = CapturedGrant(text)
         for kind in GrantKind.all {
             let grant = captured.grant(of: kind.scheme, named: name)
-            guard let contents = kind.scheme.contents(of: grant) else { continue }
-            (self.kind, self.contents) = (kind.name, contents)
+            guard let contents = kind.scheme.contents(of: grant.value) else { continue }
+            (self.kind, self.contents, self.name) = (kind.name, contents, kind.scheme.check(grant, named: name))
             return
         }
         guard let contents = Self.jsonWebToken(text) else { return nil }
-        (kind, self.contents) = ("jwt", contents)
+        (kind, self.contents, self.name) = ("jwt", contents, nil)
     }
 
     /// The results of the checks that need no key. That of the key itself is always open.
     package func checks(_ question: GrantQuestion) -> [GrantCheck] {
-        [GrantCheck(.format, true, title), GrantCheck(.key, nil, "none was given")] + contents.checks(question)
+        [name ?? GrantCheck(.format, true, title), GrantCheck(.key, nil, "none was given")] + contents.checks(question)
     }
 
     /// Reads a JSON Web Token in its compact form (RFC 7519, 3; RFC 7515, 7.1).

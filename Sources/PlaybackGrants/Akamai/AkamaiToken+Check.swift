@@ -35,12 +35,12 @@ extension AkamaiToken {
     private func checks(of fields: AkamaiFields, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck] {
         let isACL = fields["acl"] != nil
         return [GrantCheck(.format, true, isACL ? "for paths" : "for one URL, which is not in it")]
-            + (isACL ? [try check(fields)] : try check(fields, ofURL: question.url)) + Self.checks(of: fields, question)
+            + (isACL ? [try check(fields)] : try checkURL(fields, question)) + Self.checks(of: fields, question)
     }
 
     /// The checks of a token's key and URL, which is not part of the token.
-    private func check(_ fields: AkamaiFields, ofURL url: String?) throws(GrantError) -> [GrantCheck] {
-        guard let url else { return [GrantCheck(.key, nil, "unknown: give the URL that it is for")] }
+    private func checkURL(_ fields: AkamaiFields, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck] {
+        guard let url = question.clearURL else { return [question.unknownKey] }
         guard escapesEarly else {
             if let character = url.unsendable() {
                 throw GrantError(
@@ -54,7 +54,7 @@ extension AkamaiToken {
         guard let position = checks.firstIndex(where: { $0.isPassed == true }) else { return [checks[0]] }
         if checks.allSatisfy({ $0.isPassed == true }) { return [checks[position]] }
         let scope = GrantCheck(
-            .scope, nil,
+            .scope, decided: nil,
             "for \(printable(url)), escaped as Akamai's library for \(Self.escapers[position].library) does; others escape it in "
                 + "another way, and which way the edge does is not known")
         return [checks[position], scope]
@@ -69,13 +69,17 @@ extension AkamaiToken {
         let code = try key.code(for: message).hexadecimal
         let isSame = Array(code.utf8).isSame(inConstantTime: Array(fields.code.utf8))
         let count = fields.code.utf8.count
+        let other = [32: Digest.md5, 40: .sha1, 64: .sha256][count]
         let difference =
-            count == code.utf8.count
-            ? " differs: another key, salt or \(url == nil ? "token" : "URL")"
-            : " has \(code.utf8.count) digits, and the token's \(count): another digest"
+            if other == digest {
+                " differs from the token's; compare the key\(salt == nil ? "" : " and the salt") with the property's"
+            } else {
+                " has \(code.utf8.count) digits, and the token's \(count)"
+                    + (other.map { ", as \($0.rawValue) has" } ?? "")
+            }
         return GrantCheck(
             .key, isSame,
-            "HMAC \(digest.rawValue) of it\(url == nil ? "" : " and the URL")" + (isSame ? "" : difference))
+            "HMAC \(digest.rawValue) of it\(url.map { " and \(printable($0))" } ?? "")" + (isSame ? "" : difference))
     }
 
     /// The checks that need no key.
@@ -90,25 +94,26 @@ extension AkamaiToken {
         }
         checks.append(question.end(fields.end, isInclusive: true, timeLimit))
         checks += [question.ip(onlyFrom: fields["ip"].map { $0.unescaped() ?? $0 })].compactMap(\.self)
-        if let acl = fields["acl"] { checks.append(scope(acl, question.url)) }
+        if let acl = fields["acl"] { checks.append(scope(acl, question)) }
         return checks
     }
 
     /// Compares an ACL after its escapes are decoded: the edge escapes that of its own cookie `hdntl`, and Akamai's library
     /// for Java all of it, even `!` and `?`. Nobody knows whether the edge decodes a path, and `+` in an ACL with
     /// escapes; where that makes a difference, the scope is not checked.
-    private static func scope(_ acl: String, _ url: String?) -> GrantCheck {
-        let detail = "for \(printable(acl.unescaped() ?? acl))" + (url.map { "; asked for \(printable($0))" } ?? "")
-        guard let path = url.map({ RequestedURL($0).path }) else { return GrantCheck(.scope, nil, detail) }
+    private static func scope(_ acl: String, _ question: GrantQuestion) -> GrantCheck {
         let isEscaped = acl.utf8.contains(UInt8(ascii: "%"))
         let acls = isEscaped ? [false, true].map { acl.unescaped(plusIsSpace: $0) ?? acl } : [acl]
-        let results = acls.flatMap { acl in
-            let patterns = acl.utf8.split(separator: UInt8(ascii: "!")).map { String(Substring($0)) }
-            return [path, path.unescaped() ?? path].map { path in patterns.contains { Wildcards.match(path, $0) } }
+        return question.scope(
+            "for \(printable(acl.unescaped() ?? acl))", unknown: "whose escapes the edge may decode or not"
+        ) {
+            let path = RequestedURL($0).path
+            let results = acls.flatMap { acl in
+                let patterns = acl.utf8.split(separator: UInt8(ascii: "!")).map { String(Substring($0)) }
+                return [path, path.unescaped() ?? path].map { path in patterns.contains { Wildcards.match(path, $0) } }
+            }
+            return results.allSatisfy { $0 == results[0] } ? results[0] : nil
         }
-        let isKnown = results.allSatisfy { $0 == results[0] }
-        return GrantCheck(
-            .scope, isKnown ? results[0] : nil, detail + (isKnown ? "" : ", whose escapes the edge may decode or not"))
     }
 }
 
@@ -148,6 +153,9 @@ struct AkamaiFields {
         }
         self.end = end
         code = String(Substring(last.dropFirst(mark.utf8.count)))
+        if let other = code.unicodeScalars.first(where: { !$0.properties.isASCIIHexDigit }) {
+            throw .format("has \(other.shown) in its hmac; expected hexadecimal digits up to the end of the token")
+        }
         signed = String(token.utf8.dropLast(last.count + 1)) ?? ""
     }
 

@@ -1,12 +1,11 @@
 internal import TextEncodings
 
 extension AkamaiToken {
-    package static let hasOneField = true
+    package static let usualName: String? = "hdnts"
 
     package static func contents(of grant: String) -> GrantContents? {
         let sent = try? AkamaiFields(grant)
-        guard let fields = sent ?? AkamaiFields(escapedAgain: grant), [32, 40, 64].contains(fields.code.utf8.count),
-            fields.code.utf8.allSatisfy({ Hexadecimal.value(of: $0) != nil })
+        guard let fields = sent ?? AkamaiFields(escapedAgain: grant), [32, 40, 64].contains(fields.code.utf8.count)
         else { return nil }
         let shown = fields.signed.utf8.split(separator: UInt8(ascii: "~")).map { field in
             let name = String(Substring(field.prefix { $0 != UInt8(ascii: "=") }))

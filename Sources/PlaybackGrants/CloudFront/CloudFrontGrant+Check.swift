@@ -15,15 +15,13 @@ extension CloudFrontGrant {
             return [GrantCheck(.format, false, error.reason)]
         }
         let policy: String
-        switch (fields.limits, question.url) {
+        switch (fields.limits, question.clearURL) {
         case (.custom(let text), _): policy = text
         // CloudFront builds the canned policy from the request, and that policy contains no address.
         case (.canned(let end), let url?): policy = try Self.policy(for: url, from: nil, to: end, ip: nil)
         case (.canned, nil):
-            return [
-                fields.form("a canned policy, which is not in it"),
-                GrantCheck(.key, nil, "unknown: give the URL that it is for"),
-            ] + fields.conditions(question)
+            return [fields.form("a canned policy, which is not in it"), question.unknownKey]
+                + fields.conditions(question)
         }
         let isOurs = fields.pair.hasSameBytes(as: keyPairID)
         let isSigned = try verifies(fields.signature, over: policy, fields.digest)
@@ -43,10 +41,8 @@ extension CloudFrontGrant {
         for other in Digest.allCases where try verifies(fields.signature, over: policy, other) {
             return "signed with \(other.rawValue), and Hash-Algorithm is \(fields.algorithm ?? "missing")"
         }
-        return switch fields.limits {
-        case .custom: "signed with another key, or changed since"
-        case .canned: "signed with another key, or for another URL or expiry"
-        }
+        return
+            "its signature is not one of this key over \(printable(policy, limit: 1024)); compare the key with the pair's"
     }
 
     /// Checks a policy's times, address and resource. A policy in another form fails.
@@ -56,13 +52,12 @@ extension CloudFrontGrant {
             return [GrantCheck(.scope, false, "its policy \(error.reason)")]
         }
         let isPattern = read.resource.utf8.contains { "*?".utf8.contains($0) }
-        let isSame = question.url.map { url in
+        let scope = question.scope("for \(printable(read.resource))") { url in
             isPattern ? Wildcards.match(url, read.resource) : url.hasSameBytes(as: read.resource)
         }
         return [
             question.begin(read.begin), question.end(read.end, isInclusive: false, timeLimit),
-            question.ip(within: read.ip),
-            GrantCheck(.scope, isSame, "for \(printable(read.resource))"),
+            question.ip(within: read.ip), scope,
         ].compactMap(\.self)
     }
 }
@@ -86,14 +81,16 @@ struct CloudFrontFields: Sendable {
     init(_ query: String) throws(GrantError) {
         let fields = QueryFields(query)
         var isEscapedAgain = false
+        // CloudFront reads the names of its cookies in no query, and those of a query in no cookie.
+        let prefix = query.utf8.contains(UInt8(ascii: ";")) ? "CloudFront-" : ""
         func value(_ name: String) throws(GrantError) -> String {
-            let sent = try fields.required(name, orBehind: "CloudFront-")
+            let sent = try fields.required(prefix + name)
             // Clients escape the tilde, with which signatures and policies may be written.
             let made = sent.unescaped() ?? sent
             isEscapedAgain = isEscapedAgain || made.utf8.count != sent.utf8.count
             return made
         }
-        func has(_ name: String) -> Bool { fields.has(name) || fields.has("CloudFront-" + name) }
+        func has(_ name: String) -> Bool { fields.has(prefix + name) }
         (signature, pair) = (try value("Signature"), try value("Key-Pair-Id"))
         algorithm = has("Hash-Algorithm") ? try value("Hash-Algorithm") : nil
         digest = try Self.digest(algorithm)
@@ -105,7 +102,7 @@ struct CloudFrontFields: Sendable {
             }
             limits = .custom(policy)
         } else {
-            guard has("Expires") else { throw GrantError("format", "has neither Expires nor Policy") }
+            guard has("Expires") else { throw GrantError("format", "has neither \(prefix)Expires nor \(prefix)Policy") }
             let text = try value("Expires")
             guard let end = text.plainNumber else {
                 throw GrantError("format", "has Expires=\(printable(text, limit: 40)); expected seconds since 1970")
@@ -129,7 +126,7 @@ struct CloudFrontFields: Sendable {
     /// The check of the form. Nobody knows whether CloudFront decodes the escapes of a signature.
     func form(_ detail: String) -> GrantCheck {
         GrantCheck(
-            .format, isEscapedAgain ? nil : true,
+            .format, decided: isEscapedAgain ? nil : true,
             detail + (isEscapedAgain ? "; was escaped again (%7E for ~), which CloudFront may decode or not" : ""))
     }
 

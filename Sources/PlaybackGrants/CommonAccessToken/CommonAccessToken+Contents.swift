@@ -1,7 +1,7 @@
 internal import TextEncodings
 
 extension CommonAccessToken {
-    package static let hasOneField = true
+    package static let usualName: String? = name
 
     package static func contents(of grant: String) -> GrantContents? {
         guard grant.utf8.count <= sizeLimit,

@@ -170,7 +170,7 @@ extension CATError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .malformed(let reason): "not a Common Access Token: \(reason)"
-        case .otherKey: "the MAC is of another key than the one that the token names, or the token was changed"
+        case .otherKey: "the MAC is not that of the key which the token names; compare the key with the maker's"
         case .unknownKey(let name): "names the key '\(printable(name))'; no configured key has this ID"
         case .unknownClaim(let label):
             CATLabel.names[label].map { "claim \(label) (\($0)) is not understood in this form; it may restrict more" }

@@ -2,8 +2,23 @@ internal import TextEncodings
 
 /// A grant as it was captured: the grant itself, a query, a URL with the grant, or lines of headers.
 package struct CapturedGrant {
+    /// A field of a query, a cookie or another header. The name is empty for a grant without one.
+    package struct Field {
+        enum Place {
+            case query, cookie, header
+        }
+
+        package let name, value: String
+        var place = Place.query
+
+        /// Whether a CDN that reads the field `expected` reads this one.
+        func isNamed(_ expected: String) -> Bool {
+            place == .header ? name.isSame(ignoringCaseOf: expected) : name.hasSameBytes(as: expected)
+        }
+    }
+
     /// The fields of headers and URLs; `nil` if the text is neither.
-    private let fields: [(name: String, value: String)]?
+    private let fields: [Field]?
     /// The text without white space, which a captured text may be folded with.
     private let bare: String
 
@@ -16,29 +31,39 @@ package struct CapturedGrant {
         bare = String(decoding: text.utf8.filter { !$0.isASCIIWhiteSpace }, as: UTF8.self)
     }
 
-    /// The grant of a kind: all fields as a query, or the value of the only field. Other fields in the text are ignored.
+    /// The grant of a kind: its only field, or all fields as a query. Other fields in the text are ignored.
     ///
     /// - Parameter name: The name of the only field; `nil` for the first field whose value has the form of the kind.
-    package func grant(of kind: any GrantScheme.Type, named name: String? = nil) -> String {
-        guard kind.hasOneField else {
-            return fields.map { $0.map { $0.name + "=" + $0.value }.joined(separator: "&") } ?? bare
+    package func grant(of kind: any GrantScheme.Type, named name: String? = nil) -> Field {
+        guard let usualName = kind.usualName else {
+            let texts = fields.map { fields in [true, false].compactMap { joined(fields, isQuery: $0) } } ?? [bare]
+            return Field(name: "", value: texts.first { kind.contents(of: $0) != nil } ?? texts.first ?? "")
         }
-        let candidates = (fields ?? [Self.pair(bare.utf8[...]), ("", bare)]).filter { field in
-            name.map { field.name.isSame(ignoringCaseOf: $0) || field.name.isEmpty } ?? true
+        let parts = bare.utf8.split(separator: UInt8(ascii: "&"))
+        // A grant of a captured text may have a & in it, and no name.
+        let whole = fields == nil ? [Field(name: "", value: bare), Self.pair(bare.utf8[...])] : []
+        let all = fields ?? parts.map(Self.pairOrValue)
+        let named = (whole + all).filter { $0.isNamed(name ?? usualName) }
+        let candidates = name == nil || named.isEmpty ? named + whole + all : named
+        if let found = candidates.first(where: { kind.contents(of: $0.value) != nil }) { return found }
+        // No value has the form: the longest is likely the grant.
+        let likely = all.filter { $0.isNamed(name ?? usualName) }
+        return (likely.isEmpty ? all : likely).max { $0.value.utf8.count < $1.value.utf8.count }
+            ?? Field(name: "", value: "")
+    }
+
+    /// The fields of a URL as a query, or those of headers as cookies, without values that would break it; `nil` if there are
+    /// none.
+    private func joined(_ fields: [Field], isQuery: Bool) -> String? {
+        let text = fields.filter {
+            ($0.place == .query) == isQuery && !$0.value.utf8.contains { "&; ".utf8.contains($0) }
         }
-        let values = candidates.map(\.value)
-        if let value = values.first(where: { kind.contents(of: $0) != nil }) { return value }
-        // No value has the form. In NAME=exp=…, the name is none of the fields; otherwise the longest is likely the grant.
-        if fields == nil, let value = values.first, Self.pair(value.utf8[...]).name.utf8.allSatisfy(\.isLetterOrDigit),
-            value.utf8.contains(UInt8(ascii: "="))
-        {
-            return value
-        }
-        return values.max { $0.utf8.count < $1.utf8.count } ?? ""
+        .map { $0.name + "=" + $0.value }.joined(separator: isQuery ? "&" : "; ")
+        return text.isEmpty ? nil : text
     }
 
     /// The fields of a header or a URL; `nil` for anything else.
-    private static func fields(_ line: String) -> [(name: String, value: String)]? {
+    private static func fields(_ line: String) -> [Field]? {
         let name = line.utf8.prefix(while: \.isTokenCharacter)
         let rest = line.utf8.dropFirst(name.count)
         if rest.starts(with: "://".utf8) || ["/", "?"].contains(where: { line.utf8.starts(with: $0.utf8) }) {
@@ -50,17 +75,39 @@ package struct CapturedGrant {
         }
         guard !name.isEmpty, rest.first == UInt8(ascii: ":") else { return nil }
         let (header, value) = (String(Substring(name)), trimmed(rest.dropFirst()))
-        let cookies = value.utf8.split(separator: UInt8(ascii: ";")).map(pair)
+        let cookies = value.utf8.split(separator: UInt8(ascii: ";")).map(pair).map {
+            Field(name: $0.name, value: $0.value, place: .cookie)
+        }
         if header.isSame(ignoringCaseOf: "Cookie") { return cookies }
         // The rest of the header describes the cookie.
         if header.isSame(ignoringCaseOf: "Set-Cookie") { return Array(cookies.prefix(1)) }
-        return [(header, value)]
+        return [Field(name: header, value: value, place: .header)]
     }
 
-    private static func pair(_ text: Substring.UTF8View) -> (name: String, value: String) {
+    private static func pair(_ text: Substring.UTF8View) -> Field {
         let name = text.prefix { $0 != UInt8(ascii: "=") }
-        return (trimmed(name), trimmed(text.dropFirst(name.count + 1)))
+        return Field(name: trimmed(name), value: trimmed(text.dropFirst(name.count + 1)))
+    }
+
+    /// The field `NAME=exp=…`, whose name is none of a token's own fields, or a token without a name.
+    private static func pairOrValue(_ text: Substring.UTF8View) -> Field {
+        let field = pair(text)
+        let inner = field.value.utf8.prefix { $0 != UInt8(ascii: "=") }
+        let isPair = inner.count < field.value.utf8.count && inner.allSatisfy(\.isLetterOrDigit)
+        return isPair ? field : Field(name: "", value: String(Substring(text)))
     }
 
     private static func trimmed(_ text: Substring.UTF8View) -> String { String(Substring(text.trimmingBlanks())) }
+}
+
+extension GrantScheme {
+    /// The check of the name under which a grant was sent; `nil` if the CDN reads it, or there is no name.
+    ///
+    /// - Parameter name: The name that the CDN reads; `nil` if it is not known.
+    package static func check(_ sent: CapturedGrant.Field, named name: String?) -> GrantCheck? {
+        guard let usualName, !sent.name.isEmpty, !sent.isNamed(name ?? usualName) else { return nil }
+        let detail = "was sent as \(printable(sent.name, limit: 40)); expected \(name ?? usualName)"
+        return GrantCheck(
+            .format, name == nil ? nil : false, detail + (name == nil ? ", unless the CDN reads another" : ""))
+    }
 }

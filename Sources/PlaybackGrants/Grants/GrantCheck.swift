@@ -25,20 +25,29 @@ public struct GrantCheck: Equatable, Sendable {
 
     /// The subject of the check.
     public let subject: Subject
-    /// Whether the grant passes the check; `nil` if the question contains nothing to compare with.
+    /// Whether the grant passes the check; `nil` if the question contains nothing to compare with, or nobody but the CDN
+    /// knows.
     public let isPassed: Bool?
+    /// Whether the question contains what the check compares, and nobody but the CDN knows its result.
+    public let isUndecided: Bool
     /// The values that were compared.
     public let detail: String
 
     package init(_ subject: Subject, _ isPassed: Bool?, _ detail: String) {
-        (self.subject, self.isPassed, self.detail) = (subject, isPassed, detail)
+        (self.subject, self.isPassed, self.isUndecided, self.detail) = (subject, isPassed, false, detail)
+    }
+
+    /// Creates the result of a check for which the question contains all; `nil` if nobody but the CDN knows it.
+    init(_ subject: Subject, decided isPassed: Bool?, _ detail: String) {
+        (self.subject, self.isPassed, isUndecided, self.detail) = (subject, isPassed, isPassed == nil, detail)
     }
 }
 
 extension [GrantCheck] {
-    /// Whether no check failed and the key was confirmed. If the key is not confirmed, anybody may have made the grant.
+    /// Whether no check failed or is undecided, and the key was confirmed. If the key is not confirmed, anybody may have
+    /// made the grant.
     public var opens: Bool {
-        allSatisfy { $0.isPassed != false } && contains { $0.subject == .key && $0.isPassed == true }
+        allSatisfy { $0.isPassed != false && !$0.isUndecided } && contains { $0.subject == .key && $0.isPassed == true }
     }
 }
 
@@ -61,6 +70,33 @@ public struct GrantQuestion: Sendable {
     /// The time of use in seconds since 1970.
     var seconds: Int64 { now.wholeSeconds }
 
+    /// The URL, if all programs read its path in one way. A CDN may resolve any other path before or after it compares it with
+    /// a grant.
+    var clearURL: String? { url.flatMap { RequestedURL($0).decodedPath == nil ? nil : $0 } }
+
+    /// The check of the key of a grant that is for a URL and does not contain it, if ``clearURL`` is `nil`.
+    var unknownKey: GrantCheck {
+        guard let url else { return GrantCheck(.key, nil, "unknown: give the URL that it is for") }
+        return GrantCheck(.key, decided: nil, "unknown: " + RequestedURL(url).problem)
+    }
+
+    /// The check of what a grant opens.
+    ///
+    /// - Parameters:
+    ///   - detail: What the grant opens.
+    ///   - unknown: Why it may not be known whether the grant covers the URL.
+    ///   - covers: Whether the grant covers the URL; `nil` if it is not known.
+    func scope(_ detail: String, unknown: String = "", covers: (String) -> Bool?) -> GrantCheck {
+        guard let url else { return GrantCheck(.scope, nil, detail) }
+        guard let clearURL else {
+            return GrantCheck(.scope, decided: nil, "\(detail); \(RequestedURL(url).problem)")
+        }
+        let isPassed = covers(clearURL)
+        return GrantCheck(
+            .scope, decided: isPassed,
+            "\(detail); asked for \(printable(url))" + (isPassed == nil ? ", " + unknown : ""))
+    }
+
     func begin(_ moment: Int64?) -> GrantCheck? {
         moment.map {
             GrantCheck(.begin, $0 <= seconds, "holds from \($0.secondsAsDate) on; it is \(seconds.secondsAsDate)")
@@ -81,7 +117,8 @@ public struct GrantQuestion: Sendable {
     /// spellings of one address for the same, or reads a network.
     func ip(onlyFrom allowed: String?) -> GrantCheck? {
         guard let allowed else { return nil }
-        return GrantCheck(.ip, ip.flatMap { Self.isSame($0, allowed) }, detail(of: allowed))
+        guard let ip else { return GrantCheck(.ip, nil, detail(of: allowed)) }
+        return GrantCheck(.ip, decided: Self.isSame(ip, allowed), detail(of: allowed))
     }
 
     private static func isSame(_ ip: String, _ allowed: String) -> Bool? {
@@ -99,7 +136,8 @@ public struct GrantQuestion: Sendable {
             return GrantCheck(
                 .ip, false, detail(of: allowed) + "; expected an IPv4 address, or a network as 192.0.2.0/24")
         }
-        return GrantCheck(.ip, ip.flatMap(IPNetwork.init).map(network.contains), detail(of: allowed))
+        guard let ip else { return GrantCheck(.ip, nil, detail(of: allowed)) }
+        return GrantCheck(.ip, decided: IPNetwork(ip).map(network.contains), detail(of: allowed))
     }
 
     private func detail(of allowed: String) -> String {

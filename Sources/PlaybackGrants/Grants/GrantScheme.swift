@@ -32,8 +32,8 @@ package protocol GrantScheme: Sendable {
     /// - Throws: ``GrantError`` if the question cannot be asked; never for a fault of the grant.
     func check(_ grant: String, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck]
 
-    /// Whether a grant is a single value, under whatever name, instead of several fields.
-    static var hasOneField: Bool { get }
+    /// The usual name of a grant's only field; `nil` if a grant has several fields.
+    static var usualName: String? { get }
 
     /// What a grant says, read without its key; `nil` if the text has not the form of the kind.
     ///
@@ -50,7 +50,8 @@ extension GrantScheme {
     package static var defaultDelivery: GrantDelivery { .query }
     package static var needsOrigins: Bool { false }
     package static var takesSeveralKeys: Bool { false }
-    package static var hasOneField: Bool { false }
+    package static var usualName: String? { nil }
+    package static var hasOneField: Bool { usualName != nil }
 }
 
 /// How the gate delivers a grant to the player.

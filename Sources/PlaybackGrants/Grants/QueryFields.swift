@@ -19,10 +19,9 @@ struct QueryFields {
 
     /// The value of a field.
     ///
-    /// - Parameter prefix: What the name may have in front as well.
     /// - Throws: ``GrantError`` for the field `format` if the field is missing or given twice.
-    func required(_ name: String, orBehind prefix: String = "") throws(GrantError) -> String {
-        if let value = self[name] ?? self[prefix + name] { return value }
-        throw GrantError("format", has(name) || has(prefix + name) ? "has \(name) twice" : "has no \(name)")
+    func required(_ name: String) throws(GrantError) -> String {
+        if let value = self[name] { return value }
+        throw GrantError("format", has(name) ? "has \(name) twice" : "has no \(name)")
     }
 }

@@ -23,12 +23,15 @@ struct RequestedURL {
         self.path = path.isEmpty ? "/" : String(Substring(path))
     }
 
-    /// The path as the gate decodes it; `nil` if two programs could read it differently. A space, and a character beyond
-    /// ASCII, which people write without an escape, counts as its escape.
-    var decodedPath: String? { try? read().uri }
+    /// The path as the gate decodes it; `nil` if two programs could read it differently, or find its start elsewhere. A space,
+    /// and a character beyond ASCII, which people write without an escape, counts as its escape.
+    var decodedPath: String? { hasHost ? try? read().uri : nil }
+
+    private var hasHost: Bool { host.map { StreamHost(Array($0.utf8)[...]) != nil } ?? true }
 
     /// Why the path has no decoded form, for people.
     var problem: String {
+        guard hasHost else { return "asked for '\(printable(host ?? ""))', which is no name of a host" }
         do throws(StreamPathError) {
             _ = try read()
             return "asked for \(printable(path))"

@@ -28,16 +28,15 @@ extension SecureLink {
     }
 
     private func check(_ digest: String, _ end: Int64, _ question: GrantQuestion) throws(GrantError) -> GrantCheck {
-        guard let url = question.url.map(RequestedURL.init) else {
-            return GrantCheck(.key, nil, "unknown: give the path that it is for")
-        }
-        guard let uri = url.decodedPath else { return GrantCheck(.key, nil, "unknown: " + url.problem) }
+        guard let uri = question.url.flatMap({ RequestedURL($0).decodedPath }) else { return question.unknownKey }
         var link = self
         link.ip = question.ip ?? ip
         let isSame = Array(try link.digest(uri: uri, end: end).utf8).isSame(inConstantTime: Array(digest.utf8))
+        let address = link.namesAddress ? link.ip.map { " and \(printable($0))" } ?? "" : ""
         return GrantCheck(
             .key, isSame,
-            "MD5 of the expression for \(printable(uri))"
-                + (isSame ? "" : " differs: another secret, expression, address or path"))
+            "MD5 of the expression for \(printable(uri))\(address)"
+                + (isSame ? "" : " differs from the link's; compare expression and secret with nginx's secure_link_md5")
+        )
     }
 }

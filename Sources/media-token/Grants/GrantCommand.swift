@@ -25,7 +25,7 @@ enum GrantCommand {
             A key is read from a file or the environment, never from the command line: hexadecimal for akamai and cat, \
             a text for secure-link, PEM for cloudfront. To check a grant of cloudfront, its public key is enough. One line break at the end does not count.
 
-            Exit status: 0 made, opens, or without a key no check failed; 1 does not open; 2 cannot be made or looked at; 64 usage.
+            Exit status: 0 made, opens, or without a key no check failed; 1 does not open, or is undecided; 2 cannot be made or looked at; 64 usage.
 
             Examples:
               openssl rand -hex 32 > grant.key
@@ -51,7 +51,11 @@ enum GrantCommand {
                     return try show(try scheme.grant(options.values, options.period(), at: options.now), options)
                 }
                 let captured = CapturedGrant(grant).grant(of: options.kind.scheme, named: options["name"])
-                return show(try scheme.check(captured, options.question), unverified, options)
+                let name = options.kind.scheme.check(captured, named: options["name"])
+                let checks = try scheme.check(captured.value, options.question)
+                let withName =
+                    name.map { [$0] + checks.drop { $0.subject == .format && $0.isPassed == true } } ?? checks
+                return show(withName, unverified, options)
             } catch {
                 throw CommandError("\(error)")
             }
@@ -133,9 +137,11 @@ enum GrantCommand {
         if options.has("json") {
             Console.print(JSONLine.encode(GrantChecksObject(checks, nil)))
         } else {
-            let unasked = checks.filter { $0.isPassed == nil }.map(\.subject.rawValue).joined(separator: ", ")
-            let opens = unasked.isEmpty ? "OPENS" : "OPENS, as far as it was checked (not checked: \(unasked))"
-            Console.print(Style.strong(checks.opens ? Style.good(opens) : Style.bad("OPENS NOTHING")))
+            let unknown = checks.filter { $0.isPassed == nil }.map(\.subject.rawValue).joined(separator: ", ")
+            let opens = unknown.isEmpty ? "OPENS" : "OPENS, as far as it was checked (not checked: \(unknown))"
+            let isFaultless = checks.allSatisfy { $0.isPassed != false }
+            let opensNot = isFaultless ? "UNDECIDED (not checked: \(unknown))" : "OPENS NOTHING"
+            Console.print(Style.strong(checks.opens ? Style.good(opens) : Style.bad(opensNot)))
             printChecks(checks, unverified, options)
         }
         return checks.opens ? .success : .rejected
