@@ -39,7 +39,7 @@ let package = Package(
         .target(name: "Threading"),
         .target(name: "CBatchRSA"),
         .target(name: "TokenCrypto", dependencies: ["CBatchRSA", "COpenSSL", "TextEncodings", "Threading"]),
-        .target(name: "TokenXML", dependencies: ["CLibXML2"]),
+        .target(name: "TokenXML", dependencies: ["CLibXML2", "TextEncodings"]),
         // The stages of a token's path, in order; each depends only on those before it.
         .target(
             name: "EnvelopeStage", dependencies: ["TextEncodings", "TokenXML"], path: "Sources/MediaToken/Envelope"),

@@ -101,10 +101,10 @@ struct HTTPHead: Sendable {
         } else if HTTPFieldName.contentType.isSame(as: name) {
             contentTypes += 1
         } else if HTTPFieldName.contentLength.isSame(as: name) {
-            guard contentLength == nil, !isChunked else { throw Self.severalLengths }
+            guard contentLength == nil, !isChunked else { throw severalLengths("Content-Length") }
             contentLength = try Self.length(value)
         } else if HTTPFieldName.transferEncoding.isSame(as: name) {
-            guard contentLength == nil, !isChunked else { throw Self.severalLengths }
+            guard contentLength == nil, !isChunked else { throw severalLengths("Transfer-Encoding") }
             guard value.isSame(ignoringCaseOf: "chunked"), !isOld else {
                 throw .ambiguous("the request's Transfer-Encoding is not chunked in HTTP/1.1")
             }
@@ -123,8 +123,10 @@ struct HTTPHead: Sendable {
         }
     }
 
-    private static let severalLengths = HTTPRefusal.ambiguous(
-        "the request tells its length more than once, as Content-Length or Transfer-Encoding")
+    private func severalLengths(_ name: String) -> HTTPRefusal {
+        .ambiguous(
+            "the request has \(name) after \(isChunked ? "Transfer-Encoding" : "Content-Length"); expected one length")
+    }
 
     private static func length(_ digits: UnsafeBufferPointer<UInt8>) throws(HTTPRefusal) -> Int {
         guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else {

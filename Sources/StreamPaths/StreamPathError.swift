@@ -48,7 +48,8 @@ package enum PathNameError: Error, Equatable, CustomStringConvertible {
         case .empty: "is empty; expected one slash between two names"
         case .long: "has more than \(PathName.byteLimit) bytes"
         case .escapeCutOff: "has a % that two hexadecimal digits do not follow"
-        case .sign(let scalar): "has \(Self.shown(scalar)), which separates names, or which no name has"
+        case .sign(let scalar):
+            "has \(Self.shown(scalar)), which \("/\\".unicodeScalars.contains(scalar) ? "separates names" : "no name has")"
         case .escapedTwice: "has an escape again once it is decoded, as %252e has"
         case .stepsUp: "is a step up, or nothing, for some servers, as '..', '.;x' and a space are"
         case .notUTF8: "is not UTF-8 once it is decoded"

@@ -44,7 +44,7 @@ package struct FieldElements: Sendable {
 
     /// Checks that an element holds text and nothing else.
     package func check(_ element: XMLElement, named name: StaticString) throws(XMLFieldError) {
-        guard !element.isDecorated else { throw XMLFieldError(name, .decorated) }
+        if let decoration = elements.decoration(of: element) { throw XMLFieldError(name, .decorated(with: decoration)) }
         guard !element.hasChildren else { throw XMLFieldError(name, .nested) }
         guard !element.isEmpty else { throw XMLFieldError(name, .empty) }
     }
@@ -70,7 +70,9 @@ package struct FieldElements: Sendable {
 /// Why a field of a document is not accepted.
 package struct XMLFieldError: Error, Equatable, Sendable {
     package enum Reason: Equatable, Sendable {
-        case missing, empty, blank, duplicate, nested, decorated
+        case missing, empty, blank, duplicate, nested
+        /// The start tag has more than a plain name: this attribute, prefix or namespace.
+        case decorated(with: String)
     }
 
     package let name: String
@@ -90,7 +92,7 @@ package struct XMLFieldError: Error, Equatable, Sendable {
             case .blank: "has white space only; expected text, or an empty element"
             case .duplicate: "is there more than once"
             case .nested: "has elements inside; expected text"
-            case .decorated: "has an attribute, a prefix or a namespace; expected a plain name"
+            case .decorated(let decoration): "has \(decoration); expected a plain name"
             }
         return "<\(name)> \(what)"
     }

@@ -76,7 +76,7 @@ struct PlainDocument {
         else { return false }
         if depth > 0, !list[innermost].hasChildren { list[innermost].hasChildren = true }
         open[depth] = list.count
-        list.append(XMLElement(name: origin + begin..<origin + end, depth: depth, isDecorated: false))
+        list.append(XMLElement(name: origin + begin..<origin + end, depth: depth))
         depth += 1
         position = end + 1
         return true

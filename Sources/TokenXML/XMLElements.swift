@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TextEncodings
 
 /// The elements of a strictly read document in document order, the root first. There is always a root.
 ///
@@ -19,6 +20,14 @@ package final class XMLElements: Sendable {
 
     /// The local name of an element.
     package func name(of element: XMLElement) -> String { String(decoding: bytes[element.name], as: UTF8.self) }
+
+    /// What an element's start tag has beside a plain name, for people, such as `the attribute 'x'`; `nil` if nothing.
+    package func decoration(of element: XMLElement) -> String? {
+        element.decoration.map { decoration in
+            let name = String(decoding: bytes[decoration.name], as: UTF8.self)
+            return "the \(decoration.kind.rawValue) '\(printable(name, limit: XMLElement.Decoration.shownBytes))'"
+        }
+    }
 
     /// Whether `name` is the local name of an element.
     @inlinable
@@ -56,16 +65,30 @@ package struct XMLElement: Sendable {
     var text: Range<Int>
     /// The depth of the element: 0 for the root, 1 for its children.
     package let depth: Int
-    /// Whether the start tag has more than a plain name: an attribute, a prefix or a namespace.
-    package let isDecorated: Bool
+    /// What the start tag has beside a plain name; `nil` if nothing.
+    let decoration: Decoration?
+    package var isDecorated: Bool { decoration != nil }
     package internal(set) var hasChildren = false
     /// Whether the element's own text, before, between and after its children, is only white space.
     package internal(set) var isBlank = true
     /// Whether the element has no text, before its first child if it has any.
     package var isEmpty: Bool { text.isEmpty }
 
-    init(name: Range<Int>, depth: Int, isDecorated: Bool) {
-        (self.name, self.depth, self.isDecorated) = (name, depth, isDecorated)
+    /// An attribute, a prefix or a namespace of a start tag.
+    struct Decoration: Sendable {
+        enum Kind: String {
+            case attribute, prefix, namespace
+        }
+
+        static let shownBytes = 40
+
+        let kind: Kind
+        /// The beginning of its name, or of the namespace's.
+        let name: Range<Int>
+    }
+
+    init(name: Range<Int>, depth: Int, decoration: Decoration? = nil) {
+        (self.name, self.depth, self.decoration) = (name, depth, decoration)
         text = name.upperBound..<name.upperBound
     }
 

@@ -1,4 +1,5 @@
 internal import CLibXML2
+internal import Glibc
 
 /// Collects one document's elements from libxml2's SAX2 calls, and stops the parser at the first thing that is not
 /// accepted.
@@ -34,7 +35,11 @@ struct XMLEvents {
     /// The elements of a document that is complete.
     var elements: XMLElements { XMLElements(list, in: bytes[...]) }
 
-    mutating func begin(name: UnsafeBufferPointer<UInt8>, isPrefixed: Bool, attributes: Int, namespaces: Int) {
+    mutating func begin(
+        name: UnsafeBufferPointer<UInt8>,
+        decoration: (kind: XMLElement.Decoration.Kind, name: UnsafePointer<xmlChar>?)?,
+        attributes: Int, namespaces: Int
+    ) {
         self.attributes += attributes
         self.namespaces += namespaces
         guard open.count < StrictXMLReader.depthLimit else {
@@ -49,9 +54,14 @@ struct XMLEvents {
         guard self.namespaces <= StrictXMLReader.namespaceLimit else {
             return refuse(.tooManyNamespaces(limit: StrictXMLReader.namespaceLimit))
         }
-        let isDecorated = isPrefixed || attributes > 0 || namespaces > 0
         if let parent = open.last { list[parent].hasChildren = true }
-        list.append(XMLElement(name: append(name), depth: open.count, isDecorated: isDecorated))
+        let shown = decoration.map { decoration in
+            // One byte more than is shown, so that a name that goes on shows it.
+            let count = decoration.name.map { strnlen($0, XMLElement.Decoration.shownBytes + 1) } ?? 0
+            let name = append(UnsafeBufferPointer(start: decoration.name, count: count))
+            return XMLElement.Decoration(kind: decoration.kind, name: name)
+        }
+        list.append(XMLElement(name: append(name), depth: open.count, decoration: shown))
         open.append(list.count - 1)
     }
 
@@ -100,12 +110,18 @@ enum SAXHandlers {
     nonisolated(unsafe) static let table: xmlSAXHandler = {
         var handlers = xmlSAXHandler()
         handlers.initialized = XML_SAX2_MAGIC
-        handlers.startElementNs = { user, name, prefix, uri, namespaceCount, _, attributeCount, _, _ in
+        handlers.startElementNs = {
+            user, name, prefix, uri, namespaceCount, namespaces, attributeCount, _, attributes in
             guard let name else { return }
             let bytes = UnsafeBufferPointer(start: name, count: Int(xmlStrlen(name)))
+            let decoration: (XMLElement.Decoration.Kind, UnsafePointer<xmlChar>?)? =
+                if prefix != nil { (.prefix, prefix) } else if attributeCount > 0 { (.attribute, attributes?[0]) } else
+                {
+                    // Namespaces that a tag declares are pairs of a prefix and a name.
+                    uri != nil ? (.namespace, uri) : namespaceCount > 0 ? (.namespace, namespaces?[1]) : nil
+                }
             events(user)?.pointee.begin(
-                name: bytes, isPrefixed: prefix != nil || uri != nil,
-                attributes: Int(attributeCount), namespaces: Int(namespaceCount))
+                name: bytes, decoration: decoration, attributes: Int(attributeCount), namespaces: Int(namespaceCount))
         }
         handlers.endElementNs = { user, _, _, _ in events(user)?.pointee.end() }
         handlers.characters = { user, start, count in

@@ -32,7 +32,7 @@ extension EndToEnd {
             ),
             (
                 #"{"path": "/free", "open": true, "requestor": "MML"}"#,
-                ["routes[1]: is open, and names a requestor or resource"]
+                ["routes[1].requestor: is given, and the route is open"]
             ),
         ]
 

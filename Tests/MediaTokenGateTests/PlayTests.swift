@@ -357,7 +357,8 @@ struct PlayTests {
         }
         let (short, good) = (try directory.write("abc", to: "short"), directory.path + "/key")
         for (scope, file, problem) in [
-            ("/live", short, "key-file: \(short) has 3 digits"), ("/a/../b", good, "scope: is '/a/../b'"),
+            ("/live", short, "key-file: \(short) has 3 digits"),
+            ("/a/../b", good, "scope: is '/a/../b'; name 2 of the path is a step up"),
             ("/live%2e", good, "scope: is '/live%2e'"), ("/live;a", good, "scope: is '/live;a'"),
             ("/live/*", good, "scope: is '/live/*'"),
             ("/vod", good, "scope: is '/vod'; expected a path at or below /live"),

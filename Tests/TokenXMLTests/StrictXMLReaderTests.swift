@@ -53,6 +53,19 @@ struct StrictXMLReaderTests {
         let text = "<a><b c=''/><d xmlns:p='urn:x'><p:e/><f/></d><g xmlns='urn:x'><h/></g><i/></a>"
         #expect(
             try read(text).list.map(\.isDecorated) == [false, true, true, true, false, true, true, false])
+        let elements = try read(
+            "<a><b c='' p:d='' xmlns:p='urn:x'/><d xmlns:p='urn:x'><p:e/></d><g xmlns='urn:y'><h/></g></a>")
+        #expect(
+            elements.list.map { elements.decoration(of: $0) } == [
+                nil, "the attribute 'c'", "the namespace 'urn:x'", "the prefix 'p'", "the namespace 'urn:y'",
+                "the namespace 'urn:y'",
+            ])
+        for (shown, name) in [
+            (String(repeating: "c", count: 40) + "…", String(repeating: "c", count: 9000)), ("\u{E9}", "\u{E9}"),
+        ] {
+            let long = try read("<a \(name)=''/>")
+            #expect(long.decoration(of: long.root) == "the attribute '\(shown)'")
+        }
     }
 
     @Test("names are told apart by every byte")

@@ -5,7 +5,8 @@ package import TokenXML
 package enum ClaimsError: Error, Equatable, Sendable {
     case xml(XMLError)
     case unknownRoot(String)
-    case decoratedRoot
+    /// The root's start tag has more than a plain name: this attribute, prefix or namespace.
+    case decoratedRoot(with: String)
     case strayText
     case otherKind(TokenKind)
     case field(XMLFieldError)
@@ -20,7 +21,7 @@ package enum ClaimsError: Error, Equatable, Sendable {
         case .xml(let refusal): "the signed XML \(refusal.message)"
         case .unknownRoot(let name):
             "the signed XML is <\(printable(name, limit: 40))>; expected <authToken> or <shortAuthorizationToken>"
-        case .decoratedRoot: "the root element has an attribute, a prefix or a namespace; expected a plain name"
+        case .decoratedRoot(let decoration): "the root element has \(decoration); expected a plain name"
         case .strayText: "text between the fields of the token; expected elements only"
         case .otherKind(let kind): "this is \(kind.title); expected a short media token"
         case .field(let refusal):

@@ -9,7 +9,7 @@ package struct TokenElements: Sendable {
         let fields: FieldElements
         do { fields = try FieldElements(reading: payload, with: reader) } catch { throw .xml(error) }
         guard let kind = TokenKind(rootOf: fields) else { throw .unknownRoot(fields.rootName) }
-        guard !fields.root.isDecorated else { throw .decoratedRoot }
+        if let decoration = fields.elements.decoration(of: fields.root) { throw .decoratedRoot(with: decoration) }
         guard fields.root.isBlank else { throw .strayText }
         (self.kind, self.fields) = (kind, fields)
     }

@@ -26,6 +26,7 @@ package indirect enum EnvelopeError: Error, Equatable, Sendable {
     case denied(code: String?)
     /// Another tag follows so many characters of the signature.
     case otherTag(after: Int)
+    case cutTag(after: Int)
     case noSecondTag, noPayload, noSignature, secondSignature
     case signatureBase64(Base64Error)
 }
@@ -60,7 +61,8 @@ extension EnvelopeError {
             "no second <signatureInfo> within \(TokenEnvelope.longestSignature) characters behind the first, which is what the "
                 + "longest signature takes: the token is cut short or altered"
         case .otherTag(let count):
-            "no second <signatureInfo>: another tag, or a part of that one, follows \(count) characters of the signature"
+            "no second <signatureInfo>: another tag follows \(count) characters of the signature"
+        case .cutTag(let count): "the second <signatureInfo> is cut short after \(count) characters of the signature"
         case .noPayload: "nothing that is signed follows the second <signatureInfo>; expected <authToken>"
         case .noSignature: "no signature between the two <signatureInfo> tags: the token is unsigned"
         case .secondSignature: "a second signature follows the first; expected <authToken>"

@@ -11,8 +11,9 @@ enum PlayDocument {
         } catch {
             throw .document("a REST v1 <play>", .xml(error))
         }
-        guard fields.isRootNamed("play"), !fields.root.isDecorated else {
-            throw .document("XML", .unexpected("a root other than <play>"))
+        guard fields.isRootNamed("play") else { throw .document("XML", .unexpected("a root other than <play>")) }
+        if let decoration = fields.elements.decoration(of: fields.root) {
+            throw .document("XML", .unexpected("a <play> with \(decoration)"))
         }
         do { return Array(try fields.requiredText("serializedToken").utf8)[...] } catch { throw .documentField(error) }
     }

@@ -49,7 +49,9 @@ package final class TokenEnvelope: Sendable {
         guard let rest = text.dropping(Self.openingTag) else { throw .unrecognised(firstBytes: Array(text.prefix(4))) }
         guard let separator = Self.endOfSignature(in: rest) else { throw .noSecondTag }
         guard let payload = Self.dropTag(from: rest[separator...]) else {
-            throw .otherTag(after: separator - rest.startIndex)
+            let isCut = [Self.openingTag, Self.closingTag].contains { "\($0)".utf8.starts(with: rest[separator...]) }
+            let count = separator - rest.startIndex
+            throw isCut ? .cutTag(after: count) : .otherTag(after: count)
         }
         guard payload.first == UInt8(ascii: "<") else { throw .noPayload }
         guard Self.dropTag(from: payload) == nil else { throw .secondSignature }

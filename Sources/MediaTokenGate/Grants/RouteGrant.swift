@@ -66,11 +66,9 @@ package final class RouteGrant: Sendable {
                 "scope",
                 "is '\(printable(settings.scope))', with \(character); expected a path without escapes, *, ? and ;")
         }
-        guard let path = StreamPath(settings.scope) else {
-            throw GrantError(
-                "scope",
-                "is '\(printable(settings.scope))'; expected a path from / on that everybody reads alike, without . or .."
-            )
+        let path: StreamPath
+        do throws(StreamPathError) { path = try StreamPath(reading: settings.scope) } catch {
+            throw GrantError("scope", "is '\(printable(settings.scope))'; \(error)")
         }
         prefix = settings.scope.utf8.last == UInt8(ascii: "/") ? settings.scope : settings.scope + "/"
         let route = GrantRoute(prefix: prefix, hosts: hosts, delivery: settings.delivery)

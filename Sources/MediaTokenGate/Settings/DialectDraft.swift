@@ -21,11 +21,16 @@ struct DialectDraft: Sendable {
         ) { object, name, draft in
             guard let path = object.text(name) else { return }
             draft.path = path
-            let isOwn = path == "/v1" || path.hasPrefix("/v1/")
-            guard isOwn || path.contains("*") || (try? GateRoute.path(path)) == nil else { return }
-            object.refuse(
-                name,
-                "is '\(printable(path))'; expected a path from / on, without a query, and none of the gate's own /v1/…")
+            let problem: String
+            do throws(StreamPathError) {
+                _ = try GateRoute.path(path)
+                let isOwn = path == "/v1" || path.hasPrefix("/v1/")
+                guard isOwn || path.contains("*") else { return }
+                problem = isOwn ? "expected none of the gate's own /v1/…" : "expected a path without *"
+            } catch {
+                problem = "\(error)"
+            }
+            object.refuse(name, "is '\(printable(path))'; \(problem)")
         }.required,
         Setting(
             "method", "METHOD", .word(["GET", "POST"]), "Method with which apps ask", default: "POST", example: "POST"

@@ -103,10 +103,8 @@ struct RouteDraft: Sendable {
     /// Checks what depends on several settings, and makes the route.
     private func route(_ object: inout SettingsObject) -> GateRoute? {
         if isOpen {
-            if requestors != nil || resources != nil {
-                object.refuse(nil, "is open, and names a requestor or resource; expected one or the other")
-            }
-            for name in ["attempt-window", "allow-head", "allow-preflight", "grant"] where object.wasTaken(name) {
+            for name in ["requestor", "resource", "attempt-window", "allow-head", "allow-preflight", "grant"]
+            where object.wasTaken(name) {
                 object.refuse(name, "is given, and the route is open; expected one or the other")
             }
         } else {

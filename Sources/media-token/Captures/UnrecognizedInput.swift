@@ -40,9 +40,11 @@ struct UnrecognizedInput {
             return Self("it is a URL and no token", "give what the app got from there: nothing is fetched")
         }
         guard head.hasPrefix("-----BEGIN ") else { return nil }
-        return head.prefix(40).contains("PRIVATE KEY")
-            ? Self("it is a private key", "keep it secret, and give a media token")
-            : Self("it is a certificate or a public key", "give it with --key, and a media token here")
+        if head.prefix(40).contains("PRIVATE KEY") {
+            return Self("it is a private key", "keep it secret, and give a media token")
+        }
+        let what = head.prefix(40).contains("PUBLIC KEY") ? "a public key" : "a certificate"
+        return Self("it is \(what)", "give it with --key, and a media token here")
     }
 
     private static func json(_ text: ArraySlice<UInt8>) -> Self? {
