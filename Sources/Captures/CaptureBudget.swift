@@ -6,26 +6,43 @@ final class CaptureBudget {
     static let attempt = 1 << 13
     /// What the shortest capture may cost. A text of 128 KiB is rewritten in some two hundred ways.
     private static let least = 1 << 26
-    private static let most = 1 << 31
-    /// What each byte of a capture adds. Captures pack by 10 to 20, logs that repeat a line by 100.
+    /// What each byte of a capture adds, as far as it may be packed. Captures pack by 10 to 20, logs that repeat a line by 100.
     private static let perByte = 100
+    private static let mostPacked = 1 << 29
+    /// What each byte adds in any case: each layer of a capture that is not packed is smaller than the one around it.
+    private static let perPlainByte = 4
 
-    private(set) var allowed = least
+    private var read = 0
     private(set) var spent = 0
     /// Whether something was left out since it would have cost too much.
     private(set) var isExceeded = false
+    /// The first text that was left out, if its place is known.
+    private var leftOut: CaptureSearch.Place?
+    /// What ``CaptureRetry`` may cost in addition, which is the same for each capture: it reads a text many times, and an archive may
+    /// hold thousands of texts.
+    private(set) lazy var ofRetries: CaptureBudget = CaptureBudget()
 
+    var allowed: Int { Self.least + max(min(Self.perByte * read, Self.mostPacked), Self.perPlainByte * read) }
     private var left: Int { allowed - spent }
 
     /// Notes bytes of the capture that were read.
-    func add(read count: Int) { allowed = min(allowed + Self.perByte * count, Self.most) }
+    func add(read count: Int) { read += count }
+
+    /// Why not all of the capture was searched, and where that began; `nil` if it was.
+    var excess: String? {
+        guard isExceeded else { return nil }
+        let place = leftOut.map {
+            "; the first text left out is at line \(([String($0.line)] + $0.way).joined(separator: " › "))"
+        }
+        return "what is unpacked and decoded of it comes to more than \(allowed) bytes" + (place ?? "")
+    }
 
     /// Pays for as many bytes.
     ///
     /// - Returns: Whether so many were left. If not, they must not be made or searched.
-    func pay(_ count: Int) -> Bool {
+    func pay(_ count: Int, at place: CaptureSearch.Place? = nil) -> Bool {
         guard count <= left else {
-            isExceeded = true
+            (isExceeded, leftOut) = (true, leftOut ?? place)
             return false
         }
         spent += count

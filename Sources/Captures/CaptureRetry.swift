@@ -10,6 +10,7 @@ struct CaptureRetry {
     ///
     /// - Returns: What was found then; nothing if no token comes out.
     func findings(in text: ArraySlice<UInt8>, at place: CaptureSearch.Place) -> [Finding] {
+        guard budget.pay(text.count, at: place) else { return [] }
         // What a reader of documents leaves out, such as what tools add to a call, is there as it is.
         let asItIs = findings(searching: text, at: place)
         if asItIs.contains(where: \.isPlainToken) { return asItIs }
@@ -40,7 +41,7 @@ struct CaptureRetry {
         if found.contains(where: \.isPlainToken) { return found }
         var unwrapped: [(text: [UInt8], place: CaptureSearch.Place)] = []
         var dumped: [Finding] = []
-        for step in Self.steps {
+        for step in Self.steps where budget.pay(plain.count, at: place) {
             let inner = step.remove(plain[...])
             guard inner != plain else { continue }
             // Only the line breaks of the capture itself can be counted.

@@ -49,7 +49,7 @@ final class CaptureSearch {
 
     /// Searches a text of any form.
     func search(_ text: ArraySlice<UInt8>, at place: Place) {
-        guard depth < Self.depthLimit, budget.pay(text.count) else { return }
+        guard depth < Self.depthLimit, budget.pay(text.count, at: place) else { return }
         depth += 1
         defer { depth -= 1 }
         if var recoder = UTF16Recoder(beginning: text) {
@@ -131,19 +131,22 @@ final class CaptureSearch {
     /// - Returns: The position up to which the text was searched.
     @discardableResult
     func searchText(_ text: ArraySlice<UInt8>, from begin: Int, until end: Int, at place: Place) -> Int {
-        var (position, counted, place) = (begin, begin, place)
+        var (position, counted, used, place) = (begin, begin, text.startIndex, place)
         while let run = DigitRun.next(in: text, from: position, until: end) {
             place.line += place.lines.count(in: text, counted..<run.start)
             counted = run.start
-            position = max(run.end, peel(run, in: text, at: place))
+            let end = peel(run, in: text, after: used, at: place)
+            if end > run.end { used = end }
+            position = max(run.end, end)
         }
         return max(position, end)
     }
 
     /// Takes off what is around a token that may begin with `run`.
     ///
+    /// - Parameter used: the end of what was found before. No grant reaches back to it, as many that follow each other would.
     /// - Returns: The position up to which the text was used.
-    private func peel(_ run: DigitRun, in text: ArraySlice<UInt8>, at place: Place) -> Int {
+    private func peel(_ run: DigitRun, in text: ArraySlice<UInt8>, after used: Int, at place: Place) -> Int {
         switch run.kind(in: text) {
         case .marker(let marker):
             guard let bracket = OpeningBracket(before: marker, until: run.end, in: text) else { return run.end }
@@ -157,7 +160,7 @@ final class CaptureSearch {
             search(escape.decode(region)[...], at: named.inside(escape.rawValue))
             return region.endIndex
         case .grant:
-            let grant = GrantText(around: run, in: text)
+            let grant = GrantText(around: run, in: text[used...])
             let named = place.named(by: text, before: grant.range.lowerBound)
             add(.grant(String(decoding: text[grant.range], as: UTF8.self)), at: named)
             return grant.range.upperBound

@@ -20,11 +20,13 @@ struct Facts {
     /// The length of the longest value. No token is longer, so that none can be about such a value.
     private static let lengthLimit = 65_536
     private static let sizeLimit = 1 << 20
+    /// What a call has beyond this, such as a million headers, is left out.
+    private static let callLimit = 8 * sizeLimit
     private static let overhead = 64
 
     /// Keeps a value, if its name matters.
     mutating func add(_ value: [UInt8], _ name: String, in object: Object, at place: CaptureSearch.Place) {
-        guard Self.names.contains(name), value.count <= Self.lengthLimit else { return }
+        guard Self.names.contains(name), value.count <= Self.lengthLimit, size <= Self.callLimit else { return }
         let text = String(decoding: value, as: UTF8.self)
         if values[object] == nil { objects.append((object, place)) }
         values[object, default: [:]][name] = text
@@ -60,7 +62,8 @@ extension Facts.Object {
     /// The path of the object around this one, and the name of this one in it: `decisions[0]` and `token`.
     var splittingLastName: (object: Self, name: String) {
         let name = lastIndex { if case .name = $0 { true } else { false } } ?? startIndex
-        return (self[..<name], self[name...].path)
+        // No name that matters has more than one index behind it.
+        return (self[..<name], self[name...].count > 2 ? "" : self[name...].path)
     }
 
     /// The path of the object around this one.

@@ -32,18 +32,16 @@ struct GrantText {
         func holdsCookie(_ line: ArraySlice<UInt8>) -> Bool { line.firstRange(of: Array("CloudFront-".utf8)) != nil }
         var (begin, end) = (range.lowerBound, range.upperBound)
         while true {
+            guard text[end...].first.map(isBreak) == true else { break }
             let line = text[end...].prefix(limit).drop(while: isBreak).prefix { !isBreak($0) }
-            guard text[end...].first.map(isBreak) == true, holdsCookie(line), line.endIndex - begin < limit else {
-                break
-            }
+            guard holdsCookie(line), line.endIndex - begin < limit else { break }
             end = line.endIndex
         }
         while true {
+            guard text[..<begin].last.map(isBreak) == true else { break }
             let line = text[..<begin].suffix(limit).reversed().drop(while: isBreak).prefix { !isBreak($0) }
             let start = line.endIndex.base
-            guard text[..<begin].last.map(isBreak) == true, holdsCookie(text[start..<begin]), end - start < limit else {
-                break
-            }
+            guard holdsCookie(text[start..<begin]), end - start < limit else { break }
             begin = start
         }
         return begin..<end

@@ -21,7 +21,7 @@ final class Inflation {
     private(set) var packed: ArraySlice<UInt8>
     private let budget: CaptureBudget
     /// Whether more could have been unpacked, and would have cost too much.
-    private(set) var isCut = false
+    private(set) var isCut: Bool
 
     /// - Parameters:
     ///   - packed: the first packed bytes.
@@ -34,9 +34,9 @@ final class Inflation {
         (self.packed, self.isRaw, self.budget, self.read) = (packed, isRaw, budget, read)
         stream.initialize(to: z_stream())
         let window = isRaw ? -MAX_WBITS : MAX_WBITS + 32
+        isCut = !budget.pay(CaptureBudget.attempt)
         isOpen =
-            budget.pay(CaptureBudget.attempt)
-            && inflateInit2_(stream, window, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
+            !isCut && inflateInit2_(stream, window, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
     }
 
     deinit {

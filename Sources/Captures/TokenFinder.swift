@@ -66,9 +66,10 @@ package struct TokenFinder {
             return bytes
         }
         search(next, inside: [], budget, use)
-        guard budget.isExceeded else { return }
-        let excess = "what is packed or encoded in it comes to more than \(budget.allowed) bytes"
-        use(.unread("not all of it was searched: \(excess)"))
+        if let excess = budget.excess { use(.unread("not all of it was searched: \(excess)")) }
+        if let excess = budget.ofRetries.excess {
+            use(.unread("not all of it was searched for tokens in dumps and wrapped lines: \(excess)"))
+        }
     }
 
     private func search(
@@ -89,7 +90,7 @@ package struct TokenFinder {
         }
         searchOnce(reader, at: place, budget, take)
         if !isFound, let kept = reader.kept {
-            let retry = CaptureRetry(budget: budget)
+            let retry = CaptureRetry(budget: budget.ofRetries)
             waiting = Self.parts(waiting, with: retry.findings(in: kept[...], at: place))
         }
         waiting.forEach(use)

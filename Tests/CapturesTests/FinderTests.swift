@@ -206,7 +206,7 @@ import Testing
     func withoutEnd(command: String) throws {
         let capture = try Program("sh").succeed(["-c", command + " | base64 -w0"])
         let reasons = unread(in: Array(try #require(Data(base64Encoded: capture))))
-        #expect(reasons.last?.hasPrefix("not all of it was searched: ") == true, "\(reasons.suffix(3))")
+        #expect(reasons.last?.hasPrefix("not all of it was searched") == true, "\(reasons.suffix(3))")
     }
 
     @Test("what a budget allows grows with what was read, up to a limit, and no price is paid twice")
@@ -216,8 +216,44 @@ import Testing
         #expect(budget.pay(least) && !budget.pay(1) && budget.isExceeded && budget.spent == least)
         budget.add(read: 10)
         #expect(budget.allowed == least + 1000 && budget.pay(1000) && !budget.pay(1))
+        budget.add(read: 1 << 24)
+        #expect(budget.allowed == least + 1 << 29)
         budget.add(read: 1 << 40)
-        #expect(budget.allowed == 1 << 31)
+        #expect(budget.allowed > 1 << 42, "a capture that is not packed may be of any length")
+        #expect(budget.ofRetries.allowed == least)
+    }
+
+    @Test("what was left out says where it began")
+    func excess() {
+        let budget = CaptureBudget()
+        #expect(budget.excess == nil)
+        for line in [7, 9] {
+            #expect(!budget.pay(.max, at: CaptureSearch.Place(way: ["HAR", "entry 2"], line: line)))
+        }
+        #expect(budget.excess?.hasSuffix("; the first text left out is at line 7 › HAR › entry 2") == true)
+        #expect(!budget.ofRetries.pay(.max) && budget.ofRetries.excess?.hasSuffix(" bytes") == true)
+    }
+
+    @Test("no part of a capture is in two grants, whose length would grow with its square")
+    func overlappingGrants() {
+        for line in ["CloudFront-Key-Pair-Id=\"\n", "CloudFront-Key-Pair-Id=a;b\"\n", "&Key-Pair-Id=\"a"] {
+            let capture = Array(String(repeating: line, count: 2000).utf8)
+            var length = 0
+            TokenFinder().search(capture) { part in
+                for case .grant(let text) in part.findings.map(\.content) { length += text.utf8.count }
+            }
+            #expect(length > 0 && length <= capture.count, "\(line)")
+        }
+    }
+
+    @Test("a value in many arrays takes not many times as long as another")
+    func nestedArrays() {
+        func time(depth: Int) -> Duration {
+            let capture = String(repeating: "[", count: depth) + String(repeating: "1,", count: 20_000)
+            return Program.processorTime { TokenFinder().search(Array(capture.utf8)) { _ in } }
+        }
+        let (flat, nested) = (time(depth: 1), time(depth: 60))
+        #expect(nested < flat * 8, "\(nested) and \(flat)")
     }
 
     @Test("of many grants, each is found once, with the name of its parameter or without")

@@ -47,14 +47,14 @@ package final class Daemon {
         LeftOver.processes.remove(process.processIdentifier)
     }
 
-    /// Waits until `isReady`; a program that ends before, or is not ready in half a minute (longer under a sanitizer), is an
-    /// error with what it printed.
+    /// Waits until `isReady`; a program that ends before, or is not ready in ``Program/patience``, is an error with what it printed.
     package func wait(until isReady: () throws -> Bool) throws {
-        let patience = ContinuousClock.now + .seconds(30 * Program.slowness)
-        while process.isRunning, ContinuousClock.now < patience {
-            if try isReady() { return }
-            usleep(20_000)
+        var hasEnded = false
+        let isOver = try Program.wait {
+            hasEnded = !process.isRunning
+            return try hasEnded || isReady()
         }
+        if isOver, !hasEnded { return }
         let printed = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
         throw Program.Failure(description: "\(process.arguments ?? []) is not ready: \(printed.suffix(500))")
     }

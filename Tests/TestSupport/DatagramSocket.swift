@@ -15,7 +15,7 @@ package final class DatagramSocket {
             }
         }
         guard isBound else { throw Program.Failure(description: "cannot bind \(path): errno \(errno)") }
-        var patience = timeval(tv_sec: 30, tv_usec: 0)
+        var patience = timeval(tv_sec: Int(Program.patience.components.seconds), tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
 

@@ -1,4 +1,5 @@
 package import Foundation
+import Glibc
 
 /// Runs a program to its end.
 package struct Program {
@@ -31,6 +32,32 @@ package struct Program {
     package static let isSanitized = ProcessInfo.processInfo.environment["ASAN_OPTIONS"] != nil
     /// How many times as long something may take.
     package static let slowness = isSanitized ? 8 : 1
+    /// How long tests wait for an event. Only a fault takes so long, however busy the machine is.
+    package static let patience = Duration.seconds(60 * slowness)
+
+    /// Waits until `holds`, for as long as ``patience`` at most.
+    ///
+    /// - Returns: Whether it holds.
+    package static func wait(until holds: () throws -> Bool) rethrows -> Bool {
+        let end = ContinuousClock.now + patience
+        while try !holds() {
+            guard ContinuousClock.now < end else { return false }
+            usleep(20_000)
+        }
+        return true
+    }
+
+    /// The processor time that `body` takes of this thread, in which the machine's other work does not count.
+    package static func processorTime(_ body: () throws -> Void) rethrows -> Duration {
+        func now() -> Duration {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+        }
+        let begin = now()
+        try body()
+        return now() - begin
+    }
 
     package static let mediaToken = beside("media-token")
     package static let sandbox = beside("media-token-sandbox")

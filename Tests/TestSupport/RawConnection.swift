@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 
 /// A TCP connection to the loopback, byte by byte: for peers that behave, and for those that do not.
@@ -18,7 +19,7 @@ package final class RawConnection {
             }
         }
         guard isConnected else { throw Program.Failure(description: "cannot connect to port \(port): errno \(errno)") }
-        var patience = timeval(tv_sec: 30, tv_usec: 0)
+        var patience = timeval(tv_sec: Int(Program.patience.components.seconds), tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         var on: Int32 = 1
         setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
@@ -68,9 +69,24 @@ package final class RawConnection {
     }
 
     /// Whether the peer ends the connection, without another answer.
-    package func isClosed(withinMilliseconds patience: Int32) -> Bool {
+    ///
+    /// - Parameter milliseconds: how long that is waited for; as long as for any event without it.
+    package func isClosed(withinMilliseconds milliseconds: Int32? = nil) -> Bool {
         var wanted = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        let patience = milliseconds ?? Int32(Program.patience / .milliseconds(1))
         return received.isEmpty && poll(&wanted, 1, patience) == 1 && !receive()
+    }
+
+    /// Whether something was sent to a server on the loopback that the server has not received yet.
+    package static func hasUnreadBytes(port: Int) throws -> Bool {
+        let place = String(format: "0100007F:%04X", port)
+        // The kernel gives such a file in pieces, and `String(contentsOfFile:)` would take only the first.
+        let table = try FileHandle(forReadingFrom: URL(filePath: "/proc/net/tcp")).readToEnd() ?? Data()
+        let connections = String(decoding: table, as: UTF8.self).split(separator: "\n")
+        return connections.contains { line in
+            let fields = line.split(separator: " ")
+            return fields[1] == place && fields[3] == "01" && !fields[4].hasSuffix(":00000000")
+        }
     }
 
     private func receive() -> Bool {

@@ -116,14 +116,10 @@ package final class RedisCluster {
         servers[0].url + "?cluster=true" + (authority.map { "&tls-ca=\($0.file)" } ?? "")
     }
 
-    /// Waits until all servers are up and say that all slots are served and all replicas in step; half a minute at the most.
+    /// Waits until all servers are up and say that all slots are served and all replicas in step.
     package func waitUntilComplete() throws {
-        let patience = ContinuousClock.now + .seconds(30)
-        while try !servers.allSatisfy({ try $0.isComplete }) {
-            guard ContinuousClock.now < patience else {
-                throw Program.Failure(description: "the cluster is not complete")
-            }
-            usleep(50_000)
+        guard try Program.wait(until: { try servers.allSatisfy { try $0.isComplete } }) else {
+            throw Program.Failure(description: "the cluster is not complete")
         }
     }
 
