@@ -153,7 +153,7 @@ struct BenchCommandTests {
     func interrupted() throws {
         let command = [Program.mediaToken.executable, "bench", "verify", "--count", "20", "--seconds", "600", "--json"]
         let outcome = try Program("timeout").run(
-            ["--preserve-status", "--foreground", "--signal", "INT", "3"] + command)
+            ["--preserve-status", "--foreground", "--signal", "INT", "10"] + command)
         #expect(outcome.status == 0)
         let figures = try JSONDecoder().decode(Figures.self, from: Data(outcome.output.utf8))
         #expect(figures.verifications > 0)

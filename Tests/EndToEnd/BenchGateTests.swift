@@ -54,13 +54,12 @@ extension EndToEnd {
             let gate = try GateProcess(in: place, GatePlace.strict)
             let tokens = try place.directory.write(try place.tokens(400).joined(separator: "\n"), to: "tokens")
             // For a second in the midst of four.
-            gate.signal(SIGSTOP, afterMilliseconds: 2000)
-            gate.signal(SIGCONT, afterMilliseconds: 3000)
+            gate.signal(SIGSTOP, SIGCONT, afterAccepting: 150, pauseMilliseconds: 1000)
             let options = ["--tokens", tokens, "--rate", "100", "--seconds", "10"]
             let (status, figures) = try bench(gate, options + ["--connections", "4"])
             #expect(status == 0)
             #expect(figures.answers == 400)
-            #expect((3.9...6).contains(figures.seconds))
+            #expect(figures.seconds >= 3.9)
             // The hundred that were due meanwhile waited, not just the four that were on their way.
             #expect(figures.latencyNanoseconds["p90", default: 0] > 300_000_000)
             gate.end()
@@ -70,8 +69,8 @@ extension EndToEnd {
         func stallAtTheEnd() throws {
             let gate = try GateProcess(in: place, GatePlace.strict)
             let tokens = try place.directory.write(try place.tokens(400).joined(separator: "\n"), to: "tokens")
-            gate.signal(SIGSTOP, afterMilliseconds: 1500)
-            gate.signal(SIGCONT, afterMilliseconds: 4000)
+            // The run ends while it stands.
+            gate.signal(SIGSTOP, SIGCONT, afterAccepting: 100, pauseMilliseconds: 3000)
             let options = ["--tokens", tokens, "--rate", "100", "--seconds", "3", "--connections", "4"]
             let (status, figures) = try bench(gate, options)
             #expect(status == 1)
@@ -91,7 +90,7 @@ extension EndToEnd {
             #expect(unknown.status == 2)
             #expect(unknown.errors.contains("256.1.1.1: "))
             let gate = try GateProcess(in: place, GatePlace.strict)
-            gate.signal(SIGKILL, afterMilliseconds: 2500)
+            gate.signal(SIGKILL, afterAccepting: 100)
             let (status, figures) = try bench(gate, options.dropLast(2) + ["--count", "400", "--rate", "100"])
             #expect(status == 1)
             #expect(figures.unanswered > 0)
@@ -185,12 +184,12 @@ extension EndToEnd {
             let gate = try GateProcess(in: place, GatePlace.strict)
             let begin = ContinuousClock.now
             let (status, figures) = try bench(
-                gate, ["--signing-key", signingKey, "--rate", "300", "--seconds", "3", "--count", "10"])
+                gate, ["--signing-key", signingKey, "--rate", "100", "--seconds", "3", "--count", "10"])
             #expect(status == 0)
-            #expect(figures.codes == ["VALID_TOKEN": 900])
-            #expect((2.99...4).contains(figures.seconds))
+            #expect(figures.codes == ["VALID_TOKEN": 300])
+            #expect(figures.seconds >= 2.99)
             #expect(figures.tokensRanOutAfterSeconds == nil && figures.shortage == nil)
-            #expect(ContinuousClock.now - begin < .seconds(15))
+            #expect(ContinuousClock.now - begin < Program.patience)
             gate.end()
         }
 

@@ -46,6 +46,21 @@ final class GateProcess {
         daemon.signal(number, afterMilliseconds: milliseconds)
     }
 
+    /// Once it has logged so many accepted tokens, sends the signals, from a thread of its own and with a pause between them.
+    func signal(_ numbers: Int32..., afterAccepting count: Int, pauseMilliseconds pause: UInt32 = 0) {
+        let (log, identifier) = (log, daemon.identifier)
+        Thread.detachNewThread {
+            _ = try? Program.wait {
+                try String(contentsOfFile: log, encoding: .utf8).components(separatedBy: "\"VALID_TOKEN\"").count
+                    > count
+            }
+            for number in numbers {
+                kill(identifier, number)
+                usleep(pause * 1000)
+            }
+        }
+    }
+
     /// What `curl` gets of a path at `place`, and what it says where it gets nothing.
     static func fetch(_ place: String, _ options: [String] = []) throws -> (code: String, error: String) {
         let outcome = try Program("curl").run(
@@ -67,6 +82,16 @@ final class GateProcess {
     /// The user who may read the process's memory.
     func memoryOwner() throws -> Int? {
         try FileManager.default.attributesOfItem(atPath: "/proc/\(daemon.identifier)/mem")[.ownerAccountID] as? Int
+    }
+
+    /// The processor time that all its threads have taken, which other work of the machine does not lengthen.
+    func processorTime() throws -> Duration {
+        let threads = "/proc/\(daemon.identifier)/task"
+        return try FileManager.default.contentsOfDirectory(atPath: threads).reduce(.zero) { time, thread in
+            let times = try String(contentsOfFile: "\(threads)/\(thread)/schedstat", encoding: .utf8).split(
+                separator: " ")
+            return time + .nanoseconds(Int64(times[0]) ?? 0)
+        }
     }
 
     func residentMegabytes() throws -> Int {

@@ -36,7 +36,7 @@ extension EndToEnd {
             for name in ["first", "second"] { try makeCertificate(name) }
             try install("first")
             let port = try FreePort.take(1)[0]
-            let options = GatePlace.strict + tls + ["--listen", "tls:127.0.0.1:\(port)", "--arrival-timeout", "1"]
+            let options = GatePlace.strict + tls + ["--listen", "tls:127.0.0.1:\(port)", "--arrival-timeout", "5"]
             let gate = try GateProcess(in: place, options)
             let token = try place.directory.write(try place.tokens(1)[0], to: "token")
             let url = "https://127.0.0.1:\(port)/v1/verify?requestor=MML&resource=TNT"
@@ -48,10 +48,7 @@ extension EndToEnd {
             #expect(try GateProcess.fetch(url, post + ["--tlsv1.0", "--tls-max", "1.1"]).code == "000")
             #expect(try GateProcess.fetch("http://127.0.0.1:\(port)/").code == "000")
             // Who begins no handshake is not waited for.
-            let silent = try RawConnection(port: port)
-            let start = ContinuousClock.now
-            #expect(silent.answer() == nil)
-            #expect(ContinuousClock.now - start < .seconds(4))
+            #expect(try RawConnection(port: port).isClosed())
 
             try install("second")
             gate.signal(SIGHUP)

@@ -18,13 +18,13 @@ final class Listener {
         }
         guard isBound else { throw Program.Failure(description: "no port: errno \(errno)") }
         port = UInt16(bigEndian: address.sin_port)
-        var patience = timeval(tv_sec: 10, tv_usec: 0)
+        var patience = timeval(tv_sec: Int(Program.patience.components.seconds), tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
 
     deinit { close(socket) }
 
-    /// The next connection; fails if none comes within ten seconds.
+    /// The next connection; fails if none comes.
     func accept() throws -> Int32 {
         let connection = Glibc.accept(socket, nil, nil)
         guard connection >= 0 else { throw Program.Failure(description: "no connection: errno \(errno)") }

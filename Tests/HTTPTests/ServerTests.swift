@@ -74,9 +74,7 @@ struct ServerTests {
             #expect(answer?.status == 200 && answer?.headers.contains("Connection: close") == true)
         }
         connections = []
-        let patience = ContinuousClock.now + .seconds(30 * Program.slowness)
-        while !stop.isFinished, ContinuousClock.now < patience { usleep(1000) }
-        #expect(stop.isFinished)
+        #expect(Program.wait { stop.isFinished })
     }
 
     @Test("a listener accepts all that have connected before it is closed, and lets nobody begin to connect")

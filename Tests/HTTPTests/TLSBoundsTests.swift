@@ -92,7 +92,7 @@ struct TLSBoundsTests {
         let server = try TLSPeer(try listener.accept(), version: version, showing: certificate)
         while !server.advance() { loop.turn(waits: false) }
         server.write("x")
-        let (patience, timer) = (ContinuousClock.now + .seconds(30), Ticking(loop))
+        let (patience, timer) = (ContinuousClock.now + Program.patience, Ticking(loop))
         loop.run { received == [UInt8(ascii: "x")] || .now > patience }
         if isRenegotiating { server.renegotiate() } else { for _ in 0..<40 { server.updateKeys() } }
         loop.run { ending != nil || .now > patience }

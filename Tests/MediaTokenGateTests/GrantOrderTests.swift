@@ -174,15 +174,18 @@ struct GrantOrderTests {
     @Test("no grant is made after signing was stopped")
     func stopped() {
         let signing = GrantSigning(mostThreads: 1)
-        let (started, made) = (Semaphore(), Guarded(0))
+        let (started, queued, made) = (Semaphore(), Semaphore(), Guarded(0))
         #expect(
             signing.perform {
                 started.signal()
+                queued.wait()
+                // Some time for the stop, which this job holds up.
                 usleep(50_000)
                 made.withLock { $0 += 1 }
             })
         started.wait()
         for isRetry in [true, false] { #expect(signing.perform(isRetry: isRetry) { made.withLock { $0 += 10 } }) }
+        queued.signal()
         signing.stop()
         #expect(made.withLock { $0 } == 1)
         usleep(50_000)

@@ -246,15 +246,16 @@ struct CommonAccessTokenTests {
         let countless = [0x9B, 0xBB, 0x7B, 0x5B].flatMap { head in
             [0xFF, 0x80, 0x7F].map { [0xD8, 61, 0xD1, head, $0] + [UInt8](repeating: 0xFF, count: 7) + [0] }
         }
-        let begin = ContinuousClock.now
-        for bytes in [
-            gigabytes, nested, endless, [0xD8, 61, 0xD1], [0xD8, 61, 0xD1, 0xFF],
-            [0xD8, 61, 0xD1, 0x84, 0x43, 0xA1, 1, 5],
-        ] + countless {
-            let why = refusal(bytes).map { "\($0)" } ?? ""
-            #expect(why.contains(": its CBOR has ") && why.contains(" at byte "), "\(bytes.prefix(16)): \(why)")
+        let time = Program.processorTime {
+            for bytes in [
+                gigabytes, nested, endless, [0xD8, 61, 0xD1], [0xD8, 61, 0xD1, 0xFF],
+                [0xD8, 61, 0xD1, 0x84, 0x43, 0xA1, 1, 5],
+            ] + countless {
+                let why = refusal(bytes).map { "\($0)" } ?? ""
+                #expect(why.contains(": its CBOR has ") && why.contains(" at byte "), "\(bytes.prefix(16)): \(why)")
+            }
         }
-        #expect(ContinuousClock.now - begin < .milliseconds(100 * Program.slowness))
+        #expect(time < .milliseconds(100 * Program.slowness))
         // COSE_Mac0 without the tag of a CWT; another algorithm; two keys of one name in a map.
         for (bytes, part) in [
             ([], "begins with h''"), ([0xD8, 61], "begins with h'd83d'"),

@@ -1,5 +1,6 @@
 import EventLoops
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("Event loop")
@@ -47,7 +48,7 @@ struct EventLoopTests {
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &second) == 0)
         defer { for socket in first + second { close(socket) } }
         var (watch, wasCalled, isLate) = (SocketWatch?.none, false, false)
-        let patience = loop.timer(afterMilliseconds: 2000) { isLate = true }
+        let patience = loop.timer(afterMilliseconds: Int(Program.patience / .milliseconds(1))) { isLate = true }
         watch = SocketWatch(loop, first[0]) { _ in
             watch = nil
             // Closes the first socket, and gives its number to the second in the same moment.

@@ -195,13 +195,16 @@ extension ReplayStoreTests {
             defer { Glibc.close(directory) }
             #expect(flock(directory, LOCK_EX) == 0)
             let opening = Guarded<Result<LMDBReplayStore, any Error>?>(nil)
+            let begun = Semaphore()
             let thread = ServiceThread { [path] in
+                let now = Timestamp.now
+                begun.signal()
                 let opened = Result {
-                    try LMDBReplayStore(path: path, configuration: .init(clockSkew: .zero), at: .now)
+                    try LMDBReplayStore(path: path, configuration: .init(clockSkew: .zero), at: now)
                 }
                 opening.withLock { $0 = opened }
             }
-            usleep(500_000)
+            begun.wait()
             let used = ReplayRace.claim(1, at: .now)
             #expect(try store.claim(used, at: .now) == .first)
             try shell("rm replays/store")

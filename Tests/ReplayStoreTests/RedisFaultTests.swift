@@ -10,35 +10,31 @@ extension ReplayStoreTests {
     struct RedisFaultTests {
         private let clock = RedisClock()
 
-        /// Claims new keys until one is first, for a second; longer under a sanitizer.
-        private func servesWithinASecond(
-            _ store: RedisReplayStore, from number: UInt64, at time: Timestamp? = nil
-        ) -> Bool {
-            let patience = ContinuousClock.now + .seconds(Program.slowness)
+        /// Claims new keys until one is first.
+        private func servesAgain(_ store: RedisReplayStore, from number: UInt64, at time: Timestamp? = nil) -> Bool {
             var number = number
             let time = time ?? clock.now
-            while ContinuousClock.now < patience {
-                // Issued after a fence that is set now.
-                if (try? store.claim(clock.claim(number, issued: time.moved(6000)), at: time)) == .first { return true }
+            return Program.wait {
                 number += 1
-                usleep(10_000)
+                // Issued after a fence that is set now.
+                return (try? store.claim(clock.claim(number, issued: time.moved(6000)), at: time)) == .first
             }
-            return false
         }
 
-        private static let deadline = 250 * Program.slowness
+        /// Long enough for all that a server in good order does, on a busy machine too.
+        private static let deadline = 2000 * Program.slowness
 
-        /// The error of a claim, and that it came within the deadline; the rest of a second is left to a busy machine.
+        /// The error of a claim, and that it came by its deadline; as much is left to a busy machine.
         private func refusal(_ store: RedisReplayStore, _ number: UInt64) throws -> String {
             var text = ""
             let time = ContinuousClock().measure {
                 text = clock.message { _ = try store.claim(clock.claim(number), at: clock.now) }
             }
-            #expect(time < .seconds(Program.slowness), "\(time)")
+            #expect(time < .milliseconds(Self.deadline) + Program.patience, "\(time)")
             return text
         }
 
-        @Test("out of reach it cannot tell, at once, and serves again when the server is back")
+        @Test("out of reach it cannot tell, and serves again when the server is back")
         func gone() throws {
             let server = try RedisServer(["--appendonly", "yes", "--appendfsync", "always"])
             let store = try clock.open(server.url, timeoutMilliseconds: Self.deadline)
@@ -49,7 +45,7 @@ extension ReplayStoreTests {
                 #expect(text.contains("unavailable") && text.contains(server.url), "\(text)")
             }
             try server.start()
-            #expect(servesWithinASecond(store, from: 100))
+            #expect(servesAgain(store, from: 100))
             #expect(try store.claim(clock.claim(1), at: clock.now) == .alreadyUsed)
         }
 
@@ -96,7 +92,7 @@ extension ReplayStoreTests {
             #expect(try refusal(store, 2).contains("did not answer within \(Self.deadline) ms"))
             for number in 3..<12 as Range<UInt64> { #expect(try refusal(store, number).contains("unavailable")) }
             server.signal(SIGCONT)
-            #expect(servesWithinASecond(store, from: 100))
+            #expect(servesAgain(store, from: 100))
             // It was in the server's socket when its caller was refused, and counts as used now.
             #expect(try store.claim(clock.claim(2), at: clock.now) == .alreadyUsed)
             #expect(try store.claim(clock.claim(1), at: clock.now) == .alreadyUsed)
@@ -107,7 +103,8 @@ extension ReplayStoreTests {
             let server = try RedisServer()
             let loop = try EventLoop()
             _ = try clock.open(server.url)
-            let client = RedisReplayClient(try RedisConfiguration.exact(server.url), on: loop)
+            let client = RedisReplayClient(
+                try RedisConfiguration.exact("\(server.url)?timeout=\(Self.deadline)"), on: loop)
             var answers: [Result<ReplayAnswer, ReplayStoreError>] = []
             client.claim([clock.claim(0)], at: clock.now) { answers += $0 }
             loop.run { answers.count == 1 }
@@ -120,7 +117,7 @@ extension ReplayStoreTests {
                 loop.run { answers.count == 501 }
             }
             #expect(answers.dropFirst().allSatisfy { (try? $0.get()) == nil })
-            #expect(time < .seconds(Program.slowness), "\(time)")
+            #expect(time < .milliseconds(Self.deadline) + Program.patience, "\(time)")
             server.signal(SIGCONT)
         }
 
@@ -146,7 +143,7 @@ extension ReplayStoreTests {
             #expect(try store.claim(clock.claim(0), at: clock.now) == .alreadyUsed)
         }
 
-        @Test("while it loads its data it cannot tell, and serves within a second after")
+        @Test("while it loads its data it cannot tell, and serves again after")
         func loading() throws {
             let slow = [
                 "--appendonly", "yes", "--appendfsync", "always", "--key-load-delay", "300",
@@ -170,7 +167,7 @@ extension ReplayStoreTests {
                 usleep(10_000)
             }
             #expect(refusals.contains { $0.contains("is loading its data") }, "\(Set(refusals))")
-            #expect(servesWithinASecond(store, from: 200_000))
+            #expect(servesAgain(store, from: 200_000))
             let again = patient.claim(group, at: clock.now)
             #expect(again.allSatisfy { (try? $0.get()) == .alreadyUsed }, "\(again[0]), \(again[4999])")
         }
@@ -253,7 +250,7 @@ extension ReplayStoreTests {
                 }
                 server.end(SIGKILL)
                 try server.start()
-                #expect(servesWithinASecond(store, from: (UInt64(round) + 1) << 32, at: time))
+                #expect(servesAgain(store, from: (UInt64(round) + 1) << 32, at: time))
                 for answer in store.claim(accepted, at: time) {
                     switch try answer.get() {
                     case .first: twice += 1

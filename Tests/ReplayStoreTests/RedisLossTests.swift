@@ -97,7 +97,8 @@ extension ReplayStoreTests {
                 try server.cli("config", "resetstat")
             }
             try evictNoMore(server)
-            let store = kind.isNew ? RedisReplayStore(try RedisConfiguration.exact(server.url)) : before
+            let store =
+                kind.isNew ? RedisReplayStore(try RedisConfiguration.exact(server.url + "?timeout=20000")) : before
             for _ in 0..<2 {
                 let again = claim(claims, store)
                 let refused = again.count { $0?.isFenced(from: clock.now) == true }
@@ -291,8 +292,8 @@ extension ReplayStoreTests {
             // Without CONFIG nothing is known of the file.
             #expect(try server.cli("get", "media-token:{00}:since").contains(" volatile "))
             try server.cli("acl", "setuser", "gate", "-info")
-            for stated in ["", "?eviction=none"] {
-                let other = RedisReplayStore(try RedisConfiguration.exact(url + stated))
+            for stated in ["", "&eviction=none"] {
+                let other = RedisReplayStore(try RedisConfiguration.exact(url + "?timeout=20000" + stated))
                 #expect(clock.message { try other.open(at: clock.now) }.contains("NOPERM"))
             }
             let text = clock.message { _ = try store.claim(clock.claim(2), at: clock.now) }

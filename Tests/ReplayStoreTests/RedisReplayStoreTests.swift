@@ -19,7 +19,7 @@ struct RedisClock {
     }
 
     /// A store that begins before what is claimed in it. Patient, unless its deadline is what a test is about.
-    func open(_ url: String, timeoutMilliseconds: Int = 5000) throws -> RedisReplayStore {
+    func open(_ url: String, timeoutMilliseconds: Int = 20_000) throws -> RedisReplayStore {
         var configuration = try RedisConfiguration.exact(url)
         configuration.timeout = .milliseconds(timeoutMilliseconds)
         let cache = RedisReplayStore(configuration)
@@ -39,10 +39,11 @@ struct RedisClock {
 }
 
 extension ReplayAnswer {
-    /// Whether it is the refusal of a store that began at `time`, or as long after as its caller may have waited.
+    /// Whether it is the refusal of a store that began at `time`, or as long after as its caller may have waited. The times of
+    /// one test are ten seconds apart.
     func isFenced(from time: Timestamp) -> Bool {
         if case .predatesStore(let since) = self {
-            (0...1000).contains(since.milliseconds - time.milliseconds)
+            (0..<10_000).contains(since.milliseconds - time.milliseconds)
         } else {
             false
         }
@@ -102,7 +103,7 @@ extension ReplayStoreTests {
         @Test("a new store is fenced, and so is one that was emptied while it is in use")
         func emptied() throws {
             let server = try RedisServer()
-            let store = RedisReplayStore(try RedisConfiguration.exact(server.url))
+            let store = RedisReplayStore(try RedisConfiguration.exact(server.url + "?timeout=20000"))
             try store.open(at: clock.now)
             let answer = try store.claim(clock.claim(1), at: clock.now)
             #expect(answer.isFenced(from: clock.now))
@@ -120,7 +121,7 @@ extension ReplayStoreTests {
         @Test("the fence is put later by the clock skew")
         func skewedFence() throws {
             let server = try RedisServer()
-            var configuration = try RedisConfiguration.exact(server.url)
+            var configuration = try RedisConfiguration.exact(server.url + "?timeout=20000")
             configuration.clockSkew = .seconds(30)
             let store = RedisReplayStore(configuration)
             #expect(try store.claim(clock.claim(1), at: clock.now).isFenced(from: clock.later(30_000)))
@@ -139,7 +140,7 @@ extension ReplayStoreTests {
         @Test("who comes with a slow clock does not vouch for a time before the store")
         func slowClock() throws {
             let server = try RedisServer()
-            let store = RedisReplayStore(try RedisConfiguration.exact(server.url))
+            let store = RedisReplayStore(try RedisConfiguration.exact(server.url + "?timeout=20000"))
             let used = clock.claim(1, issued: .now)
             try server.cli("flushall")
             try store.open(at: Timestamp.now.moved(-290_000))
@@ -177,7 +178,7 @@ extension ReplayStoreTests {
                 (":wrong@", "WRONGPASS"),
                 ("reader:right@", "NOPERM"),
             ] {
-                let store = RedisReplayStore(try RedisConfiguration.exact("redis://\(login)\(host)"))
+                let store = RedisReplayStore(try RedisConfiguration.exact("redis://\(login)\(host)?timeout=20000"))
                 let text = clock.message { _ = try store.claim(clock.claim(9), at: clock.now) }
                 #expect(text.contains(expected) && text.contains(host) && !text.contains("wrong@"), "\(login): \(text)")
             }
@@ -206,7 +207,7 @@ extension ReplayStoreTests {
         func replicas() throws {
             let primary = try RedisServer(["--repl-diskless-sync-delay", "0"])
             let url = primary.url + "?wait=1"
-            let store = try clock.open(url)
+            let store = try clock.open(url, timeoutMilliseconds: 5000)
             let text = clock.message { _ = try store.claim(clock.claim(1), at: clock.now) }
             #expect(text.contains("0 of 1 replicas"), "\(text)")
             let replica = try RedisServer(["--replicaof", "127.0.0.1", "\(primary.port)"])
@@ -224,8 +225,7 @@ extension ReplayStoreTests {
             let server = try RedisServer()
             let loop = try EventLoop()
             _ = try clock.open(server.url)
-            var configuration = try RedisConfiguration.exact(server.url)
-            configuration.timeout = .milliseconds(5000)
+            let configuration = try RedisConfiguration.exact(server.url + "?timeout=20000")
             let client = RedisReplayClient(configuration, on: loop)
             var firsts = 0
             var answered = 0

@@ -103,16 +103,19 @@ extension ReplayStoreTests {
             }
             let files = try use(wrong, password: "other")
             var configuration = try RedisConfiguration.exact("\(server.url)?tls-ca=\(authority.file)\(files)")
-            configuration.timeout = .milliseconds(5000)
+            configuration.timeout = .milliseconds(20_000)
             let store = RedisReplayStore(configuration)
             #expect(clock.message { try store.open() }.contains("refuses TLS"))
             _ = try use(right, password: "other")
-            usleep(400_000)
-            let refused = clock.message { try store.open() }
-            #expect(refused.contains("WRONGPASS") && !refused.contains("other"), "\(refused)")
+            var refused = ""
+            #expect(
+                Program.wait {
+                    refused = clock.message { try store.open() }
+                    return refused.contains("WRONGPASS")
+                })
+            #expect(!refused.contains("other"), "\(refused)")
             _ = try use(right, password: "old")
-            usleep(400_000)
-            try store.open(at: .now)
+            #expect(Program.wait { (try? store.open(at: .now)) != nil })
             #expect(try store.claim(clock.claim(1), at: clock.now) == .first)
             try FileManager.default.removeItem(atPath: directory.path + "/password")
             // What is connected stays so.
@@ -125,7 +128,7 @@ extension ReplayStoreTests {
         func faults() throws {
             let server = try server(["--tls-auth-clients", "no", "--appendonly", "yes", "--appendfsync", "always"])
             let store = try clock.open(
-                "\(server.url)?tls-ca=\(authority.file)", timeoutMilliseconds: 500 * Program.slowness)
+                "\(server.url)?tls-ca=\(authority.file)", timeoutMilliseconds: 2000 * Program.slowness)
             #expect(try store.claim(clock.claim(1), at: clock.now) == .first)
             server.signal(SIGSTOP)
             #expect(
@@ -134,8 +137,7 @@ extension ReplayStoreTests {
             server.end(SIGKILL)
             #expect(clock.message { _ = try store.claim(clock.claim(3), at: clock.now) }.contains("unavailable"))
             try server.start()
-            usleep(400_000)
-            #expect(try store.claim(clock.claim(1), at: clock.now) == .alreadyUsed)
+            #expect(Program.wait { (try? store.claim(clock.claim(1), at: clock.now)) == .alreadyUsed })
             #expect(try store.claim(clock.claim(4), at: clock.now) == .first)
         }
     }

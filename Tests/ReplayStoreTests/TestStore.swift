@@ -59,8 +59,8 @@ struct TestSubject: ReplayStoreSubject {
         // left to a busy machine.
         return switch kind {
         case .memory: .memory
-        case .lmdb: .processes(worker: worker, deadline: .seconds(1) * Program.slowness)
-        case .redis, .tls, .cluster: .processes(worker: worker, deadline: .seconds(21))
+        case .lmdb: .processes(worker: worker, deadline: Program.patience)
+        case .redis, .tls, .cluster: .processes(worker: worker, deadline: .seconds(20) + Program.patience)
         }
     }
 

@@ -184,7 +184,7 @@ def send(opener, request, report, where, waits=10):
     """One HTTP exchange without following redirects: (status, headers, body)."""
     try:
         try:
-            with opener.open(request, timeout=30) as answer:
+            with opener.open(request, timeout=120) as answer:
                 return answer.status, answer.headers, answer.read()
         except urllib.error.HTTPError as answer:
             with answer:
@@ -491,7 +491,7 @@ class V2Client:
                       errors=(400, 401, 403, 405, 500))
         return self.check_profiles("profile/code body", ("regular", "degraded", "temporary"), a)
 
-    def poll(self, code, mvpd, interval=3.0, tries=10):
+    def poll(self, code, mvpd, interval=3.0, tries=40):
         """Ask for the profile by code until it is there (the pages: every 3 to 5 seconds or more)."""
         for n in range(tries):
             a = self.profile_by_code(code)

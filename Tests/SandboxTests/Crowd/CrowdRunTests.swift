@@ -149,7 +149,7 @@ struct CrowdRunTests {
         defer { gate.end() }
         let outcome = try Program("timeout").run(
             [
-                "--foreground", "--preserve-status", "-s", "INT", "10", Program.sandbox.executable, "crowd",
+                "--foreground", "--preserve-status", "-s", "INT", "20", Program.sandbox.executable, "crowd",
                 "--service",
                 "http://127.0.0.1:\(ports[0])", "--gate", "http://127.0.0.1:\(ports[1])", "--devices", "3000",
                 "--seconds", "600", "--curve", "steady",
