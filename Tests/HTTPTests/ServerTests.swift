@@ -79,7 +79,8 @@ struct ServerTests {
 
     @Test("a listener accepts all that have connected before it is closed, and lets nobody begin to connect")
     func closing() throws {
-        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let socket = Glibc.socket(
+            AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         let port = try FreePort.take(1)[0]
         try #require(Self.named(port) { bind(socket, $0, $1) } == 0 && listen(socket, 16) == 0)
         var accepted: [Int32] = []
@@ -87,7 +88,8 @@ struct ServerTests {
             socket, on: EventLoop(), accepted: { socket, _ in accepted.append(socket) }, paused: {})
         let clients = try (0..<3).map { _ in try RawConnection(port: port) }
         listener.dropNewcomers()
-        let newcomer = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let newcomer = Glibc.socket(
+            AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { for socket in accepted + [newcomer] { close(socket) } }
         #expect(Self.named(port) { connect(newcomer, $0, $1) } == -1 && errno == EINPROGRESS)
         listener.acceptWaiting()

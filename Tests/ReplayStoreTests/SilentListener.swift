@@ -19,7 +19,8 @@ final class SilentListener {
                     throw Program.Failure(description: "cannot listen at \(address): \(errno)")
                 }
                 for _ in 1...3 {
-                    let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+                    let client = socket(
+                        AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
                     sockets.append(client)
                     connect(client, place, length)
                 }
