@@ -25,7 +25,7 @@ final class ModelServer {
     private(set) var evicted = 0
     /// Whether this run has dropped a key to make room, or has copied a primary.
     private(set) var hasLost = false
-    /// Whether it has dropped a key, in whatever run, since its replicas last had all that it wrote.
+    /// Whether it has dropped a key, in whatever run, and its replicas have not had all that it wrote since a marker was told of that.
     private var hasDroppedUnseen = false
     /// Bytes that came from a primary in this run.
     private var received = 0
@@ -153,7 +153,7 @@ final class ModelServer {
         for (key, entry) in followers[place].unsent.prefix(count) { followers[place].server.keys[key] = entry }
         followers[place].unsent.removeFirst(count)
         followers[place].server.received += 10 * count
-        if followers.allSatisfy(\.unsent.isEmpty) { hasDroppedUnseen = false }
+        if followers.allSatisfy(\.unsent.isEmpty), !hidesLoss { hasDroppedUnseen = false }
     }
 
     /// Follows a primary from now on.
