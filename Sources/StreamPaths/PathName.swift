@@ -28,7 +28,7 @@ enum PathName {
     /// Whether the name becomes a step up on a server that drops all characters beyond ASCII.
     private static func stepsUp(_ name: String) -> Bool {
         let ascii = name.utf8.filter { $0 < 0x80 }
-        return bare(ascii[...]).isEmpty && ascii.count { $0 == UInt8(ascii: ".") } > 1
+        return bare(ascii[...]).isEmpty && ascii.count { $0 == UInt8(ascii: ".") } > 1 || holdsStep(ascii[...])
     }
 
     /// Whether the name consists of letters, digits, `-`, `_` and inner dots, so that it needs no decoding and every
@@ -52,8 +52,27 @@ enum PathName {
         if let sign { throw .sign(Unicode.Scalar(sign)) }
         guard !name.isEmpty else { throw .empty }
         guard !holdsEscape(name) else { throw .escapedTwice }
-        guard !bare(name).isEmpty else { throw .stepsUp }
+        guard !bare(name).isEmpty, !holdsStep(name) else { throw .stepsUp }
     }
+
+    /// Whether a program that splits the name at a sign, or drops the sign, is left with `.` or `..`: a list of
+    /// `/free/..,/live,` names `/free/../live`.
+    private static func holdsStep(_ name: ArraySlice<UInt8>) -> Bool {
+        let parts = name.split(omittingEmptySubsequences: false) { ";?#".utf8.contains($0) || isSign($0) }
+        return parts.count > 1
+            && parts.contains { part in
+                let dots = part.trimmingPrefix { isSpace($0) }.reversed().trimmingPrefix { isSpace($0) }
+                return (1...2).contains(dots.count) && dots.allSatisfy { $0 == UInt8(ascii: ".") }
+            }
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "+") }
+
+    /// Whether stream servers or file systems give the character a meaning within a name.
+    private static func isSign(_ byte: UInt8) -> Bool { spanning.contains(byte) || "()<>\"|".utf8.contains(byte) }
+
+    /// A prefix (`mp4:x`), a list (`,a/b,c/d,`) and a wildcard (`**`), each of which may stand for several names.
+    private static let spanning = Array(":,*".utf8)
 
     /// Whether a program that decodes the name a second time would find an escape: `%2e`, or `%u002e`, which some
     /// servers decode too.
@@ -71,7 +90,6 @@ enum PathName {
     /// dots at its end that some file systems drop. A plus sign counts as a space, because some servers decode paths as
     /// they decode forms.
     static func bare(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "+") }
         var bare = name.prefix { !";?#:".utf8.contains($0) }.drop(while: isSpace)
         while let last = bare.last, last == UInt8(ascii: ".") || isSpace(last) { bare.removeLast() }
         return bare
@@ -84,15 +102,21 @@ enum PathName {
     }
 
     /// Whether it is known how servers read this name. It is not known if the name has a character beyond ASCII, or a
-    /// character that some stream servers read as a prefix (`mp4:x`), a list (`,a,b,`), a session (`(S(x))`) or a
-    /// wildcard.
-    static func isKnown(_ name: String) -> Bool {
-        name.utf8.allSatisfy { $0 < 0x80 && !":,()*<>\"|".utf8.contains($0) }
+    /// character that some stream servers read as a prefix, a list, a session (`(S(x))`) or a wildcard.
+    static func isKnown(_ name: String) -> Bool { name.utf8.allSatisfy { $0 < 0x80 && !isSign($0) } }
+
+    /// Whether a server may read the name, and those behind it, as any number of other names.
+    static func maySpan(_ name: String) -> Bool { name.utf8.contains(where: spanning.contains) }
+
+    /// Whether a server may read the name as a stream's, with its kind in front. In Wowza's URLs an application comes before
+    /// it, and names in between are those of instances, which may share their files.
+    static func hasPrefix(_ name: String) -> Bool { name.utf8.contains(UInt8(ascii: ":")) }
+
+    /// Whether a server may drop the whole name: any name with a character beyond ASCII, a session (`(S(x))`), whose
+    /// parentheses may be the result of folding too, and `_definst_`, the instance that Wowza takes without one.
+    static func mayVanish(_ name: String) -> Bool {
+        name.utf8.first == UInt8(ascii: "(") || !name.utf8.allSatisfy { $0 < 0x80 } || folded(name) == definst
     }
 
-    /// Whether a server may drop the whole name: any name with a character beyond ASCII, and a session (`(S(x))`), whose
-    /// parentheses may be the result of folding too.
-    static func mayVanish(_ name: String) -> Bool {
-        name.utf8.first == UInt8(ascii: "(") || !name.utf8.allSatisfy { $0 < 0x80 }
-    }
+    private static let definst = Array("_definst_".utf8)
 }

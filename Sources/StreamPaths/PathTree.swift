@@ -111,8 +111,11 @@ private struct PathIndex: Sendable {
     /// Whether a lenient server may read the path as one that has a value and more than `depth` names.
     private func mayLead(_ path: StreamPath, deeperThan depth: Int) -> Bool {
         guard nodes[0].deepest > depth else { return false }
-        var reached = [0]
-        for name in path.names where !reached.isEmpty {
+        var (reached, application) = ([0], [Int]())
+        for (position, name) in path.names.enumerated() {
+            if position == max(depth, 1) { application = reached }
+            let begins = PathName.maySpan(name) ? reached + (PathName.hasPrefix(name) ? application : []) : []
+            if begins.contains(where: { nodes[$0].deepest > depth }) { return true }
             // If a server drops this name, the path still leads to the nodes that it reached before.
             var next = PathName.mayVanish(name) ? reached : []
             for node in reached where nodes[node].deepest > depth {

@@ -70,6 +70,29 @@ struct PathTreeTests {
         }
     }
 
+    @Test("a list, a prefix or a wildcard may be any number of names")
+    func spanningNames() throws {
+        let tree = try Self.tree("/vod", "/vod/premium/hd", "/free")
+        for open in [
+            "/vod/a/b/1.mp4", "/vod/premium/sd/1", "/vod/a/b,c", "/free/,a/b,premium/hd/1,.mp4.urlset/x",
+            "/free/mp4:a/b",
+        ] {
+            #expect(try Self.nearest(tree, open) != nil, "\(open)")
+        }
+        for shut in [
+            "/vod/,a/b/c,premium/hd/1,.mp4.urlset/master.m3u8", "/vod/mp4:/premium/hd/1.mp4/playlist.m3u8",
+            "/vod/a/b/mp4:premium/hd/1.mp4", "/vod/**/premium/hd/1", "/vod/premium,/x/hd/1", "/vod/premium/h*",
+            "/vod/a/mp4:premium/hd/1.mp4", "/vod/a,b/mp4:x", "/vod/_definst_/premium/hd/1.mp4",
+            "/vod/premium/_DEFINST_/hd/1.mp4", "/vod/%2C/x",
+        ] {
+            #expect(try Self.nearest(tree, shut) == nil, "\(shut)")
+        }
+        #expect(try Self.nearest(tree, "/vod/premium/hd/,1,2,.mp4.urlset/x") == "/vod/premium/hd")
+        let root = try Self.tree("/", "/live/hbo")
+        #expect(try Self.nearest(root, "/vod/mp4:live/hbo") == "/", "another application's")
+        #expect(try Self.nearest(root, "/live/x/mp4:hbo") == nil)
+    }
+
     @Test("a name that some servers drop is looked over, wherever it stands")
     func droppedNames() throws {
         let tree = try Self.tree("/", "/live/tnt/hd")
