@@ -32,7 +32,9 @@ package struct UnverifiedGrant: Sendable {
         for kind in GrantKind.all {
             let grant = captured.grant(of: kind.scheme, named: name)
             guard let contents = kind.scheme.contents(of: grant.value) else { continue }
-            (self.kind, self.contents, self.name) = (kind.name, contents, kind.scheme.check(grant, named: name))
+            (self.kind, self.contents, self.name) = (
+                kind.name, contents, kind.scheme.check(grant, of: captured, named: name)
+            )
             return
         }
         guard let contents = Self.jsonWebToken(text) else { return nil }

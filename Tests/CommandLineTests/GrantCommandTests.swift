@@ -262,7 +262,7 @@ struct GrantCommandTests {
             let check = ["check", "cloudfront", "-", "--url", "https://d/1"] + make[1...4] + Self.at
             for text in [
                 "https://d/1?a=b;c&\(query)", "Cookie: a=b&c; \(cookies.joined(separator: "; "))",
-                cookies.joined(separator: ";"), "https://d/1?\(query)\nCookie: a=b; c=d",
+                "Cookie: " + cookies.joined(separator: ";"), "https://d/1?\(query)\nCookie: a=b; c=d",
             ] {
                 let told = try run(check, input: text)
                 #expect(told.output.hasPrefix("OPENS\n"), "\(text): \(told)")
@@ -301,6 +301,51 @@ struct GrantCommandTests {
             ["inspect", "-", "--at", "2027-01-15T08:00:00Z"],
             input: Data("GET /1?x=\(made.replacing("=", with: "%3d")) HTTP/1.1\n".utf8))
         #expect(found.output.contains("Akamai Edge Authorization token"), "\(found)")
+    }
+
+    @Test("a field that another program may read in another way makes a grant undecided, or it opens nothing")
+    func otherReadings() throws {
+        let pem = try directory.write(try TestKeys.standard.pemText(), to: "key.pem")
+        for (make, ask, name) in [
+            (["secure-link", "--key-file", key, "--path", "/a"], "/a", "md5"),
+            (
+                ["cloudfront", "--key-file", pem, "--key-pair-id", "K1", "--url", "https://d/a"], "https://d/a",
+                "Signature"
+            ),
+            (["akamai", "--key-file", key, "--acl", "/*"], "https://d/a", "hdnts"),
+            (["cat", "--key-file", key, "--path-prefix", "/"], "https://d/a", "CTA-Common-Access-Token"),
+        ] {
+            let query = try run(make + Self.at).output.trimmingCharacters(in: .newlines)
+            let own = make.dropFirst().filter { !["--url", "https://d/a", "--path", "/a"].contains($0) }
+            let check = ["check", make[0], "-", "--url", ask] + own + Self.at
+            #expect(try run(check, input: query).output.hasPrefix("OPENS\n"))
+            let value = query.split(separator: "&").first { $0.hasPrefix(name + "=") }?.dropFirst(name.count + 1) ?? ""
+            let escaped = "%" + String(name.utf8.first ?? 0, radix: 16) + name.dropFirst()
+            for other in [name, name.uppercased(), name.lowercased(), escaped, "x=1;" + name, "x=1&%20" + name] {
+                for text in ["\(other)=\(value)&\(query)", "\(query)&\(other)=\(value)"] {
+                    for text in [text, "https://d/a?" + text] {
+                        let told = try run(check, input: text)
+                        #expect(told.status == 1 && told.output.contains(" format "), "\(text): \(told)")
+                    }
+                }
+            }
+        }
+        let link = try run(["secure-link", "--key-file", key, "--path", "/a"] + Self.at).output
+            .trimmingCharacters(in: .newlines)
+        let fillers = (0..<63).map { "x\($0)=" }.joined(separator: "&")
+        for text in [
+            link.replacing("&", with: ";"), "x=1;" + link, link + ";x", "x=; " + link.replacing("&", with: "; "),
+            "Cookie: " + link, "X: " + link, "\(link)&\(fillers)",
+        ] {
+            for text in text.contains(":") ? [text] : [text, "/a?" + text] {
+                let told = try run(
+                    ["check", "secure-link", "-", "--key-file", key, "--url", "/a"] + Self.at, input: text)
+                #expect(told.status == 1 && told.output.contains("format"), "\(text): \(told)")
+            }
+        }
+        let both = try run(
+            ["check", "secure-link", link, "--key-file", key, "--url", "/a?EXPIRES=1"] + Self.at)
+        #expect(both.status == 1 && both.output.contains("the URL to check has a field 'expires'"), "\(both)")
     }
 
     @Test("a secure link is for the path as it is in the URL")

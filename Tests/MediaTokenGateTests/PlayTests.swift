@@ -180,6 +180,11 @@ struct PlayTests {
         }
         #expect(try status { _ in } == "GRANT_VALID")
         #expect(try status("/live/a/1") { $0.scope.pathPrefix = "/live/a/" } == "GRANT_VALID")
+        // A path is compared as it was requested, with the slash at its end.
+        #expect(try status("/live/") { _ in } == "GRANT_VALID" && status("/live") { _ in } == "GRANT_REFUSED")
+        for (path, code) in [("/live/a/", "GRANT_VALID"), ("/live/a", "GRANT_REFUSED")] {
+            #expect(try status(path) { $0.scope.path = "/live/a/" } == code)
+        }
         for prefix in [nil, "", "/", "/l", "/live/../", "/live/%"] {
             #expect(try status("/live/%25") { $0.scope.pathPrefix = prefix } == "GRANT_REFUSED", "\(prefix ?? "none")")
         }

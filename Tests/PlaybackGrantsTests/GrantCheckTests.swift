@@ -153,7 +153,9 @@ struct GrantCheckTests {
             ("*%2fa%2f*", "/x/a/1", true), ("%2fa%21%2fb%2f%3f", "/b/1", true), ("%2fa%21%2fb", "/a!/b", false),
             ("/i/a,b/*", "/i/a,b/1", true), ("/live/*", "/live/a%20b", true), ("/vod/*", "/live/a%20b", false),
             ("/live/a%20b*", "/live/a%20b1", nil), ("%2fa+b*", "/a+b1", nil), ("/a+b*", "/a+b1", true),
-            ("/100%/*", "/100%/1", nil), ("/live/?", "/live/%31", nil),
+            ("/100%/*", "/100%/1", nil), ("/live/?", "/live/%31", nil), ("/live/%2a", "/live/x", nil),
+            ("/live/%3f", "/live/x", nil), ("/x%21/live/*", "/live/x", nil), ("%2fx%21/live/*", "/live/x", nil),
+            ("/%2A", "/live/x", nil), ("/vod%2f*!/live/*", "/live/x", true), ("/\u{e9}*", "/\u{e9}1", nil),
         ] as [(String, String, Bool?)])
     func escapedACL(acl: String, path: String, isPassed: Bool?) throws {
         let fields = "exp=\(Self.end)~acl=\(acl)~data=hdntl"
@@ -219,7 +221,7 @@ struct GrantCheckTests {
         #expect(beside.count == 1 && beside[0].detail.hasPrefix("has '&' in its hmac;"), "\(beside)")
         for (allowed, asked, isPassed) in [
             ("2001%3adb8%3a%3a1", "2001:db8::1", true), ("2001:db8::1", "2001:db8:0::1", nil),
-            ("192.0.2.0/24", "192.0.2.1", nil), ("192.0.2.1", "192.0.2.2", false),
+            ("192.0.2.0/24", "192.0.2.1", nil), ("192.0.2.1", "192.0.2.2", false), ("192.0.2.%31", "192.0.2.1", nil),
         ] as [(String, String, Bool?)] {
             let fields = try #require(try? AkamaiFields("ip=\(allowed)~exp=1~hmac=00"))
             let check = AkamaiToken.checks(of: fields, question("/a", ip: asked)).first { $0.subject == .ip }
@@ -336,6 +338,48 @@ struct GrantCheckTests {
         #expect(try maker.check(token, question("https://[2001:db8::1]:8443/live/1")).opens)
     }
 
+    @Test(
+        "a URL that clients send, or CDNs compare, in another spelling is not checked",
+        arguments: [
+            "https://d.example/a#frag", "https://D.example/a", "https://d.example:443/a", "https://d.example./a",
+            "HTTPS://d.example/a", "http://d.example:80/a", "https://d.example", "https://d.example?a", "rtmp://d/a",
+        ])
+    func otherSpelling(url: String) throws {
+        let pem = Array(try TestKeys.standard.pemText().utf8)
+        let cloudFront = try CloudFrontGrant(key: pem, keyPairID: "K1")
+        let resource =
+            "{\"Statement\":[{\"Resource\":\"*\",\"Condition\":{\"DateLessThan\":{\"AWS:EpochTime\":\(Self.end)}}}]}"
+        var grants = [try Self.signed(resource, pem) + "SHA256"]
+        if let canned = try? cloudFront.grant(url: url, GrantPeriod(to: Self.end)) { grants.append(canned.query) }
+        let code = try Part.hmac("exp=\(Self.end)~url=\(url)", hexadecimalKey: Self.digits, "sha256")
+        let cat = try CommonAccessToken(key: secret, keyID: "k")
+        var claims = CATClaims()
+        (claims.expires, claims.scope.host) = (Self.end, RequestedURL(url).host)
+        for checks in try grants.map({ try cloudFront.check($0, question(url)) }) + [
+            AkamaiToken(key: secret).check("exp=\(Self.end)~hmac=\(code)", question(url)),
+            cat.check(cat.grant(claims).query, question(url)),
+        ] {
+            #expect(failures(checks) == nil && !checks.opens && checks.contains(where: \.isUndecided), "\(checks)")
+        }
+    }
+
+    @Test("a URL with a parameter of a grant, or with characters that a client escapes, is not checked for CloudFront")
+    func ownParameters() throws {
+        let pem = Array(try TestKeys.standard.pemText().utf8)
+        let maker = try CloudFrontGrant(key: pem, keyPairID: "K1")
+        for (url, opens) in [
+            ("https://d/a?b=c", true), ("https://d/a?Expires=1", false), ("https://d/a?b;Policy=x", false),
+            ("https://d/a?%53ignature=x", false), ("https://d/a?key-pair-id", false),
+        ] {
+            for signed in [url, "https://d/*"] {
+                let checks = try maker.check(maker.grant(url: signed, GrantPeriod(to: Self.end)).query, question(url))
+                #expect(checks.opens == opens && failures(checks) == nil, "\(checks)")
+            }
+        }
+        let all = try maker.grant(url: "https://d/*", GrantPeriod(to: Self.end)).query
+        #expect(try !maker.check(all, question("https://d/\u{e9}")).opens)
+    }
+
     /// A query with this policy and the key's signature, up to the name of the digest.
     private static func signed(_ policy: String, _ pem: [UInt8]) throws -> String {
         let document = Array(policy.utf8)
@@ -410,6 +454,21 @@ struct GrantCheckTests {
         }
         #expect(try failed("/live/1/") == nil && failed("https://cdn/live/1#x") == nil)
         #expect(try failed("/live/a%20b") == nil && failed("/l%69ve/a;b=c") == nil)
+        (claims.scope.host, claims.scope.pathPrefix) = (nil, "/live/\u{e9}")
+        for (path, isPassed) in [("/live/\u{e9}", nil), ("/live/%C3%A9", nil), ("/live/e", false)] as [(String, Bool?)]
+        {
+            let scope = try maker.check(try maker.grant(claims).query, question(path)).first { $0.subject == .scope }
+            #expect(scope?.isPassed == .some(isPassed) && scope?.isUndecided == (isPassed == nil), "\(path)")
+        }
+        for (scheme, host) in [(nil, "cdn"), ("https", nil)] as [(String?, String?)] {
+            (claims.scope.scheme, claims.scope.host, claims.scope.pathPrefix) = (scheme, host, nil)
+            let byHost = try maker.grant(claims).query
+            for (path, isCovered) in [("/x", true), ("/../x", false), ("/%2e%2e/x", false)] {
+                let checks = try maker.check(byHost, question("https://cdn" + path))
+                #expect((failures(checks) == nil) == isCovered, "\(path)")
+            }
+        }
+        (claims.scope.scheme, claims.scope.host, claims.scope.pathPrefix) = (nil, "cdn", "/live/")
         let byPath = try maker.check(token, question("/live/1")).first { $0.subject == .scope }
         #expect(byPath?.isPassed == .some(nil), "of a path nobody can tell whether its host is the one")
         #expect(try failed("/live/1", "POST") == [.method])

@@ -27,7 +27,7 @@ extension GateRoute {
             + cookies.flatMap { TokenSources.cookies($0, named: CommonAccessToken.name) }
         let host = hosts.isEmpty ? nil : proxied.streamHost
         let method = proxied.method.map { String(decoding: $0, as: UTF8.self) }
-        let asked = CATRequest(method: method, host: host?.name, path: path.text)
+        let asked = CATRequest(method: method, host: host?.name, path: path.uri)
         var refused: GrantAnswer?
         for token in sent.prefix(Self.grantLimit) {
             var used: UsedGrant?

@@ -93,21 +93,29 @@ extension AkamaiToken {
             ]
         }
         checks.append(question.end(fields.end, isInclusive: true, timeLimit))
-        checks += [question.ip(onlyFrom: fields["ip"].map { $0.unescaped() ?? $0 })].compactMap(\.self)
+        checks += [question.ip(onlyFrom: fields["ip"].map(address))].compactMap(\.self)
         if let acl = fields["acl"] { checks.append(scope(acl, question)) }
         return checks
     }
 
-    /// Compares an ACL after its escapes are decoded: the edge escapes that of its own cookie `hdntl`, and Akamai's library
-    /// for Java all of it, even `!` and `?`. Nobody knows whether the edge decodes a path, and `+` in an ACL with
-    /// escapes; where that makes a difference, the scope is not checked.
+    /// The address in a token, decoded if one of Akamai's libraries escapes it so.
+    private static func address(_ sent: String) -> String {
+        let made = sent.unescaped() ?? sent
+        return escapers.contains { $0.escaped(made).hasSameBytes(as: sent) } ? made : sent
+    }
+
+    /// Compares an ACL that is escaped whole after its escapes are decoded: the edge escapes the slashes of its own cookie
+    /// `hdntl`, and Akamai's library for Java even `!`, `*` and `?`. Nobody knows whether the edge decodes other escapes, a
+    /// path, and `+` in an ACL with escapes; where that makes a difference, the scope is not checked.
     private static func scope(_ acl: String, _ question: GrantQuestion) -> GrantCheck {
         let isEscaped = acl.utf8.contains(UInt8(ascii: "%"))
-        let acls = isEscaped ? [false, true].map { acl.unescaped(plusIsSpace: $0) ?? acl } : [acl]
+        let isWhole = isEscaped && !acl.utf8.contains { "/!".utf8.contains($0) }
+        let decoded = isEscaped ? [false, true].map { acl.unescaped(plusIsSpace: $0) ?? acl } : []
+        let acls = isWhole ? decoded : decoded + [acl]
         return question.scope(
             "for \(printable(acl.unescaped() ?? acl))", unknown: "whose escapes the edge may decode or not"
         ) {
-            let path = RequestedURL($0).path
+            let path = RequestedURL($0).sentPath
             let results = acls.flatMap { acl in
                 let patterns = acl.utf8.split(separator: UInt8(ascii: "!")).map { String(Substring($0)) }
                 return [path, path.unescaped() ?? path].map { path in patterns.contains { Wildcards.match(path, $0) } }

@@ -6,7 +6,7 @@ extension CloudFrontGrant {
     /// decoding.
     ///
     /// - Parameters:
-    ///   - query: The fields of the grant as a query, or as cookies.
+    ///   - query: The fields of the grant as a query, or as cookies with `; ` between them.
     ///   - question: The request that the grant is checked for. Its URL is the one that was signed, without the fields
     ///     that signing added.
     public func check(_ query: String, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck] {
@@ -20,7 +20,7 @@ extension CloudFrontGrant {
         // CloudFront builds the canned policy from the request, and that policy contains no address.
         case (.canned(let end), let url?): policy = try Self.policy(for: url, from: nil, to: end, ip: nil)
         case (.canned, nil):
-            return [fields.form("a canned policy, which is not in it"), question.unknownKey]
+            return [fields.form("a canned policy, which is not in it", question), question.unknownKey]
                 + fields.conditions(question)
         }
         let isOurs = fields.pair.hasSameBytes(as: keyPairID)
@@ -29,7 +29,7 @@ extension CloudFrontGrant {
             "\(scheme) with \(fields.digest.rawValue), key pair \(printable(fields.pair))"
             + (isOurs ? "" : "; expected \(keyPairID)")
         return [
-            fields.form("policy \(printable(policy, limit: 1024))"),
+            fields.form("policy \(printable(policy, limit: 1024))", question),
             GrantCheck(
                 .key, isOurs && isSigned,
                 signer + (isSigned ? "" : "; " + (try difference(of: fields, policy)))),
@@ -52,8 +52,11 @@ extension CloudFrontGrant {
             return [GrantCheck(.scope, false, "its policy \(error.reason)")]
         }
         let isPattern = read.resource.utf8.contains { "*?".utf8.contains($0) }
-        let scope = question.scope("for \(printable(read.resource))") { url in
-            isPattern ? Wildcards.match(url, read.resource) : url.hasSameBytes(as: read.resource)
+        let scope = question.scope(
+            "for \(printable(read.resource))", unknown: "with characters that a client escapes before it sends them"
+        ) { url in
+            guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
+            return isPattern ? Wildcards.match(url, read.resource) : url.hasSameBytes(as: read.resource)
         }
         return [
             question.begin(read.begin), question.end(read.end, isInclusive: false, timeLimit),
@@ -76,13 +79,17 @@ struct CloudFrontFields: Sendable {
     let digest: CloudFrontGrant.Digest
     let limits: Limits
     private let isEscapedAgain: Bool
+    private let fields: QueryFields
+    private let names: [String]
 
     /// - Throws: ``GrantError`` for the field `format`, with what is wrong.
     init(_ query: String) throws(GrantError) {
         let fields = QueryFields(query)
         var isEscapedAgain = false
         // CloudFront reads the names of its cookies in no query, and those of a query in no cookie.
-        let prefix = query.utf8.contains(UInt8(ascii: ";")) ? "CloudFront-" : ""
+        let prefix = fields.areCookies ? "CloudFront-" : ""
+        self.fields = fields
+        names = ["Signature", "Key-Pair-Id", "Hash-Algorithm", "Policy", "Expires"].map { prefix + $0 }
         func value(_ name: String) throws(GrantError) -> String {
             let sent = try fields.required(prefix + name)
             // Clients escape the tilde, with which signatures and policies may be written.
@@ -124,10 +131,10 @@ struct CloudFrontFields: Sendable {
     }
 
     /// The check of the form. Nobody knows whether CloudFront decodes the escapes of a signature.
-    func form(_ detail: String) -> GrantCheck {
-        GrantCheck(
-            .format, decided: isEscapedAgain ? nil : true,
-            detail + (isEscapedAgain ? "; was escaped again (%7E for ~), which CloudFront may decode or not" : ""))
+    func form(_ detail: String, _ question: GrantQuestion) -> GrantCheck {
+        let escaped = isEscapedAgain ? "was escaped again (%7E for ~), which CloudFront may decode or not" : nil
+        let doubt = fields.doubt(about: names, in: question.url) ?? escaped
+        return GrantCheck(.format, decided: doubt == nil ? true : nil, detail + (doubt.map { "; " + $0 } ?? ""))
     }
 
     /// The checks that need no key.

@@ -11,9 +11,9 @@ extension CloudFrontGrant {
         let rest =
             [(name: "Signature", text: fields.signature), (name: "Key-Pair-Id", text: fields.pair)]
             + (fields.algorithm.map { [(name: "Hash-Algorithm", text: $0)] } ?? [])
-        let form = fields.form("")
         let checks: @Sendable (GrantQuestion) -> [GrantCheck] = { question in
-            (form.isPassed == true ? [] : [form]) + fields.conditions(question)
+            let form = fields.form("", question)
+            return (form.isPassed == true ? [] : [form]) + fields.conditions(question)
         }
         switch fields.limits {
         case .custom(let policy):

@@ -37,8 +37,6 @@ public struct CATScope: Equatable, Sendable {
     /// Creates a scope that opens every URL.
     public init() {}
 
-    var namesPath: Bool { path != nil || pathPrefix != nil }
-
     /// Whether the scope opens every URL.
     public var isEmpty: Bool { self == CATScope() }
 }

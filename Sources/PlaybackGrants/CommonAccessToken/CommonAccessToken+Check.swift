@@ -44,14 +44,18 @@ extension CommonAccessToken {
 
     private static func scope(_ scope: CATScope, _ url: RequestedURL) -> GrantCheck? {
         guard !scope.isEmpty else { return nil }
-        guard !scope.namesPath || url.decodedPath != nil else {
-            return GrantCheck(.scope, false, url.problem)
-        }
+        guard let path = url.decodedPath else { return GrantCheck(.scope, false, url.problem) }
         var compared = scope
         // If the question has only a path, the token's scheme and host cannot be compared.
         if url.host == nil { (compared.scheme, compared.host) = (nil, nil) }
-        let request = CATRequest(method: nil, scheme: url.scheme, host: url.host, path: url.decodedPath ?? url.path)
+        var request = CATRequest(method: nil, scheme: url.scheme, host: url.host, path: path)
         if let difference = compared.difference(from: request) { return GrantCheck(.scope, false, difference) }
+        // Whether a CDN decodes a path before it compares it is not known.
+        request.path = url.sentPath
+        if let difference = compared.difference(from: request) {
+            return GrantCheck(.scope, decided: nil, "unless the CDN compares the path as it is sent: " + difference)
+        }
+        guard url.host == nil || url.hasOneSpelling else { return GrantCheck(.scope, decided: nil, url.problem) }
         return GrantCheck(.scope, compared == scope ? true : nil, "for " + scope.detail)
     }
 }

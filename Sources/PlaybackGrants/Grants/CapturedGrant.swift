@@ -21,8 +21,10 @@ package struct CapturedGrant {
     private let fields: [Field]?
     /// The text without white space, which a captured text may be folded with.
     private let bare: String
+    private let text: String
 
     package init(_ text: String) {
+        self.text = text
         let lines = text.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).map { line in
             String(Substring(line.drop(while: \.isASCIIWhiteSpace)))
         }
@@ -52,14 +54,17 @@ package struct CapturedGrant {
             ?? Field(name: "", value: "")
     }
 
-    /// The fields of a URL as a query, or those of headers as cookies, without values that would break it; `nil` if there are
-    /// none.
+    /// The fields of a URL as a query, or those of headers as cookies; `nil` if there are none.
     private func joined(_ fields: [Field], isQuery: Bool) -> String? {
-        let text = fields.filter {
-            ($0.place == .query) == isQuery && !$0.value.utf8.contains { "&; ".utf8.contains($0) }
-        }
-        .map { $0.name + "=" + $0.value }.joined(separator: isQuery ? "&" : "; ")
-        return text.isEmpty ? nil : text
+        let pairs = fields.filter { ($0.place == .query) == isQuery }.map { $0.name + "=" + $0.value }
+        guard !pairs.isEmpty else { return nil }
+        // A space, which no query contains, would make cookies of it.
+        return isQuery ? pairs.joined(separator: "&").replacing(" ", with: "%20") : pairs.map { $0 + "; " }.joined()
+    }
+
+    /// Whether a program may find several fields of this name.
+    fileprivate func hasSeveral(_ name: String) -> Bool {
+        QueryFields.readings(of: text).count(where: name.isSame) > 1
     }
 
     /// The fields of a header or a URL; `nil` for anything else.
@@ -101,11 +106,19 @@ package struct CapturedGrant {
 }
 
 extension GrantScheme {
-    /// The check of the name under which a grant was sent; `nil` if the CDN reads it, or there is no name.
+    /// The check of the name under which a grant was sent; `nil` if the CDN reads this field alone, or there is no name.
     ///
     /// - Parameter name: The name that the CDN reads; `nil` if it is not known.
-    package static func check(_ sent: CapturedGrant.Field, named name: String?) -> GrantCheck? {
-        guard let usualName, !sent.name.isEmpty, !sent.isNamed(name ?? usualName) else { return nil }
+    package static func check(
+        _ sent: CapturedGrant.Field, of captured: CapturedGrant, named name: String?
+    ) -> GrantCheck? {
+        guard let usualName else { return nil }
+        let sentName = sent.name.isEmpty ? name ?? usualName : sent.name
+        guard !captured.hasSeveral(sentName) else {
+            let shown = printable(sentName, limit: 40)
+            return GrantCheck(.format, decided: nil, "has \(shown) twice, and which one the CDN reads is not known")
+        }
+        guard !sent.name.isEmpty, !sent.isNamed(name ?? usualName) else { return nil }
         let detail = "was sent as \(printable(sent.name, limit: 40)); expected \(name ?? usualName)"
         return GrantCheck(
             .format, name == nil ? nil : false, detail + (name == nil ? ", unless the CDN reads another" : ""))

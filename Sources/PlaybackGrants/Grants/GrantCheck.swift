@@ -70,9 +70,14 @@ public struct GrantQuestion: Sendable {
     /// The time of use in seconds since 1970.
     var seconds: Int64 { now.wholeSeconds }
 
-    /// The URL, if all programs read its path in one way. A CDN may resolve any other path before or after it compares it with
-    /// a grant.
-    var clearURL: String? { url.flatMap { RequestedURL($0).decodedPath == nil ? nil : $0 } }
+    /// The URL, if all programs write its host and read its path in one way. A CDN may resolve any other path before or after
+    /// it compares it with a grant.
+    var clearURL: String? {
+        url.flatMap { url in
+            let requested = RequestedURL(url)
+            return requested.decodedPath != nil && requested.hasOneSpelling ? url : nil
+        }
+    }
 
     /// The check of the key of a grant that is for a URL and does not contain it, if ``clearURL`` is `nil`.
     var unknownKey: GrantCheck {

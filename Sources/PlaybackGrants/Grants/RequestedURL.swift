@@ -7,8 +7,10 @@ struct RequestedURL {
     let scheme, host: String?
     /// The path as written, without query and fragment.
     let path: String
+    private let url: String
 
     init(_ url: String) {
+        self.url = url
         let bare = url.utf8.prefix { !"?#".utf8.contains($0) }
         let name = bare.prefix { $0.isLetterOrDigit || "+-.".utf8.contains($0) }
         let mark = "://"
@@ -27,6 +29,17 @@ struct RequestedURL {
     /// and a character beyond ASCII, which people write without an escape, counts as its escape.
     var decodedPath: String? { hasHost ? try? read().uri : nil }
 
+    /// The path as a client sends it, not decoded.
+    var sentPath: String { String(decoding: sentBytes, as: UTF8.self) }
+
+    /// Whether the URL is written as every program writes it, without a fragment, which no client sends. Programs write a
+    /// host in upper case, with a dot at its end or with the usual port in different ways.
+    var hasOneSpelling: Bool {
+        guard !url.utf8.contains(UInt8(ascii: "#")) else { return false }
+        guard scheme != nil else { return true }
+        return StreamOrigin.read(Array(url.utf8)[...]).map { url.utf8.starts(with: "\($0.origin.text)/".utf8) } ?? false
+    }
+
     private var hasHost: Bool { host.map { StreamHost(Array($0.utf8)[...]) != nil } ?? true }
 
     /// Why the path has no decoded form, for people.
@@ -34,16 +47,22 @@ struct RequestedURL {
         guard hasHost else { return "asked for '\(printable(host ?? ""))', which is no name of a host" }
         do throws(StreamPathError) {
             _ = try read()
-            return "asked for \(printable(path))"
+            guard !hasOneSpelling else { return "asked for \(printable(path))" }
+            return
+                "asked for \(printable(url)), which a client may send, and a CDN compare, in another spelling; expected "
+                + "a host in lower case, without a dot at its end and the usual port, then a path, and no fragment"
         } catch {
             return "asked for \(printable(path)); \(error)"
         }
     }
 
     private func read() throws(StreamPathError) -> StreamPath {
-        let bytes = path.utf8.flatMap { byte -> [UInt8] in
+        try StreamPath(reading: sentBytes[...])
+    }
+
+    private var sentBytes: [UInt8] {
+        path.utf8.flatMap { byte -> [UInt8] in
             byte == UInt8(ascii: " ") || byte >= 0x80 ? Array("%\([byte].hexadecimal)".utf8) : [byte]
         }
-        return try StreamPath(reading: bytes[...])
     }
 }

@@ -6,11 +6,15 @@ extension SecureLink {
     /// (`ngx_atotm`), also one in milliseconds.
     ///
     /// - Parameters:
-    ///   - query: The parameters of the link as a query, or as cookies.
+    ///   - query: The parameters of the link as a query, or as cookies with `; ` between them.
     ///   - question: The request that the link is checked for. Its path is percent-encoded; nginx's `$uri` is that path,
     ///     decoded.
     public func check(_ query: String, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck] {
         let fields = QueryFields(query)
+        // nginx compares the names of `$arg_…` and `$cookie_…` without case, and reads the first of several.
+        if let doubt = fields.doubt(about: [names.digest, names.expires], in: question.url) {
+            return [GrantCheck(.format, decided: nil, doubt)]
+        }
         let (digest, text): (String, String)
         do throws(GrantError) {
             (digest, text) = (try fields.required(names.digest), try fields.required(names.expires))

@@ -10,6 +10,10 @@ extension SecureLink {
         return GrantContents(
             "link for nginx's secure_link",
             [(name: "md5", text: digest), (name: "expires", text: end.secondsWithDate)], end: end
-        ) { question in [question.end(end, isInclusive: true)] }
+        ) { question in
+            let doubt = fields.doubt(about: ["md5", "expires"], in: question.url)
+            return [doubt.map { GrantCheck(.format, decided: nil, $0) }, question.end(end, isInclusive: true)]
+                .compactMap(\.self)
+        }
     }
 }

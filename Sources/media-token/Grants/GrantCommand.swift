@@ -50,9 +50,10 @@ enum GrantCommand {
                 guard let grant else {
                     return try show(try scheme.grant(options.values, options.period(), at: options.now), options)
                 }
-                let captured = CapturedGrant(grant).grant(of: options.kind.scheme, named: options["name"])
-                let name = options.kind.scheme.check(captured, named: options["name"])
-                let checks = try scheme.check(captured.value, options.question)
+                let captured = CapturedGrant(grant)
+                let field = captured.grant(of: options.kind.scheme, named: options["name"])
+                let name = options.kind.scheme.check(field, of: captured, named: options["name"])
+                let checks = try scheme.check(field.value, options.question)
                 let withName =
                     name.map { [$0] + checks.drop { $0.subject == .format && $0.isPassed == true } } ?? checks
                 return show(withName, unverified, options)
