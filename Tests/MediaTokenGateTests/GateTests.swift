@@ -124,6 +124,10 @@ struct GateTests {
             let answer = answer(request)
             #expect(answer.status == status && String(decoding: answer.body, as: UTF8.self).contains(text), "\(answer)")
         }
+        let elsewhere = answer(verify("", query: "requestor=MML&resource=TNT", headers: [("X-Media-Token", base64)]))
+        #expect(
+            String(decoding: elsewhere.body, as: UTF8.self).contains(
+                "in the header X-Adobe-Primetime-MediaToken; X-Media-Token is for requests to streams"))
         #expect(answer(verify(token)).status == 200)
     }
 

@@ -20,6 +20,8 @@ enum GateField {
     static let request: HTTPFieldName = "X-Request-Id"
     static let requestor: HTTPFieldName = "X-Requestor-Id"
     static let resource: HTTPFieldName = "X-Resource-Id"
+    /// The usual field with the token of a request to a stream.
+    static let streamToken: HTTPFieldName = "X-Media-Token"
     static let token: HTTPFieldName = "X-Adobe-Primetime-MediaToken"
     static let traceParent: HTTPFieldName = "traceparent"
 }

@@ -8,7 +8,7 @@ package struct TokenSources: Sendable {
         get { headerField?.description }
         set { headerField = newValue.map { HTTPFieldName($0) } }
     }
-    private var headerField: HTTPFieldName? = "X-Media-Token"
+    private var headerField: HTTPFieldName? = GateField.streamToken
     /// Whether `Authorization: Bearer` may carry the token (RFC 6750, 2.1).
     package var bearer = true
     /// The name of the cookie with the token; `nil` if no cookie may carry it.

@@ -34,7 +34,11 @@ struct VerifyRequestBody: ~Copyable {
             throw RequestError(
                 415, .requestInvalid, "the body is \(printable(other)); expected text/plain, a form, JSON or XML")
         }
-        guard !token.isEmpty else { throw .invalid("no token is given") }
+        guard !token.isEmpty else {
+            let isElsewhere = !request.values(of: GateField.streamToken).isEmpty
+            let other = isElsewhere ? "; \(GateField.streamToken) is for requests to streams" : ""
+            throw .invalid("no token is given; expected it as the body or in the header \(GateField.token)" + other)
+        }
     }
 
     /// The values of the field `name`. A value is `nil` if it cannot be decoded.
