@@ -152,26 +152,52 @@ extension EndToEnd.ProxyTests {
     }
 
     @Test(
-        "nginx answers the preflight of a player of another origin by the page's lines, and asks the gate about the rest"
-    )
-    func otherOrigin() throws {
-        let gate = try GateProcess(in: place, GatePlace.strict + ["--route", "/live=MML:TNT"])
+        "nginx answers the preflight of a player of another origin by the page's lines, and asks the gate about the rest",
+        arguments: [false, true])
+    func otherOrigin(hasCache: Bool) throws {
+        let player = ["--cors-origin", "https://player.example"]
+        let gate = try GateProcess(in: place, GatePlace.strict + ["--route", "/live=MML:TNT"] + player)
         let lines = try Fixtures.snippet("nginx", under: "nginx", of: Self.page)
-        let nginx = try startNginx(try nginxFile(gate: gate.port, lines))
-        defer { nginx.end() }
-        let stream = "http://127.0.0.1:\(ports[0])/live/index.m3u8"
-        try nginx.wait { try GateProcess.fetch(stream).code != "000" }
+        try "a segment".write(
+            toFile: place.directory.path + "/streams/live/0.ts", atomically: false, encoding: .utf8)
+        let origin = hasCache ? try startOrigin() : nil
+        let file =
+            try hasCache
+            ? snippet("nginx", under: "nginx: HLS with a cache", of: "ExchangingTokens", gate: gate.port)
+                .replacing("location /live/ {\n", with: "location /live/ {\n\(lines)\n")
+                .replacing("m3u8$ {\n", with: "m3u8$ {\n\(try #require(lines.split(separator: "\n").first))\n")
+            : nginxFile(gate: gate.port, lines)
+        let nginx = try startNginx(file)
+        defer {
+            nginx.end()
+            origin?.end(SIGKILL)
+        }
+        for name in ["index.m3u8", "0.ts"] {
+            try playFromOtherOrigin("https://127.0.0.1:\(ports[1])/live/\(name)", gate, nginx)
+        }
+        #expect(try !gate.logged().contains("METHOD_WITHOUT_MEDIA"))
+        gate.end()
+    }
+
+    private func playFromOtherOrigin(_ stream: String, _ gate: GateProcess, _ nginx: Daemon) throws {
+        try nginx.wait { try GateProcess.fetch(stream, ["-k"]).code != "000" }
         let origin = "access-control-allow-origin: https://player.example"
         let preflight = try fields([
             "-X", "OPTIONS", "-H", "Origin: https://player.example", "-H", "Access-Control-Request-Method: GET", stream,
         ])
         #expect(preflight[0].contains(" 204 ") && preflight.contains(origin), "\(preflight)")
+        let own = try fields([
+            "-X", "OPTIONS", "-H", "Origin: https://player.example", "-H", "Access-Control-Request-Method: POST",
+            "http://127.0.0.1:\(gate.port)/v1/play",
+        ])
+        for name in ["access-control-expose-headers: ", "access-control-max-age: "] {
+            let line = own.first { $0.hasPrefix(name) }
+            #expect(line != nil && preflight.first { $0.hasPrefix(name) } == line, "\(preflight) \(own)")
+        }
         let denied = try fields(["-H", "Origin: https://player.example", stream])
         #expect(denied[0].contains(" 401 ") && denied.contains(origin), "\(denied)")
         let token = Fixtures.base64(try place.tokens(1)[0])
         let played = try fields(["-H", "Origin: https://player.example", "-H", "X-Media-Token: \(token)", stream])
         #expect(played[0].contains(" 200 ") && played.contains(origin), "\(played)")
-        #expect(try !gate.logged().contains("METHOD_WITHOUT_MEDIA"))
-        gate.end()
     }
 }
