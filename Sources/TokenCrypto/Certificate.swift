@@ -16,7 +16,7 @@ package struct Certificate: Sendable {
     ///
     /// - Throws: ``KeyFileError`` if the certificate's key or dates cannot be used.
     package init?(ifDER bytes: [UInt8]) throws(KeyFileError) {
-        guard let certificate = ParsedCertificate(ifDER: bytes) else { return nil }
+        guard let certificate = try ParsedCertificate(ifDER: bytes) else { return nil }
         try self.init(certificate)
     }
 

@@ -75,11 +75,11 @@ package enum JavaKeyStore {
                 try reader.skip(reader.number(bytes: 4))
                 // The first certificate is the key's own; those after it belong to its issuers and sign no tokens.
                 for position in 0..<(try reader.number(bytes: 4)) {
-                    let certificate = try readCertificate(from: &reader, version: version)
-                    found.append(position == 0 ? .certificate(certificate) : .issuer(certificate))
+                    let one = try readCertificate(from: &reader, version: version)
+                    found.append(position == 0 ? one : one.asIssuer)
                 }
             case 2:
-                found.append(.certificate(try readCertificate(from: &reader, version: version)))
+                found.append(try readCertificate(from: &reader, version: version))
             default:
                 throw .malformed("a JKS with an entry of unknown kind \(tag)")
             }
@@ -90,14 +90,14 @@ package enum JavaKeyStore {
 
     private static func readCertificate(
         from reader: inout BigEndianReader, version: Int
-    ) throws(KeyFileError) -> ParsedCertificate {
+    ) throws(KeyFileError) -> KeyFile.Found {
         if version == 2 {
             let type = try reader.take(reader.number(bytes: 2))
             guard type.elementsEqual("X.509".utf8) else {
                 throw .malformed("a JKS with a certificate other than X.509")
             }
         }
-        guard let certificate = ParsedCertificate(ifDER: Array(try reader.take(reader.number(bytes: 4)))) else {
+        guard let certificate = KeyFile.Found.certificate(der: Array(try reader.take(reader.number(bytes: 4)))) else {
             throw .malformed("a JKS with a damaged certificate")
         }
         return certificate

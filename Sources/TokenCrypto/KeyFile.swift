@@ -30,7 +30,11 @@ package struct KeyFile: Sendable {
         case other(String)
 
         /// Reads a DER certificate; `nil` for anything else.
-        static func certificate(der: [UInt8]) -> Found? { ParsedCertificate(ifDER: der).map { .certificate($0) } }
+        static func certificate(der: [UInt8]) -> Found? {
+            do throws(KeyFileError) { return try ParsedCertificate(ifDER: der).map { .certificate($0) } } catch {
+                return .entry(.unusable(error))
+            }
+        }
 
         /// Reads a DER public key; `nil` for anything else.
         static func key(der: [UInt8]) -> Found? {
@@ -39,15 +43,18 @@ package struct KeyFile: Sendable {
             }
         }
 
-        /// Reads a DER private key, and finds only what is wrong with its public key; `nil` for anything else.
-        static func privateKey(der: [UInt8]) -> [Found]? {
-            let pointer = decodeDER(der, with: { d2i_AutoPrivateKey(nil, $0, $1) }, discarding: EVP_PKEY_free)
-            CryptoError.discardQueue()
-            guard let pointer else { return nil }
-            do throws(KeyFileError) { _ = try RSAPublicKey(takingOwnership: pointer) } catch {
-                return [.entry(.unusable(error))]
+        /// A certificate of a chain, after its first.
+        var asIssuer: Found {
+            if case .certificate(let certificate) = self {
+                .issuer(certificate)
+            } else {
+                .other("an issuer's certificate")
             }
-            return []
+        }
+
+        /// Notices a DER private key by its form, and finds only whether its public key would be unusable; `nil` for anything else.
+        static func privateKey(der: [UInt8]) -> [Found]? {
+            KeyAlgorithm.ofPrivateKey(der[...]).map { $0 == EVP_PKEY_RSA ? [] : [.entry(.unusable(.notRSA($0)))] }
         }
     }
 
@@ -102,14 +109,14 @@ package struct KeyFile: Sendable {
 
     init(format: Format, _ found: [Found], holdsPrivateKey: Bool, withIssuers: Bool) throws(KeyFileError) {
         guard !found.isEmpty || holdsPrivateKey else { throw .malformed("\(format.rawValue) without any key") }
-        let issuers = ParsedCertificate.issuers(
-            among: found.compactMap { if case .certificate(let certificate) = $0 { certificate } else { nil } })
+        let certificates = found.compactMap { if case .certificate(let certificate) = $0 { certificate } else { nil } }
+        let issuers = withIssuers ? [] : try ParsedCertificate.issuers(among: certificates)
         var (entries, leftOut) = ([Entry](), [String]())
         for one in found {
             switch one {
             case .entry(let entry): entries.append(entry)
             case .other(let name): leftOut.append("has \(name), which was left out: it verifies nothing")
-            case .certificate(let certificate) where withIssuers || !issuers.contains(ObjectIdentifier(certificate)),
+            case .certificate(let certificate) where !issuers.contains(ObjectIdentifier(certificate)),
                 .issuer(let certificate) where withIssuers:
                 entries.append(certificate.entry)
             case .certificate(let certificate), .issuer(let certificate):

@@ -1,3 +1,5 @@
+internal import COpenSSL
+
 /// Why a file's keys, or one of them, cannot be read. The text completes a line that begins with the file's name.
 package enum KeyFileError: Error, Equatable, CustomStringConvertible {
     case empty
@@ -7,6 +9,12 @@ package enum KeyFileError: Error, Equatable, CustomStringConvertible {
     case passwordMissing(KeyFile.Format)
     case passwordWrong(KeyFile.Format)
     case libcrypto(String)
+
+    /// The refusal of another algorithm, by libcrypto's number for it.
+    static func notRSA(_ algorithm: Int32) -> KeyFileError {
+        let name = algorithm == NID_undef ? nil : OBJ_nid2sn(algorithm).map { String(cString: $0) }
+        return .notRSA(found: name ?? "an unknown algorithm")
+    }
 
     init(_ error: any Error) {
         switch error {

@@ -9,7 +9,11 @@ final class ParsedCertificate {
     init(takingOwnership pointer: OpaquePointer) { self.pointer = pointer }
 
     /// Reads one DER certificate; `nil` for anything else.
-    convenience init?(ifDER bytes: [UInt8]) {
+    ///
+    /// - Throws: ``KeyFileError/notRSA(found:)`` if its key is of another algorithm.
+    convenience init?(ifDER bytes: [UInt8]) throws(KeyFileError) {
+        guard let algorithm = KeyAlgorithm.ofCertificate(bytes[...]) else { return nil }
+        guard algorithm == EVP_PKEY_RSA else { throw .notRSA(algorithm) }
         guard let pointer = decodeDER(bytes, with: { d2i_X509(nil, $0, $1) }, discarding: X509_free) else {
             CryptoError.discardQueue()
             return nil
@@ -33,21 +37,34 @@ final class ParsedCertificate {
         do throws(KeyFileError) { return .certificate(try Certificate(self)) } catch { return .unusable(error) }
     }
 
-    /// How many certificates of one name may be the issuer of another. No real file has as many, and each costs a verification.
-    private static let mostNamesakes = 16
+    /// How many signatures of the certificates of one file are verified. No real file needs as many.
+    private static let mostVerifications = 100
 
     /// The certificates whose key has signed another one. A certificate that was issued again for the same key has signed no other.
-    static func issuers(among certificates: [ParsedCertificate]) -> Set<ObjectIdentifier> {
+    static func issuers(among certificates: [ParsedCertificate]) throws(KeyFileError) -> Set<ObjectIdentifier> {
         let named = Dictionary(grouping: certificates) { X509_subject_name_hash($0.pointer) }
-        let issuers = certificates.compactMap { certificate in
-            named[X509_issuer_name_hash(certificate.pointer)]?.prefix(mostNamesakes).first { $0.hasIssued(certificate) }
+        let candidates = certificates.map { named[X509_issuer_name_hash($0.pointer)] ?? [] }
+        let verifications = zip(certificates, candidates).reduce(0) { count, pair in
+            let isOwnCandidate = X509_subject_name_hash(pair.0.pointer) == X509_issuer_name_hash(pair.0.pointer)
+            return count + pair.1.count - (isOwnCandidate ? 1 : 0)
+        }
+        guard verifications <= mostVerifications else {
+            throw .malformed(
+                "certificates with so many equal names that \(verifications) signatures would tell which has issued which; at most "
+                    + "\(mostVerifications) are verified (put each certificate into a separate file)")
+        }
+        let issuers = zip(certificates, candidates).compactMap { certificate, candidates in
+            candidates.first { $0.hasIssued(certificate) }
         }
         CryptoError.discardQueue()
         return Set(issuers.map(ObjectIdentifier.init))
     }
 
     private func hasIssued(_ other: ParsedCertificate) -> Bool {
-        guard let key = X509_get0_pubkey(pointer), let otherKey = X509_get0_pubkey(other.pointer) else { return false }
+        // A key with a longer exponent is never loaded, and would take the time of a signature.
+        guard let key = X509_get0_pubkey(pointer), let otherKey = X509_get0_pubkey(other.pointer),
+            RSAPublicKey.exponent(of: key) != nil
+        else { return false }
         return EVP_PKEY_eq(key, otherKey) != 1 && X509_verify(other.pointer, key) == 1
     }
 }

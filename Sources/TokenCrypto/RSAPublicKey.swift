@@ -23,9 +23,7 @@ package final class RSAPublicKey: Sendable {
     init(takingOwnership pointer: OpaquePointer) throws(KeyFileError) {
         do {
             let kind = EVP_PKEY_get_base_id(pointer)
-            guard kind == EVP_PKEY_RSA else {
-                throw KeyFileError.notRSA(found: OBJ_nid2sn(kind).map { String(cString: $0) } ?? "an unknown algorithm")
-            }
+            guard kind == EVP_PKEY_RSA else { throw KeyFileError.notRSA(kind) }
             derBytes = try encodeDER { i2d_PUBKEY(pointer, $0) }
             fingerprint = try SHA256Hasher.digest(derBytes)
             bits = Int(EVP_PKEY_get_bits(pointer))
@@ -39,12 +37,16 @@ package final class RSAPublicKey: Sendable {
 
     /// Reads a DER `SubjectPublicKeyInfo` (RFC 5280) or `RSAPublicKey` (RFC 8017, A.1.1); `nil` for anything else.
     package convenience init?(ifDER bytes: [UInt8]) throws(KeyFileError) {
-        let pointer =
-            decodeDER(bytes, with: { d2i_PUBKEY(nil, $0, $1) }, discarding: EVP_PKEY_free)
-            ?? decodeDER(bytes, with: { d2i_PublicKey(EVP_PKEY_RSA, nil, $0, $1) }, discarding: EVP_PKEY_free)
-        // The decoder that did not fit has left an entry in the error queue.
-        CryptoError.discardQueue()
-        guard let pointer else { return nil }
+        let algorithm = KeyAlgorithm.ofPublicKey(bytes[...])
+        if let algorithm, algorithm != EVP_PKEY_RSA { throw .notRSA(algorithm) }
+        let pointer = decodeDER(
+            bytes,
+            with: { algorithm == nil ? d2i_PublicKey(EVP_PKEY_RSA, nil, $0, $1) : d2i_PUBKEY(nil, $0, $1) },
+            discarding: EVP_PKEY_free)
+        guard let pointer else {
+            CryptoError.discardQueue()
+            return nil
+        }
         try self.init(takingOwnership: pointer)
     }
 
@@ -62,7 +64,8 @@ package final class RSAPublicKey: Sendable {
     /// A copy of the modulus; `nil` if libcrypto does not provide it.
     func modulus() -> BigNumber? { Self.parameter(OSSL_PKEY_PARAM_RSA_N, of: pointer) }
 
-    private static func exponent(of pointer: OpaquePointer) -> UInt64? {
+    /// The exponent of a key; `nil` if it needs more than 64 bits.
+    static func exponent(of pointer: OpaquePointer) -> UInt64? {
         guard let number = parameter(OSSL_PKEY_PARAM_RSA_E, of: pointer), BN_num_bits(number.pointer) <= 64 else {
             return nil
         }
