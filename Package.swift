@@ -92,7 +92,7 @@ let package = Package(
                 "TextEncodings", "Threading", "Timestamps", "TokenXML",
             ]),
         .target(name: "TokenIssuer", dependencies: ["MediaToken", "TextEncodings", "TokenCrypto"]),
-        .target(name: "CommandShell", dependencies: ["CArgp", "Files", "TextEncodings"]),
+        .target(name: "CommandShell", dependencies: ["CArgp", "Files", "TextEncodings", "Threading"]),
         .target(name: "Captures", dependencies: ["CZlib", "TextEncodings"]),
         .target(
             name: "LoadTest",

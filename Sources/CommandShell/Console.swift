@@ -1,6 +1,7 @@
 internal import Files
 internal import Glibc
 internal import TextEncodings
+internal import Threading
 
 /// Writes to standard output and standard error.
 package enum Console {
@@ -13,14 +14,16 @@ package enum Console {
     package static let program =
         (CommandLine.arguments.first ?? "").split(separator: "/").last.map(String.init) ?? "media-token"
 
-    // Only the main thread prints, so no lock is needed.
-    private nonisolated(unsafe) static var pending: [UInt8] = []
+    private static let pending = Guarded<[UInt8]>([])
     private static let flushThreshold = 1 << 16
 
     /// Prints a line on standard output. Lines are buffered until 64 KiB are pending or ``flush()`` is called.
     package static func print(_ line: String) {
-        pending += Array(line.utf8) + [UInt8(ascii: "\n")]
-        if pending.count >= flushThreshold { flush() }
+        let isFull = pending.withLock { pending in
+            pending += Array(line.utf8) + [UInt8(ascii: "\n")]
+            return pending.count >= flushThreshold
+        }
+        if isFull { flush() }
     }
 
     /// Prints a line for people. On a terminal that is narrower than the line, its rest goes on below `column`.
@@ -37,8 +40,11 @@ package enum Console {
 
     /// Writes out the buffered lines. If that fails, the program ends, because its reader would miss a part.
     package static func flush() {
-        defer { pending = [] }
-        guard !FileBytes.write(pending, to: STDOUT_FILENO) else { return }
+        let lines = pending.withLock { pending in
+            defer { pending = [] }
+            return pending
+        }
+        guard !FileBytes.write(lines, to: STDOUT_FILENO) else { return }
         writeProgress("\(program): standard output: \(String(cString: strerror(errno)))\n")
         exit(ExitStatus.undecided.rawValue)
     }

@@ -24,6 +24,13 @@ package struct ServiceProcess {
         return signal > 0 ? signal : nil
     }
 
+    /// Whether SIGTERM or SIGINT has arrived, which ``nextSignal(withinSeconds:)`` then receives.
+    package var isToldToStop: Bool {
+        var pending = sigset_t()
+        sigpending(&pending)
+        return [SIGTERM, SIGINT].contains { sigismember(&pending, $0) == 1 }
+    }
+
     /// Lets the next SIGTERM or SIGINT end the process at once, for an operator who does not want to wait.
     package func endAtNextSignal() {
         var signals = sigset_t()

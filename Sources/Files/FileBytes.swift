@@ -75,11 +75,12 @@ package enum FileBytes {
         return names
     }
 
-    /// Whether a path leads to no file: to nothing, to itself or to a directory. What may not be looked at is not gone.
+    /// Whether a path leads to no file: to nothing, to itself, to a directory, or to a device such as `/dev/null`, with which files are
+    /// switched off. A pipe may still get its contents, and what may not be looked at is not gone.
     package static func isGone(_ path: String) -> Bool {
         var status = stat()
         guard stat(path, &status) == 0 else { return [ENOENT, ENOTDIR, ELOOP].contains(errno) }
-        return status.st_mode & S_IFMT == S_IFDIR
+        return ![S_IFREG, S_IFIFO].contains(status.st_mode & S_IFMT)
     }
 
     /// Writes all of `bytes`, in as many pieces as necessary. Returns `false` if that fails; `errno` then holds the

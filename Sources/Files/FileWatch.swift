@@ -11,11 +11,12 @@ package struct FileMarks: Equatable {
         Set(marks.keys).union(other.marks.keys).filter { marks[$0] != other.marks[$0] }.sorted()
     }
 
-    /// `nil` for anything but a regular file: a folder changes with files in it that are no keys, and a pipe with each writer.
+    /// Only the kind of anything but a regular file: a folder changes with files in it that are no keys, and a pipe with each writer.
     private static func mark(of path: String) -> [Int]? {
         var status = Glibc.stat()
         // A link is followed, so a swapped one shows another inode.
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        guard stat(path, &status) == 0 else { return nil }
+        guard status.st_mode & S_IFMT == S_IFREG else { return [Int(status.st_mode & S_IFMT)] }
         let times = [status.st_mtim, status.st_ctim].flatMap { [$0.tv_sec, $0.tv_nsec] }
         return [Int(bitPattern: UInt(status.st_dev)), Int(bitPattern: UInt(status.st_ino)), Int(status.st_size)] + times
     }

@@ -13,6 +13,23 @@ package enum BlockingCalls {
         await handover { resume in start { resume(call()) } }
     }
 
+    /// Has one of the threads make a call, and lets the caller do something ten times per second until it has returned.
+    ///
+    /// - Parameter goesOn: Whether the caller still waits. If it does not, the result of the call is lost.
+    /// - Returns: `nil` if the caller no longer waits.
+    package static func perform<Value: Sendable>(
+        _ call: @escaping @Sendable () -> Value, while goesOn: () -> Bool
+    ) -> Value? {
+        let (outcome, isDone) = (Guarded<Value?>(nil), Semaphore())
+        start {
+            let value = call()
+            outcome.withLock { $0 = value }
+            isDone.signal()
+        }
+        while !isDone.waitBriefly() { guard goesOn() else { return nil } }
+        return outcome.withLock { $0 }
+    }
+
     /// Has one of the threads make a call.
     package static func start(_ call: @escaping @Sendable () -> Void) {
         let count = waiting.withLock { waiting in

@@ -18,4 +18,13 @@ package final class Semaphore: @unchecked Sendable {
 
     /// Waits until the count is above zero, and takes one off.
     package func wait() { while sem_wait(semaphore) != 0, errno == EINTR {} }
+
+    /// Waits for at most a tenth of a second; `false` if the count was not above zero by then.
+    package func waitBriefly() -> Bool {
+        var end = timespec()
+        clock_gettime(CLOCK_REALTIME, &end)
+        end.tv_nsec += 100_000_000
+        (end.tv_sec, end.tv_nsec) = (end.tv_sec + end.tv_nsec / 1_000_000_000, end.tv_nsec % 1_000_000_000)
+        return sem_timedwait(semaphore, &end) == 0
+    }
 }

@@ -198,28 +198,32 @@ extension EndToEnd {
         }
 
         private static let noFiles: [@Sendable (String) -> Int32] = [
-            { mkdir($0, 0o700) }, { symlink("a.pem", $0) },
+            { mkdir($0, 0o700) }, { symlink("a.pem", $0) }, { symlink("/dev/null", $0) },
         ]
 
         @Test(
-            "a key whose file has become a directory or a loop of links is dropped with a line",
+            "a key whose file has become a directory, a loop of links or a link to /dev/null is dropped with a line",
             arguments: [true, false])
         func noFile(isNamed: Bool) throws {
             let keys = try keyFolder()
             try put(TestKeys.stranger, to: keys + "/b.pem")
             let options = isNamed ? ["--keys", keys + "/a.pem", "--keys", keys + "/b.pem"] : ["--keys", keys]
             let gate = try GateProcess(in: place, GatePlace.strict + ["--watch", "1"] + options, keys: false)
-            let tokens = try place.tokens(4)
+            let tokens = try place.tokens(2 * Self.noFiles.count)
             for (index, place) in Self.noFiles.enumerated() {
+                let earlier = try gate.logged().utf8.count
                 remove(keys + "/a.pem")
                 #expect(place(keys + "/a.pem") == 0)
                 let lines =
                     index == 1
                     ? ["a.pem: cannot be opened: Too many levels", "withdrawn in spite of that: the key 'a.pem'"]
-                    : isNamed
+                    : isNamed && index == 0
                         ? ["warning: \(keys)/a.pem: is a directory without a key file", "reloaded: 1 key"]
                         : ["a.pem: is not a regular file", "withdrawn in spite of that: the key 'a.pem'"]
-                try gate.wait { try lines.allSatisfy { try gate.logged().contains($0) } }
+                try gate.wait {
+                    let news = try String(decoding: gate.logged().utf8.dropFirst(earlier), as: UTF8.self)
+                    return lines.allSatisfy { news.contains($0) }
+                }
                 #expect(try status(gate, tokens[2 * index]) == 401)
                 remove(keys + "/a.pem")
                 try put(TestKeys.standard, to: keys + "/a.pem")
@@ -227,6 +231,34 @@ extension EndToEnd {
                 #expect(try status(gate, tokens[2 * index + 1]) == 200)
             }
             gate.end()
+        }
+
+        @Test("files that are read for long delay neither the loss of a key whose file is gone nor the end")
+        func slow() throws {
+            let keys = try keyFolder()
+            try put(TestKeys.stranger, to: keys + "/b.pem")
+            let password = try place.directory.write("123456", to: "password")
+            let gate = try GateProcess(
+                in: place, GatePlace.strict + ["--watch", "1", "--keys", keys, "--password-file", password], keys: false
+            )
+            let token = try place.tokens(1)[0]
+            let certificate = Fixtures.vectors.appending(path: "keystores/certificate.pem").path
+            // Forty of them take libcrypto half a minute or more.
+            try Program("openssl").succeed([
+                "pkcs12", "-export", "-nokeys", "-in", certificate, "-passout", "pass:123456", "-iter", "2000000",
+                "-out", folder + "/slow.p12",
+            ])
+            for number in 1...40 {
+                try FileManager.default.copyItem(atPath: folder + "/slow.p12", toPath: "\(keys)/slow\(number).p12")
+            }
+            remove(keys + "/a.pem")
+            try gate.wait {
+                try gate.logged().contains("withdrawn while other files are read: the key 'a.pem' of \(keys)/a.pem\n")
+            }
+            #expect(try status(gate, token) == 401)
+            gate.end()
+            #expect(try gate.logged().contains("the process is told to stop"))
+            #expect(try !gate.logged().contains("reloaded: "))
         }
 
         @Test("a file that changes at each look keeps no key loaded that is gone")

@@ -58,7 +58,7 @@ struct FileWatchTests {
         #expect(watch.changes(from: applied, to: applied) == [])
     }
 
-    @Test("a swapped link is a change, a missing file another, and a folder or a pipe none by itself")
+    @Test("a swapped link is a change, a missing file or pipe another, and a folder or a pipe none by itself")
     func links() throws {
         let link = "\(directory.path)/link.pem"
         symlink(file, link)
@@ -74,5 +74,7 @@ struct FileWatchTests {
         let marks = FileMarks(of: [pipe, folder])
         try directory.write("new", to: "new.pem")
         #expect(FileMarks(of: [pipe, folder]) == marks)
+        unlink(pipe)
+        #expect(FileMarks(of: [pipe, folder]).differences(from: marks) == [pipe])
     }
 }

@@ -112,6 +112,13 @@ extension KeyRing {
             let isUnread = [key.file, folder, folder + "/"].contains(where: unreadable.contains)
             return isUnread && !FileBytes.isGone(key.file)
         }
+        return keeping(kept)
+    }
+
+    /// This ring without the keys whose files are gone, wherever else they may be.
+    package func withoutFilesGone() -> KeyRing { keeping(keys.filter { !FileBytes.isGone($0.file) }) }
+
+    private func keeping(_ kept: [VerificationKey]) -> KeyRing {
         var ring = self
         ring.keys = kept
         return ring

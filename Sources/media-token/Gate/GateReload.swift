@@ -8,9 +8,10 @@ internal import TextEncodings
 /// nothing but what was taken away. The operator and the service manager are told.
 struct GateReload {
     private let options: GateOptions
+    private let process: ServiceProcess
     private var watch = FileWatch()
 
-    init(_ options: GateOptions) { self.options = options }
+    init(_ options: GateOptions, in process: ServiceProcess) { (self.options, self.process) = (options, process) }
 
     /// Reads the configuration file and all files that it names again.
     mutating func readAll(into gate: RunningGate) {
@@ -42,7 +43,7 @@ struct GateReload {
         do throws(CommandError) {
             try read(&settings)
             let (changed, before) = (settings.names(thatDifferFrom: gate.applied), gate.files)
-            try gate.apply(settings)
+            try gate.apply(settings, in: process)
             watch.attempted(isSuccessful: true, interval: settings.watchSeconds)
             gate.metrics.recordReload(cause, isSuccessful: true)
             FileModes.warn(settings, file: options.file)
@@ -59,7 +60,7 @@ struct GateReload {
             if cause == .files { watch.attempted(isSuccessful: false, interval: gate.applied.watchSeconds) }
             gate.metrics.recordReload(cause, isSuccessful: false)
             Console.printError("reload failed, configuration unchanged: \(error.message)")
-            let gone = gate.withdraw(by: settings)
+            let gone = gate.withdraw(by: settings, in: process)
             if !gone.isEmpty { Console.printError("withdrawn in spite of that: \(gone.joined(separator: "; "))") }
         }
     }

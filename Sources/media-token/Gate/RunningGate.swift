@@ -8,6 +8,7 @@ internal import MediaTokenGate
 internal import PlaybackGrants
 internal import ReplayStores
 internal import TextEncodings
+internal import Threading
 
 /// A gate that serves until it is stopped.
 final class RunningGate {
@@ -79,8 +80,8 @@ final class RunningGate {
 
     /// Applies `settings` and the files that they name, all at once. The listeners, limits and store stay as they are.
     ///
-    /// - Throws: what is wrong with any of the files; nothing has then changed.
-    func apply(_ settings: GateSettings) throws(CommandError) {
+    /// - Throws: what is wrong with any of the files, or that the process is told to stop; only keys whose files are gone are then dropped.
+    func apply(_ settings: GateSettings, in process: ServiceProcess) throws(CommandError) {
         // The store's fence allows for the skew that the gate was started with. With a larger one, tokens from before a new
         // fence could be accepted again.
         var settings = settings
@@ -89,7 +90,11 @@ final class RunningGate {
             throw CommandError(
                 "\(file.setting): \(file.path): is not a regular file, and cannot be read again; restart it")
         }
-        let files = try GateFiles(settings)
+        let read = whileReading(in: process) { [settings] in
+            Result { () throws(CommandError) in try GateFiles(settings) }
+        }
+        guard var files = try read?.get() else { throw CommandError("the process is told to stop") }
+        _ = files.withdrawFilesGone()
         if let lost = files.keys.refusals(ofFilesIn: self.files.keys).first {
             throw CommandError("\(lost); it was loaded before. Repair the file, or take it away")
         }
@@ -107,14 +112,31 @@ final class RunningGate {
     ///
     /// - Parameter named: The settings now, as far as they could be read.
     /// - Returns: What was dropped, for the operator.
-    func withdraw(by named: GateSettings) -> [String] {
-        let left = files.withdrawing(by: named)
-        guard !left.gone.isEmpty else { return [] }
+    func withdraw(by named: GateSettings, in process: ServiceProcess) -> [String] {
+        let read = whileReading(in: process) { [files] in files.withdrawing(by: named) }
+        guard var left = read, !left.gone.isEmpty else { return [] }
+        _ = left.files.withdrawFilesGone()
         files = left.files
         service.apply(files.loaded(applied), keys: files.keys)
         server.replace(files.tls)
         adminServer.replace(files.tls)
         return left.gone
+    }
+
+    /// Has another thread read files, since these choose how long that takes. In the meantime keys whose files are gone are dropped.
+    ///
+    /// - Returns: `nil` if the process is told to stop.
+    private func whileReading<Value: Sendable>(
+        in process: ServiceProcess, _ read: @escaping @Sendable () -> Value
+    ) -> Value? {
+        BlockingCalls.perform(read) {
+            let gone = files.withdrawFilesGone()
+            if !gone.isEmpty {
+                service.apply(files.loaded(applied), keys: files.keys)
+                Console.printError("withdrawn while other files are read: \(gone.joined(separator: "; "))")
+            }
+            return !process.isToldToStop
+        }
     }
 
     /// Is no longer ready, accepts no more connections, answers the requests in flight, writes the log's last line and closes the store.
@@ -130,7 +152,7 @@ final class RunningGate {
 }
 
 /// The contents of the files that settings name.
-struct GateFiles {
+struct GateFiles: Sendable {
     /// Taken before the files were read, so that the next look sees what changed meanwhile.
     let marks: FileMarks
     private(set) var keys: KeyRing
@@ -163,10 +185,7 @@ struct GateFiles {
     /// The contents without what is gone, and what that is.
     func withdrawing(by named: GateSettings) -> (files: GateFiles, gone: [String]) {
         var (left, gone) = (self, [String]())
-        left.keys = KeyOptions.withdraw(from: keys, by: named)
-        let kept = Set(left.keys.keys.map(\.fingerprint))
-        gone += keys.keys.filter { !kept.contains($0.fingerprint) }
-            .map { "the key '\($0.name)' of \(printable($0.file, limit: 300))" }
+        gone += left.reduceKeys(to: KeyOptions.withdraw(from: keys, by: named))
         if let tls = named.tls.flatMap({ self.tls?.withdrawing(by: $0) }) {
             left.tls = tls
             gone.append("clients that tls-client-ca and tls-client-name no longer name")
@@ -176,8 +195,18 @@ struct GateFiles {
             left.routes[position] = fewer
             gone.append("grant keys of \(route.place)")
         }
-        if left.keys.keys.isEmpty { gone.append("no key is left, and no token is accepted") }
         return (left, gone)
+    }
+
+    /// Drops the keys whose files are gone, without reading any file, and returns these keys for the operator.
+    mutating func withdrawFilesGone() -> [String] { reduceKeys(to: keys.withoutFilesGone()) }
+
+    private mutating func reduceKeys(to left: KeyRing) -> [String] {
+        let kept = Set(left.keys.map(\.fingerprint))
+        let gone = keys.keys.filter { !kept.contains($0.fingerprint) }
+            .map { "the key '\($0.name)' of \(printable($0.file, limit: 300))" }
+        keys = left
+        return gone + (left.keys.isEmpty && !gone.isEmpty ? ["no key is left, and no token is accepted"] : [])
     }
 
     /// A warning for each grant key that is gone, since viewers may still play with grants of it.

@@ -129,7 +129,7 @@ enum ServeCommand {
         ServiceManager.notify("READY=1")
         for listener in gate.exposedListeners { warn(exposed: listener) }
         warnOfClearText(to: settings.replays)
-        waitForEnd(of: gate, in: process, GateReload(invocation.options))
+        waitForEnd(of: gate, in: process, GateReload(invocation.options, in: process))
         // The service manager waits for as long as the settings say, whatever its own limit.
         ServiceManager.notify("STOPPING=1\nEXTEND_TIMEOUT_USEC=\((settings.stopMilliseconds + 5000) * 1000)")
         process.endAtNextSignal()
