@@ -32,7 +32,7 @@ final class CaptureBudget {
     var excess: String? {
         guard isExceeded else { return nil }
         let place = leftOut.map {
-            "; the first text left out is at line \(([String($0.line)] + $0.way).joined(separator: " › "))"
+            "; the first text left out is at line \(([String($0.line)] + $0.way()).joined(separator: " › "))"
         }
         return "what is unpacked and decoded of it comes to more than \(allowed) bytes" + (place ?? "")
     }

@@ -6,13 +6,13 @@ internal import TextEncodings
 final class CaptureSearch {
     /// The position of a text in the capture.
     struct Place {
-        /// The layers around the text.
-        var way: [String]
+        /// Makes the layers around the text. Only a report needs them: a value may be deep, and the values many.
+        let way: () -> [String]
         var line: Int
         var lines = Lines.one
 
-        func inside(_ steps: String..., lines: Lines = .one) -> Place {
-            Place(way: way + steps, line: line, lines: lines)
+        func inside(_ step: @escaping @autoclosure () -> String, lines: Lines = .one) -> Place {
+            Place(way: { way() + [step()] }, line: line, lines: lines)
         }
 
         func advanced(by lines: Int) -> Place { Place(way: way, line: line + lines, lines: self.lines) }
@@ -60,7 +60,7 @@ final class CaptureSearch {
             let inflation = Inflation(text, budget)
             let unpacked = inflation.all()
             if inflation.isCut {
-                let way = (place.way + [Inflation.name]).joined(separator: " › ")
+                let way = (place.way() + [Inflation.name]).joined(separator: " › ")
                 unread.append("line \(place.line), \(way): only the first \(unpacked.count) bytes were searched")
             }
             // A text may begin with the same bytes.
@@ -109,10 +109,10 @@ final class CaptureSearch {
 
     /// Takes one value of a document, and searches it.
     func take(_ value: [UInt8], at steps: ArraySlice<JSONWalker.Step>, in place: Place) {
-        let (object, name) = steps.splittingLastName
+        let object = steps.parent
         origin = Finding.Origin(value: origin.value + 1, of: steps)
         if !isCall, facts.isFull(before: object) { completeFindings(before: object) }
-        facts.add(value, name, in: object, at: place)
+        facts.add(value, at: steps, in: place)
         let isDocument = value.first == UInt8(ascii: "{") || value.first == UInt8(ascii: "[")
         guard isDocument || value.count >= Self.shortestToken else { return }
         self.object = object
@@ -199,7 +199,7 @@ final class CaptureSearch {
 
     private func add(_ content: Finding.Content, at place: Place, _ extent: Finding.Extent = .plain) {
         findings.append(
-            Finding(content, way: place.way, line: place.line, object: object, origin: origin, extent: extent))
+            Finding(content, way: place.way(), line: place.line, object: object, origin: origin, extent: extent))
     }
 
     /// Returns and forgets the findings since the last call, with the statements and errors of their documents.
@@ -231,38 +231,43 @@ final class CaptureSearch {
     }
 
     /// What an enhanced error tells the client to do (Adobe Pass, Enhanced Error Codes).
-    private static let actions: Set<String> = [
+    private static let actions = [
         "none", "configuration", "application-registration", "authentication", "authorization", "degradation", "retry",
         "retry-after",
     ]
 
     /// Whether an object with a code is an error of Adobe Pass or of a gate: other services have codes too, also secret ones.
     private func isError(_ members: [String: String], _ code: String, isDenial: Bool) -> Bool {
+        func isKnown(_ action: String) -> Bool { Self.actions.contains { $0.hasSameBytes(as: action) } }
         let isWord = code.utf8.allSatisfy { $0.isLetterOrDigit && !$0.isDigit || $0 == UInt8(ascii: "_") }
         let isFailure = members["status"].flatMap { Int($0) }.map { (400..<600).contains($0) } ?? false
-        return isWord && (isFailure || isDenial || members["action"].map(Self.actions.contains) ?? false)
+        return isWord && (isFailure || isDenial || isKnown(members["action"] ?? ""))
+    }
+
+    private static func isDenied(_ decision: [String: String]) -> Bool {
+        decision["authorized"]?.hasSameBytes(as: "false") ?? false
     }
 
     /// The error that an object of the document is; `nil` if it is none.
     private func error(in object: Facts.Object, at place: Place) -> Finding? {
         let members = facts[object]
         if object.isEmpty, let error = ServiceError(ofPlainMembers: members) {
-            return Finding(.error(error), way: place.way, line: place.line)
+            return Finding(.error(error), way: place.way(), line: place.line)
         }
-        if members["authorized"] == "false", object.dropLast().last == .name("decisions"),
+        if Self.isDenied(members), object.dropLast().last == .name("decisions"),
             facts[object + [.name("error")]]["code"] == nil
         {
             let denial = ServiceError(
                 code: "authorized is false", action: nil, message: nil, resource: members["resource"], isDenial: true)
-            return Finding(.error(denial), way: place.way + [object.path], line: place.line)
+            return Finding(.error(denial), way: place.way() + [object.path], line: place.line)
         }
-        let isDenial = object.last == .name("error") && facts[object.parent]["authorized"] == "false"
+        let isDenial = object.last == .name("error") && Self.isDenied(facts[object.parent])
         guard let code = members["code"], isError(members, code, isDenial: isDenial) else { return nil }
         let error = ServiceError(
             code: code, action: members["action"],
             message: members["details"] ?? members["message"] ?? members["detail"],
             resource: facts[object.parent]["resource"], isDenial: isDenial)
-        return Finding(.error(error), way: place.way + [object.path].filter { !$0.isEmpty }, line: place.line)
+        return Finding(.error(error), way: place.way() + [object.path].filter { !$0.isEmpty }, line: place.line)
     }
 }
 
@@ -290,15 +295,22 @@ extension [Int] {
 }
 
 extension ArraySlice<JSONWalker.Step> {
+    /// The length from which on the beginning of a path is left out: what is deep in a document may be found many times.
+    private static var longest: Int { 120 }
+
     /// The path as one writes it: `decisions[0].token.serializedToken`.
     var path: String {
-        reduce(into: "") { text, step in
+        var text = ""
+        for (position, step) in zip(indices, self).reversed() {
+            guard text.utf8.count < Self.longest else { return "…" + text }
             switch step {
-            case .index(let index): text += "[\(index)]"
+            case .index(let index): text = "[\(index)]" + text
             case .name(let name):
-                text += (text.isEmpty ? "" : ".") + (name.isEmpty ? "\"\"" : printable(name, limit: 40))
+                let shown = name.text.isEmpty ? "\"\"" : printable(name.text, limit: 40)
+                text = (position == startIndex ? "" : ".") + shown + text
             }
         }
+        return text
     }
 }
 

@@ -28,7 +28,7 @@ package struct CapturedCall: Sendable {
         let request = facts["request"]
         (started, method) = (facts[]["startedDateTime"], request["method"])
         status = facts["response"]["status"].flatMap { Int($0) }
-        failure = facts["response"]["_error"].flatMap { ["", "null"].contains($0) ? nil : $0 }
+        failure = facts["response"]["_error"].flatMap { ["", "null"].contains(where: $0.hasSameBytes) ? nil : $0 }
         let url = CapturedURL(request["url"] ?? "")
         target = url.target
         let isService = url.target.map { CapturedURL.isService($0) } ?? false
@@ -44,11 +44,12 @@ package struct CapturedCall: Sendable {
         let sent = Self.pairs(in: facts, below: ["request", "headers"], ["request", "postData", "params"])
         let form = FormPairs(ofBody: facts["request", "postData"]["text"] ?? "")
         stated = Stated(
-            named: url.stated, { sent[$0.lowercased()].map(Self.withoutScheme) }, { form[$0] }, { facts.said[$0] })
+            named: url.stated, { sent[JSONName($0.lowercased())].map(Self.withoutScheme) }, { form[$0] },
+            { facts.said[$0] })
     }
 
     /// Whether a browser made the call by itself, to ask for permission to make another one.
-    package var isPreflight: Bool { method == "OPTIONS" }
+    package var isPreflight: Bool { method?.hasSameBytes(as: "OPTIONS") ?? false }
 
     /// Whether an answer came. A browser gives calls that it blocked or ended early a status of 0.
     package var isAnswered: Bool { status.map { $0 > 0 } ?? true }
@@ -64,76 +65,81 @@ package struct CapturedCall: Sendable {
 
     /// A device's identifier without the word before it: `AP-Device-Identifier: fingerprint ID`.
     private static func withoutScheme(_ value: String) -> String {
-        value.hasPrefix("fingerprint ") ? String(value.dropFirst("fingerprint ".count)) : value
+        String(decoding: Array(value.utf8)[...].dropping("fingerprint ") ?? Array(value.utf8)[...], as: UTF8.self)
     }
 
     /// The pairs of a name, in lower case, and a value in lists of the entry.
-    private static func pairs(in facts: Facts, below lists: [String]...) -> [String: String] {
-        let lists = lists.map { $0.map(JSONWalker.Step.name)[...] }
+    private static func pairs(in facts: Facts, below lists: [String]...) -> [JSONName: String] {
+        let lists = lists.map { $0.map { JSONWalker.Step.name(JSONName($0)) }[...] }
         return facts.objects.reduce(into: [:]) { pairs, object in
             let members = facts[object.path]
             guard lists.contains(object.path.dropLast()), let name = members["name"] else { return }
-            pairs[name.lowercased()] = members["value"]
+            pairs[JSONName(String(decoding: name.utf8.map(\.asciiLowercased), as: UTF8.self))] = members["value"]
         }
     }
 }
 
 /// The text without percent escapes, and with `plus` for each `+`; the text as it is if an escape is broken.
-private func decoded(_ text: Substring, plus: Unicode.Scalar = "+") -> String {
-    let bytes = Array(text.utf8)[...]
-    return String(decoding: (try? PercentEncoding.decode(bytes, plus: UInt8(ascii: plus))) ?? bytes, as: UTF8.self)
+private func decoded(_ text: ArraySlice<UInt8>, plus: Unicode.Scalar = "+") -> String {
+    String(decoding: (try? PercentEncoding.decode(text, plus: UInt8(ascii: plus))) ?? text, as: UTF8.self)
 }
 
 /// The names and values of a query, or of a form in a request's body: `resource=TNT&mvpd=Cox`.
 private struct FormPairs {
     private let pairs: [(name: String, value: String)]
 
-    init(_ text: Substring) {
-        pairs = text.split(separator: "&").map { pair in
-            let name = pair.prefix { $0 != "=" }
+    init(_ text: ArraySlice<UInt8>) {
+        pairs = text.split(separator: UInt8(ascii: "&")).map { pair in
+            let name = pair.prefix { $0 != UInt8(ascii: "=") }
             return (decoded(name, plus: " "), decoded(pair.dropFirst(name.count + 1), plus: " "))
         }
     }
 
     /// Takes no pairs from a body of another form, such as JSON, which does not begin as a name does.
     init(ofBody text: String) {
-        let name = text.utf8.prefix { $0 != UInt8(ascii: "=") }
-        self.init(name.allSatisfy { $0.isLetterOrDigit || "-_.%+[]".utf8.contains($0) } ? text[...] : "")
+        let text = Array(text.utf8)[...]
+        let name = text.prefix { $0 != UInt8(ascii: "=") }
+        self.init(name.allSatisfy { $0.isLetterOrDigit || "-_.%+[]".utf8.contains($0) } ? text : [])
     }
 
     /// The first value of a name.
-    subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
+    subscript(name: String) -> String? { pairs.first { $0.name.hasSameBytes(as: name) }?.value }
 }
 
 /// The URL of a captured request.
 private struct CapturedURL {
     /// The host and the path; `nil` without a URL.
     let target: String?
-    private let path: [Substring]
+    private let path: [ArraySlice<UInt8>]
     private let query: FormPairs
 
     init(_ text: String) {
-        let url = text.prefix { $0 != "#" }
-        let address = url.prefix { $0 != "?" }
-        let rest = address.firstRange(of: "://").map { address[$0.upperBound...] } ?? address
-        let host = rest.prefix { $0 != "/" }
-        let named = host.lastIndex(of: "@").map { host[host.index(after: $0)...] } ?? host
-        path = rest[host.endIndex...].split(separator: "/")
-        target = text.isEmpty ? nil : printable(String(named) + String(rest[host.endIndex...]), limit: 300)
+        let url = Array(text.utf8).prefix { $0 != UInt8(ascii: "#") }
+        let address = url.prefix { $0 != UInt8(ascii: "?") }
+        let rest = address.firstRange(of: Array("://".utf8)).map { address[$0.upperBound...] } ?? address
+        let host = rest.prefix { $0 != UInt8(ascii: "/") }
+        let named = host.lastIndex(of: UInt8(ascii: "@")).map { host[($0 + 1)...] } ?? host
+        path = rest[host.endIndex...].split(separator: UInt8(ascii: "/"))
+        let shown = String(decoding: named + rest[host.endIndex...], as: UTF8.self)
+        target = text.isEmpty ? nil : printable(shown, limit: 300)
         query = FormPairs(url.dropFirst(address.count + 1))
     }
 
     /// What the query says or, in REST v2, the path: `/api/v2/{serviceProvider}/decisions/authorize/{mvpd}`.
     func stated(_ name: String) -> String? {
         if let value = query[name] { return value }
-        guard let version = path.firstIndex(of: "v2"), path.count > version + 2 else { return nil }
-        let provider = path[version + 1] == "authenticate" ? path[version + 2] : path[version + 1]
+        guard let version = path.firstIndex(where: { $0.isSame(as: "v2") }), path.count > version + 2 else {
+            return nil
+        }
+        let provider = path[version + 1].isSame(as: "authenticate") ? path[version + 2] : path[version + 1]
         if name == "serviceProvider" { return decoded(provider) }
-        let isNamed = ["authorize", "preauthorize", "profiles", "logout"].contains(path[path.count - 2])
+        let isNamed = Self.calls.contains(where: path[path.count - 2].isSame)
         return name == "mvpd" && isNamed ? decoded(path[path.count - 1]) : nil
     }
 
+    /// The calls of REST v2 behind whose name an MVPD stands.
+    private static let calls: [String] = ["authorize", "preauthorize", "profiles", "logout"]
     private static let services = ["/adobe-services/", "/api/v2/", "/o/client/", "adobe.com/"]
 
-    static func isService(_ target: String) -> Bool { services.contains(where: target.contains) }
+    static func isService(_ target: String) -> Bool { services.contains { target.utf8.firstRange(of: $0.utf8) != nil } }
 }

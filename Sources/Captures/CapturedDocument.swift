@@ -1,3 +1,5 @@
+internal import TextEncodings
+
 /// One JSON document of a capture, which is reported whole, or item by item if it is an array or a HAR file.
 final class CapturedDocument {
     private let place: CaptureSearch.Place
@@ -26,10 +28,13 @@ final class CapturedDocument {
                 if entries != entryPath.dropLast() { (entries, numberBefore) = (entryPath.dropLast(), number) }
                 (entry, number) = ((entryPath, line), numberBefore + index + 1)
             }
-            place.way += [Finding.archive, "entry \(number)"]
+            let title = "entry \(number)"
+            place = place.inside(Finding.archive).inside(title)
             path = path[entryPath.endIndex...]
             // What tools add to an entry, such as the stack of the script that asked, belongs to no call.
-            if case .name(let name)? = path.first, name.hasPrefix("_"), name != Self.messages { return }
+            if case .name(let name)? = path.first, name.text.utf8.first == UInt8(ascii: "_"), name != Self.messages {
+                return
+            }
         } else {
             var isNew = entry != nil
             if case .index? = path.first, path.first != item { (isNew, item) = (true, path.first) }
@@ -40,7 +45,7 @@ final class CapturedDocument {
     }
 
     /// What Chromium adds to an entry for the messages of a WebSocket, which are part of the call.
-    private static let messages = "_webSocketMessages"
+    private static let messages: JSONName = "_webSocketMessages"
 
     /// The largest number of steps before an archive's `log`: tools put it into an object or an array of theirs.
     private static let depthLimit = 4
@@ -64,7 +69,7 @@ final class CapturedDocument {
                 // A browser repeats the URL of a page in the requests of that page, and no request has an error of the service.
                 let header = finding.object.flatMap { facts[$0]["name"] }
                 if case .error = finding.content { return finding.isSent != true }
-                return header?.lowercased() != "referer"
+                return header?.isSame(ignoringCaseOf: "referer") != true
             }.filter { repetitions.isNew($0) }
         if let entry {
             use(.call(CapturedCall(number: number, line: entry.line, findings: findings, facts: facts)))

@@ -18,17 +18,19 @@ struct ErrorDocument {
             rest = rest[(bracket + 1)...]
         }
         guard let bracket = rest.position(of: UInt8(ascii: "<")) else { return nil }
-        let document = String(decoding: text[start..<bracket], as: UTF8.self)
+        let document = text[start..<bracket]
         func element(_ name: String) -> String? {
-            guard let begin = document.firstRange(of: "<\(name)>")?.upperBound,
-                let end = document[begin...].firstRange(of: "</\(name)>")?.lowerBound
+            guard let begin = document.firstRange(of: Array("<\(name)>".utf8))?.upperBound,
+                let end = document[begin...].firstRange(of: Array("</\(name)>".utf8))?.lowerBound
             else { return nil }
-            return String(document[begin..<end])
+            return String(decoding: document[begin..<end], as: UTF8.self)
         }
         guard let code = element("code") ?? element("message") ?? element("details") else { return nil }
         error = ServiceError(
             code: code, action: element("action"),
-            message: [element("details"), element("message")].lazy.compactMap(\.self).first { $0 != code },
+            message: [element("details"), element("message")].lazy.compactMap(\.self).first {
+                !$0.hasSameBytes(as: code)
+            },
             resource: nil)
     }
 }
@@ -41,7 +43,7 @@ extension ServiceError {
         guard members.count == 3, let status = members["status"].flatMap({ Int($0) }), (400..<600).contains(status),
             let message = members["message"], !message.isEmpty, let details = members["details"]
         else { return nil }
-        let isNew = ![message, "", "null"].contains(details)
+        let isNew = ![message, "", "null"].contains(where: details.hasSameBytes)
         self.init(code: message, action: nil, message: isNew ? details : nil, resource: nil, isOfAnyService: true)
     }
 }

@@ -1,3 +1,5 @@
+internal import TextEncodings
+
 /// What one document says of its tokens, its errors and, as an entry of a HAR file, of its call: the values whose names
 /// matter, by the object that they are in.
 struct Facts {
@@ -12,6 +14,7 @@ struct Facts {
     /// The approximate number of bytes that all values take.
     private var size = 0
 
+    private static let nameLimit = 40
     private static let subjectNames = Set(Subject.allCases.flatMap(\.names) + ["resources[1]"])
     private static let names = subjectNames.union([
         "code", "status", "action", "message", "details", "detail", "authorized", "startedDateTime", "time", "method",
@@ -25,11 +28,18 @@ struct Facts {
     private static let overhead = 64
 
     /// Keeps a value, if its name matters.
-    mutating func add(_ value: [UInt8], _ name: String, in object: Object, at place: CaptureSearch.Place) {
+    mutating func add(_ value: [UInt8], at path: Object, in place: CaptureSearch.Place) {
+        let object = path.parent
+        let steps = path[object.endIndex...]
+        // No name that matters is longer, or has more than one index behind it.
+        guard steps.count <= 2, case .name(let last)? = steps.first, last.text.utf8.count <= Self.nameLimit else {
+            return
+        }
+        let name = steps.path
         guard Self.names.contains(name), value.count <= Self.lengthLimit, size <= Self.callLimit else { return }
-        let text = String(decoding: value, as: UTF8.self)
-        if values[object] == nil { objects.append((object, place)) }
+        let (text, count) = (String(decoding: value, as: UTF8.self), values.count)
         values[object, default: [:]][name] = text
+        if values.count > count { objects.append((object, place)) }
         if Self.subjectNames.contains(name) { said[name] = said[name] ?? text }
         size += value.count + Self.overhead
     }
@@ -55,19 +65,12 @@ struct Facts {
     subscript(object: Object) -> [String: String] { values[object] ?? [:] }
 
     /// The values of the object below these names.
-    subscript(names: String...) -> [String: String] { self[names.map { .name($0) }[...]] }
+    subscript(names: String...) -> [String: String] { self[names.map { .name(JSONName($0)) }[...]] }
 }
 
 extension Facts.Object {
-    /// The path of the object around this one, and the name of this one in it: `decisions[0]` and `token`.
-    var splittingLastName: (object: Self, name: String) {
-        let name = lastIndex { if case .name = $0 { true } else { false } } ?? startIndex
-        // No name that matters has more than one index behind it.
-        return (self[..<name], self[name...].count > 2 ? "" : self[name...].path)
-    }
-
     /// The path of the object around this one.
-    var parent: Self { splittingLastName.object }
+    var parent: Self { self[..<(lastIndex { if case .name = $0 { true } else { false } } ?? startIndex)] }
 }
 
 extension Stated {

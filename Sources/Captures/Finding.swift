@@ -42,7 +42,7 @@ package struct Finding: Sendable {
 
         init(value: Int, of steps: ArraySlice<JSONWalker.Step>) {
             func isIndex(_ step: JSONWalker.Step) -> Bool { if case .index = step { true } else { false } }
-            let object = steps.splittingLastName.object
+            let object = steps.parent
             let items = object.lastIndex(where: isIndex).map { object[...$0] } ?? []
             (self.value, record) = (value, items + steps[object.endIndex...].drop { !isIndex($0) })
         }
@@ -89,7 +89,7 @@ package struct Finding: Sendable {
     /// Whether it is in what the client sent, and not in an answer; `nil` if that is not known.
     package var isSent: Bool? {
         let inside = way.drop { $0 != Self.archive }.dropFirst(2)
-        return inside.first?.hasPrefix("request")
+        return inside.first?.utf8.starts(with: "request".utf8)
     }
 
     static let archive = "HAR"
@@ -168,7 +168,7 @@ package struct ServiceError: Sendable, Equatable {
     ) {
         (self.code, self.action) = (Self.withoutLongWords(code), action.map(Self.withoutLongWords))
         self.message = message.map(Self.withoutLongWords)
-        self.resource = resource.flatMap { $0.contains("signatureInfo") ? nil : $0 }
+        self.resource = resource.flatMap { ClearText.markers(in: Array($0.utf8)[...]).isEmpty ? $0 : nil }
         (self.isOfAnyService, self.isDenial) = (isOfAnyService, isDenial)
     }
 
@@ -177,7 +177,10 @@ package struct ServiceError: Sendable, Equatable {
 
     private static func withoutLongWords(_ text: String) -> String {
         guard text.utf8.count > longestWord else { return text }
-        let words = text.split(separator: " ", omittingEmptySubsequences: false)
-        return words.map { $0.utf8.count > longestWord ? $0.prefix(shownOfLongWord) + "…" : $0 }.joined(separator: " ")
+        let words = text.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false).map { word in
+            word.count > longestWord
+                ? String(Substring(word).unicodeScalars.prefix(shownOfLongWord)) + "…" : String(Substring(word))
+        }
+        return words.joined(separator: " ")
     }
 }

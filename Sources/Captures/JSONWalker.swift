@@ -5,7 +5,7 @@ internal import TextEncodings
 struct JSONWalker {
     /// The parts of a value's path: `log`, `entries`, `[11]`.
     enum Step: Hashable {
-        case name(String)
+        case name(JSONName)
         case index(Int)
     }
 
@@ -71,7 +71,7 @@ struct JSONWalker {
         guard readString({ piece in if name.count < Self.nameLimit { name += piece } }) else { return nil }
         skipWhiteSpace()
         guard take(UInt8(ascii: ":")) else { return nil }
-        return .name(String(decoding: name.prefix(Self.nameLimit), as: UTF8.self))
+        return .name(JSONName(String(decoding: name.prefix(Self.nameLimit), as: UTF8.self)))
     }
 
     private mutating func takeString() -> Bool {

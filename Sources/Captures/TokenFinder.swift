@@ -76,7 +76,7 @@ package struct TokenFinder {
         _ read: @escaping () -> [UInt8], inside way: [String], _ budget: CaptureBudget, _ use: (Part) -> Void
     ) {
         let reader = CaptureReader(budget, read)
-        let place = CaptureSearch.Place(way: way + reader.way, line: 1, lines: .ofCapture)
+        let place = CaptureSearch.Place(way: { way + reader.way }, line: 1, lines: .ofCapture)
         if way.count < 2 * Self.archiveLimit, reader.ahead(ZIPArchive.magic.count).elementsEqual(ZIPArchive.magic) {
             return searchArchive(reader, at: place, budget, use)
         }
@@ -102,7 +102,7 @@ package struct TokenFinder {
     ) {
         let archive = ZIPArchive(budget) { Array(reader.take(pieceSize)) }
         archive.unpack { name, read in
-            search(read, inside: place.way + [ZIPArchive.name, name], budget, use)
+            search(read, inside: place.way() + [ZIPArchive.name, name], budget, use)
         } skip: { name, reason in
             use(.unread("\(name) in the ZIP archive was not searched: \(reason)"))
         }

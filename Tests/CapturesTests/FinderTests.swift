@@ -228,7 +228,7 @@ import Testing
         let budget = CaptureBudget()
         #expect(budget.excess == nil)
         for line in [7, 9] {
-            #expect(!budget.pay(.max, at: CaptureSearch.Place(way: ["HAR", "entry 2"], line: line)))
+            #expect(!budget.pay(.max, at: CaptureSearch.Place(way: { ["HAR", "entry 2"] }, line: line)))
         }
         #expect(budget.excess?.hasSuffix("; the first text left out is at line 7 › HAR › entry 2") == true)
         #expect(!budget.ofRetries.pay(.max) && budget.ofRetries.excess?.hasSuffix(" bytes") == true)
@@ -254,6 +254,27 @@ import Testing
         }
         let (flat, nested) = (time(depth: 1), time(depth: 60))
         #expect(nested < flat * 8, "\(nested) and \(flat)")
+    }
+
+    @Test(
+        "a capture of accents takes not many times as long as one of letters",
+        arguments: [
+            #"{"NAME":{"NAME":{"NAME":{"NAME":{"NAME":{"NAME":{"NAME":[VALUES]}}}}}}}"#,
+            #"{"decisions":[{"action":"TEXT","authorized":"TEXT","code":"TEXT","status":403}]}"#,
+            #"{"status":403,"message":"TEXT","details":"TEXTa"}"#, #"{"name":"TEXT","value":"eyJ.a"}"#,
+            "<error><code>NAME</code><message>NAMEa</message></error>",
+            #"{"log":{"entries":[{"request":{"method":"TEXT","url":"TEXT?TEXT=","headers":[{"name":"TEXT","value":""}]}}]}}"#,
+            #"{"log":{"entries":[{"_error":"TEXT","request":{"postData":{"text":"a=&TEXT="}}}]}}"#,
+        ])
+    func accents(form: String) {
+        func time(_ character: String) -> Duration {
+            let capture = form.replacing("NAME", with: String(repeating: character, count: 40))
+                .replacing("TEXT", with: String(repeating: character, count: 6000))
+                .replacing("VALUES", with: String(repeating: "{},\"{\",", count: 4000))
+            return Program.processorTime { TokenFinder().search(Array(capture.utf8)) { _ in } }
+        }
+        let (letters, accents) = (time("abcd"), time("\u{301}\u{316}"))
+        #expect(accents < letters * 8 + .milliseconds(20), "\(accents) and \(letters)")
     }
 
     @Test("of many grants, each is found once, with the name of its parameter or without")

@@ -1,6 +1,7 @@
 import MediaToken
 import TestSupport
 import Testing
+import Timestamps
 import TokenIssuer
 
 @Suite("Canonical comparison of resources")
@@ -92,5 +93,23 @@ struct CanonicalResourceTests {
         }
         // 3000 took nine seconds without limits; this is a fuse, not a benchmark.
         #expect(time < .seconds(5))
+    }
+
+    @Test("accents in a token or a time take not many times as long as letters")
+    func accents() throws {
+        func time(_ character: String) throws -> Duration {
+            let text = String(repeating: character, count: 7000)
+            let token = try Mint.token { $0.resource = text }
+            let renamed = try Mint.token().replacing("resourceID>", with: "a\(text)>")
+            let verifier = try Mint.verifier()
+            return Program.processorTime {
+                for token in [token, renamed] {
+                    _ = verifier.examine(RawToken(token), for: Mint.expectation, at: Mint.now)
+                }
+                #expect(Timestamp(reading: text) == nil)
+            }
+        }
+        let (letters, accents) = (try time("abcd"), try time("\u{301}\u{316}"))
+        #expect(accents < letters * 8 + .milliseconds(20), "\(accents) and \(letters)")
     }
 }

@@ -45,8 +45,8 @@ struct MediaTokenFieldPlaces {
     }
 
     private static func fieldInOtherCase(_ fields: FieldElements, _ element: XMLElement) -> StaticString? {
-        let name = fields.elements.name(of: element).lowercased()
-        return MediaTokenField.names.first { "\($0)".lowercased().hasSameBytes(as: name) }
+        let name = fields.elements.name(of: element)
+        return MediaTokenField.names.first { "\($0)".isSame(ignoringCaseOf: name) }
     }
 
     /// The index of the element that holds `field`; `nil` if the token has none.

@@ -29,6 +29,8 @@ extension Timestamp {
     /// - seconds since 1970, also with a fraction, such as nginx's `$msec`, or after `@`; milliseconds, which have 13 digits
     /// - `now`, or a whole number of seconds, minutes, hours or days before or after that: `-90s`, `-5m`, `+2h`, `-3d`
     public init?(reading text: String, asOf now: Timestamp = .now) {
+        // Nobody writes a longer one, and comparing a text of many accents as a `String` takes seconds.
+        guard text.utf8.count <= 100 else { return nil }
         if text == "now" {
             self = now
         } else if let time = Self.readDate(text) ?? Self.readNumber(text) ?? Self.readDistance(text, from: now) {

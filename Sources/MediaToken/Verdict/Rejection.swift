@@ -99,7 +99,7 @@ public struct Rejection: Sendable, CustomStringConvertible {
         case .policy(.requestor): "use the requestor ID that the app passes to setRequestor"
         case .policy(.resource(let signed, let expected)):
             "use the resource that the app passes to getAuthorization, byte for byte"
-                + (signed.text.hasPrefix("<") && expected.comparison == .exact
+                + (signed.text.utf8.first == UInt8(ascii: "<") && expected.comparison == .exact
                     ? "; if only the form of the XML differs, compare it canonically" : "")
         case .policy(.exchangedMVPDs):
             "fetch a new token; if a new one has them exchanged too, report it to Adobe, and do not allow the proxy as an MVPD"

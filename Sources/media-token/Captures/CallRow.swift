@@ -34,7 +34,7 @@ struct CallRow {
     private static func row(_ cells: [String]) -> String {
         zip(cells, widths).map { cell, width in
             guard let width else { return printable(cell, limit: 200) }
-            let shown = printable(cell, limit: cell.count > width ? width - 1 : width)
+            let shown = printable(cell, limit: cell.unicodeScalars.count > width ? width - 1 : width)
             return shown + String(repeating: " ", count: max(0, width - shown.count))
         }.joined(separator: "  ")
     }

@@ -118,7 +118,8 @@ struct CaptureHistory {
         Subject.allCases.flatMap { subject -> [Note] in
             guard let signed = token.claims[subject] else { return [] }
             let (around, request) = (token.stated[subject], call.stated[subject])
-            let others = [(around == request ? nil : around, "the document around it"), (request, "the request")]
+            let other = around.flatMap { request?.hasSameBytes(as: $0) == true ? nil : $0 }
+            let others = [(other, "the document around it"), (request, "the request")]
             return others.compactMap { value, place in
                 guard let value, !value.hasSameBytes(as: signed) else { return nil }
                 return Note(kind: .differs(subject), detail: "the token has \(shown(signed)), \(place) \(shown(value))")
