@@ -11,11 +11,18 @@ enum KeyAlgorithm {
         return parts.map(\.tag) == [V_ASN1_SEQUENCE, V_ASN1_BIT_STRING] ? number(parts[0]) : nil
     }
 
-    /// The algorithm of a certificate's key; `nil` for anything else than a certificate.
-    static func ofCertificate(_ der: ArraySlice<UInt8>) -> Int32? {
+    /// The `SubjectPublicKeyInfo` of a certificate; `nil` for anything else than a certificate.
+    static func publicKey(ofCertificate der: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         let fields = parts(of: der).first.map { parts(of: $0.bytes) } ?? []
         let hasVersion = fields.first?.tag == V_ASN1_CONTEXT_SPECIFIC
-        return fields.dropFirst(hasVersion ? 6 : 5).first.flatMap { ofPublicKey($0.bytes) }
+        let key = fields.dropFirst(hasVersion ? 6 : 5).first?.bytes
+        return key.flatMap { ofPublicKey($0) == nil ? nil : $0 }
+    }
+
+    /// Whether a `SubjectPublicKeyInfo` describes the curve of its key, instead of naming one (RFC 3279, 2.3.5).
+    static func describesCurve(_ publicKey: ArraySlice<UInt8>) -> Bool {
+        let identifier = parts(of: publicKey).first.map { parts(of: $0.bytes) } ?? []
+        return ofPublicKey(publicKey) == EVP_PKEY_EC && identifier.dropFirst().first?.tag != V_ASN1_OBJECT
     }
 
     /// The algorithm of an unencrypted private key: of PKCS#8 (RFC 5208), or of the forms that algorithms have of their own, which differ in

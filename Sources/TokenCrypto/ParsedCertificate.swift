@@ -10,10 +10,10 @@ final class ParsedCertificate {
 
     /// Reads one DER certificate; `nil` for anything else.
     ///
-    /// - Throws: ``KeyFileError/notRSA(found:)`` if its key is of another algorithm.
+    /// - Throws: ``KeyFileError/notRSA(found:)`` if the certificate describes the curve of its key, which would take long to decode.
     convenience init?(ifDER bytes: [UInt8]) throws(KeyFileError) {
-        guard let algorithm = KeyAlgorithm.ofCertificate(bytes[...]) else { return nil }
-        guard algorithm == EVP_PKEY_RSA else { throw .notRSA(algorithm) }
+        guard let key = KeyAlgorithm.publicKey(ofCertificate: bytes[...]) else { return nil }
+        guard !KeyAlgorithm.describesCurve(key) else { throw .notRSA(EVP_PKEY_EC) }
         guard let pointer = decodeDER(bytes, with: { d2i_X509(nil, $0, $1) }, discarding: X509_free) else {
             CryptoError.discardQueue()
             return nil
@@ -61,9 +61,9 @@ final class ParsedCertificate {
     }
 
     private func hasIssued(_ other: ParsedCertificate) -> Bool {
-        // A key with a longer exponent is never loaded, and would take the time of a signature.
+        // A key of RSA with a longer exponent is never loaded, and would take the time of a signature.
         guard let key = X509_get0_pubkey(pointer), let otherKey = X509_get0_pubkey(other.pointer),
-            RSAPublicKey.exponent(of: key) != nil
+            EVP_PKEY_get_base_id(key) != EVP_PKEY_RSA || RSAPublicKey.exponent(of: key) != nil
         else { return false }
         return EVP_PKEY_eq(key, otherKey) != 1 && X509_verify(other.pointer, key) == 1
     }

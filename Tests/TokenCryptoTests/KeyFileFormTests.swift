@@ -139,4 +139,20 @@ struct KeyFileFormTests {
         let file = try KeyFile(reading: Array((renewed + other).utf8), password: nil)
         #expect(file.entries.count == 3 && file.leftOut.isEmpty)
     }
+
+    @Test("an authority whose key is of another algorithm is an issuer like others")
+    func otherIssuers() throws {
+        let made = try IssuedCertificate()
+        let (authority, request) = (made.directory.path + "/ec.pem", made.directory.path + "/ec.csr")
+        try Program("openssl").succeed(
+            ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+                + ["-subj", "/CN=curve", "-keyout", authority + ".key", "-out", authority])
+        try Program("openssl").succeed(["req", "-new", "-key", made.key, "-subj", "/CN=leaf", "-out", request])
+        let leaf = try Program("openssl").succeed(
+            ["x509", "-req", "-in", request, "-CA", authority, "-CAkey", authority + ".key", "-days", "2"])
+        let chain = try leaf + String(contentsOfFile: authority, encoding: .utf8)
+        let file = try KeyFile(reading: Array(chain.utf8), password: nil)
+        #expect(names(file) == ["CN=leaf"] && file.entries.count == 1)
+        #expect(file.leftOut.count == 1 && file.leftOut.allSatisfy { $0.contains("'CN=curve'") })
+    }
 }
