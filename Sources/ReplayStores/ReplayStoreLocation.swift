@@ -75,9 +75,13 @@ public enum ReplayStoreLocation: Sendable, Equatable {
             }
         } else {
             // The message shows only the URL's scheme, because the rest may contain a password.
-            let kind = String(url.prefix { $0.isASCII && $0.isLetter })
+            let isSentinel = url.hasPrefix("redis+sentinel:") || url.hasPrefix("rediss+sentinel:")
+            let kind = isSentinel ? url.prefix { $0 != ":" } : url.prefix { $0.isASCII && $0.isLetter }
             throw ReplayStoreURLError(
-                description: "no replay store of the kind '\(kind)'; expected one of \(Self.forms)")
+                description: "no replay store of the kind '\(kind)'; "
+                    + (isSentinel
+                        ? "name the primary that the Sentinel watches: redis://HOST or rediss://HOST"
+                        : "expected one of \(Self.forms)"))
         }
     }
 }

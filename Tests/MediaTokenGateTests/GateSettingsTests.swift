@@ -62,6 +62,10 @@ struct GateSettingsTests {
             (#""listen": "localhost:80""#, "listen[0]: is 'localhost:80'"),
             ("\"listen\": \"unix:/\(String(repeating: "x", count: 120))\"", "listen[0]: is 'unix:/xxx"),
             (#""replays": "nonsense:secret""#, "replays: no replay store of the kind 'nonsense'"),
+            (
+                #""replays": "redis+sentinel://:secret@host/name""#,
+                "replays: no replay store of the kind 'redis+sentinel'; name the primary that the Sentinel watches"
+            ),
             (#""replays": "redis://""#, "replays: the URL of the redis store"),
             (#""max-unfinished-bytes": 1048575"#, "max-unfinished-bytes: is 1048575; expected a whole number from"),
             (#""max-unfinished-bytes": 17179869185"#, "max-unfinished-bytes: is 17179869185; expected"),

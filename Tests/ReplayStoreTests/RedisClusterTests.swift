@@ -45,6 +45,18 @@ extension ReplayStoreTests {
             }
         }
 
+        @Test("a node that has no host name to announce is found by its address")
+        func noHostName() throws {
+            let ports = try FreePort.take(1)
+            let names = ["--cluster-preferred-endpoint-type", "hostname"]
+            let server = try RedisServer(["--cluster-enabled", "yes", "--cluster-port", "\(ports[0])"] + names)
+            try server.cli("cluster", "addslotsrange", "0", "16383")
+            try #require(try Program.wait { try server.cli("cluster", "info").contains("cluster_state:ok") })
+            #expect(try server.cli("cluster", "slots").contains("?"))
+            let store = try clock.open(server.url + "?cluster=true", timeoutMilliseconds: 2000 * Program.slowness)
+            #expect(try store.claim(clock.claim(1), at: clock.now) == .first)
+        }
+
         @Test("any node leads to all of them")
         func anyNode() throws {
             for server in cluster.servers {

@@ -49,6 +49,26 @@ extension ReplayStoreTests {
             #expect(try store.claim(clock.claim(1), at: clock.now) == .alreadyUsed)
         }
 
+        @Test("a server that serves no more clients, and a Sentinel, are told by their own words")
+        func ownWords() throws {
+            func refusal(_ url: String) -> String {
+                clock.message { _ = try clock.open(url, timeoutMilliseconds: Self.deadline) }
+            }
+            let full = try RedisServer()
+            let other = try RawConnection(port: full.port)
+            defer { withExtendedLifetime(other) {} }
+            try full.cli("config", "set", "maxclients", "1")
+            for url in [full.url, full.url.replacing("//", with: "//:password@")] {
+                #expect(refusal(url).contains("it has as many clients as its maxclients allows"), "\(refusal(url))")
+            }
+            let directory = try TemporaryDirectory()
+            let port = try FreePort.take(1)[0]
+            let file = try directory.write("port \(port)\nbind 127.0.0.1\ndir \(directory.path)\n", to: "sentinel.conf")
+            let sentinel = try Daemon("redis-server", [file, "--sentinel"], log: directory.path + "/log")
+            try sentinel.wait { (try? RawConnection(port: port)) != nil }
+            #expect(refusal("redis://127.0.0.1:\(port)").contains("it is a Sentinel: name the primary that it watches"))
+        }
+
         @Test("a host whose first address does not answer is reached at its second")
         func silentAddress() throws {
             let server = try RedisServer(at: "127.0.0.2")

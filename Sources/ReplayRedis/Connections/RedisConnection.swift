@@ -11,7 +11,8 @@ final class RedisConnection {
     private var stream: StreamConnection?
     /// Whether the first reply will be that to the login.
     private var awaitsLogin: Bool
-    private var hasAnswered = false
+    /// The replies so far, until there are two of them. A server that serves no more clients sends an error and closes the connection.
+    private var firstReplies: [RedisReply] = []
 
     /// Begins to connect and to log in. Commands can be sent at once.
     ///
@@ -26,6 +27,9 @@ final class RedisConnection {
         self.address = address
         self.received = received
         self.ended = ended
+        guard address.host != RedisServers.unknownHost else {
+            throw .unavailable("a node of the cluster announces no host name; set its cluster-announce-hostname")
+        }
         guard let port = UInt16(exactly: address.port) else {
             throw .unavailable("\(address) was named by its cluster, and has no port from 0 to 65535")
         }
@@ -36,7 +40,10 @@ final class RedisConnection {
                 to: address.host, port: port, tls: tls, on: loop,
                 received: { [unowned self] in self.receive($0) },
                 ended: { [unowned self] ending in
-                    let advice = ending.wasConnected && !hasAnswered ? Self.advice(configuration) : ""
+                    if firstReplies.count == 1, case .error(let error) = firstReplies[0] {
+                        return end(error.storeError(at: address))
+                    }
+                    let advice = ending.wasConnected && firstReplies.isEmpty ? Self.advice(configuration) : ""
                     end(.unavailable("\(address) \(ending)\(advice)"))
                 })
         } catch {
@@ -84,7 +91,7 @@ final class RedisConnection {
         } catch {
             return end(.unavailable("\(address) does not speak Redis' protocol"))
         }
-        hasAnswered = hasAnswered || !replies.isEmpty
+        firstReplies += replies.prefix(2 - firstReplies.count)
         if awaitsLogin, let login = replies.first {
             awaitsLogin = false
             if case .error(let error) = login { return end(error.loginError(at: address)) }

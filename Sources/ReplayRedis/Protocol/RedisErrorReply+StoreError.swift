@@ -34,7 +34,11 @@ extension RedisErrorReply {
         case "LOADING": "it serves once it has loaded its data"
         case "CLUSTERDOWN": "it serves once a primary is there for each slot"
         case "MISCONF": "it cannot write to its disk"
-        default: line.contains("cluster support disabled") ? "it is not a cluster: leave out cluster=true" : nil
+        case "DENIED": "set a password there, or have it listen on the loopback alone"
+        case "ERR" where line.contains("cluster support disabled"): "it is not a cluster: leave out cluster=true"
+        case "ERR" where line.contains("max number of clients"): "it has as many clients as its maxclients allows"
+        case "ERR" where line.contains("unknown command 'GET'"): "it is a Sentinel: name the primary that it watches"
+        default: nil
         }
     }
 }

@@ -23,6 +23,9 @@ struct RedisServers {
         if !configuration.isCluster { owners = shards.map { _ in first } }
     }
 
+    /// What a node of a cluster gives for a host name that it should announce, and does not have.
+    static let unknownHost = "?"
+
     /// The number of the server at an address, which is new if it was not known.
     mutating func number(of address: RedisAddress) -> Int {
         if let number = numbers[address] { return number }
@@ -58,7 +61,7 @@ struct RedisServers {
     }
 
     /// Records the owners of all slots, from the reply of the server `source` to `CLUSTER SLOTS`. Each range is its
-    /// first slot, its last slot, its primary (address, port, …), and its replicas.
+    /// first slot, its last slot, its primary (address, port, ID, further addresses), and its replicas.
     ///
     /// - Returns: `false`, and nothing recorded, if the reply names no owner.
     mutating func learn(_ ranges: [RedisReply], from source: Int) -> Bool {
@@ -68,7 +71,10 @@ struct RedisServers {
                 case .integer(let last) = parts[1], first <= last, let primary = parts[2].array, primary.count >= 2,
                 case .integer(let port) = primary[1]
             else { continue }
-            let host = primary[0].text ?? ""
+            var host = primary[0].text ?? ""
+            if host == Self.unknownHost, let others = primary.last?.array, let ip = others.firstIndex(of: .text("ip")) {
+                host = others.dropFirst(ip + 1).first?.text ?? host
+            }
             let node = number(ofHost: host, port: Int32(clamping: port), toldBy: source)
             for shard in shards where (first...last).contains(Int64(shard.slot)) { learned[shard.number] = node }
         }
