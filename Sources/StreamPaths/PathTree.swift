@@ -114,7 +114,9 @@ private struct PathIndex: Sendable {
         var (reached, application) = ([0], [Int]())
         for (position, name) in path.names.enumerated() {
             if position == max(depth, 1) { application = reached }
-            let begins = PathName.maySpan(name) ? reached + (PathName.hasPrefix(name) ? application : []) : []
+            // A sign in a name that the operator has configured is one of its letters.
+            let spans = position >= depth && PathName.maySpan(name)
+            let begins = spans ? reached + (PathName.hasPrefix(name) ? application : []) : []
             if begins.contains(where: { nodes[$0].deepest > depth }) { return true }
             // If a server drops this name, the path still leads to the nodes that it reached before.
             var next = PathName.mayVanish(name) ? reached : []

@@ -88,6 +88,8 @@ struct PathTreeTests {
             #expect(try Self.nearest(tree, shut) == nil, "\(shut)")
         }
         #expect(try Self.nearest(tree, "/vod/premium/hd/,1,2,.mp4.urlset/x") == "/vod/premium/hd")
+        let own = try Self.tree("/t,railers", "/live/hbo")
+        #expect(try Self.nearest(own, "/t,railers/x") == "/t,railers")
         let root = try Self.tree("/", "/live/hbo")
         #expect(try Self.nearest(root, "/vod/mp4:live/hbo") == "/", "another application's")
         #expect(try Self.nearest(root, "/live/x/mp4:hbo") == nil)
