@@ -115,7 +115,8 @@ enum PathName {
     /// Whether a server may drop the whole name: any name with a character beyond ASCII, a session (`(S(x))`), whose
     /// parentheses may be the result of folding too, and `_definst_`, the instance that Wowza takes without one.
     static func mayVanish(_ name: String) -> Bool {
-        name.utf8.first == UInt8(ascii: "(") || !name.utf8.allSatisfy { $0 < 0x80 } || folded(name) == definst
+        name.utf8.first == UInt8(ascii: "(") || !name.utf8.allSatisfy { $0 < 0x80 }
+            || name.utf8.contains(UInt8(ascii: "_")) && folded(name) == definst
     }
 
     private static let definst = Array("_definst_".utf8)

@@ -10,10 +10,13 @@ package final class XMLElements: Sendable {
     /// The names and texts: the document itself if it is plain, and else what libxml2 has made of it.
     @usableFromInline
     let bytes: ArraySlice<UInt8>
+    private let decorations: [XMLElement.Decoration]
 
-    /// - Parameter bytes: the bytes whose indexes the elements' ranges are.
-    init(_ list: [XMLElement], in bytes: ArraySlice<UInt8>) {
-        (self.list, self.bytes) = (list, bytes)
+    /// - Parameters:
+    ///   - bytes: the bytes whose indexes the elements' ranges are.
+    ///   - decorations: those that the elements name by their numbers.
+    init(_ list: [XMLElement], in bytes: ArraySlice<UInt8>, _ decorations: [XMLElement.Decoration] = []) {
+        (self.list, self.bytes, self.decorations) = (list, bytes, decorations)
     }
 
     package var root: XMLElement { list[0] }
@@ -23,10 +26,10 @@ package final class XMLElements: Sendable {
 
     /// What an element's start tag has beside a plain name, for people, such as `the attribute 'x'`; `nil` if nothing.
     package func decoration(of element: XMLElement) -> String? {
-        element.decoration.map { decoration in
-            let name = String(decoding: bytes[decoration.name], as: UTF8.self)
-            return "the \(decoration.kind.rawValue) '\(printable(name, limit: XMLElement.Decoration.shownBytes))'"
-        }
+        guard element.isDecorated else { return nil }
+        let decoration = decorations[Int(element.decoration) - 1]
+        let name = String(decoding: bytes[decoration.name], as: UTF8.self)
+        return "the \(decoration.kind.rawValue) '\(printable(name, limit: XMLElement.Decoration.shownBytes))'"
     }
 
     /// Whether `name` is the local name of an element.
@@ -65,9 +68,10 @@ package struct XMLElement: Sendable {
     var text: Range<Int>
     /// The depth of the element: 0 for the root, 1 for its children.
     package let depth: Int
-    /// What the start tag has beside a plain name; `nil` if nothing.
-    let decoration: Decoration?
-    package var isDecorated: Bool { decoration != nil }
+    /// The number, from 1, of what the start tag has beside a plain name; 0 if nothing. An element of a token has none, and its
+    /// memory is copied for each token.
+    let decoration: Int32
+    package var isDecorated: Bool { decoration != 0 }
     package internal(set) var hasChildren = false
     /// Whether the element's own text, before, between and after its children, is only white space.
     package internal(set) var isBlank = true
@@ -87,7 +91,7 @@ package struct XMLElement: Sendable {
         let name: Range<Int>
     }
 
-    init(name: Range<Int>, depth: Int, decoration: Decoration? = nil) {
+    init(name: Range<Int>, depth: Int, decoration: Int32 = 0) {
         (self.name, self.depth, self.decoration) = (name, depth, decoration)
         text = name.upperBound..<name.upperBound
     }

@@ -13,6 +13,7 @@ struct XMLEvents {
     private var open: [Int] = []
     private var attributes = 0
     private var namespaces = 0
+    private var decorations: [XMLElement.Decoration] = []
 
     private static let noComplaint = XMLError.malformed(code: 0, line: 0, column: 0)
 
@@ -24,6 +25,7 @@ struct XMLEvents {
     mutating func reset() {
         list.removeAll(keepingCapacity: true)
         bytes.removeAll(keepingCapacity: true)
+        decorations.removeAll(keepingCapacity: true)
         open.removeAll(keepingCapacity: true)
         (refusal, malformed) = (nil, Self.noComplaint)
         (attributes, namespaces) = (0, 0)
@@ -33,7 +35,7 @@ struct XMLEvents {
     var isComplete: Bool { malformed == Self.noComplaint && !list.isEmpty && open.isEmpty }
 
     /// The elements of a document that is complete.
-    var elements: XMLElements { XMLElements(list, in: bytes[...]) }
+    var elements: XMLElements { XMLElements(list, in: bytes[...], decorations) }
 
     mutating func begin(
         name: UnsafeBufferPointer<UInt8>,
@@ -55,13 +57,14 @@ struct XMLEvents {
             return refuse(.tooManyNamespaces(limit: StrictXMLReader.namespaceLimit))
         }
         if let parent = open.last { list[parent].hasChildren = true }
-        let shown = decoration.map { decoration in
+        if let decoration {
             // One byte more than is shown, so that a name that goes on shows it.
             let count = decoration.name.map { strnlen($0, XMLElement.Decoration.shownBytes + 1) } ?? 0
-            let name = append(UnsafeBufferPointer(start: decoration.name, count: count))
-            return XMLElement.Decoration(kind: decoration.kind, name: name)
+            let shown = append(UnsafeBufferPointer(start: decoration.name, count: count))
+            decorations.append(XMLElement.Decoration(kind: decoration.kind, name: shown))
         }
-        list.append(XMLElement(name: append(name), depth: open.count, decoration: shown))
+        let number = decoration == nil ? 0 : Int32(clamping: decorations.count)
+        list.append(XMLElement(name: append(name), depth: open.count, decoration: number))
         open.append(list.count - 1)
     }
 
