@@ -90,7 +90,9 @@ extension ReplayStoreTests {
             let directory = try TemporaryDirectory()
             // Nothing comes back from a socket that nobody reads.
             let silent = try DatagramSocket(at: "127.0.53.1", port: 53)
-            let resolver = try directory.write("nameserver 127.0.53.1\n", to: "resolv.conf")
+            // The resolver would give up after ten seconds, which is before a sanitized program's deadline.
+            let resolver = try directory.write(
+                "nameserver 127.0.53.1\noptions timeout:30 attempts:5\n", to: "resolv.conf")
             let names = try directory.write("hosts: dns\n", to: "nsswitch.conf")
             let url = "redis://hung.test:\(server.port)?timeout=\(Self.deadline)"
             let text = clock.message {
