@@ -18,7 +18,7 @@ struct HTTPChunkedContent: Sendable {
     private var trailerBytes = 0
     private(set) var bytes: [UInt8] = []
 
-    /// The most digits of a chunk's size.
+    /// The most digits of a chunk's size; a line that has more is longer than a size's line may be.
     private static let sizeDigits = 8
 
     /// Reads what has come, and drops it from `input`.
@@ -64,7 +64,7 @@ struct HTTPChunkedContent: Sendable {
     }
 
     private static func size(_ digits: UnsafeBufferPointer<UInt8>) throws(HTTPRefusal) -> Int {
-        guard !digits.isEmpty, digits.count <= sizeDigits else { throw malformed }
+        guard !digits.isEmpty else { throw malformed }
         var size = 0
         for digit in digits {
             guard let value = Hexadecimal.value(of: digit) else { throw malformed }

@@ -125,6 +125,8 @@ struct HTTPHead: Sendable {
 
     private func severalLengths(_ name: String) -> HTTPRefusal {
         .ambiguous(
+            // Unreached: Two lengths of one request, of which the second is named; the reader of HTTP is tested with
+            // both orders.
             "the request has \(name) after \(isChunked ? "Transfer-Encoding" : "Content-Length"); expected one length")
     }
 

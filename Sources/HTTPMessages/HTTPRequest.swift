@@ -85,6 +85,7 @@ package struct HTTPRequest: Sendable {
         return self[fields[index].value]
     }
 
+    // Unreached: The gate reads the bytes of a header; its text is read by the page of `inspect` and by the sandbox.
     /// The value of the field as text; `nil` unless there is exactly one of this name, and it is UTF-8.
     package func onlyText(of name: HTTPFieldName) -> String? { onlyValue(of: name).flatMap { String(utf8: $0) } }
 

@@ -39,7 +39,8 @@ struct RequestReaderTests {
         ("", []), (head + "\r\n", ["GET /a "]), ("\r\n" + head + "\r\n", ["GET /a "]),
         (head + "\r\n\r\n" + head + "\r\n", ["GET /a ", "GET /a "]),
         ("GET /a?b?c HTTP/1.1\r\nHost:\r\n\r\n", ["GET /a?b?c "]),
-        ("GET /? HTTP/1.1\r\nHost: h\r\n\r\n", ["GET /? "]),
+        ("GET /? HTTP/1.1\r\nHost: h\r\n\r\n", ["GET /? "]), ("GET /!~ HTTP/1.1\r\nHost: h\r\n\r\n", ["GET /!~ "]),
+        (head + "Content-Type: a/b \r\n\r\n", ["GET /a Content-Type=a/b "]),
         (head + "A:\t b c\t \r\nA: \r\nA:é\r\n\r\n", ["GET /a A=b c A= A=é "]),
         ("GET /a HTTP/1.0\r\n\r\n", ["GET /a |"]),
         ("GET /a HTTP/1.0\r\nConnection: x, Keep-Alive\r\n\r\n", ["GET /a Connection=x, Keep-Alive "]),
@@ -53,6 +54,10 @@ struct RequestReaderTests {
         (
             post + "Transfer-Encoding: CHUNKED\r\n\r\n3\r\nabc\r\n0A\r\n0123456789\r\n000\r\n\r\n",
             ["POST /a Transfer-Encoding=CHUNKED abc0123456789|"]
+        ),
+        (
+            post + "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n00000001\r\nb\r\n00000000\r\n\r\n",
+            ["POST /a Transfer-Encoding=chunked ab|"]
         ),
         (
             post + "Transfer-Encoding: chunked\r\n\r\n0\r\nHost: x\r\nB: c\r\n\r\n",
@@ -74,7 +79,7 @@ struct RequestReaderTests {
         ("GET /a HTTP/1.2\r\n", 400), ("GET /a HTTP/2.0\r\n", 400), ("GET /a HTTP/1.1x\r\n", 400),
         ("GET /a HTTP/01.1\r\n", 400), ("GET /a b HTTP/1.1\r\n", 400), ("GET /é HTTP/1.1\r\n", 400),
         ("G(T /a HTTP/1.1\r\n", 400), ("GET /a HTTP/1.1\n", 400), ("GET /a HTTP/1.1\r\r\n", 400), ("\n", 400),
-        ("GET /a\u{0} HTTP/1.1\r\n", 400), ("\u{16}\u{3}\u{1}\u{2}", 400),
+        ("GET /a\u{0} HTTP/1.1\r\n", 400), ("GET /a\u{7F} HTTP/1.1\r\n", 400), ("\u{16}\u{3}\u{1}\u{2}", 400),
         (head + "A b: c\r\n", 400), (head + "A : c\r\n", 400), (head + ": c\r\n", 400), (head + "A\r\n", 400),
         (head + " A: b\r\n", 400), (head + "A: b\r\n c\r\n", 400), (head + "A: b\n", 400), (head + "A: \u{0}\r\n", 400),
         (head + "A: \u{1F}\r\n", 400), (head + "A: \u{7F}\r\n", 400), (head + "A: 1234567\u{7F}\r\n", 400),
@@ -141,7 +146,27 @@ struct RequestReaderTests {
                 #expect(Self.read(head + text, inPiecesOf: size) == [status], "\(text.prefix(30))")
             }
         }
-        #expect(Self.read(head + String(repeating: ten, count: 10) + "0\r\n\r\n", inPiecesOf: 5).count == 1)
+        let hundred = "POST /a Transfer-Encoding=chunked " + String(repeating: "0123456789", count: 10) + "|"
+        #expect(Self.read(head + String(repeating: ten, count: 10) + "0\r\n\r\n", inPiecesOf: 5) == [hundred])
+        // A trailer of as many bytes as a head may have, and of one more.
+        for (length, outcome) in [(1000, "POST /a Transfer-Encoding=chunked |"), (1001, "431")] {
+            let trailer = "A: b\r\nC: " + String(repeating: "d", count: length - 13) + "\r\n\r\n"
+            #expect(Self.read(head + "0\r\n" + trailer, inPiecesOf: 7) == [outcome])
+        }
+    }
+
+    @Test("a request has 512 fields at most")
+    func fields() {
+        for (count, isTaken) in [(512, true), (513, false)] {
+            var reader = HTTPRequestReader(HTTPMessageLimits(headBytes: 10_000, contentBytes: 0))
+            let text = "GET /a HTTP/1.0\r\n" + String(repeating: "a:\r\n", count: count) + "\r\n"
+            Array(text.utf8).withUnsafeBytes { reader.append($0) }
+            switch reader.next(from: "") {
+            case .request(let request): #expect(isTaken && request.headers.count == count)
+            case .refused(let refusal): #expect(!isTaken && refusal.status == 431)
+            default: Issue.record("expected an end")
+            }
+        }
     }
 
     @Test("a client that waits for 100 Continue gets it once, before its content")
