@@ -116,6 +116,7 @@ private struct PathIndex: Sendable {
             if position == max(depth, 1) { application = reached }
             // A sign in a name that the operator has configured is one of its letters.
             let spans = position >= depth && PathName.maySpan(name)
+            // Unreached: A prefix behind an instance; the tests of nearest paths have it.
             let begins = spans ? reached + (PathName.hasPrefix(name) ? application : []) : []
             if begins.contains(where: { nodes[$0].deepest > depth }) { return true }
             // If a server drops this name, the path still leads to the nodes that it reached before.

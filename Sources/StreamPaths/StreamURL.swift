@@ -12,6 +12,7 @@ package struct StreamURL: Sendable {
     /// The result is `nil` if two programs could read the text differently, and if it contains a `*`: CloudFront treats
     /// that as a wildcard, so a signature for this URL would cover other URLs too.
     package init?(_ text: String) {
+        // Unreached: Refuses a configured scope when the gate starts; the properties' scopes are sound.
         guard let url = try? StreamURL(reading: text) else { return nil }
         self = url
     }

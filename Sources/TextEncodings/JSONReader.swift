@@ -117,12 +117,14 @@ struct JSONReader {
         let letter = byte
         next += 1
         switch letter {
+        // Unreached: The switch has found a letter there already; the default only satisfies the type.
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(letter ?? 0)
         case UInt8(ascii: "b"): text.append(0x08)
         case UInt8(ascii: "f"): text.append(0x0C)
         case UInt8(ascii: "n"): text.append(0x0A)
         case UInt8(ascii: "r"): text.append(0x0D)
         case UInt8(ascii: "t"): text.append(0x09)
+        // Unreached: Each Unicode scalar has an encoding; the default only satisfies the type.
         case UInt8(ascii: "u"): text.append(contentsOf: UTF8.encode(try readScalar()) ?? .init())
         default:
             next -= 1

@@ -1,5 +1,6 @@
 /// Percent-encoding (RFC 3986, 2.1) and its variant for HTML forms.
 package enum PercentEncoding {
+    // Unreached: Encodes for clients and tests; nothing that arrives is encoded.
     /// Escapes all characters except the unreserved ones (RFC 3986, 2.3).
     package static func encode(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)

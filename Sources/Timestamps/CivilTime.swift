@@ -129,6 +129,7 @@ private struct DateWriter {
 }
 
 extension Timestamp {
+    // Unreached: Writes the fence of a store into a rejection; the properties' stores have none.
     /// The time to the millisecond on a clock with `offset` minutes east of Greenwich: `2016-03-17 15:01:31.250 -0700`.
     package func text(offset: Int) -> String {
         let time = CivilTime(self, offset: offset)
@@ -140,6 +141,7 @@ extension Timestamp {
     /// The time in UTC, such as `2016-03-17 22:01:31 +0000`.
     package var utcText: String { CivilTime(self, offset: 0).text() }
 
+    // Unreached: Writes times into the log, which the properties do not have.
     /// The time in UTC to the millisecond (RFC 3339), such as `2016-03-17T22:01:31.000Z`.
     package var internetText: String {
         String(unsafeUninitializedCapacity: 24) { text in

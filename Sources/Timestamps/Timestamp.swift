@@ -25,6 +25,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         left.milliseconds < right.milliseconds
     }
 
+    // Unreached: Places fences, which the properties' stores do not have.
     /// The time that is later by `duration`, in whole milliseconds.
     public func advanced(by duration: Duration) -> Timestamp {
         advanced(byMilliseconds: duration.clampedMilliseconds)
@@ -33,6 +34,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     /// The time `duration` milliseconds later, clamped to the range of Int64.
     package func advanced(byMilliseconds duration: Int64) -> Timestamp {
         let (sum, overflows) = milliseconds.addingReportingOverflow(duration)
+        // Unreached: No token leads before the first millisecond of Int64; only a caller's own times do.
         return Timestamp(milliseconds: overflows ? (duration < 0 ? .min : .max) : sum)
     }
 
@@ -42,6 +44,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     /// Milliseconds from `other` to this time, clamped to the range of Int64.
     package func milliseconds(since other: Timestamp) -> Int64 {
         let (difference, overflows) = milliseconds.subtractingReportingOverflow(other.milliseconds)
+        // Unreached: The properties check at times near to those of their tokens, so no difference overflows.
         return overflows ? (other.milliseconds < 0 ? .max : .min) : difference
     }
 }
@@ -51,6 +54,7 @@ extension Duration {
     package var clampedMilliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (scaled, overflows) = seconds.multipliedReportingOverflow(by: 1000)
+        // Unreached: Clamps durations of the configuration, which another target reads with limits of its own.
         guard !overflows else { return seconds < 0 ? .min : .max }
         return Timestamp(milliseconds: scaled).advanced(byMilliseconds: attoseconds / 1_000_000_000_000_000)
             .milliseconds
@@ -61,6 +65,7 @@ extension Int64 {
     /// The quotient, rounded down for negative numbers too.
     package func flooredQuotient(by divisor: Int64) -> Int64 {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        // Unreached: No token of the properties expires before 1970.
         return remainder < 0 ? quotient - 1 : quotient
     }
 }

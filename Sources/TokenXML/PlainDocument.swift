@@ -17,6 +17,7 @@ struct PlainDocument {
     private var position = 0
 
     private init?(_ bytes: UnsafeBufferPointer<UInt8>, from origin: Int) {
+        // Unreached: A buffer without an address is empty; the property's have one.
         guard let start = bytes.baseAddress else { return nil }
         (self.bytes, self.start, self.origin) = (bytes, start, origin)
         // A token has some ten elements.

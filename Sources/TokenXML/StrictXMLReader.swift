@@ -26,6 +26,7 @@ package final class StrictXMLReader {
 
     package init() throws(XMLError) {
         XMLLibrary.initialize()
+        // Unreached: Out of memory.
         guard let context = xmlNewParserCtxt() else { throw .outOfMemory }
         self.context = context
         events = XMLEvents(context: context)
@@ -84,6 +85,8 @@ package final class StrictXMLReader {
         bytes.withMemoryRebound(to: CChar.self) { bytes in
             _ = xmlCtxtReadMemory(context, bytes.baseAddress, Int32(bytes.count), nil, nil, Self.options)
         }
+        // Unreached: No document is known that libxml2 refuses as a whole and not byte by byte; the line decides
+        // between two refusals.
         if case .malformed(0, _, _) = events.pointee.malformed { return events.pointee.refusal ?? first }
         return events.pointee.malformed
     }
@@ -91,6 +94,7 @@ package final class StrictXMLReader {
     /// Pushes the whole document to libxml2 at once. The parser then takes half the instructions of its pull mode,
     /// which near the end asks for more input at each character, and it checks a CDATA section in one go.
     private func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(XMLError) {
+        // Unreached: Out of memory.
         guard xmlCtxtResetPush(context, nil, 0, nil, nil) == 0 else { throw .outOfMemory }
         xmlCtxtUseOptions(context, Self.options)
         let isLast: Int32 = 1
@@ -159,6 +163,7 @@ enum DocumentBytes {
     }
 
     static func hold(_ byte: UInt8, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        // Unreached: A buffer without an address is empty; the property's have one.
         bytes.baseAddress.map { memchr($0, Int32(byte), bytes.count) != nil } ?? false
     }
 

@@ -59,6 +59,7 @@ struct XMLEvents {
         if let parent = open.last { list[parent].hasChildren = true }
         if let decoration {
             // One byte more than is shown, so that a name that goes on shows it.
+            // Unreached: A name of no length that libxml2 would have to give.
             let count = decoration.name.map { strnlen($0, XMLElement.Decoration.shownBytes + 1) } ?? 0
             let shown = append(UnsafeBufferPointer(start: decoration.name, count: count))
             decorations.append(XMLElement.Decoration(kind: decoration.kind, name: shown))
@@ -73,6 +74,7 @@ struct XMLEvents {
     }
 
     mutating func append(text: UnsafeBufferPointer<UInt8>) {
+        // Unreached: libxml2 reports no text outside of the root; the line guards against an index out of bounds.
         guard let innermost = open.last else { return }
         if list[innermost].isBlank { list[innermost].isBlank = text.allSatisfy(\.isXMLWhiteSpace) }
         guard !list[innermost].hasChildren else { return }
@@ -115,12 +117,15 @@ enum SAXHandlers {
         handlers.initialized = XML_SAX2_MAGIC
         handlers.startElementNs = {
             user, name, prefix, uri, namespaceCount, namespaces, attributeCount, _, attributes in
+            // Unreached: libxml2 hands over no element without a name; the line satisfies the type.
             guard let name else { return }
             let bytes = UnsafeBufferPointer(start: name, count: Int(xmlStrlen(name)))
             let decoration: (XMLElement.Decoration.Kind, UnsafePointer<xmlChar>?)? =
                 if prefix != nil { (.prefix, prefix) } else if attributeCount > 0 { (.attribute, attributes?[0]) } else
                 {
                     // Namespaces that a tag declares are pairs of a prefix and a name.
+                    // Unreached: A namespace that a tag declares without a prefix of its own; the vectors of structure
+                    // have it.
                     uri != nil ? (.namespace, uri) : namespaceCount > 0 ? (.namespace, namespaces?[1]) : nil
                 }
             events(user)?.pointee.begin(
@@ -136,10 +141,12 @@ enum SAXHandlers {
         handlers.processingInstruction = { user, _, _ in events(user)?.pointee.refuse(.processingInstruction) }
         handlers.internalSubset = { user, _, _, _ in events(user)?.pointee.refuse(.documentType) }
         handlers.serror = { user, error in
+            // Unreached: libxml2 hands over no complaint that is none; the line satisfies the type.
             guard let error = error?.pointee else { return }
             if error.code == XML_WAR_NS_URI.rawValue || error.code == XML_WAR_NS_URI_RELATIVE.rawValue {
                 events(user)?.pointee.refuse(.relativeNamespace)
             } else if error.code == XML_ERR_NO_MEMORY.rawValue {
+                // Unreached: Out of memory.
                 events(user)?.pointee.refuse(.outOfMemory)
             } else if error.level != XML_ERR_WARNING {
                 events(user)?.pointee.note(code: Int(error.code), line: Int(error.line), column: Int(error.int2))

@@ -12,6 +12,7 @@ public protocol ExactIdentifier: Hashable, Sendable, CustomStringConvertible, Ex
 }
 
 extension ExactIdentifier {
+    // Unreached: For other types that conform; the three identifiers have operators of their own, which cost less.
     /// Whether both identifiers have the same bytes.
     public static func == (left: Self, right: Self) -> Bool {
         left.text.hasSameBytes(as: right.text)

@@ -43,6 +43,7 @@ public struct TokenDate: Hashable, Sendable, CustomStringConvertible {
         let time = CivilTime(timestamp, offset: offset)
         switch form {
         case .issueTime: return time.text()
+        // Unreached: Writes the date of an AuthN or AuthZ token, which only the issuer of test tokens does.
         case .expiry: return time.text(separator: "/", zone: " GMT ")
         }
     }

@@ -17,6 +17,7 @@ package struct TokenElements: Sendable {
     /// Reads unsigned bytes with a new parser, so that their names do not stay in the dictionary of a kept parser.
     package init(readingUnverified payload: ArraySlice<UInt8>) throws(ClaimsError) {
         let reader: StrictXMLReader
+        // Unreached: Out of memory.
         do { reader = try StrictXMLReader() } catch { throw .xml(error) }
         try self.init(reading: payload, with: reader)
     }

@@ -9,6 +9,7 @@ public enum TokenKind: String, Sendable, CaseIterable {
     /// The AuthZ token: the viewer may see a resource. It is bound to a device.
     case authorization = "authz"
 
+    // Unreached: Names roots to the issuer of test tokens.
     /// The names of the root elements of this kind. A media token has two: real tokens use the first, Adobe's documents
     /// the second.
     package var roots: [String] { [rootNames.0, rootNames.1].compactMap { $0.map { "\($0)" } } }

@@ -12,6 +12,8 @@ enum PlayDocument {
             throw .document("a REST v1 <play>", .xml(error))
         }
         guard fields.isRootNamed("play") else { throw .document("XML", .unexpected("a root other than <play>")) }
+        // Unreached: A <play> with an attribute, prefix or namespace; the vectors of documents have it, as a document
+        // alone.
         if let decoration = fields.elements.decoration(of: fields.root) {
             throw .document("XML", .unexpected("a <play> with \(decoration)"))
         }

@@ -39,6 +39,8 @@ package final class TokenEnvelope: Sendable {
         opening token: RawToken, choosing isWanted: (String) -> Bool
     ) throws(EnvelopeError) {
         do { try self.init(splitting: token.unwrapped(choosing: isWanted)) } catch {
+            // Unreached: An error about a token of the command line, which may not quote it; the properties' tokens may
+            // be quoted.
             throw token.mayBeQuoted ? error : error.withoutQuote
         }
     }
@@ -46,11 +48,13 @@ package final class TokenEnvelope: Sendable {
     /// Splits the clear text at the first `<` after the opening tag. Base64 has no `<`, so there is no second way to
     /// read it.
     private init(splitting text: ArraySlice<UInt8>) throws(EnvelopeError) {
+        // Unreached: Unwrapping ends only where the clear text begins with the tag.
         guard let rest = text.dropping(Self.openingTag) else { throw .unrecognised(firstBytes: Array(text.prefix(4))) }
         guard let separator = Self.endOfSignature(in: rest) else { throw .noSecondTag }
         guard let payload = Self.dropTag(from: rest[separator...]) else {
             let isCut = [Self.openingTag, Self.closingTag].contains { "\($0)".utf8.starts(with: rest[separator...]) }
             let count = separator - rest.startIndex
+            // Unreached: Tells a second tag that is cut short from another one, for the message.
             throw isCut ? .cutTag(after: count) : .otherTag(after: count)
         }
         guard payload.first == UInt8(ascii: "<") else { throw .noPayload }

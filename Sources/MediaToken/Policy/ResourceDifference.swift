@@ -22,6 +22,8 @@ struct ResourceDifference: Sendable {
             let common = form.flatMap { form in signedForm.map { Self.commonPrefix(form, $0) } }
             return (resource, form, common ?? Self.commonPrefix(Array(resource.text.utf8), Array(signed.text.utf8)))
         }
+        // Unreached: Only an empty list of resources has no nearest one; the properties' rules name some, or accept
+        // any.
         guard let (expected, form, _) = candidates.max(by: { $0.2 < $1.2 }) else { return nil }
         self.expected = expected
         guard let form, let signedForm else {
@@ -64,6 +66,8 @@ struct ResourceDifference: Sendable {
         let (bytes, others) = (Array(expected.text.utf8), Array(signed.text.utf8))
         var offset = commonPrefix(bytes, others)
         // The bytes of a character belong together.
+        // Unreached: Two characters that begin with the same bytes; in each property, the expected resource or the
+        // signed one is ASCII.
         while offset > 0, [bytes, others].contains(where: { offset < $0.count && $0[offset] & 0xC0 == 0x80 }) {
             offset -= 1
         }
@@ -106,10 +110,12 @@ enum TextLikeness: String {
 
     /// `nil` if the texts differ in more, or not at all.
     init?(of text: String, and other: String) {
+        // Unreached: Texts with the same bytes match, so nobody asks for their difference.
         guard !text.hasSameBytes(as: other) else { return nil }
         if text.isSame(ignoringCaseOf: other) {
             self = .letterCase
         } else if text.utf8.count <= Self.limit, other.utf8.count <= Self.limit, text == other {
+            // Unreached: Two normal forms of one text; what the properties expect, or what is signed, has but one.
             // Strings are equal if their normal forms are.
             self = .normalization
         } else {

@@ -60,6 +60,7 @@ public struct ResourceRule: Sendable {
     /// Whether `text` is byte for byte a resource that the rule names; true for any text if the rule accepts every
     /// resource. Unsigned text is compared only in this way, never in canonical form.
     package func names(_ text: String) -> Bool {
+        // Unreached: Chooses among several decisions; the rule of the property that has them accepts any resource.
         comparison == .unchecked || candidates.contains { $0.resource.text.hasSameBytes(as: text) }
     }
 

@@ -21,11 +21,14 @@ public struct RetryWindow: Sendable, CustomStringConvertible, CustomReflectable 
     ///   - secret: a value that only this caller knows, such as a randomly generated `Idempotency-Key`.
     ///   - span: the length of the window. Values above ``longestSpan`` are treated as ``longestSpan``.
     public init?(secret: [UInt8], within span: Duration) {
+        // Unreached: A secret that is too short; the gate's have a key of at least 16 characters, or the ID of a
+        // request.
         guard secret.count >= Self.shortestSecret else { return nil }
         self.secret = secret
         milliseconds = min(span, Self.longestSpan).clampedMilliseconds
     }
 
+    // Unreached: Compares with an earlier use, and the store of the properties remembers none.
     /// Whether a use at `first` may be repeated at `now`. `now` may be slightly earlier than `first`, because gates
     /// that share a store have separate clocks.
     package func isOpen(_ first: Timestamp, at now: Timestamp) -> Bool {

@@ -57,6 +57,7 @@ extension SignatureWorkspace {
         do {
             return .success(DigestedEnvelope(envelope: envelope, digest: try hasher.digest(envelope.payload)))
         } catch {
+            // Unreached: libcrypto fails to compute a digest.
             return .failure(.outOfResources("\(error)"))
         }
     }
@@ -71,6 +72,7 @@ extension SignatureWorkspace {
         return .success(AuthenticPayload(of: token.envelope, digest: token.digest, key: keys[index]))
     }
 
+    // Unreached: A ring whose keys were all withdrawn; the properties withdraw none.
     /// The indexes of the keys in the order in which they are tried. Tokens do not name their key, so the key that verified
     /// last is the first.
     private var order: [Int] { keys.isEmpty ? [] : [mostRecent] + keys.indices.filter { $0 != mostRecent } }
@@ -123,6 +125,7 @@ extension SignatureWorkspace {
                 && verifiers[index].isValid(token.envelope.signature, over: token.digest, byGeneralInterface: wasTried)
         }
         let first = mostRecent
+        // Unreached: A ring whose keys were all withdrawn; the properties withdraw none.
         guard !keys.isEmpty else { return nil }
         if verifies(first) { return first }
         return keys.indices.first { $0 != first && verifies($0) }
@@ -132,8 +135,10 @@ extension SignatureWorkspace {
     /// if its certificate were valid, if there is one.
     private func reason(against token: DigestedEnvelope, at now: Timestamp) -> SignatureError {
         let unusable = keys.indices.first {
+            // Unreached: A key outside of its certificate's dates; the properties' keys have no certificates.
             !keys[$0].isUsable(at: now) && verifiers[$0].isValid(token.envelope.signature, over: token.digest)
         }
+        // Unreached: A key outside of its certificate's dates; the properties' keys have no certificates.
         if let key = unusable.map({ keys[$0] }), let validity = key.validity {
             return .keyOutsideValidity(name: key.name, validity, now: now)
         }

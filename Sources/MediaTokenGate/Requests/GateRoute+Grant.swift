@@ -65,6 +65,7 @@ extension GateRoute {
 extension CATClaims {
     /// The short ID of the media token that the grant was made for; `nil` if the grant has no ID, or not one that a gate gives.
     fileprivate var token: TokenID? {
+        // Unreached: A grant without the ID that a gate gives it; the properties' grants are made by the gate.
         guard let identifier, identifier.count == ReplayKey.identifierLength else { return nil }
         return TokenID(word: identifier.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
     }

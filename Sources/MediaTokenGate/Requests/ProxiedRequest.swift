@@ -31,6 +31,7 @@ struct ProxiedRequest {
             (host, attempt) = (question.onlyValue(of: GateField.forwardedHost), nil)
         case .extAuthz:
             // Envoy appends the client's target to the prefix, and uses the client's method and host.
+            // Unreached: The endpoint is found by this beginning of the target; the default only satisfies the type.
             target = question.target.dropping(endpoint.path) ?? []
             (method, host, attempt) = (question.method, question.onlyValue(of: .host), nil)
         default:

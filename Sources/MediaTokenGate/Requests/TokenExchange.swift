@@ -86,6 +86,7 @@ extension RequestError {
     ///
     /// - Parameter field: What the request has the stream's URL in.
     static func noGrant(_ error: GrantError, for field: String) -> Self {
+        // Unreached: Names the field of a grant that cannot be made, for the message; the tests of plays have it.
         .invalid("the grant cannot be made: \(error.field == "url" ? field : error.field): \(error.reason)")
     }
 }

@@ -36,6 +36,7 @@ struct VerifyRequestBody: ~Copyable {
         }
         guard !token.isEmpty else {
             let isElsewhere = !request.values(of: GateField.streamToken).isEmpty
+            // Unreached: A token in the header of streams, for the message; the tests of requests have it.
             let other = isElsewhere ? "; \(GateField.streamToken) is for requests to streams" : ""
             throw .invalid("no token is given; expected it as the body or in the header \(GateField.token)" + other)
         }

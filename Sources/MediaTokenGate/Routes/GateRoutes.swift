@@ -43,6 +43,7 @@ package final class GateRoute: Sendable {
         attemptWindow: Duration? = nil, allowing allowedMethods: Set<MethodWithoutMedia> = [],
         grant: RouteGrantSettings? = nil
     ) {
+        // Unreached: The settings refuse such a path before a route is made of it.
         guard let path = try? Self.path(path) else { return nil }
         (self.path, self.hosts, self.access, self.attemptWindow) = (path, hosts, access, attemptWindow)
         (lenientPath, self.place, self.allowedMethods) = (LenientPath(path), place, allowedMethods)
@@ -75,6 +76,7 @@ package final class GateRoute: Sendable {
         return other.lenientPath.lies(within: lenientPath) && !other.path.isWithin(path)
     }
 
+    // Unreached: Withdraws keys whose files are gone; the properties withdraw none.
     /// The route without the grant keys that are gone, of which a file is no longer there, no longer named, or has another
     /// content; `nil` if none is.
     ///
@@ -87,6 +89,7 @@ package final class GateRoute: Sendable {
         return GateRoute(self, grant: grant.with(left, hosts: hosts))
     }
 
+    // Unreached: Compares the keys of a reload; the properties load them once.
     /// The IDs of the grant keys that checked the grants of these paths and hosts under earlier routes, and whose grants this
     /// route refuses.
     package func keysGone(since earlier: [GateRoute]) -> [String] {
@@ -101,11 +104,14 @@ package final class GateRoute: Sendable {
     package func withGrant(among routes: [GateRoute]) throws(GrantError) -> GateRoute {
         guard let grantSettings else { return self }
         let loaded = try RouteGrant(grantSettings, hosts: hosts)
+        // Unreached: Refuses a configured scope when the gate starts; the properties' scopes lie within their routes.
         guard loaded.isWithin(path) else {
             throw GrantError(
                 "scope", "is '\(printable(grantSettings.scope))'; expected a path at or below \(printable(path.text))")
         }
         let others = routes.filter { $0 !== self && $0.sharesHost(with: self) }
+        // Unreached: Refuses a configured scope when the gate starts; no scope of the properties reaches into another
+        // route.
         if let other = others.first(where: { loaded.reaches(beyond: lenientPath, into: $0.lenientPath) }) {
             throw GrantError(
                 "scope",

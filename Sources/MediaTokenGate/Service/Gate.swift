@@ -186,6 +186,7 @@ extension GateReply {
         case .success(let cookie?):
             reply.answer.fields.add(cookie)
             reply.grant?.isRenewed = true
+        // Unreached: A renewed grant that is too long; what was read from one that is not fits into another.
         case .failure(let error): reply.detail = "the grant is valid, and cannot be renewed: \(error)"
         }
         return reply

@@ -17,6 +17,7 @@ extension AkamaiToken {
         if let fields = AkamaiFields(escapedAgain: token) {
             return [Self.escapedAgain] + (try checks(of: fields, question).dropFirst())
         }
+        // Unreached: A token whose fields can be read is answered before; the line only throws the error again.
         do throws(GrantError) { return try checks(of: sent.get(), question) } catch {
             return [GrantCheck(.format, false, error.reason)]
         }
@@ -42,12 +43,14 @@ extension AkamaiToken {
     private func checkURL(_ fields: AkamaiFields, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck] {
         guard let url = question.clearURL else { return [question.unknownKey] }
         guard escapesEarly else {
+            // Unreached: Refuses a question whose URL is not percent-encoded; the property's are.
             if let character = url.unsendable() {
                 throw GrantError(
                     "url", "is '\(printable(url))', with \(character.shown); expected a URL, percent-encoded")
             }
             return [try check(fields, "~url=" + url)]
         }
+        // Unreached: What follows the guard of a configured escape-early; the property's grants have none.
         let checks = try Self.escapers.map { (escaper) throws(GrantError) in
             try check(fields, "~url=" + escaper.escaped(url))
         }
@@ -65,6 +68,7 @@ extension AkamaiToken {
     /// - Parameter url: The field of the URL, for a token that is for one.
     private func check(_ fields: AkamaiFields, _ url: String? = nil) throws(GrantError) -> GrantCheck {
         var message = Array((fields.signed + (url ?? "")).utf8)
+        // Unreached: A configured salt; the property's grants have none.
         if let salt { message += Array("~salt=".utf8) + salt.bytes }
         let code = try key.code(for: message).hexadecimal
         let isSame = Array(code.utf8).isSame(inConstantTime: Array(fields.code.utf8))
@@ -72,9 +76,12 @@ extension AkamaiToken {
         let other = [32: Digest.md5, 40: .sha1, 64: .sha256][count]
         let difference =
             if other == digest {
+                // Unreached: What to compare where an HMAC differs, for the message; the tests of checks have it.
                 " differs from the token's; compare the key\(salt == nil ? "" : " and the salt") with the property's"
             } else {
                 " has \(code.utf8.count) digits, and the token's \(count)"
+                    // Unreached: The digest that an HMAC has the length of, for the message; the tests of checks have
+                    // it.
                     + (other.map { ", as \($0.rawValue) has" } ?? "")
             }
         return GrantCheck(
@@ -111,6 +118,7 @@ extension AkamaiToken {
         let isEscaped = acl.utf8.contains(UInt8(ascii: "%"))
         let isWhole = isEscaped && !acl.utf8.contains { "/!".utf8.contains($0) }
         let decoded = isEscaped ? [false, true].map { acl.unescaped(plusIsSpace: $0) ?? acl } : []
+        // Unreached: An access list with escapes in a part of it; the tests of checks have it.
         let acls = isWhole ? decoded : decoded + [acl]
         return question.scope(
             "for \(printable(acl.unescaped() ?? acl))", unknown: "whose escapes the edge may decode or not"
@@ -118,6 +126,7 @@ extension AkamaiToken {
             let path = RequestedURL($0).sentPath
             let results = acls.flatMap { acl in
                 let patterns = acl.utf8.split(separator: UInt8(ascii: "!")).map { String(Substring($0)) }
+                // Unreached: Asks about a path with a broken escape; the property's questions have none.
                 return [path, path.unescaped() ?? path].map { path in patterns.contains { Wildcards.match(path, $0) } }
             }
             return results.allSatisfy { $0 == results[0] } ? results[0] : nil
@@ -161,9 +170,11 @@ struct AkamaiFields {
         }
         self.end = end
         code = String(Substring(last.dropFirst(mark.utf8.count)))
+        // Unreached: A character in an HMAC that is no digit, for the message; the tests of checks have it.
         if let other = code.unicodeScalars.first(where: { !$0.properties.isASCIIHexDigit }) {
             throw .format("has \(other.shown) in its hmac; expected hexadecimal digits up to the end of the token")
         }
+        // Unreached: What is cut off a text at an ASCII character is a text; the default only satisfies the type.
         signed = String(token.utf8.dropLast(last.count + 1)) ?? ""
     }
 

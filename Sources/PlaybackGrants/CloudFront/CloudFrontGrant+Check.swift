@@ -55,6 +55,7 @@ extension CloudFrontGrant {
         let scope = question.scope(
             "for \(printable(read.resource))", unknown: "with characters that a client escapes before it sends them"
         ) { url in
+            // Unreached: A URL of the command line beyond ASCII; the tests of checks have it.
             guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
             return isPattern ? Wildcards.match(url, read.resource) : url.hasSameBytes(as: read.resource)
         }

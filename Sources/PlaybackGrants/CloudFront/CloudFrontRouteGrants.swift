@@ -28,9 +28,11 @@ struct CloudFrontRouteGrants: RouteGrants {
 
     /// The URL itself, or, for cookies, a pattern for all URLs below the prefix.
     private func signedURL(_ url: StreamURL) throws(GrantError) -> String {
+        // Unreached: CloudFront's routes must have origins, and a URL on none of them is refused before.
         guard let origin = url.origin else {
             throw GrantError("url", "is '\(printable(url.text))'; expected an absolute URL, which CloudFront signs")
         }
+        // Unreached: A configured delivery by cookies; CloudFront's route of the properties has the query.
         guard route.delivery == .query else {
             var pattern = ByteWriter(capacity: 256)
             origin.write(to: &pattern)

@@ -54,6 +54,7 @@ extension CATClaims {
             let given = request.method.map { "not '\(printable($0))'" } ?? "and the method of the request is not known"
             return .outOfScope("for the methods \(printable(methods.joined(separator: ", "))), \(given)")
         case .scope: return scope.difference(from: request).map { .outOfScope($0) }
+        // Unreached: Subjects that are not among the checks of claims; the switch must name them.
         case .format, .key, .ip: return nil
         }
     }

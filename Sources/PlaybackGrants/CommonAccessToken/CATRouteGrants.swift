@@ -43,6 +43,7 @@ struct CATRouteGrants: VerifiableGrants {
         (self.tokens, issuer) = (tokens, claims.issuer)
         renewsUntil = values["renew-until"].flatMap { Int64($0) }
         let isRenewedHere = route.delivery == .cookie && claims.renewal?.kind.setsCookie == true
+        // Unreached: Refuses a configured renewal when the gate starts; the properties' renewals have a bound.
         guard isRenewedHere == (renewsUntil != nil) else {
             throw GrantError(
                 "renew-until",
@@ -65,6 +66,7 @@ struct CATRouteGrants: VerifiableGrants {
     func grant(
         for url: StreamURL, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?
     ) throws(GrantError) -> Grant {
+        // Unreached: A route is found by its host, so its host has terms; the line satisfies the type.
         guard let terms = terms ?? url.origin.flatMap({ termsByHost[$0.host.name] }) else {
             throw GrantError("url", "is '\(printable(url.text))'; expected one on a host of its route")
         }

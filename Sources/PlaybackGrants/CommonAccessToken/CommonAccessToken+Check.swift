@@ -12,6 +12,7 @@ extension CommonAccessToken {
         let claims: CATClaims
         do throws(CATError) { claims = try authenticClaims(of: token.withoutName(Self.name)) } catch {
             switch error {
+            // Unreached: libcrypto fails to compute an HMAC.
             case .cannotTell(let reason): throw GrantError("key", "cannot be used: \(reason)")
             case .otherKey, .unknownKey: return [GrantCheck(.key, false, "\(error)")]
             case .malformed, .unknownClaim, .noEnd, .expired, .notYetValid, .otherIssuer, .outOfScope:
@@ -52,9 +53,11 @@ extension CommonAccessToken {
         if let difference = compared.difference(from: request) { return GrantCheck(.scope, false, difference) }
         // Whether a CDN decodes a path before it compares it is not known.
         request.path = url.sentPath
+        // Unreached: A path of the command line that the token does not cover; the tests of checks have it.
         if let difference = compared.difference(from: request) {
             return GrantCheck(.scope, decided: nil, "unless the CDN compares the path as it is sent: " + difference)
         }
+        // Unreached: A host of the command line in another spelling; the tests of checks have it.
         guard url.host == nil || url.hasOneSpelling else { return GrantCheck(.scope, decided: nil, url.problem) }
         return GrantCheck(.scope, compared == scope ? true : nil, "for " + scope.detail)
     }
@@ -66,6 +69,7 @@ extension GrantQuestion {
         switch subject {
         case .issuer: issuer != nil
         case .method: method != nil
+        // Unreached: A subject that is not among the checks of claims; the switch must name it.
         case .ip: ip != nil
         case .scope: url != nil
         case .format, .key, .begin, .end: true
@@ -82,6 +86,7 @@ extension CATClaims {
         case .issuer: issuer.map { "made by \(printable($0))" }
         case .method: methods.map { "for \(printable($0.joined(separator: ", ")))" }
         case .scope: scope.isEmpty ? nil : "for " + scope.detail
+        // Unreached: Subjects that are not among the checks of claims; the switch must name them.
         case .format, .key, .ip: nil
         }
     }

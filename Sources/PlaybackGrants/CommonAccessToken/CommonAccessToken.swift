@@ -32,15 +32,18 @@ public struct CommonAccessToken: Sendable {
     ///   same. The first key makes all tokens. Each key checks the tokens that name its ID, and no others.
     public init(keys: [(key: GrantSecret, keyID: String)]) throws(GrantError) {
         for (position, other) in keys.enumerated() {
+            // Unreached: Refuses configured key IDs when the gate starts; the properties' differ.
             guard !keys[..<position].contains(where: { $0.keyID.hasSameBytes(as: other.keyID) }) else {
                 throw GrantError(
                     "key-id", "has '\(printable(other.keyID))' twice; expected an ID of its own for each key")
             }
+            // Unreached: Refuses configured keys when the gate starts; the properties' keys differ.
             guard !keys[..<position].contains(where: { $0.key.bytes == other.key.bytes }) else {
                 throw GrantError("key", "hold one key under two IDs; expected different keys")
             }
         }
         self.keys = try keys.map { (key, keyID) throws(GrantError) in try Key(key, keyID) }
+        // Unreached: Refuses an empty list of keys; the settings have one key at least.
         guard let first = self.keys.first else { throw GrantError("key", "is missing; expected at least one") }
         key = first
     }
@@ -57,10 +60,12 @@ public struct CommonAccessToken: Sendable {
         let head: [UInt8]
 
         init(_ secret: GrantSecret, _ keyID: String) throws(GrantError) {
+            // Unreached: Refuses a configured key when the gate starts; the properties' keys have 32 bytes.
             guard secret.bytes.count >= shortestKey else {
                 throw GrantError("key", "has \(secret.bytes.count) bytes; expected at least \(shortestKey)")
             }
             (self.secret, name, identifier) = (secret, keyID, Array(keyID.utf8))
+            // Unreached: Refuses a configured key ID when the gate starts; the properties' are short.
             guard (1...64).contains(identifier.count) else {
                 throw GrantError("key-id", "has \(identifier.count) bytes; expected 1 to 64")
             }
@@ -95,6 +100,7 @@ public struct CommonAccessToken: Sendable {
     private func grant(_ payload: [UInt8], _ period: GrantPeriod) throws(GrantError) -> Grant {
         let message = try COSEMac0.bytes(head: key.head, payload: payload, key: key.mac)
         let size = (message.count * 4 + 2) / 3
+        // Unreached: Makes no grant that is too long; what was read from one that is not fits into another.
         guard size <= Self.sizeLimit else {
             throw GrantError("claims", "make a token of \(size) bytes; expected at most \(Self.sizeLimit)")
         }
@@ -124,6 +130,7 @@ public struct CommonAccessToken: Sendable {
         } catch let refusal as CATError {
             throw refusal
         } catch {
+            // Unreached: libcrypto fails to compute an HMAC.
             throw .cannotTell("\(error)")
         }
         let value: CBORValue
@@ -133,6 +140,7 @@ public struct CommonAccessToken: Sendable {
         return (try CATClaims(value), key.name)
     }
 
+    // Unreached: Compares the keys of a reload; the properties load them once.
     /// The IDs of the keys whose tokens `other` rejects, since it has no key of that ID, or another one.
     package func keyIDs(rejectedBy other: CommonAccessToken) -> [String] {
         keys.filter { key in
@@ -181,6 +189,7 @@ extension CATError: CustomStringConvertible {
         case .otherIssuer(let issuer):
             "issued by \(issuer.map { "'\(printable($0))'" } ?? "nobody"); expected the configured issuer"
         case .outOfScope(let what): what
+        // Unreached: libcrypto fails to compute an HMAC.
         case .cannotTell(let why): "undecided: \(why)"
         }
     }

@@ -148,6 +148,7 @@ public struct GrantQuestion: Sendable {
     private func detail(of allowed: String) -> String {
         guard let ip else { return "for \(printable(allowed))" }
         let isAddress = IPNetwork(ip) != nil
+        // Unreached: Asks for a client whose address is none; the property's question has one.
         return "for \(printable(allowed)); asked from \(printable(ip))" + (isAddress ? "" : ", which is no address")
     }
 }

@@ -44,12 +44,15 @@ struct QueryFields {
     ///
     /// - Parameter url: The requested URL without the grant, which may have such fields too.
     func doubt(about expected: [String], in url: String?) -> String? {
+        // Unreached: More fields than are read, in a check of the command line; its tests have them.
         if isCut { return "has more than \(Self.limit) fields, and only the first \(Self.limit) were read" }
         let (readings, own) = (Self.readings(of: text), Self.readings(of: url ?? ""))
         for name in expected {
+            // Unreached: A URL of the command line with a field of the grant; the tests of checks have it.
             if own.contains(where: name.isSame) {
                 return "the URL to check has a field '\(name)', as the grant may have"
             }
+            // Unreached: A field under a second spelling, in a check of the command line; its tests have it.
             if readings.count(where: name.isSame) != names.count(where: name.hasSameBytes) {
                 return "has '\(name)' in more than one spelling or place, and which one the CDN reads is not known"
             }
@@ -62,6 +65,7 @@ struct QueryFields {
         let separators = "&;,:/?# \t\r\n"
         return text.utf8.split { separators.utf8.contains($0) }.map { part in
             let name = String(Substring(part.prefix { $0 != UInt8(ascii: "=") }))
+            // Unreached: A field under a second spelling, in a check of the command line; its tests have it.
             return String(Substring((name.unescaped() ?? name).utf8[...].trimmingBlanks()))
         }
     }

@@ -12,6 +12,7 @@ extension SecureLink {
     public func check(_ query: String, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck] {
         let fields = QueryFields(query)
         // nginx compares the names of `$arg_…` and `$cookie_…` without case, and reads the first of several.
+        // Unreached: A field under a second spelling, in a check of the command line; its tests have it.
         if let doubt = fields.doubt(about: [names.digest, names.expires], in: question.url) {
             return [GrantCheck(.format, decided: nil, doubt)]
         }
@@ -36,6 +37,7 @@ extension SecureLink {
         var link = self
         link.ip = question.ip ?? ip
         let isSame = Array(try link.digest(uri: uri, end: end).utf8).isSame(inConstantTime: Array(digest.utf8))
+        // Unreached: The address in a link, for the message; the tests of checks have it.
         let address = link.namesAddress ? link.ip.map { " and \(printable($0))" } ?? "" : ""
         return GrantCheck(
             .key, isSame,

@@ -7,9 +7,12 @@ struct SecureLinkRouteGrants: RouteGrants {
 
     init(links: SecureLink, _ route: GrantRoute) throws(GrantError) {
         // Without `$uri` in the expression, the link would open everything that the expression guards.
+        // Unreached: Refuses a configured expression when the gate starts; the properties' has $uri.
         guard links.namesURI else {
             throw GrantError("expression", "has no $uri; expected it, so that a link is for one")
         }
+        // Unreached: Refuses a configured delivery when the gate starts; a secure link of the properties travels in the
+        // query.
         guard route.delivery == .query else {
             throw GrantError("delivery", "is cookie; expected query, as a secure_link is for one URI")
         }
