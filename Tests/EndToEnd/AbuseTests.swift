@@ -22,10 +22,10 @@ extension EndToEnd {
         func overtaken() throws {
             let gate = try GateProcess(
                 in: place,
-                GatePlace.strict + ["--route", "/free=open", "--workers", "1", "--max-connections-per-peer", "2000"])
+                GatePlace.strict + ["--route", "/free=open", "--workers", "1", "--max-connections-per-peer", "200"])
             let token = try #require(place.tokens(1).first)
             let explain = GateProcess.verification(token).replacing("/v1/verify", with: "/v1/explain")
-            let others = try (0..<600).map { _ in try RawConnection(port: gate.port) }
+            let others = try (0..<150).map { _ in try RawConnection(port: gate.port) }
             gate.signal(SIGSTOP)
             for other in others { other.send(explain) }
             gate.signal(SIGCONT)

@@ -3,9 +3,21 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// All tests of whole programs, one after the other: they keep the machine busy, and some are about time.
-@Suite("End to end", .serialized)
+/// All tests of whole programs, three at a time: they wait for programs more than they compute.
+@Suite("End to end", ThreeThreads())
 enum EndToEnd {}
+
+/// Runs the tests of a suite on three threads of their own.
+private struct ThreeThreads: SuiteTrait, TestTrait, TestScoping {
+    let threads = OwnThreads(3)
+    var isRecursive: Bool { true }
+
+    func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        try await withTaskExecutorPreference(threads) { try await function() }
+    }
+}
 
 extension EndToEnd {
     @Suite("The gate as a service")
@@ -236,7 +248,8 @@ extension EndToEnd {
             try follow("127.0.0.1 \(primary.port)")
             // A gate does not start with a store that takes no claim, as this one does until the replica has followed.
             while try !Program("redis-cli").succeed(["-p", "\(primary.port)", "wait", "1", "1000"]).hasPrefix("1") {}
-            let gate = try GateProcess(in: place, replays: primary.url + "?wait=1", GatePlace.strict)
+            let store = primary.url + "?wait=1&timeout=\(2000 * Program.slowness)"
+            let gate = try GateProcess(in: place, replays: store, GatePlace.strict)
             try gate.wait { try gate.admin("/readyz").hasSuffix("200") }
             try follow("no one")
             try gate.wait { try gate.admin("/readyz").hasSuffix("503") }

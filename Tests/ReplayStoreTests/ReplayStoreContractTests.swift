@@ -51,9 +51,9 @@ extension ReplayStoreTests {
                 exempt == [
                     "memory: a key that was claimed before the store was closed is used when it is open again: "
                         + "the store's records end with it",
-                    "memory: 64 threads that claim the same 10,000 keys from two stores that one process has opened get "
+                    "memory: 64 threads that claim the same 1,000 keys from two stores that one process has opened get "
                         + "each key first once: one process uses the store",
-                    "memory: 4 processes of 64 threads that claim the same 10,000 keys get each key first once: "
+                    "memory: 4 processes of 64 threads that claim the same 1,000 keys get each key first once: "
                         + "one process uses the store",
                     "memory: however a process is killed while it claims, no key is first twice and none is forgotten: "
                         + "one process uses the store",
@@ -82,9 +82,9 @@ extension ReplayStoreTests {
                     "a key that was claimed before the store was closed is used when it is open again",
                     "64 threads that claim the same 10,000 keys get each key first once",
                     "64 tasks that claim the same 10,000 keys, half of them without blocking, get each key first once",
-                    "64 threads that claim the same 10,000 keys from two stores that one process has opened get each "
+                    "64 threads that claim the same 1,000 keys from two stores that one process has opened get each "
                         + "key first once",
-                    "4 processes of 64 threads that claim the same 10,000 keys get each key first once",
+                    "4 processes of 64 threads that claim the same 1,000 keys get each key first once",
                     "however a process is killed while it claims, no key is first twice and none is forgotten",
                     "what other processes claimed while a process was idle is used for it, also once earlier records "
                         + "have expired",
