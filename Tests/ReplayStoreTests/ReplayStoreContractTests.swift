@@ -51,9 +51,9 @@ extension ReplayStoreTests {
                 exempt == [
                     "memory: a key that was claimed before the store was closed is used when it is open again: "
                         + "the store's records end with it",
-                    "memory: 64 threads that claim the same 1,000 keys from two stores that one process has opened get "
-                        + "each key first once: one process uses the store",
-                    "memory: 4 processes of 64 threads that claim the same 1,000 keys get each key first once: "
+                    "memory: 64 threads with two stores that one process has opened, eight of them at each of 10,000 keys, "
+                        + "get each key first once: one process uses the store",
+                    "memory: 4 processes of 64 threads, eight of them at each of 10,000 keys, get each key first once: "
                         + "one process uses the store",
                     "memory: however a process is killed while it claims, no key is first twice and none is forgotten: "
                         + "one process uses the store",
@@ -80,11 +80,12 @@ extension ReplayStoreTests {
                     "a claim is answered alike whether it blocks or not",
                     "a token issued up to the store's beginning predates it, and a token issued after that is first",
                     "a key that was claimed before the store was closed is used when it is open again",
-                    "64 threads that claim the same 10,000 keys get each key first once",
-                    "64 tasks that claim the same 10,000 keys, half of them without blocking, get each key first once",
-                    "64 threads that claim the same 1,000 keys from two stores that one process has opened get each "
-                        + "key first once",
-                    "4 processes of 64 threads that claim the same 1,000 keys get each key first once",
+                    "64 threads, eight of them at each of 10,000 keys, get each key first once",
+                    "64 tasks, eight of them at each of 10,000 keys and half of them without blocking, get each key first "
+                        + "once",
+                    "64 threads with two stores that one process has opened, eight of them at each of 10,000 keys, "
+                        + "get each key first once",
+                    "4 processes of 64 threads, eight of them at each of 10,000 keys, get each key first once",
                     "however a process is killed while it claims, no key is first twice and none is forgotten",
                     "what other processes claimed while a process was idle is used for it, also once earlier records "
                         + "have expired",

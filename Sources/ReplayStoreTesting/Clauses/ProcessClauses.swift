@@ -7,12 +7,8 @@ internal import Timestamps
 enum ProcessClauses {
     static let all = [handles, race, killed, idle, stopped]
 
-    /// The keys of a race between two handles or processes. What does not exclude these fails within hundreds of keys; threads of one process may
-    /// need thousands.
-    private static let keys = 1000
-
     private static let handles = ReplayStoreClause(
-        "64 threads that claim the same 1,000 keys from two stores that one process has opened get each key first once",
+        "64 threads with two stores that one process has opened, eight of them at each of 10,000 keys, get each key first once",
         needs: .processes
     ) { trial in
         try trial.withStore { first in
@@ -20,8 +16,8 @@ enum ProcessClauses {
                 let stores = [first.store, second.store]
                 try RaceClauses.demandEachFirst(
                     try ReplayRace.run(
-                        AlternatingStores(stores), threads: ReplayRace.callers, keys: keys,
-                        group: trial.claimsInGroup, at: trial.issued), of: keys)
+                        AlternatingStores(stores), threads: ReplayRace.callers, keys: ReplayRace.keys,
+                        group: trial.claimsInGroup, at: trial.issued))
             }
             // Closing one must not open what the other guards.
             for number in 0..<100 as Range<UInt64> {
@@ -48,12 +44,12 @@ enum ProcessClauses {
     }
 
     private static let race = ReplayStoreClause(
-        "4 processes of 64 threads that claim the same 1,000 keys get each key first once", needs: .processes
+        "4 processes of 64 threads, eight of them at each of 10,000 keys, get each key first once", needs: .processes
     ) { trial in
         // The place has a store, which nobody has open.
         try trial.withStore { _ in }
         let workers = try (0..<4).map { _ in
-            try trial.worker(.race(threads: ReplayRace.callers, keys: keys, group: trial.claimsInGroup))
+            try trial.worker(.race(threads: ReplayRace.callers, keys: ReplayRace.keys, group: trial.claimsInGroup))
         }
         let firsts = try workers.map { worker in
             let lines = try worker.finish()
@@ -62,7 +58,7 @@ enum ProcessClauses {
             }
             return count
         }
-        try RaceClauses.demandEachFirst(firsts.reduce(0, +), of: keys)
+        try RaceClauses.demandEachFirst(firsts.reduce(0, +))
     }
 
     private static let killed = ReplayStoreClause(

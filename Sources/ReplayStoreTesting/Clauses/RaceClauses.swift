@@ -5,7 +5,7 @@ enum RaceClauses {
     static let all = [threads, tasks]
 
     private static let threads = ReplayStoreClause(
-        "64 threads that claim the same 10,000 keys get each key first once"
+        "64 threads, eight of them at each of 10,000 keys, get each key first once"
     ) { trial in
         try demandEachFirst(
             try trial.withStore {
@@ -16,7 +16,7 @@ enum RaceClauses {
     }
 
     private static let tasks = ReplayStoreClause(
-        "64 tasks that claim the same 10,000 keys, half of them without blocking, get each key first once",
+        "64 tasks, eight of them at each of 10,000 keys and half of them without blocking, get each key first once",
         suspending: { trial in
             try demandEachFirst(
                 try await trial.withStore(suspending: {
@@ -26,8 +26,9 @@ enum RaceClauses {
                 }))
         })
 
-    static func demandEachFirst(_ firsts: Int, of keys: Int = ReplayRace.keys) throws(ReplayStoreViolation) {
-        guard firsts != keys else { return }
-        throw ReplayStoreViolation(expected: "\(keys) claims to be first", found: "\(firsts) that were")
+    static func demandEachFirst(_ firsts: Int) throws(ReplayStoreViolation) {
+        guard firsts != ReplayRace.keys else { return }
+        throw ReplayStoreViolation(
+            expected: "\(ReplayRace.keys) claims to be first", found: "\(firsts) that were")
     }
 }

@@ -5,6 +5,9 @@ internal import Threading
 package enum ReplayRace {
     static let callers = 64
     static let keys = 10_000
+    /// How many callers claim each key, all in the same order, since callers that are as fast as each other and begin at different keys never meet. More
+    /// of them would only be told that a key is used.
+    private static let rivals = 8
 
     /// The claim with a number: its key is spread as a digest is, its life seven minutes.
     package static func claim(_ number: UInt64, at issued: Timestamp) -> ReplayClaim {
@@ -25,7 +28,7 @@ package enum ReplayRace {
             fingerprint: try? RetryFingerprint(of: claim.key, secret: secret))
     }
 
-    /// Has threads claim the same keys, and returns how many claims were first.
+    /// Has threads claim keys, eight of them each, and returns how many claims were first.
     ///
     /// - Throws: ``ReplayStoreViolation`` if a claim could not be decided, or was answered otherwise than first, already
     ///   used or repeated.
@@ -35,7 +38,7 @@ package enum ReplayRace {
         let tally = Tally()
         let threads = (0..<count).compactMap { caller in
             ServiceThread {
-                for claims in groups(of: caller, keys: keys, group: group, at: now) {
+                for claims in groups(of: caller, among: count, keys: keys, group: group, at: now) {
                     tally.add(store.claim(claims, at: now), to: claims.count)
                 }
             }
@@ -44,10 +47,10 @@ package enum ReplayRace {
         guard threads.count == count else {
             throw ReplayStoreViolation(expected: "\(count) threads", found: "the system starts only \(threads.count)")
         }
-        return try tally.firsts(ofClaims: count * keys)
+        return try tally.firsts(ofClaims: claims(of: count, keys: keys))
     }
 
-    /// Has tasks claim the same keys, every second one by the form that does not block, and returns how many claims were
+    /// Has tasks claim keys, eight of them each, every second one by the form that does not block, and returns how many claims were
     /// first.
     ///
     /// - Throws: as ``run(_:threads:keys:group:at:)``.
@@ -58,7 +61,7 @@ package enum ReplayRace {
         await withTaskGroup(of: Void.self) { tasks in
             for caller in 0..<count {
                 tasks.addTask {
-                    for claims in groups(of: caller, keys: keys, group: group, at: now) {
+                    for claims in groups(of: caller, among: count, keys: keys, group: group, at: now) {
                         let answers =
                             caller.isMultiple(of: 2)
                             ? await store.claimWithoutBlocking(claims, at: now)
@@ -68,18 +71,26 @@ package enum ReplayRace {
                 }
             }
         }
-        return try tally.firsts(ofClaims: count * keys)
+        return try tally.firsts(ofClaims: claims(of: count, keys: keys))
     }
 
-    /// The claims of a caller. Eight callers at a time begin at the same key, since callers that are as fast as each
-    /// other and begin at different keys never meet.
+    private static func claims(of count: Int, keys: Int) -> Int {
+        (0..<count).reduce(0) { $0 + part(of: $1, among: count, keys: keys).count }
+    }
+
+    /// The keys that a caller claims.
+    private static func part(of caller: Int, among count: Int, keys: Int) -> Range<Int> {
+        let parts = max(count / rivals, 1)
+        let part = caller / rivals % parts
+        return (keys * part / parts)..<(keys * (part + 1) / parts)
+    }
+
     private static func groups(
-        of caller: Int, keys: Int, group: Int, at now: Timestamp
+        of caller: Int, among count: Int, keys: Int, group: Int, at now: Timestamp
     ) -> some Sequence<[ReplayClaim]> {
-        stride(from: 0, to: keys, by: group).lazy.map { position in
-            (position..<min(position + group, keys)).map {
-                claim(UInt64(($0 + caller / 8 * 1256) % keys), at: now, by: caller)
-            }
+        let part = part(of: caller, among: count, keys: keys)
+        return stride(from: part.lowerBound, to: part.upperBound, by: group).lazy.map { position in
+            (position..<min(position + group, part.upperBound)).map { claim(UInt64($0), at: now, by: caller) }
         }
     }
 }

@@ -14,17 +14,17 @@ enum Fault: String, CaseIterable {
         switch self {
         case .checksThenWrites:
             [
-                "64 threads that claim the same 10,000 keys get each key first once",
-                "64 tasks that claim the same 10,000 keys, half of them without blocking, get each key first once",
-                "64 threads that claim the same 1,000 keys from two stores that one process has opened get each key first once",
-                "4 processes of 64 threads that claim the same 1,000 keys get each key first once",
+                "64 threads, eight of them at each of 10,000 keys, get each key first once",
+                "64 tasks, eight of them at each of 10,000 keys and half of them without blocking, get each key first once",
+                "64 threads with two stores that one process has opened, eight of them at each of 10,000 keys, get each key first once",
+                "4 processes of 64 threads, eight of them at each of 10,000 keys, get each key first once",
                 "while another process is stopped in its claims, each claim is answered by the deadline and no key is first twice",
             ]
         case .writesLate:
             [
                 "a key that was claimed before the store was closed is used when it is open again",
-                "64 threads that claim the same 1,000 keys from two stores that one process has opened get each key first once",
-                "4 processes of 64 threads that claim the same 1,000 keys get each key first once",
+                "64 threads with two stores that one process has opened, eight of them at each of 10,000 keys, get each key first once",
+                "4 processes of 64 threads, eight of them at each of 10,000 keys, get each key first once",
                 "what other processes claimed while a process was idle is used for it, also once earlier records have expired",
                 "however a process is killed while it claims, no key is first twice and none is forgotten",
                 "while another process is stopped in its claims, each claim is answered by the deadline and no key is first twice",
