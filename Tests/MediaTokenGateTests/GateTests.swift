@@ -224,6 +224,7 @@ struct GateTests {
             ("auth-request", [("X-Original-URL", "/live/secret")], "", "X-Original-URL is not a URL"),
             ("auth-request", [("X-Original-URL", "https://u@live.example/live/secret")], "", "is not a URL"),
             ("auth-request", [("X-Original-URL", "https://live.example")], "", "the path is empty"),
+            ("auth-request", [("X-Original-URL", "https://live.example?x=/live")], "", "the path is empty"),
             (
                 "auth-request", [("X-Original-URL", "https://a.example/live/1"), ("X-Original-URI", "/live/1")], "",
                 "X-Original-URI and X-Original-URL are given"

@@ -98,6 +98,9 @@ struct TimestampTests {
         "times of the Internet have milliseconds; what no date of four digits can say is the nearest that one can",
         arguments: [
             (1_458_252_091_007, "2016-03-17T22:01:31.007Z"), (0, "1970-01-01T00:00:00.000Z"),
+            // Counted from March: the last days of four centuries and of four years, and the first day of a century.
+            (951_782_400_000, "2000-02-29T00:00:00.000Z"), (1_078_012_800_000, "2004-02-29T00:00:00.000Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
             (999, "1970-01-01T00:00:00.999Z"), (-1, "1970-01-01T00:00:00.000Z"),
             (Int64.min, "1970-01-01T00:00:00.000Z"), (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
             (253_402_300_800_000, "9999-12-31T23:59:59.999Z"), (Int64.max, "9999-12-31T23:59:59.999Z"),
@@ -111,6 +114,33 @@ struct TimestampTests {
         let last = Timestamp(milliseconds: 253_402_300_799_000)
         #expect("\(TokenDate(last, offset: 840))" == "9999-12-31 23:59:59 +1400")
         #expect("\(TokenDate(last, offset: -840))" == "9999-12-31 09:59:59 -1400")
+        #expect("\(TokenDate(Timestamp(milliseconds: 0), offset: -1))" == "1969-12-31 23:59:00 -0001")
     }
 
+    @Test("a time of a zone has milliseconds too")
+    func zone() {
+        let time = Timestamp(milliseconds: 1_458_252_091_007)
+        #expect(time.text(offset: -420) == "2016-03-17 15:01:31.007 -0700")
+        #expect(time.utcText == "2016-03-17 22:01:31 +0000")
+    }
+
+    @Test("sums, distances and durations end where Int64 does, and whole seconds are rounded down")
+    func ends() {
+        let (first, last) = (Timestamp(milliseconds: .min), Timestamp(milliseconds: .max))
+        #expect(first.advanced(byMilliseconds: -1) == first && last.advanced(byMilliseconds: 1) == last)
+        #expect(first.milliseconds(since: Timestamp(milliseconds: 1)) == .min)
+        #expect(last.milliseconds(since: Timestamp(milliseconds: -1)) == .max)
+        #expect(Duration.seconds(Int64.min).clampedMilliseconds == .min)
+        #expect(Duration.seconds(Int64.max).clampedMilliseconds == .max)
+        #expect(Duration.milliseconds(-1001).clampedMilliseconds == -1001)
+        let seconds = [-1001, -1000, -1, 0, 999, 1000].map { Timestamp(milliseconds: $0).wholeSeconds }
+        #expect(seconds == [-2, -1, -1, 0, 0, 1])
+    }
+
+    @Test("now is the time of the system's clock")
+    func now() {
+        let (before, now, after) = (Date(), Timestamp.now, Date())
+        let milliseconds = [before, after].map { Int64($0.timeIntervalSince1970 * 1000) }
+        #expect((milliseconds[0] - 1...milliseconds[1] + 1).contains(now.milliseconds))
+    }
 }

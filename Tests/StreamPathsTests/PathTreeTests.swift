@@ -24,6 +24,7 @@ struct PathTreeTests {
         }
         for none in ["/", "/lives", "/x/live"] { #expect(try Self.nearest(tree, none) == nil, "\(none)") }
         #expect(try Self.nearest(Self.tree("/", "/a"), "/b") == "/")
+        #expect(try Self.nearest(Self.tree("/"), "/a,b") == "/")
         let path = try #require(StreamPath("/a"))
         #expect(
             PathTree([(path, 1), (path, 2)]).nearest(to: path) == 1, "of two values for one path the first one stays")
@@ -75,7 +76,7 @@ struct PathTreeTests {
         let tree = try Self.tree("/vod", "/vod/premium/hd", "/free")
         for open in [
             "/vod/a/b/1.mp4", "/vod/premium/sd/1", "/vod/a/b,c", "/free/,a/b,premium/hd/1,.mp4.urlset/x",
-            "/free/mp4:a/b",
+            "/free/mp4:a/b", "/vod/a_b/premium/hd/1",
         ] {
             #expect(try Self.nearest(tree, open) != nil, "\(open)")
         }
@@ -130,6 +131,9 @@ struct PathTreeTests {
         let tree = PathTree(try many.map { (try #require(StreamPath($0)), $0) })
         #expect(try Self.nearest(tree, "/caf%C3%A9/y") == "/caf%C3%A9")
         #expect(try Self.nearest(tree, "/caf%C3%A9/X") == nil)
+        let shallow = (0..<70).map { "/\($0)%C3%A9" } + ["/free/x", "/%C3%A9/x/y"]
+        let unknown = PathTree(try shallow.map { (try #require(StreamPath($0)), $0) })
+        #expect(try Self.nearest(unknown, "/free/x/z") == "/free/x" && Self.nearest(unknown, "/free/x/y") == nil)
     }
 
     @Test("a name that may be any of more longer paths than are looked at is refused")
@@ -143,6 +147,10 @@ struct PathTreeTests {
         for count in [1, 10, 31] { #expect(try nearest(to: "/open/%C3%B1/free", among: count) == "/open") }
         for count in [1, 32, 100, 1000] { #expect(try nearest(to: "/open/%C3%B1/Members", among: count) == nil) }
         for count in [65, 1000] { #expect(try nearest(to: "/open/%C3%B1/free", among: count) == nil) }
+        let ends = try (0..<64).map { (try #require(StreamPath("/open/\($0)%C3%B1/x\($0)")), "\($0)") }
+        let tree = PathTree([(try #require(StreamPath("/open")), "open")] + ends)
+        for end in 0..<64 { #expect(try Self.nearest(tree, "/open/a/X\(end)") == nil, "\(end)") }
+        #expect(try Self.nearest(tree, "/open/a/x") == "open")
         // The reading in which the name is dropped is one of them.
         for (count, expected) in [(63, "/open"), (64, nil)] as [(Int, String?)] {
             let paths = ["/open"] + (0..<count).map { "/open/\($0)/members" }

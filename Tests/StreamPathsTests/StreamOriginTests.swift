@@ -10,6 +10,7 @@ struct StreamOriginTests {
             ("http://cdn.example:80", "http://cdn.example"), ("https://cdn.example:80", "https://cdn.example:80"),
             ("http://192.0.2.1:8080", "http://192.0.2.1:8080"),
             ("https://[2001:DB8::1]:8443", "https://[2001:db8::1]:8443"),
+            ("https://my_cdn-1.example:1", "https://my_cdn-1.example:1"),
         ] {
             #expect(StreamOrigin(text)?.text == expected)
         }
@@ -24,7 +25,7 @@ struct StreamOriginTests {
             "https://*.example",
             "https://cdn.example:", "https://cdn.example:+80", "https://[::1]x80", "https://cdn.example:0",
             "https://cdn.example:65536", "https://cdn.example:443:1",
-            "https://[::1",
+            "https://[::1", "https://[abc", "https://[::1%25eth0]",
             "https://[::1]x", "https://[]", "https://cdn%2eexample", "https://cdn.example\\", "https://ex\u{430}mple",
             "https://a.example..",
             "https://cdn.example#x", "HTTPS://cdn.example",
@@ -44,6 +45,7 @@ struct StreamOriginTests {
         ] {
             #expect(StreamHost(none) == nil, "\(none)")
         }
+        #expect(StreamHost(withoutPort: "A.Example.") == host && StreamHost(withoutPort: "a.example:80") == nil)
         let longest = String(repeating: "a", count: 251) + ".b"
         #expect(StreamHost(longest)?.name == longest && StreamHost("a" + longest) == nil)
     }

@@ -11,7 +11,7 @@ struct StreamPathTests {
         let name = "/" + String(repeating: "a", count: 255)
         let longest = String(repeating: name, count: 32)
         #expect(longest.utf8.count == 8192)
-        #expect(StreamPath(longest)?.names.count == 32)
+        #expect(StreamPath(longest)?.names.count == 32 && StreamURL(longest) != nil)
         #expect(StreamPath(longest + "?" + longest) != nil && StreamURL("https://a.example" + longest) == nil)
         #expect(StreamPath(longest + "/") == nil && StreamPath(longest.dropLast() + "%61") == nil)
     }
@@ -114,6 +114,8 @@ struct StreamPathTests {
             ("/live/%ff", "not UTF-8"), ("/live/x%E2%81%84y", "U+2044 (FRACTION SLASH), which some servers turn into"),
             ("/5%C2%A5", "U+00A5 (YEN SIGN)"), ("/5%E2%82%A9", "U+20A9 (WON SIGN)"),
             ("/a%E2%80%8Bb", "U+200B (ZERO WIDTH SPACE)"), ("/a.%CC%81", "U+0301 (COMBINING ACUTE ACCENT)"),
+            ("/a\u{7f}", "byte 3"), ("/%zz\(String(repeating: "a", count: 763))", "more than 255 bytes"),
+            ("/a%25%80", "an escape again"),
             ("/a%EE%80%80", "U+E000"), ("/%E2%80%8Da", "U+200D"), ("/a%EF%B8%8F", "U+FE0F"),
         ] {
             #expect {
@@ -122,5 +124,7 @@ struct StreamPathTests {
                 "\($0)".contains(reason) && !"\($0)".contains("secret")
             }
         }
+        // Counted from the start of the path.
+        #expect(throws: StreamPathError.byte(0x23, position: 6)) { try StreamURL(reading: "https://a.example/live#") }
     }
 }
