@@ -111,6 +111,7 @@ private struct PathIndex: Sendable {
     /// Whether a lenient server may read the path as one that has a value and more than `depth` names.
     private func mayLead(_ path: StreamPath, deeperThan depth: Int) -> Bool {
         guard nodes[0].deepest > depth else { return false }
+        // Each node that is reached leads deeper.
         var (reached, application) = ([0], [Int]())
         for (position, name) in path.names.enumerated() {
             if position == max(depth, 1) { application = reached }
@@ -118,10 +119,10 @@ private struct PathIndex: Sendable {
             let spans = position >= depth && PathName.maySpan(name)
             // Unreached: A prefix behind an instance; the tests of nearest paths have it.
             let begins = spans ? reached + (PathName.hasPrefix(name) ? application : []) : []
-            if begins.contains(where: { nodes[$0].deepest > depth }) { return true }
+            if !begins.isEmpty { return true }
             // If a server drops this name, the path still leads to the nodes that it reached before.
             var next = PathName.mayVanish(name) ? reached : []
-            for node in reached where nodes[node].deepest > depth {
+            for node in reached {
                 for child in candidates(for: name, below: node) {
                     // The children are sorted, so the remaining ones have no longer paths either.
                     guard nodes[child].deepest > depth else { break }
