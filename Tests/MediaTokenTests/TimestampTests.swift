@@ -98,9 +98,10 @@ struct TimestampTests {
         "times of the Internet have milliseconds; what no date of four digits can say is the nearest that one can",
         arguments: [
             (1_458_252_091_007, "2016-03-17T22:01:31.007Z"), (0, "1970-01-01T00:00:00.000Z"),
-            // Counted from March: the last days of four centuries and of four years, and the first day of a century.
-            (951_782_400_000, "2000-02-29T00:00:00.000Z"), (1_078_012_800_000, "2004-02-29T00:00:00.000Z"),
-            (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
+            // From March to February, the last day of four centuries and the first of the next, the last day of four
+            // years, and the first one behind a century.
+            (951_782_400_000, "2000-02-29T00:00:00.000Z"), (951_868_800_000, "2000-03-01T00:00:00.000Z"),
+            (1_078_012_800_000, "2004-02-29T00:00:00.000Z"), (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
             (999, "1970-01-01T00:00:00.999Z"), (-1, "1970-01-01T00:00:00.000Z"),
             (Int64.min, "1970-01-01T00:00:00.000Z"), (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
             (253_402_300_800_000, "9999-12-31T23:59:59.999Z"), (Int64.max, "9999-12-31T23:59:59.999Z"),
@@ -115,6 +116,8 @@ struct TimestampTests {
         #expect("\(TokenDate(last, offset: 840))" == "9999-12-31 23:59:59 +1400")
         #expect("\(TokenDate(last, offset: -840))" == "9999-12-31 09:59:59 -1400")
         #expect("\(TokenDate(Timestamp(milliseconds: 0), offset: -1))" == "1969-12-31 23:59:00 -0001")
+        let next = CivilTime(year: 10_000, month: 1, day: 1, hour: 0, minute: 0, second: 0, offset: 0)
+        #expect(next.timestamp == nil)
     }
 
     @Test("a time of a zone has milliseconds too")

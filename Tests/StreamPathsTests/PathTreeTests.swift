@@ -23,7 +23,7 @@ struct PathTreeTests {
             #expect(try Self.nearest(tree, target) == expected, "\(target)")
         }
         for none in ["/", "/lives", "/x/live"] { #expect(try Self.nearest(tree, none) == nil, "\(none)") }
-        #expect(try Self.nearest(Self.tree("/", "/a"), "/b") == "/")
+        #expect(try Self.nearest(Self.tree("/", "/a"), "/b") == "/" && Self.nearest(Self.tree("/", "/a"), "/A") == nil)
         #expect(try Self.nearest(Self.tree("/"), "/a,b") == "/")
         let path = try #require(StreamPath("/a"))
         #expect(
