@@ -71,8 +71,8 @@ struct PlainDocument {
         let begin = position + 1
         var end = begin
         while end < bytes.count, bytes[end].isPlainNameByte { end += 1 }
-        // Digits, hyphens and dots are no first bytes of a name. libxml2 refuses names of some 50,000 bytes.
-        guard begin < end, end - begin <= Self.nameLimit, end < bytes.count, bytes[begin].isASCIILetter,
+        // A name has a first byte, which is no digit, hyphen or dot. libxml2 refuses names of some 50,000 bytes.
+        guard end - begin <= Self.nameLimit, end < bytes.count, bytes[begin].isASCIILetter,
             bytes[end] == UInt8(ascii: ">")
         else { return false }
         if depth > 0, !list[innermost].hasChildren { list[innermost].hasChildren = true }

@@ -172,9 +172,10 @@ enum DocumentBytes {
     static func withLineFeeds(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         var lines: [UInt8] = []
         lines.reserveCapacity(bytes.count)
-        for (index, byte) in bytes.enumerated() {
-            if byte == lineFeed, index > 0, bytes[index - 1] == carriageReturn { continue }
-            lines.append(byte == carriageReturn ? lineFeed : byte)
+        var last = lineFeed
+        for byte in bytes {
+            if byte != lineFeed || last != carriageReturn { lines.append(byte == carriageReturn ? lineFeed : byte) }
+            last = byte
         }
         return lines
     }

@@ -13,7 +13,9 @@ struct PlainDocumentTests {
         "<a><![CDATA[]]]]></a>",
         "<a-b.c_1>t</a-b.c_1>", "<a>></a>", "<a>\"'~</a>", "<xml></xml>", "<xmlns></xmlns>", "<a><![CDATA[]] >]]]></a>",
         "<aaa>12345678</aaa>",
-        "<a><b>1</b><![CDATA[2]]><c>3</c></a>",
+        "<a><b>1</b><![CDATA[2]]><c>3</c></a>", "<a>x<![CDATA[]]></a>", "<a><![CDATA[]]>x</a>",
+        "<a><b></b><b>x</b><b><![CDATA[]]></b></a>",
+        "<\(String(repeating: "a", count: 1000))></\(String(repeating: "a", count: 1000))>",
         String(repeating: "<a>", count: 16) + "x" + String(repeating: "</a>", count: 16),
         "<r>" + String(repeating: "<b></b>", count: limit - 1) + "</r>",
     ]
@@ -22,13 +24,14 @@ struct PlainDocumentTests {
         "<a/>", "<a b='c'></a>", "<a:b xmlns:a='urn:x'></a:b>", "<a:b></a:b>", "<a>&amp;</a>", "<a>&</a>", "<a>]]></a>",
         "<a>]</a>",
         "<a>é</a>", "<é></é>", "<a>\u{7F}</a>", "<a>\u{80}</a>", "<a>\r\n</a>", "<a>\u{1}</a>", "<a>\u{0}</a>",
-        "<a>1234567\u{1}</a>", "<a>12345678\u{7F}</a>", "<a><![CDATA[\u{1}2345678]]></a>", "<a>x<![CDATA[y]]></a>",
+        "<a>1234567\u{1}</a>", "<a>1234567\u{7F}</a>", "<a>12345678\u{7F}</a>", "<a><![CDATA[\u{1}2345678]]></a>",
+        "<a>x<![CDATA[y]]></a>",
         "<a><![CDATA[ ]]> <b></b></a>",
         "<a><![CDATA[x]]><![CDATA[y]]></a>", "<a></a >", "<a ></a>", "<1a></1a>", "<-a></-a>", "<.></.>", "<_a></_a>",
         "<></>", "<a></b>", "<a><![CDATA[]]]>]]></a>",
         "<\(String(repeating: "a", count: 1001))></\(String(repeating: "a", count: 1001))>",
         "<a></ab>", "<ab></a>", "<a>", "<a></a", "<a></a></a>", "<a></a><b></b>", "<a></a> ", " <a></a>", "<a></a>x",
-        "", "<", "<a", "a",
+        "", "<", "<a", "a", "xa></a>", "<a></ax", "<a><b></bx</a>",
         "<a><![CDATA[x]]</a>", "<a><![CDATA[x</a>", "<a><![cdata[x]]></a>", "<a><!x></a>", "<a><!-- --></a>",
         "<a><?x?></a>",
         "<?xml version='1.0'?><a></a>", "<!DOCTYPE a><a></a>", "<![CDATA[x]]>", "</a>", "<a><</a>", "<a>< b></b></a>",
@@ -60,6 +63,12 @@ struct PlainDocumentTests {
         #expect(details { try reader.read(bytes) } == byLibrary)
     }
 
+    @Test("a document of up to 64 KiB is plain", arguments: [(65_536, true), (65_537, false)])
+    func long(count: Int, isPlain: Bool) {
+        let text = "<a>" + String(repeating: "b", count: count - "<a></a>".utf8.count) + "</a>"
+        #expect((PlainDocument.read(Array(text.utf8)[...]) != nil) == isPlain)
+    }
+
     @Test("no part of a plain document is plain")
     func truncated() throws {
         for text in Self.plain {
@@ -75,12 +84,13 @@ struct PlainDocumentTests {
             let text = String(repeating: "x", count: count)
             return [("<a>\(text)", "</a>"), ("<a>\(text)", "xxxxxxxxx</a>"), ("<a><![CDATA[\(text)", "]]></a>")]
         }
+        let names = [("<a", "></a", ">"), ("<", "a></", "a>")]
         for byte in UInt8.min...UInt8.max {
-            for (before, after) in [("<a", "></a>"), ("<", "a></a>")] + places {
-                let document = Array(before.utf8) + [byte] + Array(after.utf8)
+            for parts in names.map({ [$0, $1, $2] }) + places.map({ [$0, $1] }) {
+                let document = Array(parts.map { Array($0.utf8) }.joined(separator: [byte]))
                 guard let plain = PlainDocument.read(document[...]) else { continue }
                 let byLibrary = details { try document.withUnsafeBufferPointer { try reader.readByLibrary($0) } }
-                #expect(details { plain } == byLibrary, "\(byte) behind \(before)")
+                #expect(details { plain } == byLibrary, "\(byte) behind \(parts[0])")
             }
         }
     }

@@ -37,6 +37,7 @@ struct StrictXMLReaderTests {
         "text between the children of an element shows, wherever it is",
         arguments: [
             ("<a> <b/>\r\n</a>", true), ("<a>x<b/></a>", false), ("<a><b/>x</a>", false), ("<a><b/> &#32;</a>", true),
+            ("<a>&#13;\t<b/></a>", true),
         ])
     func blank(text: String, isBlank: Bool) throws {
         #expect(try read(text).root.isBlank == isBlank)
@@ -44,7 +45,7 @@ struct StrictXMLReaderTests {
 
     @Test("a line break is one line feed, in CDATA too; a carriage return that is written as a reference stays")
     func lineBreaks() throws {
-        #expect(try texts("<a>1\r\n2\r3<![CDATA[\r\n4\r\r\n]]>&#13;</a>") == ["1\n2\n3\n4\n\n\r"])
+        #expect(try texts("<a>1\r\n2\r3\n\n<![CDATA[\r\n4\r\r\n]]>&#13;</a>") == ["1\n2\n3\n\n\n4\n\n\r"])
     }
 
     @Test(
@@ -89,12 +90,18 @@ struct StrictXMLReaderTests {
         #expect(throws: refusal) { try read(text) }
     }
 
+    @Test("nothing at all is refused")
+    func nothing() {
+        let nothing = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+        #expect(throws: XMLError.doesNotBeginWithTag) { try reader.readByLibrary(nothing) }
+    }
+
     @Test(
         "what is not well-formed is refused, wherever the fault is",
         arguments: [
             "<a", "<a>", "<a></b>", "<a/><b/>", "<a/>x", "<a>&x;</a>", "<a>&#0;</a>", "<a>&#xD800;</a>", "<a b></a>",
             "<a b='1' b='2'/>", "<a>]]></a>", "<a><![CDATA[</a>", "<p:a/>", "<a>\u{1}</a>", "<a b='<'/>",
-            "<a>\u{FFFE}</a>",
+            "<a>\u{FFFE}</a>", "<a" + String(repeating: " ", count: 2600),
         ])
     func malformed(text: String) {
         let error = #expect(throws: XMLError.self) { try read(text) }
@@ -103,6 +110,16 @@ struct StrictXMLReaderTests {
             return
         }
         #expect(code != 0)
+    }
+
+    @Test(
+        "a fault is told by its number and its place, and as the first of several",
+        arguments: [
+            ("<a>\n<b></c></a>", 76, 2, 8), ("<a>\n<b>&x;</b></a>", 26, 2, 7), ("<a>\n<b x></b></a>", 41, 2, 5),
+            ("<a>\n<b>x]]></b>&y;</a>", 62, 2, 5), ("<a>\n<b>\u{1}</b></a>", 9, 2, 4), ("<a>\n<p:b/></a>", 201, 2, 5),
+        ])
+    func place(text: String, code: Int, line: Int, column: Int) {
+        #expect(throws: XMLError.malformed(code: code, line: line, column: column)) { try read(text) }
     }
 
     @Test(
@@ -123,22 +140,41 @@ struct StrictXMLReaderTests {
         func nested(_ depth: Int) -> String {
             String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)
         }
-        #expect(try read(nested(StrictXMLReader.depthLimit)).list.count == StrictXMLReader.depthLimit)
-        #expect(throws: XMLError.tooDeep(limit: StrictXMLReader.depthLimit)) {
-            try read(nested(StrictXMLReader.depthLimit + 1))
+        #expect(try read(nested(16)).list.count == 16)
+        #expect(throws: XMLError.tooDeep(limit: 16)) { try read(nested(17)) }
+        #expect(try read("<a>" + String(repeating: "<b/>", count: 255) + "</a>").list.count == 256)
+        #expect(throws: XMLError.tooManyElements(limit: 256)) {
+            try read("<a>" + String(repeating: "<b/>", count: 256) + "</a>")
         }
-        let many = "<a>" + String(repeating: "<b/>", count: StrictXMLReader.elementLimit) + "</a>"
-        #expect(throws: XMLError.tooManyElements(limit: StrictXMLReader.elementLimit)) { try read(many) }
         func attributes(_ count: Int) -> String { (0..<count).map { " a\($0)=''" }.joined() }
-        #expect(try read("<a\(attributes(StrictXMLReader.attributeLimit))/>").list.count == 1)
-        #expect(throws: XMLError.tooManyAttributes(limit: StrictXMLReader.attributeLimit)) {
-            try read("<a\(attributes(StrictXMLReader.attributeLimit))><b c=''/></a>")
-        }
+        #expect(try read("<a\(attributes(512))/>").list.count == 1)
+        #expect(throws: XMLError.tooManyAttributes(limit: 512)) { try read("<a\(attributes(512))><b c=''/></a>") }
         func namespaces(_ count: Int) -> String { (0..<count).map { " xmlns:a\($0)='urn:x'" }.joined() }
-        #expect(try read("<a\(namespaces(StrictXMLReader.namespaceLimit))/>").list.count == 1)
-        #expect(throws: XMLError.tooManyNamespaces(limit: StrictXMLReader.namespaceLimit)) {
-            try read("<a\(namespaces(StrictXMLReader.namespaceLimit))><b xmlns='urn:x'/></a>")
+        #expect(try read("<a\(namespaces(32))/>").list.count == 1)
+        #expect(throws: XMLError.tooManyNamespaces(limit: 32)) {
+            try read("<a\(namespaces(32))><b xmlns='urn:x'/></a>")
         }
+    }
+
+    private static func many(_ text: String, _ count: Int) -> String { String(repeating: text, count: count) }
+
+    @Test(
+        "a section that looks like a tag of more attributes than a document may have is refused, and no other",
+        arguments: [
+            ("<\(many(" b=''", 512))", true), ("<\(many(" b=''", 513))", false), ("<\(many(" b=\"\"", 513))", false),
+            ("<\(many(" b='\">'", 513))", false), ("<\(many(" b=\"'>\"", 513))", false),
+            ("<\(many("'' b=", 513))", false),
+            (many("<b=''", 513), true), ("<\(many(" b=''", 300))>\(many(" b=''", 300))", true),
+            // No element in 2560 bytes has so many.
+            ("<\(many("''", 513))\(many(" ", 1514))", true), ("<\(many("''", 513))\(many(" ", 1515))", false),
+        ] as [(String, Bool)])
+    func tags(section: String, isRead: Bool) {
+        #expect(((try? read("<a><![CDATA[\(section)]]></a>")) != nil) == isRead)
+    }
+
+    @Test("a root of too many attributes is refused before libxml2 sees that two have one name")
+    func rootTag() {
+        #expect(throws: XMLError.tooManyAttributes(limit: 512)) { try read("<a\(Self.many(" b=''", 513))/>") }
     }
 
     @Test("a reader that has refused reads the next document as if nothing had been")
@@ -170,7 +206,7 @@ struct CanonicalXMLTests {
             ("<a  c='2' b=\"1\"/>", "<a b=\"1\" c=\"2\"></a>"),
             ("<a><![CDATA[<&]]>></a>", "<a>&lt;&amp;&gt;</a>"),
             ("<a>\n <b/>\n</a>", "<a><b></b></a>"),
-            ("<a> <b/> x</a>", "<a> <b></b> x</a>"),
+            ("<a> <b/> x</a>", "<a> <b></b> x</a>"), ("<a><b> <c/>\n</b></a>", "<a><b><c></c></b></a>"),
             ("<a> </a>", "<a> </a>"),
             ("<a xmlns:y='urn:2' xmlns:x='urn:1'/>", "<a xmlns:x=\"urn:1\" xmlns:y=\"urn:2\"></a>"),
         ])
@@ -179,12 +215,23 @@ struct CanonicalXMLTests {
         #expect(try form(canonical) == canonical)
     }
 
-    @Test("a relative namespace name has none")
-    func relativeNamespace() {
-        #expect(throws: XMLError.relativeNamespace) { try form("<a xmlns:x='y'/>") }
+    @Test("its size has a limit, and so has the product of what may be namespaces and of elements")
+    func limits() throws {
+        func repeating(_ text: String, _ count: Int) -> String { "<a>\(String(repeating: text, count: count))</a>" }
+        #expect(try form(repeating("b", 16_377)).utf8.count == 16_384)
+        #expect(throws: XMLError.tooLong(limit: 16_384)) { try form(repeating("b", 16_378)) }
+        #expect(throws: Never.self) { try form(repeating("xmlns", 2048)) }
+        #expect(throws: XMLError.tooManyNamespaces(limit: 2048)) { try form(repeating("xmlns", 2049)) }
     }
 
-    @Test("comments and processing instructions have none", arguments: ["<a>1<!-- -->2</a>", "<a>1<?x?>2</a>"])
+    @Test("a namespace name that is relative, or no URI at all, has none", arguments: ["y", "%"])
+    func relativeNamespace(name: String) {
+        #expect(throws: XMLError.relativeNamespace) { try form("<a xmlns:x='\(name)'/>") }
+    }
+
+    @Test(
+        "comments, processing instructions and declarations have none",
+        arguments: ["<a>1<!-- -->2</a>", "<a>1<?x?>2</a>", "<?xml version='1.0'?><a/>"])
     func refused(text: String) {
         #expect(throws: XMLError.self) { try form(text) }
     }
