@@ -21,7 +21,7 @@ package enum Base64 {
                     (position, next) = (position + 4, next + 3)
                 }
             }
-            for position in digitCount..<max(digitCount, length) { text[position] = alphabet.pad }
+            for position in digitCount..<length { text[position] = alphabet.pad }
             return length
         }
     }

@@ -18,7 +18,10 @@ struct Base64Tests {
             let bytes = (0..<length).map { _ in UInt8.random(in: 0...255) }
             let text = Data(bytes).base64EncodedString()
             #expect(try decode(text.utf8) == bytes)
-            #expect(try decode(text.utf8.filter { $0 != UInt8(ascii: "=") }, .optional) == bytes)
+            #expect(Base64.encode(bytes) == text)
+            let digits = text.filter { $0 != "=" }
+            #expect(Base64.encode(bytes, isPadded: false) == digits)
+            #expect(try decode(digits.utf8, .optional) == bytes && decode(digits.utf8, .forbidden) == bytes)
             guard text.hasSuffix("==") else { continue }
             #expect(throws: Base64Error.wrongPadding(text.utf8.count - 2), "half of the padding is none") {
                 try decode(text.utf8.dropLast(), .optional)
@@ -62,6 +65,20 @@ extension Base64Tests {
     func reason(text: String, reason: String) throws {
         let failure = Result { try decode(text.utf8) }.failure as? Base64Error
         #expect(failure?.reason.hasPrefix(reason) == true, "\(failure?.reason ?? "none")")
+    }
+
+    @Test(
+        "padding is what completes four digits, and only where a caller takes it",
+        arguments: [
+            ("QUI=", .required, nil), ("QUI=", .optional, nil), ("QUI=", .forbidden, .strayByte(0x3D, after: 3)),
+            ("QQ==", .forbidden, .strayByte(0x3D, after: 2)), ("QQ===", .optional, .strayByte(0x3D, after: 2)),
+            ("Q===", .optional, .strayByte(0x3D, after: 1)), ("QUI==", .optional, .wrongPadding(3)),
+            ("QUJD=", .optional, .wrongPadding(4)), ("=", .optional, .wrongPadding(0)),
+            ("QUJDR", .optional, .wrongLength(5)),
+            ("Q", .forbidden, .wrongLength(1)), ("QUJDR", .forbidden, .wrongLength(5)), ("", .required, nil),
+        ] as [(String, Base64.Padding, Base64Error?)])
+    func padding(text: String, padding: Base64.Padding, fault: Base64Error?) {
+        #expect(Result { try decode(text.utf8, padding) }.failure as? Base64Error == fault)
     }
 
     @Test(
