@@ -108,5 +108,7 @@ struct GroupTests {
         let outcomes = try Mint.verifier(replays: store).verify([request(try Mint.token())], at: Mint.now)
         #expect(outcomes.count == 1)
         #expect(throws: VerificationError.self) { try outcomes[0].get() }
+        let claim = ReplayClaim(key: ReplayKey(words: (1, 2, 3, 4)), issued: Mint.now, until: Mint.now)
+        #expect(throws: ReplayStoreError.self) { try store.claim(claim, at: Mint.now) }
     }
 }
