@@ -55,7 +55,7 @@ struct CanonicalResourceTests {
             ("a namespace", "search.yahoo.com/mrss/", "search.yahoo.com/mrss"),
             ("a comment", "<guid>1</guid>", "<guid>1<!-- --></guid>"),
             ("a processing instruction", "<guid>1</guid>", "<guid>1<?x?></guid>"),
-            ("a DOCTYPE", "<rss", "<!DOCTYPE rss><rss"),
+            ("a DOCTYPE", "<rss", "<!DOCTYPE rss><rss"), ("white space before the document", "<rss", " <rss"),
         ])
     func different(what: String, replaced: String, replacement: String) throws {
         let other = Self.mrss.replacing(replaced, with: replacement)

@@ -23,6 +23,15 @@ struct PolicyTests {
         #expect(try Mint.verifier().code(token, for: decomposed) == .invalidResourceID)
         let canonical = Expectation(requestor: "MML", resource: .canonically(["Cine\u{301}"]))
         #expect(try Mint.verifier().code(token, for: canonical) == .invalidResourceID)
+        let same = Expectation(requestor: "MML", resource: .canonically(["Cin\u{E9}"]))
+        #expect(try Mint.verifier().code(token, for: same) == .validToken)
+        #expect(OtherID("Cin\u{E9}") == "Cin\u{E9}" && OtherID("Cin\u{E9}") != "Cine\u{301}")
+    }
+
+    /// An identifier of another package.
+    private struct OtherID: ExactIdentifier {
+        let text: String
+        init(_ text: String) { self.text = text }
     }
 
     @Test("any of a list of resources, and an empty list is none")
@@ -34,6 +43,11 @@ struct PolicyTests {
         #expect(try Mint.verifier().code(token, for: empty) == .invalidResourceID)
         let any = Expectation(requestor: "MML", resource: .unsafeAnyResource)
         #expect(try Mint.verifier().code(token, for: any) == .validToken)
+        for (rule, isOnly) in [
+            (.anyOf(["TNT"]), true), (.anyOf(["TBS"]), false), (.anyOf(["TNT", "TBS"]), false), (.anyOf([]), false),
+        ] as [(ResourceRule, Bool)] {
+            #expect(rule.namesOnly("TNT") == isOnly)
+        }
     }
 
     @Test("an MVPD must be on its requestor's list, and so must a proxy")
@@ -76,8 +90,10 @@ struct PolicyTests {
         #expect(policy.defaultTTL == .milliseconds(1))
         #expect(policy.maximumTTL == .milliseconds(1))
         let huge = VerificationPolicy(clockSkew: .seconds(Int64.max), defaultTTL: .seconds(Int64.max))
-        #expect(huge.clockSkew == VerificationPolicy.largestClockSkew)
-        #expect(huge.defaultTTL == VerificationPolicy.longestDefaultTTL)
+        #expect(huge.clockSkew == .seconds(300) && VerificationPolicy.largestClockSkew == .seconds(300))
+        #expect(huge.defaultTTL == .seconds(86_400) && VerificationPolicy.longestDefaultTTL == .seconds(86_400))
+        let usual = VerificationPolicy()
+        #expect([usual.clockSkew, usual.defaultTTL, usual.maximumTTL] == [.seconds(30), .seconds(300), .seconds(900)])
     }
 
     @Test("a life is cut to the longest, also that of a token without one")

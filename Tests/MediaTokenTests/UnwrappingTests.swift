@@ -138,6 +138,8 @@ struct UnwrappingTests {
         #expect(try Mint.verifier().code(both, for: .init(requestor: "MML", resource: "CNN")) == .invalidTokenFormat)
         let any = Expectation(requestor: "MML", resource: .unsafeAnyResource)
         #expect(try Mint.verifier().code(both, for: any) == .invalidTokenFormat)
+        let unnamed = #"{"decisions":[{"authorized":true},\#(try decision("TNT"))]}"#
+        #expect(try Mint.verifier().code(unnamed, for: any) == .validToken)
         let twice = #"{"decisions":[\#(try decision("TNT")),\#(try decision("TNT"))]}"#
         #expect(try Mint.verifier().code(twice) == .invalidTokenFormat)
     }
