@@ -72,13 +72,18 @@ struct KeyRingTests {
         let exponent3 = try directory.write(
             try Program("openssl").succeed(["pkey", "-pubout"], input: Data(try exponentThreeKey().utf8)),
             to: "three.pem")
+        var der = TestKeys.stranger.publicKey.derBytes
+        let exponent = try #require(der.indices.last { der[$0...].starts(with: [2, 3, 1, 0, 1] as [UInt8]) })
+        der[exponent + 4] = 2
+        let even = try directory.write(Data(der), to: "even.der")
         let store = Self.keystores.appending(path: "trust.jks").path
         let absent = "\(directory.path)/absent.pem"
         let expected: [(String, [String])] = [
             (short, ["short.pem", "1024", "2048", "minimumRSABits", "--min-rsa-bits 1024"]),
             (secret, ["secret.pem", "private key", "openssl pkey -in \"\(secret)\" -pubout"]),
             (empty, ["empty.pem", "empty"]),
-            (exponent3, ["three.pem", "exponent 3", "65537"]), (store, ["trust.jks", "JKS", "--password"]),
+            (exponent3, ["three.pem", "exponent 3", "65537"]), (even, ["even.der", "exponent 65538", "odd"]),
+            (store, ["trust.jks", "JKS", "--password"]),
             (absent, ["absent.pem", "cannot be opened: No such file"]),
         ]
         for (path, texts) in expected {
@@ -107,6 +112,9 @@ struct KeyRingTests {
             KeyBytes(name: "b.pem", bytes: pem, password: nil),
         ]).keys
         #expect(keys.contains { $0.name == "b.pem" } && keys.contains { $0.file == "a.jks" })
+        let own = try KeyRing(
+            loading: [], unsafelyTrusting: TestKeys.short.publicKey, requirements: KeyRequirements())
+        #expect(own.keys.map(\.bits) == [1024])
         let secret = Array(try TestKeys.standard.pemText().utf8)
         for (bytes, text) in [(store, "--password"), (secret, "private key"), (Array("junk".utf8), "c.pem")] {
             let message = message { try ring([KeyBytes(name: "c.pem", bytes: bytes, password: nil)]) }
@@ -130,7 +138,7 @@ struct KeyRingTests {
     }
 
     @Test(
-        "a key is withdrawn when its file has become a directory or a link to nothing, and stays while it is a pipe",
+        "a key is withdrawn when its file has become a directory, a link to nothing or another key, and stays while it is a pipe or damaged",
         arguments: [false, true])
     func withdrawn(isNamed: Bool) throws {
         let file = try directory.write(try publicPEM(), to: "a.pem")
@@ -140,13 +148,43 @@ struct KeyRingTests {
         for (place, expected) in [
             ({ mkdir(file, 0o700) }, ["b.pem"]), ({ symlink("none", file) }, ["b.pem"]),
             ({ symlink("a.pem", file) }, ["b.pem"]), ({ mkfifo(file, 0o600) }, ["a.pem", "b.pem"]),
+            ({ (try? directory.write("junk", to: "a.pem")) == file ? 0 : -1 }, ["a.pem", "b.pem"]),
+            ({ link(other, file) }, ["b.pem"]),
         ] as [(() -> Int32, [String])] {
             remove(file)
             #expect(place() == 0)
-            let pipes = expected.count == 2 && isNamed ? [file] : []
+            var status = stat()
+            let pipes = stat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO && isNamed ? [file] : []
             let left = ring.withdrawing(from: paths, except: pipes, password: nil, requirements: KeyRequirements())
             #expect(left.keys.map(\.name) == expected)
         }
+    }
+
+    @Test("a ring whose keys were all withdrawn verifies nothing, and says why")
+    func empty() throws {
+        let file = try directory.write(try publicPEM(), to: "a.pem")
+        let ring = try KeyRing(loading: file)
+        remove(file)
+        let verifier = MediaTokenVerifier(keys: ring.withoutFilesGone(), replays: MemoryReplayStore.unfenced())
+        let request = VerificationRequest(token: RawToken(try Mint.token()), expectation: Mint.expectation)
+        for group in [[request], [request, request]] {
+            for outcome in verifier.verify(group, at: Mint.now) {
+                let verdict = try outcome.get()
+                #expect(verdict.code == .invalidSignature && verdict.message == "no key is loaded: all were withdrawn")
+            }
+        }
+    }
+
+    @Test("a refused file is lost if it had a key before, and has none now")
+    func lost() throws {
+        let file = try directory.write(try publicPEM(), to: "a.pem")
+        try directory.write(try publicPEM(TestKeys.stranger), to: "b.pem")
+        try directory.write("junk", to: "c.pem")
+        let before = try KeyRing(loading: directory.path)
+        try directory.write("junk", to: "a.pem")
+        try directory.write(publicPEM(TestKeys.stranger) + publicPEM(TestKeys.short), to: "b.pem")
+        let after = try KeyRing(loading: directory.path)
+        #expect(after.refused.count == 3 && after.refusals(ofFilesIn: before).map(\.file) == [file])
     }
 
     @Test("a directory without a key file is named beside keys, and a loop of links is called one")
@@ -278,7 +316,7 @@ struct KeyRingTests {
     func renewedCertificate() throws {
         let files = try [20, 10, 30].map { try makeCertificate(days: $0) }
         let keys = try KeyRing(loading: files)
-        #expect(keys.keys.count == 1)
+        #expect(keys.keys.map(\.name) == ["CN=For 20 days"])
         let end = try #require(keys.keys[0].validity).upperBound
         #expect(end > Timestamp.now.advanced(byMilliseconds: 29 * 86_400_000))
         let verifier = MediaTokenVerifier(keys: keys, replays: MemoryReplayStore.unfenced())

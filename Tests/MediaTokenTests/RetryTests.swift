@@ -71,8 +71,9 @@ struct RepetitionTests {
 
     @Test("a secret that could be guessed makes no window")
     func shortSecrets() {
-        for count in [0, 1, 15] {
-            #expect(RetryWindow(secret: [UInt8](repeating: 7, count: count), within: .seconds(1)) == nil)
+        for (count, isWindow) in [(0, false), (1, false), (15, false), (16, true)] {
+            let window = RetryWindow(secret: [UInt8](repeating: 7, count: count), within: .seconds(1))
+            #expect((window != nil) == isWindow, "\(count)")
         }
     }
 
