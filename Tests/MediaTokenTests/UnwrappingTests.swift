@@ -71,6 +71,7 @@ struct UnwrappingTests {
 
     @Test("64 KiB are read, one byte more is not")
     func sizeLimit() throws {
+        #expect(RawToken.sizeLimit == 65_536)
         let unpadded = try Mint.token { $0.sessionGUID = "x" }
         let room = RawToken.sizeLimit - unpadded.utf8.count
         for (excess, code) in [(0, VerdictCode.validToken), (1, .invalidTokenFormat)] {
@@ -105,6 +106,20 @@ struct UnwrappingTests {
             let moved = token.replacing("%3Exxxxxx", with: "%3E" + letters)
             #expect(moved.utf8.count == token.utf8.count + 2 * count)
             #expect(try Mint.verifier().code(moved, for: expectation) == .validToken)
+        }
+    }
+
+    @Test("the longest signature is read in every wrapping, also before a long payload, and one digit more is not")
+    func longestSignature() throws {
+        for (digits, code) in [(1368, .invalidSignature), (1369, .invalidTokenFormat)] as [(Int, VerdictCode)] {
+            let head = "<signatureInfo>" + String(repeating: "A", count: digits) + "<signatureInfo>"
+            let clear = head + "<a>\(String(repeating: "x", count: 8000))</a>"
+            let escaped = try #require(clear.addingPercentEncoding(withAllowedCharacters: CharacterSet()))
+            for text in [clear, Base64.encode(Array(clear.utf8)), escaped] {
+                let verdict = try Mint.verifier().verify(text)
+                #expect(verdict.code == code, "\(verdict.message)")
+                #expect(verdict.message.contains("no second <signatureInfo>") == (digits == 1369))
+            }
         }
     }
 
