@@ -140,6 +140,10 @@ struct UnwrappingTests {
         #expect(try Mint.verifier().verify(twice).message.contains("twice"))
         let base64 = Base64.encode(Array(Self.wrapped(.base64).utf8))
         #expect(try Mint.verifier().code(base64) == .invalidTokenFormat)
+        let escaped = Self.clear.replacing("<", with: "&lt;")
+        let play = "<play><serializedToken>\(escaped)</serializedToken></play>"
+        #expect(try Mint.verifier().code(play) == .validToken)
+        #expect(try Mint.verifier().code(Base64.encode(Array(play.utf8))) == .invalidTokenFormat)
     }
 
     @Test("of several decisions, the one for the resource is taken")
