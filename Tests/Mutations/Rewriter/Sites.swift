@@ -30,7 +30,7 @@ struct Site {
     enum Form: Int {
         /// The beginning of a function's body.
         case entry
-        /// The same, where the body is an `if` or `switch` that is the function's value.
+        /// Such a beginning, where the body is an `if` or `switch` that is the function's value.
         case value
         case statement
         case expression
