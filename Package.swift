@@ -131,6 +131,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: ["MediaToken", "TextEncodings", "Threading", "Timestamps", "TokenCrypto", "TokenIssuer"],
             path: "Tests/TestSupport"),
+        .target(name: "TestThreads", dependencies: ["Threading"], path: "Tests/TestThreads"),
         .target(
             name: "FuzzProperties",
             dependencies: [
@@ -191,7 +192,7 @@ let package = Package(
             name: "ReplayStoreTests",
             dependencies: [
                 "EventLoops", "MediaToken", "RedisSchedules", "ReplayLMDB", "ReplayRedis",
-                "ReplayStoreTesting", "ReplayStores", "TestSupport", "Threading",
+                "ReplayStoreTesting", "ReplayStores", "TestSupport", "TestThreads", "Threading",
                 "Timestamps", "media-token", "replay-worker",
             ]),
         .testTarget(
@@ -216,7 +217,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "MediaToken", "TestSupport", "TokenCrypto", "TokenIssuer", "media-token", "media-token-sandbox",
+                "MediaToken", "TestSupport", "TestThreads", "TokenCrypto", "TokenIssuer", "media-token",
+                "media-token-sandbox",
             ],
             path: "Tests/EndToEnd"),
         .testTarget(

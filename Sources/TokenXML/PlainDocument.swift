@@ -71,7 +71,7 @@ struct PlainDocument {
         let begin = position + 1
         var end = begin
         while end < bytes.count, bytes[end].isPlainNameByte { end += 1 }
-        // A name has a first byte, which is no digit, hyphen or dot. libxml2 refuses names of some 50,000 bytes.
+        // A name begins with a letter: not with a digit, a hyphen or a dot. libxml2 refuses names of some 50,000 bytes.
         guard end - begin <= Self.nameLimit, end < bytes.count, bytes[begin].isASCIILetter,
             bytes[end] == UInt8(ascii: ">")
         else { return false }

@@ -1,23 +1,12 @@
 import Foundation
 import Synchronization
 import TestSupport
+import TestThreads
 import Testing
 
 /// All tests of whole programs, three at a time: they wait for programs more than they compute.
-@Suite("End to end", ThreeThreads())
+@Suite("End to end", OwnThreads(3))
 enum EndToEnd {}
-
-/// Runs the tests of a suite on three threads of their own.
-private struct ThreeThreads: SuiteTrait, TestTrait, TestScoping {
-    let threads = OwnThreads(3)
-    var isRecursive: Bool { true }
-
-    func provideScope(
-        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
-    ) async throws {
-        try await withTaskExecutorPreference(threads) { try await function() }
-    }
-}
 
 extension EndToEnd {
     @Suite("The gate as a service")

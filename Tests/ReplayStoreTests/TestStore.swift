@@ -4,23 +4,12 @@ import ReplayStoreTesting
 import ReplayRedis
 import ReplayStores
 import TestSupport
+import TestThreads
 import Testing
 
 /// All tests of replay stores, one after the other: they keep the machine busy, and some are about time.
-@Suite("Replay stores", .serialized, OwnThread())
+@Suite("Replay stores", .serialized, OwnThreads(1))
 enum ReplayStoreTests {}
-
-/// Runs the tests of a suite on a thread of their own.
-private struct OwnThread: SuiteTrait, TestTrait, TestScoping {
-    let thread = OwnThreads(1)
-    var isRecursive: Bool { true }
-
-    func provideScope(
-        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
-    ) async throws {
-        try await withTaskExecutorPreference(thread) { try await function() }
-    }
-}
 
 /// The stores that keep the contract. A further one is a further case.
 enum StoreKind: String, CaseIterable, CustomTestStringConvertible {

@@ -170,7 +170,7 @@ struct AkamaiFields {
         }
         self.end = end
         code = String(Substring(last.dropFirst(mark.utf8.count)))
-        // Unreached: A character in an HMAC that is no digit, for the message; the tests of checks have it.
+        // Unreached: A character in an HMAC that is not a digit, for the message; the tests of checks have it.
         if let other = code.unicodeScalars.first(where: { !$0.properties.isASCIIHexDigit }) {
             throw .format("has \(other.shown) in its hmac; expected hexadecimal digits up to the end of the token")
         }

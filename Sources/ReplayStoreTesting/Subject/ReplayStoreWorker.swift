@@ -102,7 +102,7 @@ extension ReplayStoreWorker {
     /// What a worker does, and where and when.
     struct Work: Equatable {
         enum Kind: Equatable {
-            /// Threads claim the same keys, and the number of first claims is printed.
+            /// Threads claim keys, eight threads each key, and the number of first claims is printed.
             case race(threads: Int, keys: Int, group: Int)
             /// Keys are claimed one after the other without an end, and the number of each that was first is printed.
             case series(from: UInt64)

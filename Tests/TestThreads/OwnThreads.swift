@@ -1,8 +1,9 @@
-import Threading
+package import Testing
+internal import Threading
 
-/// Threads of a suite's own, on which so many of its tests run at a time. Tests that wait for programs would else keep the threads waiting that all
-/// tests share, of which there are no more than processors.
-package final class OwnThreads: TaskExecutor {
+/// Threads of a suite's own, on which so many of its tests run at a time. Tests that wait for programs would else keep the
+/// threads waiting that all tests share, of which there are no more than processors.
+package final class OwnThreads: TaskExecutor, SuiteTrait, TestTrait, TestScoping {
     private let jobs: Guarded<[@Sendable () -> Void]>
     private let threads: JobThreads
 
@@ -23,5 +24,14 @@ package final class OwnThreads: TaskExecutor {
             return jobs.count
         }
         threads.wake(for: waiting)
+    }
+
+    /// Whether each test of the suite, and of those in it, is run so.
+    package var isRecursive: Bool { true }
+
+    package func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        try await withTaskExecutorPreference(self) { try await function() }
     }
 }
