@@ -2,43 +2,35 @@ internal import TextEncodings
 
 /// A request's line and fields, as far as they have been read. All places count from the request's first byte.
 struct HTTPHead: Sendable {
-    private(set) var method: Range<UInt32>
-    private(set) var target: Range<UInt32>
+    let method: Range<UInt32>
+    let target: Range<UInt32>
     private(set) var fields: [HTTPRequest.Field]
     /// Whether the request is one of HTTP/1.0, and not of HTTP/1.1.
-    private(set) var isOld = false
+    let isOld: Bool
+    private let isHead: Bool
     /// The length of the content in bytes; `nil` if no field tells it.
     private(set) var contentLength: Int?
     private(set) var isChunked = false
     /// Whether the client waits for `100 Continue` before it sends the content (RFC 9110, 10.1.1).
     private(set) var awaitsContinue = false
-    /// Whether the server knows the method.
-    private var isKnown = false
-    private var isHead = false
     private var hosts = 0
     private var contentTypes = 0
     private var (asksToClose, asksToStay) = (false, false)
 
-    init(method: Range<UInt32> = 0..<0, target: Range<UInt32> = 0..<0, fields: [HTTPRequest.Field] = []) {
+    /// The head of a request of HTTP/1.1, in parts.
+    init(method: Range<UInt32>, target: Range<UInt32>, fields: [HTTPRequest.Field]) {
         (self.method, self.target, self.fields) = (method, target, fields)
+        (isOld, isHead) = (false, false)
     }
 
-    /// What the request asks of the form of its answer.
-    ///
-    /// The client may keep the connection as RFC 9112, 9.3 says, but not after content in chunks: programs differ in the
-    /// spellings that they take for a chunk's size.
-    var answerForm: HTTPAnswerForm {
-        var form = HTTPAnswerForm()
-        form.keepsConnection = !asksToClose && !isChunked && (!isOld || asksToStay)
-        (form.isOld, form.isHead) = (isOld, isHead)
-        return form
-    }
+    /// The head before a request has come.
+    static let none = HTTPHead(method: 0..<0, target: 0..<0, fields: [])
 
     /// Reads `method target version` (RFC 9112, 3) at the beginning of the request.
-    mutating func readRequestLine(_ line: UnsafeBufferPointer<UInt8>) throws(HTTPRefusal) {
+    init(requestLine line: UnsafeBufferPointer<UInt8>) throws(HTTPRefusal) {
         let space = UInt8(ascii: " ")
         guard let first = line.firstIndex(of: space), let last = line.lastIndex(of: space), first < last,
-            line[..<first].allSatisfy(\.isTokenCharacter), first > 0,
+            line[..<first].allSatisfy(\.isTokenCharacter),
             line[first + 1] == UInt8(ascii: "/"),
             line[(first + 1)..<last].allSatisfy({ (0x21...0x7E).contains($0) })
         else {
@@ -52,11 +44,27 @@ struct HTTPHead: Sendable {
         default: throw .ambiguous("the request's version is not HTTP/1.1 or HTTP/1.0")
         }
         let name = UnsafeBufferPointer(rebasing: line[..<first])
-        isKnown = Self.knownMethods.contains { name.isSame(as: $0) }
+        guard Self.knownMethods.contains(where: { name.isSame(as: $0) }) else {
+            throw .ambiguous("the request's method is none that the server knows")
+        }
         isHead = name.isSame(as: "HEAD")
         method = 0..<UInt32(first)
         target = UInt32(first + 1)..<UInt32(last)
+        fields = []
         fields.reserveCapacity(16)
+    }
+
+    private static let knownMethods: [StaticString] = ["GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH"]
+
+    /// What the request asks of the form of its answer.
+    ///
+    /// The client may keep the connection as RFC 9112, 9.3 says, but not after content in chunks: programs differ in the
+    /// spellings that they take for a chunk's size.
+    var answerForm: HTTPAnswerForm {
+        var form = HTTPAnswerForm()
+        form.keepsConnection = !asksToClose && !isChunked && (!isOld || asksToStay)
+        (form.isOld, form.isHead) = (isOld, isHead)
+        return form
     }
 
     /// Reads `name: value` (RFC 9112, 5), which lies at `place` in the request.
@@ -143,11 +151,8 @@ struct HTTPHead: Sendable {
         return length
     }
 
-    private static let knownMethods: [StaticString] = ["GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH"]
-
     /// Checks what only the whole head can tell.
     func check(_ limits: HTTPMessageLimits) throws(HTTPRefusal) {
-        guard isKnown else { throw .ambiguous("the request's method is none that the server knows") }
         guard hosts == 1 || hosts == 0 && isOld else {
             throw .ambiguous(
                 "the request has \(hosts == 0 ? "no Host" : "several Hosts"); expected one (RFC 9112, 3.2)")

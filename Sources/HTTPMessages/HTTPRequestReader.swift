@@ -27,7 +27,7 @@ package struct HTTPRequestReader: Sendable {
     private let limits: HTTPMessageLimits
     private var input = HTTPInput()
     private var phase = Phase.requestLine
-    private var head = HTTPHead()
+    private var head = HTTPHead.none
     /// Whether the empty line has come that a server ignores before a request (RFC 9112, 2.2).
     private var hasIgnoredLine = false
 
@@ -74,7 +74,7 @@ package struct HTTPRequestReader: Sendable {
                     _ = input.take(input.line)
                     continue
                 }
-                try input.with(line) { (bytes) throws(HTTPRefusal) in try head.readRequestLine(bytes) }
+                head = try input.with(line) { (bytes) throws(HTTPRefusal) in try HTTPHead(requestLine: bytes) }
                 phase = .fields
             case .fields:
                 guard let line = try nextLine() else { return .unfinished }
@@ -124,7 +124,7 @@ package struct HTTPRequestReader: Sendable {
     private mutating func end(_ message: ArraySlice<UInt8>, headLength: Int, _ chunks: [UInt8]?, _ peer: String)
         -> HTTPRequest
     {
-        defer { (head, phase, hasIgnoredLine) = (HTTPHead(), .requestLine, false) }
+        defer { (head, phase, hasIgnoredLine) = (.none, .requestLine, false) }
         return HTTPRequest(message, head, headLength: headLength, chunks: chunks, peer: peer)
     }
 }
