@@ -39,27 +39,6 @@ extension ReplayStoreTests {
             return try LMDBReplayStore(path: path ?? self.path, configuration: configuration, at: later(-1))
         }
 
-        private func message(_ body: () throws -> Void) -> String {
-            do {
-                try body()
-                return "no error"
-            } catch {
-                return "\(error)"
-            }
-        }
-
-        @Test("what was claimed before a close is remembered after it")
-        func reopened() throws {
-            let store = try open()
-            #expect(try store.claim(claim(1), at: Self.start) == .first)
-            try store.close()
-            #expect(throws: ReplayStoreError.self) { try store.claim(claim(2), at: Self.start) }
-            let again = try open()
-            #expect(try again.claim(claim(1), at: Self.start) == .alreadyUsed)
-            #expect(try again.claim(claim(2), at: Self.start) == .first)
-            #expect(again.fence == later(-1))
-        }
-
         @Test("a retry is recognised after the store was opened again")
         func retryLater() throws {
             let (key, end) = (claim(1).key, claim(1).until)
@@ -114,11 +93,12 @@ extension ReplayStoreTests {
             try store.close()
         }
 
-        @Test("a restart of the machine after a clean close changes nothing")
+        @Test("after a clean close a store decides nothing, and a restart of the machine changes nothing")
         func cleanRestart() throws {
             let store = try open(boot: "one")
             #expect(try store.claim(claim(1), at: Self.start) == .first)
             try store.close()
+            #expect(throws: ReplayStoreError.self) { try store.claim(claim(2), at: Self.start) }
             let again = try open(boot: "two")
             #expect(try again.claim(claim(1), at: Self.start) == .alreadyUsed)
             #expect(again.fence == later(-1))
@@ -196,9 +176,10 @@ extension ReplayStoreTests {
             let media = Program.mediaToken
             var number: UInt64 = 0
             for _ in 0..<6 {
-                for _ in 0..<20_000 {
-                    #expect(try store.claim(claim(number), at: Self.start) == .first)
-                    number += 1
+                for _ in 0..<100 {
+                    let group = (number..<number + 200).map { claim($0) }
+                    #expect(store.claim(group, at: Self.start).allSatisfy { $0 == .success(.first) })
+                    number += 200
                 }
                 let stat = try media.run(["replays", "stat", "lmdb:" + path])
                 #expect(stat.output.hasPrefix("live tokens  \(number)\n"), "\(stat.output)\(stat.errors)")
@@ -427,7 +408,7 @@ extension ReplayStoreTests {
 
         @Test("a full map refuses, forgets nothing, and has room again when buckets pass")
         func fullMap() throws {
-            let limit = 16 << 20
+            let limit = 7 << 20
             let store = try open(sizeLimit: limit)
             for round in 0..<3 as Range<Int64> {
                 let issued = later(round * 86_400)
@@ -502,21 +483,6 @@ extension ReplayStoreTests {
             #expect(message { _ = try open("/proc/replays") }.contains("/proc/replays cannot be made"))
         }
 
-        @Test("without file descriptors what is open goes on, and opening is an error until there are some")
-        func noDescriptors() throws {
-            // In a process of its own: this one's other tests need theirs.
-            let lines = try Worker(["starve", "lmdb:\(path)", "lmdb:\(parent.path)/other"], at: Self.start).finish()
-                .split(
-                    separator: "\n")
-            let told = lines.map { $0.split(separator: ": ", maxSplits: 1).map(String.init) }.filter { $0.count == 2 }
-            let outcomes = Dictionary(told.map { ($0[0], $0[1]) }, uniquingKeysWith: { first, _ in first })
-            #expect(outcomes["before"] == "first")
-            #expect(outcomes["same minute"] == "first")
-            #expect(outcomes["new minute"] == "first")
-            #expect(outcomes["other store"]?.contains("Too many open files") == true, "\(outcomes)")
-            #expect(outcomes["other store again"] == "opened")
-        }
-
         @Test("what has expired is deleted, and its disk is used again, with few claims and with many")
         func manyMinutes() throws {
             let store = try open()
@@ -541,7 +507,7 @@ extension ReplayStoreTests {
             for minute in 0..<200 as Range<Int64> {
                 let time = later(minute * 60)
                 let group = (0..<2000 as Range<UInt64>).map { claim(1 + UInt64(minute) * 2000 + $0, issued: time) }
-                for answer in store.claim(group, at: time) { #expect(answer == .success(.first)) }
+                #expect(store.claim(group, at: time).allSatisfy { $0 == .success(.first) })
             }
             #expect(try store.contents().bytes ?? 0 <= 8 << 20, "400,000 entries take 10 MB")
             try store.close()
@@ -602,14 +568,6 @@ extension ReplayStoreTests {
             try store.close()
         }
 
-        @Test("what was issued at the very moment of the fence may have been used before")
-        func atTheFence() throws {
-            let store = try open()
-            #expect(try store.claim(claim(1, issued: later(-1)), at: Self.start) == .predatesStore(since: later(-1)))
-            #expect(try store.claim(claim(2, issued: later(-1).moved(1)), at: Self.start) == .first)
-            try store.close()
-        }
-
         @Test("a minute that another process has dropped is no first use, and no token of it comes back")
         func droppedByAnother() throws {
             let store = try open()
@@ -647,21 +605,6 @@ extension ReplayStoreTests {
             #expect(try new.claim(claim(1), at: later(61)) == .predatesStore(since: later(60)))
             #expect(try new.claim(claim(8, issued: later(61)), at: later(61)) == .first)
             try new.close()
-        }
-
-        @Test("opens ten thousand live entries, in many buckets, and remembers them")
-        func opens() throws {
-            let store = try open()
-            for number in 0..<10_000 as Range<UInt64> {
-                #expect(try store.claim(claim(number, life: 60_000 * Int64(1 + number % 12)), at: Self.start) == .first)
-            }
-            try store.close()
-            let again = try open()
-            for number in 0..<10_000 as Range<UInt64> {
-                let claim = claim(number, life: 60_000 * Int64(1 + number % 12))
-                #expect(try again.claim(claim, at: Self.start) == .alreadyUsed)
-            }
-            try again.close()
         }
     }
 }

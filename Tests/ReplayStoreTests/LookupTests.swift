@@ -87,11 +87,11 @@ extension ReplayStoreTests {
         @Test("a store that does not exist is not made")
         func absent() throws {
             let path = directory.path + "/none"
-            #expect(clock.message { _ = try look("lmdb:" + path) }.contains("is no replay store"))
+            #expect(message { _ = try look("lmdb:" + path) }.contains("is no replay store"))
             #expect(!FileManager.default.fileExists(atPath: path))
             let server = try RedisServer()
             let looking = try look(server.url)
-            #expect(clock.message { _ = try looking.find(clock.claim(1), at: .now) }.contains("holds no replay store"))
+            #expect(message { _ = try looking.find(clock.claim(1), at: .now) }.contains("holds no replay store"))
             #expect(try server.cli("dbsize").hasPrefix("0"))
             #expect(throws: ReplayStoreError.self) { try look("memory").find(clock.claim(1), at: .now) }
         }
@@ -105,7 +105,7 @@ extension ReplayStoreTests {
             #expect(try first.claim(clock.claim(1), at: clock.now) == .first)
             let before = try String(contentsOfFile: path + "/store", encoding: .utf8)
             // The kernel's own boot ID is another.
-            #expect(clock.message { _ = try look("lmdb:" + path) }.contains("may have lost records"))
+            #expect(message { _ = try look("lmdb:" + path) }.contains("may have lost records"))
             #expect(try String(contentsOfFile: path + "/store", encoding: .utf8) == before)
             #expect(try first.claim(clock.claim(1), at: clock.now) == .alreadyUsed)
             try first.close()
@@ -151,7 +151,7 @@ extension ReplayStoreTests {
                     == .predatesStore(since: clock.now.advanced(by: skew)))
             #expect(try server.cli("get", marker.trimmingCharacters(in: .whitespacesAndNewlines)) == before)
             try server.cli("config", "set", "maxmemory-policy", "allkeys-lru")
-            #expect(clock.message { _ = try look(server.url).find(clock.claim(1), at: clock.now) }.contains("evicts"))
+            #expect(message { _ = try look(server.url).find(clock.claim(1), at: clock.now) }.contains("evicts"))
             server.end(SIGKILL)
         }
     }

@@ -143,15 +143,15 @@ extension ReplayStoreTests {
             let probed = try ConfiguredReplayStore(opening: server.url, clockSkew: .zero)
             #expect(claim([clock.claim(1)], store) == [.first])
             try server.cli("config", "set", "maxmemory-policy", "volatile-lru")
-            let text = clock.message { _ = try store.claim(clock.claim(2), at: clock.now) }
+            let text = message { _ = try store.claim(clock.claim(2), at: clock.now) }
             #expect(
                 text.contains("evicts live keys to make room (maxmemory-policy volatile-lru); set it to noeviction"))
             #expect(text.contains("unavailable") && text.contains(server.url), "\(text)")
             // No is no.
             #expect(claim([clock.claim(1)], store) == [.alreadyUsed])
-            #expect(clock.message { try store.open(at: clock.now) }.contains("set it to noeviction"))
-            #expect(clock.message { try probed.probe(at: clock.now) }.contains("set it to noeviction"))
-            #expect(clock.message { _ = try clock.open(server.url) }.contains("set it to noeviction"))
+            #expect(message { try store.open(at: clock.now) }.contains("set it to noeviction"))
+            #expect(message { try probed.probe(at: clock.now) }.contains("set it to noeviction"))
+            #expect(message { _ = try clock.open(server.url) }.contains("set it to noeviction"))
             try server.cli("config", "set", "maxmemory-policy", "noeviction")
             #expect(claim([clock.claim(1), clock.claim(2)], store) == [.alreadyUsed, .alreadyUsed])
             #expect(claim([clock.claim(3)], store) == [.first])
@@ -164,7 +164,7 @@ extension ReplayStoreTests {
             let store = try clock.open(server.url)
             #expect(claim(try thousand(), store).allSatisfy { $0 == .first })
             try evict("volatile-lru", on: server)
-            #expect(clock.message { try store.open(at: clock.now) }.contains("set it to noeviction"))
+            #expect(message { try store.open(at: clock.now) }.contains("set it to noeviction"))
             try evictNoMore(server)
             try store.open(at: clock.now)
             #expect(
@@ -198,9 +198,9 @@ extension ReplayStoreTests {
             try server.cli("config", "set", "appendonly", "no")
             // The file vouches for all of this run, and would be believed if it were started from it.
             #expect(
-                clock.message { _ = try store.claim(clock.claim(2), at: clock.now) }.contains(
+                message { _ = try store.claim(clock.claim(2), at: clock.now) }.contains(
                     "set appendonly yes again"))
-            #expect(clock.message { try store.open(at: clock.now) }.contains("set appendonly yes again"))
+            #expect(message { try store.open(at: clock.now) }.contains("set appendonly yes again"))
             #expect(claim([clock.claim(1)], store) == [.alreadyUsed])
             try server.cli("config", "set", "appendonly", "yes")
             #expect(claim([clock.claim(1), clock.claim(3)], store) == [.alreadyUsed, .first])
@@ -262,22 +262,11 @@ extension ReplayStoreTests {
             try server.cli("replicaof", "127.0.0.1", "\(primary.port)")
             while try !server.cli("info", "replication").contains("master_link_status:up") { usleep(20_000) }
             for number in 2..<4 as Range<UInt64> {
-                let text = clock.message { _ = try store.claim(clock.claim(number), at: clock.now) }
+                let text = message { _ = try store.claim(clock.claim(number), at: clock.now) }
                 #expect(text.contains("name the primary"), "\(text)")
             }
-            #expect(clock.message { try store.open(at: clock.now) }.contains("name the primary"))
+            #expect(message { try store.open(at: clock.now) }.contains("name the primary"))
             #expect(try server.cli("exists", "media-token:{00}:since") == "0")
-        }
-
-        @Test("a marker in another form is none: the store is fenced")
-        func foreignMarker() throws {
-            let server = try RedisServer()
-            let store = try clock.open(server.url)
-            #expect(claim([clock.claim(1)], store) == [.first])
-            let words = try server.cli("get", "media-token:{00}:since").split(separator: " ")
-            #expect(words.count == 5)
-            try server.cli("set", "media-token:{00}:since", words.prefix(4).joined(separator: " "))
-            #expect(claim([clock.claim(2)], store)[0]?.isFenced(from: clock.now) == true)
         }
 
         @Test("a user that may not read the server's state any more cannot claim; used tokens stay used")
@@ -294,9 +283,9 @@ extension ReplayStoreTests {
             try server.cli("acl", "setuser", "gate", "-info")
             for stated in ["", "&eviction=none"] {
                 let other = RedisReplayStore(try RedisConfiguration.exact(url + "?timeout=20000" + stated))
-                #expect(clock.message { try other.open(at: clock.now) }.contains("NOPERM"))
+                #expect(message { try other.open(at: clock.now) }.contains("NOPERM"))
             }
-            let text = clock.message { _ = try store.claim(clock.claim(2), at: clock.now) }
+            let text = message { _ = try store.claim(clock.claim(2), at: clock.now) }
             #expect(text.contains("NOPERM") && text.contains("+info"), "\(text)")
             #expect(claim([clock.claim(1)], store) == [.alreadyUsed])
             try server.cli("acl", "setuser", "gate", "+info")
@@ -384,7 +373,7 @@ extension ReplayStoreTests {
             #expect(claim(claims, store).allSatisfy { $0 == .first })
             try evict("volatile-lru", on: server)
             #expect(!claim(claims, store).contains(.first))
-            #expect(clock.message { try store.open(at: clock.now) }.contains("set it to noeviction"))
+            #expect(message { try store.open(at: clock.now) }.contains("set it to noeviction"))
             try evictNoMore(server)
             #expect(!claim(claims, store).contains(.first))
         }

@@ -26,16 +26,6 @@ struct RedisClock {
         try cache.open(at: .now)
         return cache
     }
-
-    /// What the error of `body` says.
-    func message(_ body: () throws -> Void) -> String {
-        do {
-            try body()
-            return "no error"
-        } catch {
-            return "\(error)"
-        }
-    }
 }
 
 extension ReplayAnswer {
@@ -132,9 +122,9 @@ extension ReplayStoreTests {
             let server = try RedisServer()
             let store = try clock.open(server.url)
             let past = Timestamp.now.moved(-400_000)
-            let text = clock.message { _ = try store.claim(clock.claim(1, issued: past.moved(-1000)), at: past) }
+            let text = message { _ = try store.claim(clock.claim(1, issued: past.moved(-1000)), at: past) }
             #expect(text.contains("s ahead of ours") && text.contains(server.url), "\(text)")
-            #expect(clock.message { try store.open(at: past) }.contains("s ahead of ours"))
+            #expect(message { try store.open(at: past) }.contains("s ahead of ours"))
         }
 
         @Test("who comes with a slow clock does not vouch for a time before the store")
@@ -179,7 +169,7 @@ extension ReplayStoreTests {
                 ("reader:right@", "NOPERM"),
             ] {
                 let store = RedisReplayStore(try RedisConfiguration.exact("redis://\(login)\(host)?timeout=20000"))
-                let text = clock.message { _ = try store.claim(clock.claim(9), at: clock.now) }
+                let text = message { _ = try store.claim(clock.claim(9), at: clock.now) }
                 #expect(text.contains(expected) && text.contains(host) && !text.contains("wrong@"), "\(login): \(text)")
             }
         }
@@ -187,28 +177,28 @@ extension ReplayStoreTests {
         @Test("a server that repeats the login in its error does not show it to us")
         func repeatedLogin() throws {
             let server = try RedisServer(["--rename-command", "AUTH", ""])
-            let text = clock.message { _ = try clock.open("redis://gate:hunter2@127.0.0.1:\(server.port)") }
+            let text = message { _ = try clock.open("redis://gate:hunter2@127.0.0.1:\(server.port)") }
             #expect(text.contains("refuses the login") && !text.contains("hunter2"), "\(text)")
         }
 
         @Test("a server that would forget live keys, or that is a replica, is refused")
         func unfit() throws {
             let evicting = try RedisServer(["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"])
-            #expect(clock.message { _ = try clock.open(evicting.url) }.contains("set it to noeviction"))
+            #expect(message { _ = try clock.open(evicting.url) }.contains("set it to noeviction"))
             let replica = try RedisServer(["--replicaof", "127.0.0.1", "\(evicting.port)"])
-            #expect(clock.message { _ = try clock.open(replica.url) }.contains("name the primary"))
+            #expect(message { _ = try clock.open(replica.url) }.contains("name the primary"))
             try evicting.cli("config", "set", "maxmemory-policy", "noeviction")
             #expect(try clock.open(evicting.url).claim(clock.claim(1), at: clock.now) == .first)
             #expect(
-                clock.message { _ = try clock.open(evicting.url + "?cluster=true") }.contains("leave out cluster=true"))
+                message { _ = try clock.open(evicting.url + "?cluster=true") }.contains("leave out cluster=true"))
         }
 
         @Test("wait=1 accepts what a replica has confirmed, and nothing else")
         func replicas() throws {
             let primary = try RedisServer(["--repl-diskless-sync-delay", "0"])
             let url = primary.url + "?wait=1"
-            let store = try clock.open(url, timeoutMilliseconds: 5000)
-            let text = clock.message { _ = try store.claim(clock.claim(1), at: clock.now) }
+            let store = try clock.open(url, timeoutMilliseconds: 2000 * Program.slowness)
+            let text = message { _ = try store.claim(clock.claim(1), at: clock.now) }
             #expect(text.contains("0 of 1 replicas"), "\(text)")
             let replica = try RedisServer(["--replicaof", "127.0.0.1", "\(primary.port)"])
             while try !replica.cli("info", "replication").contains("master_link_status:up") { usleep(20_000) }
@@ -216,7 +206,7 @@ extension ReplayStoreTests {
             #expect(try store.claim(clock.claim(2), at: clock.now) == .first)
             #expect(try replica.cli("dbsize") == "3")
             replica.signal(SIGSTOP)
-            #expect(clock.message { _ = try store.claim(clock.claim(3), at: clock.now) }.contains("0 of 1 replicas"))
+            #expect(message { _ = try store.claim(clock.claim(3), at: clock.now) }.contains("0 of 1 replicas"))
             replica.signal(SIGCONT)
         }
 

@@ -150,10 +150,16 @@ struct RedisRoundsTests {
         (fresh.marker, fresh.replicas) = (.text("1799999000000 r1 volatile unconfirmed 0,0,-"), 0)
         script.claim(999)
         for _ in 0..<3 {
-            script.answer(script.links[0]) { $0[0] == "CLUSTER" ? Self.wholeCluster : fresh.reply(to: $0) }
+            script.answer(script.links[0]) { Self.reply(of: fresh, to: $0) }
         }
         try #require(script.answers.count == 1)
         return script
+    }
+
+    /// The reply of a cluster's only node.
+    private static func reply(of server: Server, to command: RedisCommand) -> RedisReply {
+        guard command[0] == "CLUSTER" else { return server.reply(to: command) }
+        return .array([.array([.integer(0), .integer(16383), .array([.text("one"), .integer(1)])])])
     }
 
     private func error(_ script: Script, _ position: Int) -> String {
@@ -199,9 +205,12 @@ struct RedisRoundsTests {
         #expect(try script.answers[3].get() == .first)
     }
 
-    @Test("a marker of another run, or none, is set anew before the claim is answered, and fences it")
+    @Test("a marker of another run or form, or none, is set anew before the claim is answered, and fences it")
     func otherRun() throws {
-        for marker in [.text("1799999000000 r0 volatile unconfirmed 0,0,-"), .null, .text("nonsense")] as [RedisReply] {
+        for marker in [
+            .text("1799999000000 r0 volatile unconfirmed 0,0,-"), .text("1799999000000 r1 volatile unconfirmed"), .null,
+            .text("nonsense"),
+        ] as [RedisReply] {
             let script = try greeted()
             script.claim(1)
             var server = server
@@ -302,10 +311,7 @@ struct RedisRoundsTests {
         let script = try Script("redis://one:1?cluster=true")
         script.claim(1)
         let slot = RedisShard(number: 0).slot
-        let slots: RedisReply = .array([
-            .array([.integer(0), .integer(16383), .array([.text("one"), .integer(1)])])
-        ])
-        func reply(_ command: RedisCommand) -> RedisReply { command[0] == "CLUSTER" ? slots : owner.reply(to: command) }
+        func reply(_ command: RedisCommand) -> RedisReply { Self.reply(of: owner, to: command) }
         script.answer(script.links[0], by: reply)
         script.answer(script.links[0], by: reply)
         // The owner has begun to give the slot away: the key may be there, the marker is still here.
@@ -395,12 +401,7 @@ struct RedisRoundsTests {
     func untrustedAsk() throws {
         let script = try Script("redis://one:1?cluster=true")
         script.claim(1)
-        let slots: RedisReply = .array([
-            .array([.integer(0), .integer(16383), .array([.text("one"), .integer(1)])])
-        ])
-        func reply(_ command: RedisCommand) -> RedisReply {
-            command[0] == "CLUSTER" ? slots : server.reply(to: command)
-        }
+        func reply(_ command: RedisCommand) -> RedisReply { Self.reply(of: server, to: command) }
         script.answer(script.links[0], by: reply)
         script.answer(script.links[0], by: reply)
         let ask = RedisErrorReply(line: "ASK \(RedisShard(number: 0).slot) two:2")
@@ -441,15 +442,6 @@ struct RedisRoundsTests {
     }
 
     // MARK: Replicas
-
-    private static let wholeCluster: RedisReply = .array([
-        .array([.integer(0), .integer(16383), .array([.text("one"), .integer(1)])])
-    ])
-
-    /// The reply of a cluster's only node.
-    private static func reply(of server: Server, to command: RedisCommand) -> RedisReply {
-        command[0] == "CLUSTER" ? wholeCluster : server.reply(to: command)
-    }
 
     /// A cluster's node that has a replica.
     private static func node(marker: String = "1799999000000 r1 volatile confirmed 0,0,-") -> Server {

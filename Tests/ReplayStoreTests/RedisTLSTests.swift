@@ -22,7 +22,7 @@ extension ReplayStoreTests {
 
         /// The error of opening a store.
         private func refusal(_ url: String, timeoutMilliseconds: Int = 5000) -> String {
-            clock.message { _ = try clock.open(url, timeoutMilliseconds: timeoutMilliseconds) }
+            message { _ = try clock.open(url, timeoutMilliseconds: timeoutMilliseconds) }
         }
 
         @Test(
@@ -105,12 +105,12 @@ extension ReplayStoreTests {
             var configuration = try RedisConfiguration.exact("\(server.url)?tls-ca=\(authority.file)\(files)")
             configuration.timeout = .milliseconds(20_000)
             let store = RedisReplayStore(configuration)
-            #expect(clock.message { try store.open() }.contains("refuses TLS"))
+            #expect(message { try store.open() }.contains("refuses TLS"))
             _ = try use(right, password: "other")
             var refused = ""
             #expect(
                 Program.wait {
-                    refused = clock.message { try store.open() }
+                    refused = message { try store.open() }
                     return refused.contains("WRONGPASS")
                 })
             #expect(!refused.contains("other"), "\(refused)")
@@ -120,7 +120,7 @@ extension ReplayStoreTests {
             try FileManager.default.removeItem(atPath: directory.path + "/password")
             // What is connected stays so.
             #expect(try store.claim(clock.claim(1), at: clock.now) == .alreadyUsed)
-            let missing = clock.message { try RedisReplayStore(configuration).open() }
+            let missing = message { try RedisReplayStore(configuration).open() }
             #expect(missing.contains("the password file \(directory.path)/password"), "\(missing)")
         }
 
@@ -132,10 +132,10 @@ extension ReplayStoreTests {
             #expect(try store.claim(clock.claim(1), at: clock.now) == .first)
             server.signal(SIGSTOP)
             #expect(
-                clock.message { _ = try store.claim(clock.claim(2), at: clock.now) }.contains("did not answer within"))
+                message { _ = try store.claim(clock.claim(2), at: clock.now) }.contains("did not answer within"))
             server.signal(SIGCONT)
             server.end(SIGKILL)
-            #expect(clock.message { _ = try store.claim(clock.claim(3), at: clock.now) }.contains("unavailable"))
+            #expect(message { _ = try store.claim(clock.claim(3), at: clock.now) }.contains("unavailable"))
             try server.start()
             #expect(Program.wait { (try? store.claim(clock.claim(1), at: clock.now)) == .alreadyUsed })
             #expect(try store.claim(clock.claim(4), at: clock.now) == .first)

@@ -1,5 +1,6 @@
 import ReplayStoreTesting
 import TestSupport
+import TestThreads
 import Testing
 
 extension ReplayStoreTests {
@@ -27,8 +28,24 @@ extension ReplayStoreTests {
             try await tested.clause.check(TestSubject(kind: tested.kind, directory: directory.path))
         }
 
-        @Test("one caller", arguments: cases(ReplayStoreContract.answers))
+        private static func isAboutRealTime(_ tested: Case) -> Bool {
+            tested.clause.name.contains("time has really passed")
+        }
+
+        @Test("one caller", arguments: cases(ReplayStoreContract.answers).filter { !isAboutRealTime($0) })
         func answers(tested: Case) async throws { try await check(tested) }
+
+        /// Takes seconds, and so is tested with all kinds of stores at once.
+        @Test("one caller, for whom time really passes", OwnThreads(StoreKind.allCases.count))
+        func realTime() async {
+            await withTaskGroup { group in
+                for tested in Self.cases(ReplayStoreContract.answers).filter(Self.isAboutRealTime) {
+                    group.addTask {
+                        await #expect(throws: Never.self, "\(tested.testDescription)") { try await check(tested) }
+                    }
+                }
+            }
+        }
 
         @Test("64 callers", arguments: cases(ReplayStoreContract.races).filter { !$0.isVariant })
         func races(tested: Case) async throws { try await check(tested) }
@@ -36,32 +53,42 @@ extension ReplayStoreTests {
         @Test("64 callers, over TLS and in a cluster", arguments: cases(ReplayStoreContract.races).filter(\.isVariant))
         func racesOfVariants(tested: Case) async throws { try await check(tested) }
 
-        @Test("several processes", arguments: cases(ReplayStoreContract.processes))
+        /// Without what other processes do over TLS, which is a matter of each process and its server.
+        private static let ofProcesses = cases(ReplayStoreContract.processes).filter {
+            $0.kind != .tls || $0.clause.name.contains("one process has opened")
+        }
+
+        @Test("several processes", arguments: ofProcesses)
         func processes(tested: Case) async throws { try await check(tested) }
+
+        @Test(
+            "without file descriptors what is open goes on, and opening is an error until there are some",
+            arguments: [(StoreKind.lmdb, "Too many open files"), (.redis, "file descriptors")])
+        func noDescriptors(kind: StoreKind, reason: String) throws {
+            let directory = try TemporaryDirectory()
+            let subject = TestSubject(kind: kind, directory: directory.path)
+            let places = [try subject.makePlace(), try subject.makePlace()]
+            let lines = try Worker(["starve"] + places, at: RedisClock().now).finish().split(separator: "\n").map(
+                String.init)
+            for line in ["before: first", "same minute: first", "new minute: first", "other store again: opened"] {
+                #expect(lines.contains(line), "\(lines)")
+            }
+            #expect(lines.contains { $0.hasPrefix("other store: ") && $0.contains(reason) }, "\(lines)")
+        }
 
         @Test("only a store in memory is exempt, from what is about processes or a later time")
         func exemptions() {
-            let all = StoreKind.allCases.map { TestSubject(kind: $0, directory: "") }
-            let exempt = ReplayStoreContract.clauses.flatMap { clause in
-                all.compactMap { subject in
-                    clause.exemption(of: subject).map { "\(subject.kind.rawValue): \(clause): \($0)" }
+            func exempt(_ kind: StoreKind) -> [String] {
+                let subject = TestSubject(kind: kind, directory: "")
+                return ReplayStoreContract.clauses.compactMap { clause in
+                    clause.exemption(of: subject).map { "\(clause): \($0)" }
                 }
             }
+            let reopening = "a key that was claimed before the store was closed is used when it is open again"
             #expect(
-                exempt == [
-                    "memory: a key that was claimed before the store was closed is used when it is open again: "
-                        + "the store's records end with it",
-                    "memory: 64 threads with two stores that one process has opened, eight of them at each of 10,000 keys, "
-                        + "get each key first once: one process uses the store",
-                    "memory: 4 processes of 64 threads, eight of them at each of 10,000 keys, get each key first once: "
-                        + "one process uses the store",
-                    "memory: however a process is killed while it claims, no key is first twice and none is forgotten: "
-                        + "one process uses the store",
-                    "memory: what other processes claimed while a process was idle is used for it, also once earlier "
-                        + "records have expired: one process uses the store",
-                    "memory: while another process is stopped in its claims, each claim is answered by the deadline and "
-                        + "no key is first twice: one process uses the store",
-                ])
+                exempt(.memory) == ["\(reopening): the store's records end with it"]
+                    + ReplayStoreContract.processes.map { "\($0): one process uses the store" })
+            for kind in StoreKind.allCases where kind != .memory { #expect(exempt(kind).isEmpty) }
         }
 
         @Test("the clauses keep their names, by which others list them")

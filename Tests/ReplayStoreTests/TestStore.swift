@@ -101,3 +101,13 @@ extension RedisConfiguration {
         return configuration
     }
 }
+
+/// What the error of `body` says.
+func message(_ body: () throws -> Void) -> String {
+    do {
+        try body()
+        return "no error"
+    } catch {
+        return "\(error)"
+    }
+}
