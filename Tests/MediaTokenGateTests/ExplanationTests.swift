@@ -25,12 +25,7 @@ struct ExplanationTests {
         let request = HTTPRequest(
             method: "POST", path: "/v1/explain", query: query, headers: [("Content-Type", "text/plain")],
             body: Array(token.utf8))
-        guard case .explain(let asked) = Gate(routes: []).task(request, at: Mint.now) else {
-            throw Program.Failure(description: "no explanation of \(query)")
-        }
-        let examination = verifier.examine(
-            asked.token, for: asked.requestors, asked.resource, at: Mint.now)
-        let body = GateReply(explaining: examination).answer.body
+        let body = Gate().reply(to: request, by: verifier).answer.body
         return try JSONDecoder().decode(Explanation.self, from: Data(body))
     }
 

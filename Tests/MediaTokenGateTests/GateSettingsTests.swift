@@ -8,18 +8,15 @@ import TextEncodings
 
 @Suite("Settings of the gate")
 struct GateSettingsTests {
-    private func read(_ json: String) throws -> GateSettingsReader {
-        GateSettingsReader(try StrictJSON.readObject(Array(json.utf8)[...]).members)
-    }
-
     @Test("every problem is found at once, each with its place")
     func problems() throws {
-        let reader = try read(
-            """
-            {"listen": ["nowhere", "127.0.0.1:80"], "workers": 0, "skew": 3.5, "replays": 7, "colour": "red", "mvpd": {"A": 1},
-             "routes": [{"path": "/a/../b", "open": true}, {"path": "/c"}, {"path": "/d", "open": true, "resource": "x"},
-                        {"path": "/e", "requestor": "A", "resource": ["T", 1]}, 5, {"path": "/f", "open": false, "x": 1}]}
-            """)
+        let reader = try GateSettingsReader(
+            reading:
+                """
+                {"listen": ["nowhere", "127.0.0.1:80"], "workers": 0, "skew": 3.5, "replays": 7, "colour": "red", "mvpd": {"A": 1},
+                 "routes": [{"path": "/a/../b", "open": true}, {"path": "/c"}, {"path": "/d", "open": true, "resource": "x"},
+                            {"path": "/e", "requestor": "A", "resource": ["T", 1]}, 5, {"path": "/f", "open": false, "x": 1}]}
+                """)
         let expected = [
             "listen[0]: is 'nowhere'", "workers: is 0; expected a whole number from 1", "skew: is 3.5",
             "replays: is 7",
@@ -37,12 +34,13 @@ struct GateSettingsTests {
 
     @Test("what is right is taken as it stands")
     func right() throws {
-        let reader = try read(
-            """
-            {"listen": "unix:/run/gate", "admin": [], "keys": ["Keys"], "workers": 4, "skew": 10, "token-cookie": "",
-             "token-bearer": false, "mvpd": {"MML": ["A", "B"]}, "max-body-bytes": 4096, "max-unfinished-bytes": 17179869184,
-             "routes": [{"path": "/live", "requestor": ["MML", "X"], "resource": "TNT", "canonical-resource": true}]}
-            """)
+        let reader = try GateSettingsReader(
+            reading:
+                """
+                {"listen": "unix:/run/gate", "admin": [], "keys": ["Keys"], "workers": 4, "skew": 10, "token-cookie": "",
+                 "token-bearer": false, "mvpd": {"MML": ["A", "B"]}, "max-body-bytes": 4096, "max-unfinished-bytes": 17179869184,
+                 "routes": [{"path": "/live", "requestor": ["MML", "X"], "resource": "TNT", "canonical-resource": true}]}
+                """)
         #expect(reader.problems.isEmpty)
         let settings = reader.settings
         #expect(
@@ -84,7 +82,7 @@ struct GateSettingsTests {
                 "routes[0].path: is '/watch?free=1'; the path has a query"
             ),
         ] {
-            let problems = try read("{\"keys\": \"Keys\", \(json)}").problems
+            let problems = try GateSettingsReader(reading: "{\"keys\": \"Keys\", \(json)}").problems
             #expect(problems.count == 1 && problems[0].hasPrefix(problem), "\(problems)")
         }
     }
@@ -100,7 +98,7 @@ struct GateSettingsTests {
             ("/a/live", "/a/lively", false), ("/a/live", "/a", false), ("/f%C3%BAtbol", "/tenis", false),
         ] {
             let routes = [first, second].map { #"{"path": "\#($0)", "open": true}"# }.joined(separator: ",")
-            let problems = try read(#"{"keys": "Keys", "routes": [\#(routes)]}"#).problems
+            let problems = try GateSettingsReader(reading: #"{"keys": "Keys", "routes": [\#(routes)]}"#).problems
             #expect(problems.isEmpty != isRefused && problems.count < 2, "\(first), \(second): \(problems)")
             #expect(problems.allSatisfy { $0.hasPrefix("routes[1].path: is ") }, "\(problems)")
         }
@@ -125,17 +123,19 @@ struct GateSettingsTests {
             (#""unix-mode": "668""#, "unix-mode: is '668'; expected permissions"),
             (#""tls-certificate": "c", "tls-key": "k""#, "tls-certificate: is given, and no listener speaks TLS"),
         ] {
-            let problems = try read("{\"keys\": \"Keys\", \(json)}").problems
+            let problems = try GateSettingsReader(reading: "{\"keys\": \"Keys\", \(json)}").problems
             #expect(problems.count == 1 && problems[0].hasPrefix(problem), "\(problems)")
         }
-        let right = try read(
-            #"{"keys": "k", "listen": ["tls:[::1]:443", "tls:systemd"], "tls-certificate": "c", "tls-key": "k", "unix-mode": "600"}"#
+        let right = try GateSettingsReader(
+            reading:
+                #"{"keys": "k", "listen": ["tls:[::1]:443", "tls:systemd"], "tls-certificate": "c", "tls-key": "k", "unix-mode": "600"}"#
         )
         #expect(right.problems.isEmpty && right.settings.tls == TLSServer.Files(certificate: "c", key: "k"))
         // JSON cannot write it here, but somebody else may ask.
         #expect(!TLSServer.Files.isClientName("a\0b") && !TLSServer.Files.isClientName("a\0"))
-        let named = try read(
-            #"{"keys": "k", \#(tls), "tls-client-ca": "a", "tls-client-name": ["proxy.example", "Proxy Two"]}"#)
+        let named = try GateSettingsReader(
+            reading:
+                #"{"keys": "k", \#(tls), "tls-client-ca": "a", "tls-client-name": ["proxy.example", "Proxy Two"]}"#)
         #expect(named.problems.isEmpty && named.settings.tls?.clientNames == ["proxy.example", "Proxy Two"])
         let places = [
             HTTPListener(.tcp(host: "::1", port: 443), isTLS: true), HTTPListener(.systemd(name: nil), isTLS: true),

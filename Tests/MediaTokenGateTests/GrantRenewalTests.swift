@@ -13,6 +13,7 @@ struct GrantRenewalTests {
     private static let issued: Int64 = 1_800_000_000
     private let directory: TemporaryDirectory
     private let gate: Gate
+    private let verifier: MediaTokenVerifier
     private let (old, new): (CommonAccessToken, CommonAccessToken)
 
     init() throws {
@@ -27,10 +28,8 @@ struct GrantRenewalTests {
               {"path": "/once", \(mml), "grant": {\(cat), "key-file": \(keys), "issuer": "gate", "validity": 600}},
               {"path": "/free", "open": true}]}
             """
-        let reader = GateSettingsReader(try StrictJSON.readObject(Array(routes.utf8)[...]).members)
-        try #require(reader.problems == [])
-        let read = reader.settings.routes
-        gate = Gate(routes: try read.map { try $0.withGrant(among: read) })
+        gate = try Gate(reading: routes)
+        verifier = try Mint.verifier()
         func tokens(_ byte: UInt8, _ name: String) throws -> CommonAccessToken {
             try CommonAccessToken(key: GrantSecret(Array(repeating: byte, count: 32)), keyID: name)
         }
@@ -41,15 +40,15 @@ struct GrantRenewalTests {
     private func answer(
         _ target: String = "/live/1.ts", at second: Int64 = 599, method: String = "GET",
         _ change: (inout CATClaims) -> Void = { _ in }
-    ) throws -> (code: String?, cookies: [String]) {
-        guard let reply = try reply(target, at: second, method: method, change) else { return (nil, []) }
+    ) throws -> (code: String, cookies: [String]) {
+        let reply = try reply(target, at: second, method: method, change)
         return (reply.code, reply.answer.headers.filter { $0.name == "Set-Cookie" }.map(\.value))
     }
 
     private func reply(
         _ target: String = "/live/1.ts", at second: Int64 = 599, method: String = "GET",
         _ change: (inout CATClaims) -> Void
-    ) throws -> GateReply? {
+    ) throws -> GateReply {
         var claims = CATClaims()
         (claims.issuer, claims.issuedAt, claims.expires) = ("gate", Self.issued, Self.issued + 600)
         claims.scope.pathPrefix = "/\(target.split(separator: "/")[0])/"
@@ -60,8 +59,7 @@ struct GrantRenewalTests {
             method: "GET", path: "/v1/authz/forward-auth",
             headers: [("X-Forwarded-Uri", target), ("X-Forwarded-Method", method), ("Cookie", cookie)])
         let now = Timestamp(milliseconds: (Self.issued + second) * 1000)
-        guard case .settled(let reply) = gate.task(request, at: now) else { return nil }
-        return reply
+        return gate.reply(to: request, by: verifier, at: now)
     }
 
     @Test("a grant that opens a request in its window is replaced by a later one of the first key, in one cookie")
@@ -105,7 +103,7 @@ struct GrantRenewalTests {
     func logged() throws {
         let identifier = [UInt8](1...16)
         for (second, length, renews) in [(0, 16, false), (599, 16, true), (599, 15, true), (600, 16, false)] {
-            let reply = try #require(try reply(at: Int64(second)) { $0.identifier = Array(identifier.prefix(length)) })
+            let reply = try reply(at: Int64(second)) { $0.identifier = Array(identifier.prefix(length)) }
             #expect(reply.grant?.token?.description == (length == 16 ? "0102030405060708" : nil))
             #expect(reply.grant?.isRenewed == renews && reply.grant?.keyID == "old")
             #expect(second == 600 ? reply.detail?.contains("expired") == true : reply.detail == nil)

@@ -13,33 +13,27 @@ struct HostTests {
     private let gate: Gate
     private let directory: TemporaryDirectory
     private let keyFile: String
+    private let verifier: MediaTokenVerifier
 
     init() throws {
         directory = try TemporaryDirectory()
         keyFile = try directory.write(String(repeating: "0f", count: 32), to: "key")
-        let reader = try Self.read(
-            """
-            {"hosts": ["a.example"], "path": "/", "open": true},
-            {"hosts": ["a.example", "B.Example."], "path": "/members", "requestor": "MML", "resource": "TNT",
-             "grant": {"kind": "cat", "key-file": "\(keyFile)", "scope": "/members"}},
-            {"hosts": ["c.example"], "path": "/members", "open": true}
-            """)
-        #expect(reader.problems == [])
-        let routes = reader.settings.routes
-        gate = Gate(routes: try routes.map { try $0.withGrant(among: routes) })
+        gate = try Gate(
+            reading: Self.settings(
+                """
+                {"hosts": ["a.example"], "path": "/", "open": true},
+                {"hosts": ["a.example", "B.Example."], "path": "/members", "requestor": "MML", "resource": "TNT",
+                 "grant": {"kind": "cat", "key-file": "\(keyFile)", "scope": "/members"}},
+                {"hosts": ["c.example"], "path": "/members", "open": true}
+                """))
+        verifier = try Mint.verifier()
     }
 
-    private static func read(_ routes: String) throws -> GateSettingsReader {
-        GateSettingsReader(
-            try StrictJSON.readObject(Array(#"{"keys": ["x"], "routes": [\#(routes)]}"#.utf8)[...]).members)
-    }
+    private static func settings(_ routes: String) -> String { #"{"keys": ["x"], "routes": [\#(routes)]}"# }
 
     private func status(_ endpoint: String, _ headers: [(name: String, value: String)]) -> String {
         let request = HTTPRequest(method: "GET", path: "/v1/authz/" + endpoint, headers: headers)
-        switch gate.task(request, at: Mint.now) {
-        case .settled(let reply): return reply.code
-        case .verify, .explain: return "VERIFY"
-        }
+        return gate.reply(to: request, by: verifier).code
     }
 
     @Test("a path is looked up among the routes of its host, whichever proxy tells it")
@@ -73,7 +67,8 @@ struct HostTests {
 
     @Test("a grant is for the host that it was made on")
     func grants() throws {
-        let cookie = try grant(url: "https://b.example/members/1")
+        let answer = try play("https://b.example/members/1", by: gate)
+        let cookie = String(try #require(answer.value(of: "Set-Cookie")).prefix { $0 != ";" })
         func status(on host: String) -> String {
             self.status(
                 "forward-auth",
@@ -97,24 +92,12 @@ struct HostTests {
         }
     }
 
-    /// The cookie that a token is exchanged for.
-    private func grant(url: String) throws -> String {
-        let answer = try play(url)
-        let header = try #require(answer.headers.first { $0.name == "Set-Cookie" }?.value)
-        return String(header.prefix { $0 != ";" })
-    }
-
-    private func play(_ url: String) throws -> HTTPAnswer {
+    /// The answer to a play by a token that nobody has used.
+    private func play(_ url: String, by gate: Gate) throws -> HTTPAnswer {
         let request = HTTPRequest(
             method: "POST", path: "/v1/play", query: "url=\(Fixtures.percentEncoded(url))",
-            headers: [("Content-Type", "text/plain")],
-            body: Array(try Mint.token().utf8))
-        switch gate.task(request, at: Mint.now) {
-        case .settled(let reply): return reply.answer
-        case .explain: throw Program.Failure(description: "nothing was to be explained")
-        case .verify(let task):
-            return task.reply(to: try Mint.verifier().verify([task.request], at: Mint.now)[0], at: Mint.now).answer
-        }
+            headers: [("Content-Type", "text/plain")], body: Array(try Mint.token().utf8))
+        return gate.reply(to: request, by: try Mint.verifier()).answer
     }
 
     @Test("a play needs a URL on a host that a route names")
@@ -124,31 +107,25 @@ struct HostTests {
             ("https://d.example/members/1", 403), ("https://a.example.evil/members/1", 403),
             ("https://c.example/members/1", 400),
         ] {
-            #expect(try play(url).status == status, "\(url)")
+            #expect(try play(url, by: gate).status == status, "\(url)")
         }
     }
 
     @Test("what a grant may be made for is a list of origins")
     func origins() throws {
-        let reader = try Self.read(
-            """
-            {"path": "/members", "requestor": "MML", "resource": "TNT", "grant": {"kind": "akamai", "key-file": "\(keyFile)",
-             "origins": ["https://CDN.example:443", "http://cdn.example:8080"]}}
-            """)
-        #expect(reader.problems == [])
-        let route = try #require(reader.settings.routes.first).withGrant(among: [])
-        let gate = Gate(routes: [route])
+        let gate = try Gate(
+            reading: Self.settings(
+                """
+                {"path": "/members", "requestor": "MML", "resource": "TNT", "grant": {"kind": "akamai", "key-file": "\(keyFile)",
+                 "origins": ["https://CDN.example:443", "http://cdn.example:8080"]}}
+                """))
         for (url, isTaken) in [
             ("https://cdn.example/members/1", true), ("https://cdn.example.:443/members/1", true),
             ("http://cdn.example:8080/members/1", true), ("http://cdn.example/members/1", false), ("/members/1", false),
             ("https://cdn.example:8443/members/1", false), ("https://evil.example/members/1", false),
             ("https://cdn.example.evil/members/1", false),
         ] {
-            let request = HTTPRequest(
-                method: "POST", path: "/v1/play", query: "url=\(Fixtures.percentEncoded(url))",
-                headers: [("Content-Type", "text/plain")], body: Array(try Mint.token().utf8))
-            let question = gate.task(request, at: Mint.now)
-            if case .verify = question { #expect(isTaken, "\(url)") } else { #expect(!isTaken, "\(url)") }
+            #expect(try (play(url, by: gate).status == 200) == isTaken, "\(url)")
         }
     }
 
@@ -177,10 +154,12 @@ struct HostTests {
                 "routes[0].attempt-window: is 11"
             ),
         ] {
-            let found = try Self.read(routes).problems
+            let found = try GateSettingsReader(reading: Self.settings(routes)).problems
             #expect(found.contains { $0.hasPrefix(problem) }, "\(found)")
         }
         #expect(
-            try Self.read(#"{"hosts": ["a.example"], \#(open)}, {"hosts": ["b.example"], \#(open)}"#).problems == [])
+            try GateSettingsReader(
+                reading: Self.settings(#"{"hosts": ["a.example"], \#(open)}, {"hosts": ["b.example"], \#(open)}"#)
+            ).problems == [])
     }
 }

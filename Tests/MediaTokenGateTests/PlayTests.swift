@@ -37,11 +37,7 @@ struct PlayTests {
               {"path": "/wide", \(mml), "grant": {"kind": "akamai", "key-file": "\(key)", "scope": "/wide/in"}},
               {"path": "/plain", \(mml)}, {"path": "/free", "open": true}]}
             """
-        let object = try StrictJSON.readObject(Array(routes.utf8)[...])
-        let reader = GateSettingsReader(object.members)
-        try #require(reader.problems == [])
-        let read = reader.settings.routes
-        gate = Gate(routes: try read.map { try $0.withGrant(among: read) })
+        gate = try Gate(reading: routes)
         verifier = MediaTokenVerifier(
             keys: try KeyRing(loading: Fixtures.keys, minimumRSABits: 1024), replays: MemoryReplayStore.unfenced())
         token = Fixtures.base64(try Fixtures.realToken().trimmingCharacters(in: .whitespacesAndNewlines))
@@ -61,12 +57,7 @@ struct PlayTests {
             method: "POST", path: "/v1/play", query: query,
             headers: [("Content-Type", type)] + keys.map { ("Idempotency-Key", $0) },
             body: Array((body ?? token).utf8))
-        switch gate.task(request, at: time) {
-        case .settled(let reply): return reply.answer
-        case .explain: return HTTPAnswer(299)
-        case .verify(let task):
-            return task.reply(to: verifier.verify([task.request], at: time)[0], at: time).answer
-        }
+        return gate.reply(to: request, by: verifier, at: time).answer
     }
 
     private func authorize(_ target: String, _ headers: [(name: String, value: String)], at time: Timestamp = now)
@@ -87,10 +78,6 @@ struct PlayTests {
         try #require(try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any])
     }
 
-    private func header(_ name: String, _ answer: HTTPAnswer) -> String? {
-        answer.headers.first { $0.name == name }?.value
-    }
-
     @Test("a token is exchanged for a cookie that opens its route until it ends, once")
     func cookie() throws {
         let answer = play("url=https://cdn.example/live/tnt/index.m3u8")
@@ -100,13 +87,13 @@ struct PlayTests {
             said["url"] as? String == "https://cdn.example/live/tnt/index.m3u8" && said["mvpd"] as? String == "TempPass"
         )
         #expect(said["expires"] as? Int64 == Self.now.milliseconds / 1000 + 600)
-        let cookie = try #require(header("Set-Cookie", answer))
+        let cookie = try #require(answer.value(of: "Set-Cookie"))
         #expect(cookie.hasSuffix("; Path=/live; Max-Age=600; Secure; HttpOnly; SameSite=None"))
         let pair = String(cookie.prefix { $0 != ";" })
         let headers = [(name: "Cookie", value: "a=b; " + pair)]
         for target in ["/live/tnt/index.m3u8", "/live/tnt/1.ts?x=y", "/live/a%20b"] {
             let opened = authorize(target, headers)
-            #expect(opened.status == 200 && header("X-Media-Token-Code", opened) == "GRANT_VALID", "\(target)")
+            #expect(opened.status == 200 && opened.value(of: "X-Media-Token-Code") == "GRANT_VALID", "\(target)")
         }
         let bare = String(pair.dropFirst(CommonAccessToken.name.count + 1))
         #expect(authorize("/live/1", [(CommonAccessToken.name, bare)]).status == 200)
@@ -116,8 +103,8 @@ struct PlayTests {
             ("/live/premium/1", headers, Self.now),
         ] {
             let refused = authorize(target, changed, at: time)
-            #expect(refused.status == 403 && header("X-Media-Token-Code", refused) == "GRANT_REFUSED")
-            #expect(header("X-Media-Token-Detail", refused)?.isEmpty == false)
+            #expect(refused.status == 403 && refused.value(of: "X-Media-Token-Code") == "GRANT_REFUSED")
+            #expect(refused.value(of: "X-Media-Token-Detail")?.isEmpty == false)
         }
         #expect(authorize("/vod/1", headers).status == 401, "a route whose grants the gate does not take")
         #expect(authorize("/live/1", []).status == 401)
@@ -139,17 +126,17 @@ struct PlayTests {
         }
         let first = play(url, attempt: [key])
         try #require(first.status == 200)
-        let cookie = try #require(header("Set-Cookie", first))
+        let cookie = try #require(first.value(of: "Set-Cookie"))
         #expect(cookie.contains("; Max-Age=14400;"))
         let later = play(url, attempt: [key], at: Self.now.advanced(byMilliseconds: 9_999))
         #expect(later.status == 200 && later.body == first.body)
         // The cookie lives for as long as is left of the grant.
-        #expect(try #require(header("Set-Cookie", later)) == cookie.replacing("Max-Age=14400", with: "Max-Age=14390"))
+        #expect(try #require(later.value(of: "Set-Cookie")) == cookie.replacing("Max-Age=14400", with: "Max-Age=14390"))
         for (keys, milliseconds) in [([key], 10_001), ([], 1), ([key.replacing("8", with: "9")], 1)]
             as [([String], Int64)]
         {
             let refused = play(url, attempt: keys, at: Self.now.advanced(byMilliseconds: milliseconds))
-            #expect(refused.status == 403 && header("X-Media-Token-Code", refused) == "TOKEN_ALREADY_USED")
+            #expect(refused.status == 403 && refused.value(of: "X-Media-Token-Code") == "TOKEN_ALREADY_USED")
         }
         #expect(play("url=/live/1", attempt: [key]).status == 403, "a route without a window")
         #expect(play("url=/again/2", attempt: [key]).status == 403, "another URL")
@@ -176,7 +163,7 @@ struct PlayTests {
             )
             change(&claims)
             let cookie = "\(CommonAccessToken.name)=\(try tokens.grant(claims).fields[0].value)"
-            return header("X-Media-Token-Code", authorize(target, [("Cookie", cookie)] + more))
+            return authorize(target, [("Cookie", cookie)] + more).value(of: "X-Media-Token-Code")
         }
         #expect(try status { _ in } == "GRANT_VALID")
         #expect(try status("/live/a/1") { $0.scope.pathPrefix = "/live/a/" } == "GRANT_VALID")
@@ -198,7 +185,7 @@ struct PlayTests {
 
     @Test("of the grants that come with a request the first four are looked at")
     func manyGrants() throws {
-        let cookie = String(try #require(header("Set-Cookie", play("url=/live/1"))).prefix { $0 != ";" })
+        let cookie = String(try #require(play("url=/live/1").value(of: "Set-Cookie")).prefix { $0 != ";" })
         for (others, code) in [(0, 200), (3, 200), (4, 403)] {
             let cookies = Array(repeating: "\(CommonAccessToken.name)=x", count: others) + [cookie]
             #expect(authorize("/live/1", [("Cookie", cookies.joined(separator: "; "))]).status == code, "\(others)")
@@ -224,7 +211,7 @@ struct PlayTests {
 
     @Test("a grant for some methods opens where the proxy says which one is meant")
     func methods() throws {
-        let cookie = String(try #require(header("Set-Cookie", play("url=/only/1"))).prefix { $0 != ";" })
+        let cookie = String(try #require(play("url=/only/1").value(of: "Set-Cookie")).prefix { $0 != ";" })
         let nginx = ("auth-request", "X-Original-URI", "X-Original-Method")
         let caddy = ("forward-auth", "X-Forwarded-Uri", "X-Forwarded-Method")
         for ((kind, target, method), other) in [(nginx, caddy.2), (caddy, nginx.2)] {
@@ -308,7 +295,7 @@ struct PlayTests {
     func settings() throws {
         func problems(_ grant: String) throws -> [String] {
             let text = #"{"keys":["x"],"routes":[{"path":"/live","requestor":"A","resource":"B","grant":\#(grant)}]}"#
-            return GateSettingsReader(try StrictJSON.readObject(Array(text.utf8)[...]).members).problems
+            return try GateSettingsReader(reading: text).problems
         }
         #expect(try problems(#"{"kind":"cat","key-env":"X","methods":["GET"],"scope":"/live/a"}"#) == [])
         for (grant, part) in [

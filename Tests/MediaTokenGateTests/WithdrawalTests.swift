@@ -18,7 +18,7 @@ struct WithdrawalTests {
             {"keys": ["x"], "routes": [{"path": "/live", "requestor": "MML", "resource": "TNT",
               "grant": {"kind": "cat", "key-id": ["new", "old"], "key-file": \(keys)}}]}
             """
-        named = GateSettingsReader(try StrictJSON.readObject(Array(text.utf8)[...]).members).settings.routes
+        named = try GateSettingsReader(reading: text).settings.routes
     }
 
     private func loaded() throws -> GateRoute { try #require(named.first).withGrant(among: named) }
