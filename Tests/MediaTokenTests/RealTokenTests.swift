@@ -16,10 +16,7 @@ struct RealTokenTests {
     @Test("is accepted once, with what it says")
     func accepted() throws {
         let verdict = try verifier.verify(token, at: Fixtures.realTokenTime)
-        guard case .accepted(let verified) = verdict else {
-            Issue.record("rejected: \(verdict.message)")
-            return
-        }
+        let verified = try #require(verdict.accepted, "\(verdict.message)")
         #expect(verified.claims.requestor == "MML")
         #expect(verified.claims.resource == "TNT")
         #expect(verified.claims.mvpd == "TempPass")

@@ -20,14 +20,6 @@ struct RepetitionTests {
         return try verifier.verify([request], at: Mint.now.advanced(byMilliseconds: milliseconds))[0].get()
     }
 
-    private func isRetry(_ verdict: Verdict) -> Bool? {
-        if case .accepted(let token) = verdict { token.isRetry } else { nil }
-    }
-
-    private func firstUse(_ verdict: Verdict) -> Timestamp? {
-        if case .accepted(let token) = verdict { token.firstUse } else { nil }
-    }
-
     @Test("is told yes again within the span, counted from the first yes, and nobody else is")
     func again() throws {
         let token = try Mint.token()
@@ -38,7 +30,8 @@ struct RepetitionTests {
             ("mine", -10_001, false),
         ] as [(String?, Int64, Bool)] {
             let verdict = try verdict(token, secret, after: milliseconds)
-            #expect(firstUse(verdict) == (isYes ? Mint.now : nil), "\(secret ?? "nobody") after \(milliseconds)")
+            #expect(
+                verdict.accepted?.firstUse == (isYes ? Mint.now : nil), "\(secret ?? "nobody") after \(milliseconds)")
             #expect(isYes || verdict.code == .tokenAlreadyUsed)
         }
     }
@@ -64,8 +57,8 @@ struct RepetitionTests {
     @Test("no span is longer than the longest")
     func longest() throws {
         let token = try Mint.token()
-        #expect(try isRetry(verdict(token, "mine", within: .seconds(3600))) == false)
-        #expect(try isRetry(verdict(token, "mine", within: .seconds(3600), after: 60_000)) == true)
+        #expect(try verdict(token, "mine", within: .seconds(3600)).accepted?.isRetry == false)
+        #expect(try verdict(token, "mine", within: .seconds(3600), after: 60_000).accepted?.isRetry == true)
         #expect(try verdict(token, "mine", within: .seconds(3600), after: 60_001).code == .tokenAlreadyUsed)
     }
 

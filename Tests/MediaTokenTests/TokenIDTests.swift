@@ -26,7 +26,7 @@ struct TokenIDTests {
         #expect(self.id(try verifier.verify(token, for: other)) == id)
         #expect(self.id(try verifier.verify(token, at: .now)) == id)
         let accepted = try verifier.verify(token)
-        guard case .accepted(let verified) = accepted else { return #expect(Bool(false)) }
+        let verified = try #require(accepted.accepted)
         #expect(self.id(accepted) == id && verified.replayKey.words.0.hexadecimal == id)
         let used = try verifier.verify(token)
         #expect(used.code == .tokenAlreadyUsed && self.id(used) == id)

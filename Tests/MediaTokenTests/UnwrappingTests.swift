@@ -15,39 +15,21 @@ struct UnwrappingTests {
         }
     }()
 
-    private static func urlSafe(_ base64: String) -> String {
-        base64.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-    }
-
     private static func wrapped(_ wrapping: TokenWrapping) -> String {
         wrapping.wrap(clear, Mint.recipe())
     }
 
+    /// Beside those of `documents.json`, those that a token issuer writes, and those of encoders that leave out what they should escape.
     private static let forms: [(name: String, text: String)] = {
-        let base64 = wrapped(.base64)
         let percent = wrapped(.percent)
         let escapedByAnApp = clear.addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed) ?? ""
         return TokenWrapping.allCases.map { ($0.rawValue, wrapped($0)) } + [
-            ("form with +", percent.replacing("%20", with: "+")),
             ("form with + and %20", percent.replacing("%20", with: "+", maxReplacements: 1)),
-            ("lower-case escapes", percent.replacing("%3C", with: "%3c").replacing("%2B", with: "%2b")),
             ("escapes that leave + alone", escapedByAnApp),
-            ("unpadded Base64", base64.replacing("=", with: "")),
-            ("URL-safe Base64", urlSafe(base64)),
-            ("padded URL-safe Base64", base64.replacing("+", with: "-").replacing("/", with: "_")),
-            ("percent-encoded Base64", base64.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""),
             (
                 "percent-encoded Base64 that leaves + alone",
-                base64.replacing("=", with: "%3D").replacing("/", with: "%2F")
+                wrapped(.base64).replacing("=", with: "%3D").replacing("/", with: "%2F")
             ),
-            (
-                "percent-encoded JSON",
-                wrapped(.v2JSON).addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-            ),
-            ("JSON with clear text", #"{"serializedToken": "\#(clear)"}"#),
-            ("JSON with URL-safe Base64", #"{ "serializedToken" : "\#(urlSafe(base64))", "expires": "1" }"#),
-            ("a play in several lines", "<play>\n <serializedToken>\n\(base64)\n</serializedToken>\n</play>\n"),
-            ("white space around", "  \r\n\t" + base64 + "\n"),
         ]
     }()
 
@@ -56,16 +38,10 @@ struct UnwrappingTests {
         let text = try #require(Self.forms.first { $0.name == form }?.text)
         let verifier = try Mint.verifier()
         let verdict = try verifier.verify(text)
-        guard case .accepted(let verified) = verdict else {
-            Issue.record("\(verdict.message)")
-            return
-        }
+        let verified = try #require(verdict.accepted, "\(verdict.message)")
         // Its identity for the replay store is that of the clear text.
         #expect(try verifier.code(Self.clear) == .tokenAlreadyUsed)
-        guard case .accepted(let plain) = try Mint.verifier().verify(Self.clear) else {
-            Issue.record("the clear text was refused")
-            return
-        }
+        let plain = try #require(try Mint.verifier().verify(Self.clear).accepted)
         #expect(verified.replayKey == plain.replayKey)
     }
 
@@ -133,34 +109,17 @@ struct UnwrappingTests {
         }
     }
 
-    @Test("one kind of layer is taken off once only")
-    func wrappedTwice() throws {
-        let percent = Self.wrapped(.percent)
-        let twice = percent.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-        #expect(try Mint.verifier().verify(twice).message.contains("twice"))
-        let base64 = Base64.encode(Array(Self.wrapped(.base64).utf8))
-        #expect(try Mint.verifier().code(base64) == .invalidTokenFormat)
-        let escaped = Self.clear.replacing("<", with: "&lt;")
-        let play = "<play><serializedToken>\(escaped)</serializedToken></play>"
-        #expect(try Mint.verifier().code(play) == .validToken)
-        #expect(try Mint.verifier().code(Base64.encode(Array(play.utf8))) == .invalidTokenFormat)
-    }
-
-    @Test("of several decisions, the one for the resource is taken")
+    @Test("of several decisions with tokens, none is taken for any resource; one that is alone is")
     func decisions() throws {
         func decision(_ resource: String) throws -> String {
             let serialized = Base64.encode(Array(try Mint.token { $0.resource = resource }.utf8))
             return #"{"resource":"\#(resource)","authorized":true,"token":{"serializedToken":"\#(serialized)"}}"#
         }
-        let both = #"{"decisions":[\#(try decision("TBS")),\#(try decision("TNT"))]}"#
-        #expect(try Mint.verifier().code(both) == .validToken)
-        #expect(try Mint.verifier().code(both, for: .init(requestor: "MML", resource: "CNN")) == .invalidTokenFormat)
         let any = Expectation(requestor: "MML", resource: .unsafeAnyResource)
+        let both = #"{"decisions":[\#(try decision("TBS")),\#(try decision("TNT"))]}"#
         #expect(try Mint.verifier().code(both, for: any) == .invalidTokenFormat)
         let unnamed = #"{"decisions":[{"authorized":true},\#(try decision("TNT"))]}"#
         #expect(try Mint.verifier().code(unnamed, for: any) == .validToken)
-        let twice = #"{"decisions":[\#(try decision("TNT")),\#(try decision("TNT"))]}"#
-        #expect(try Mint.verifier().code(twice) == .invalidTokenFormat)
     }
 
     @Test("a decision among several is chosen by its bytes, also where resources are compared in canonical form")
@@ -179,12 +138,8 @@ struct UnwrappingTests {
         #expect(try Mint.verifier().code(answer(["CNN", asked]), for: rule) == .validToken)
         #expect(try Mint.verifier().code(answer([alike, asked]), for: rule) == .validToken)
         let none = try Mint.verifier().verify(RawToken(try answer(["CNN", alike])), for: rule, at: Mint.now)
-        guard case .rejected(let rejection) = none else {
-            Issue.record("accepted")
-            return
-        }
-        #expect(rejection.code == .invalidTokenFormat)
-        #expect(rejection.message.contains("2 decisions, 0 of them for the resource asked for, byte for byte"))
+        #expect(none.code == .invalidTokenFormat)
+        #expect(none.message.contains("2 decisions, 0 of them for the resource asked for, byte for byte"))
     }
 
     @Test("what a document says about its token decides nothing")
@@ -194,13 +149,5 @@ struct UnwrappingTests {
             {"decisions":[{"resource":"TNT","authorized":true,"token":{"serializedToken":"\(serialized)"}}]}
             """
         #expect(try Mint.verifier().code(document) == .invalidResourceID)
-    }
-
-    @Test("JSON nested ever deeper is refused", arguments: [10, 400, 498, 499, 511, 512, 513, 5_000, 60_000])
-    func deepJSON(depth: Int) throws {
-        for ending in ["", String(repeating: "]", count: depth) + "}"] {
-            let document = #"{"serializedToken":"# + String(repeating: "[", count: depth) + ending
-            #expect(try Mint.verifier().code(document) == .invalidTokenFormat)
-        }
     }
 }

@@ -43,15 +43,6 @@ struct KeyFileTests {
         #expect(certificate.validity.lowerBound == 1_420_070_400)
     }
 
-    @Test("a store needs its password", arguments: ["trust.jks", "trust.p12", "trust-java8.p12"])
-    func passwords(name: String) throws {
-        let bytes = try read(name)
-        let format: KeyFile.Format = name.hasSuffix("jks") ? .jks : .pkcs12
-        #expect(throws: KeyFileError.passwordMissing(format)) { try KeyFile(reading: bytes, password: nil) }
-        #expect(throws: KeyFileError.passwordWrong(format)) { try KeyFile(reading: bytes, password: "123457") }
-        #expect(throws: KeyFileError.passwordWrong(format)) { try KeyFile(reading: bytes, password: "") }
-    }
-
     @Test("a public key as openssl writes it: PEM and DER, both kinds")
     func publicKeys() throws {
         let directory = try TemporaryDirectory()
@@ -68,17 +59,6 @@ struct KeyFileTests {
                 #expect(key.fingerprint == TestKeys.standard.publicKey.fingerprint)
             }
         }
-    }
-
-    @Test("private keys are noticed, not read", arguments: ["PEM", "DER"])
-    func privateKeys(form: String) throws {
-        let directory = try TemporaryDirectory()
-        let key = try directory.write(try TestKeys.standard.pemText(), to: "key.pem")
-        let out = "\(directory.path)/out"
-        try Program("openssl").succeed(["rsa", "-in", key, "-outform", form, "-out", out])
-        let file = try KeyFile(reading: Array(try Data(contentsOf: URL(filePath: out))), password: nil)
-        #expect(file.holdsPrivateKey)
-        #expect(file.entries.isEmpty)
     }
 
     @Test(
@@ -104,20 +84,6 @@ struct KeyFileTests {
         #expect(outcome.status == 2 && outcome.errors.contains("RSA") && !outcome.errors.contains("run '"))
     }
 
-    @Test("keys of other algorithms are named")
-    func otherAlgorithms() throws {
-        for (algorithm, name) in [("ED25519", "ED25519"), ("RSA-PSS", "RSASSA-PSS")] {
-            let pem = try Program("openssl").succeed(["genpkey", "-algorithm", algorithm])
-            let publicPEM = try Program("openssl").succeed(["pkey", "-pubout"], input: Data(pem.utf8))
-            guard case .unusable(let error) = try KeyFile(reading: Array(publicPEM.utf8), password: nil).entries.first
-            else {
-                Issue.record("\(algorithm) was taken")
-                continue
-            }
-            #expect(error.description.lowercased().contains(name.lowercased()), "\(error)")
-        }
-    }
-
     @Test(
         "every file cut at any length, or with a byte changed, is an error or the same key",
         arguments: ["certificate.pem", "trust.jks", "trust.p12", "trust-java8.p12"])
@@ -133,16 +99,5 @@ struct KeyFileTests {
             altered[index] ^= 1
             #expect(throws: KeyFileError.self, "byte \(index)") { try KeyFile(reading: altered, password: "123456") }
         }
-    }
-
-    @Test("what is no key file says so")
-    func foreign() {
-        #expect(throws: KeyFileError.empty) { try KeyFile(reading: [], password: nil) }
-        for text in ["hello", "-----BEGIN PUBLIC KEY-----\nAAAA\n", "0", "0\u{82}"] {
-            #expect(throws: KeyFileError.self) { try KeyFile(reading: Array(text.utf8), password: nil) }
-        }
-        let jceks: [UInt8] = [0xCE, 0xCE, 0xCE, 0xCE, 0, 0, 0, 2]
-        let error = #expect(throws: KeyFileError.self) { try KeyFile(reading: jceks, password: nil) }
-        #expect(error?.description.contains("keytool") == true)
     }
 }

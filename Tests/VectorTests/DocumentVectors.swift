@@ -48,6 +48,7 @@ enum DocumentVectors {
         case "form": Fixtures.percentEncoded(text).replacing("%20", with: "+")
         case "space for plus": text.replacing("+", with: " ")
         case "xml": text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
+        case "play": "<play><serializedToken>\(text)</serializedToken></play>"
         case "json": text.replacing("\"", with: "\\\"")
         case "unicode": text.unicodeScalars.map { "\\u" + hexadecimal($0.value, digits: 4) }.joined()
         case "half": String(text.prefix(text.count / 2))
