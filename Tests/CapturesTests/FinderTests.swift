@@ -100,12 +100,12 @@ import Testing
         ] {
             let found = findings(in: Array(text.utf8))
             #expect(
-                found.compactMap(\.errorCode) == ["denied"] && found.count == 2,
+                found.compactMap(\.error?.code) == ["denied"] && found.count == 2,
                 "\(text.prefix(200)) \(found.map(\.way))")
         }
         let silent =
             #"{"decisions":[{"resource":"TNT","authorized":false,"token":{"serializedToken":"\#(Form.base64)"}}]}"#
-        #expect(findings(in: Array(silent.utf8)).compactMap(\.errorCode) == ["authorized is false"])
+        #expect(findings(in: Array(silent.utf8)).compactMap(\.error?.code) == ["authorized is false"])
     }
 
     @Test(
@@ -117,9 +117,7 @@ import Testing
     func denials(_ before: String, _ after: String) {
         let denial = #"{"decisions":[{"resource":"TNT","authorized":false,"error":{"action":"none","code":"denied"}}]}"#
         for answer in [denial, #"{"action":"none","status":403,"code":"denied"}"#] {
-            let errors = findings(in: Array((before + answer + after).utf8)).compactMap { finding in
-                if case .error(let error) = finding.content { error } else { nil }
-            }
+            let errors = findings(in: Array((before + answer + after).utf8)).compactMap(\.error)
             #expect(errors.map(\.code) == ["denied"])
             #expect(errors.first?.action == "none")
         }
@@ -357,9 +355,9 @@ import Testing
 }
 
 extension Finding {
-    /// The code of an error; `nil` for anything else.
-    var errorCode: String? {
-        if case .error(let error) = content { error.code } else { nil }
+    /// The error that it is; `nil` if it is none.
+    var error: ServiceError? {
+        if case .error(let error) = content { error } else { nil }
     }
 
     /// The readings of a token; none for anything else.

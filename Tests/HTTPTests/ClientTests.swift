@@ -24,14 +24,9 @@ struct ClientTests {
 
     @Test("a host is found by its name, and one that has no address is none")
     func names() throws {
-        let listener = try #require(HTTPListener("127.0.0.1:0"))
-        let server = try HTTPServer([listener], workers: 1) { _ in
-            HTTPHandler { exchanges in for exchange in exchanges { exchange.answer(HTTPAnswer(204)) } }
-        }
-        defer { server.stop(withinMilliseconds: 1000) }
-        guard case .tcp(_, let port) = server.listeners[0].place else { return }
+        let server = try AnsweringServer("127.0.0.1:0")
         for (name, status) in [("localhost", 204), ("nowhere.invalid", nil), ("localhost", 204)] {
-            let client = HTTPClient(try EventLoop(), address: name, port: port)
+            let client = HTTPClient(try EventLoop(), address: name, port: server.ports[0])
             #expect(client.ask("/")?.status == status, "\(name)")
         }
     }
@@ -57,22 +52,15 @@ struct ClientTests {
 
     @Test("a body is read up to the limit, and header names have no case")
     func limit() throws {
-        let listener = try #require(HTTPListener("127.0.0.1:0"))
-        let server = try HTTPServer([listener], workers: 1) { _ in
-            HTTPHandler { exchanges in
-                for exchange in exchanges {
-                    var answer = HTTPAnswer(200, type: "text/plain", body: [UInt8](repeating: 0x78, count: 100))
-                    answer.add("x-lower", "1")
-                    answer.add("X-Lower", "2")
-                    exchange.answer(answer)
-                }
-            }
+        let server = try AnsweringServer("127.0.0.1:0") {
+            var answer = HTTPAnswer(200, type: "text/plain", body: [UInt8](repeating: 0x78, count: 100))
+            answer.add("x-lower", "1")
+            answer.add("X-Lower", "2")
+            return answer
         }
-        defer { server.stop(withinMilliseconds: 1000) }
-        guard case .tcp(_, let port) = server.listeners[0].place else { throw Program.Failure(description: "no port") }
         let loop = try EventLoop()
-        let answer = try #require(HTTPClient(loop, port: port, bodyLimit: 100).ask("/"))
+        let answer = try #require(HTTPClient(loop, port: server.ports[0], bodyLimit: 100).ask("/"))
         #expect(answer.body.count == 100 && answer.values(of: "X-LOWER") == ["1", "2"])
-        #expect(HTTPClient(loop, port: port, bodyLimit: 99).ask("/") == nil)
+        #expect(HTTPClient(loop, port: server.ports[0], bodyLimit: 99).ask("/") == nil)
     }
 }

@@ -1,4 +1,7 @@
+import EventLoops
 import Glibc
+import HTTPMessages
+import HTTPServing
 import TestSupport
 
 /// A port of the loopback whose connections the test answers itself.
@@ -7,17 +10,10 @@ final class Listener {
     let port: UInt16
 
     init() throws {
-        var address = sockaddr_in()
-        (address.sin_family, address.sin_addr.s_addr) = (sa_family_t(AF_INET), UInt32(0x7F00_0001).bigEndian)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let socket = socket
-        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(socket, $0, length) == 0 && listen(socket, 8) == 0 && getsockname(socket, $0, &length) == 0
-            }
+        port = UInt16(try FreePort.take(1)[0])
+        guard loopback(Int(port), { bind(socket, $0, $1) }) == 0, listen(socket, 8) == 0 else {
+            throw Program.Failure(description: "no port: errno \(errno)")
         }
-        guard isBound else { throw Program.Failure(description: "no port: errno \(errno)") }
-        port = UInt16(bigEndian: address.sin_port)
         var patience = timeval(tv_sec: Int(Program.patience.components.seconds), tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
@@ -39,15 +35,40 @@ final class Listener {
     /// A connection to a port of the loopback.
     static func connect(to port: Int) throws -> Int32 {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        (address.sin_family, address.sin_addr.s_addr) = (sa_family_t(AF_INET), UInt32(0x7F00_0001).bigEndian)
-        address.sin_port = in_port_t(port).bigEndian
-        let isConnected = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
+        guard loopback(port, { Glibc.connect(socket, $0, $1) }) == 0 else {
+            throw Program.Failure(description: "not connected: errno \(errno)")
         }
-        guard isConnected else { throw Program.Failure(description: "not connected: errno \(errno)") }
         return socket
     }
+}
+
+/// Calls `body` with the address of a port of the loopback.
+func loopback(_ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_port = in_port_t(port).bigEndian
+    return withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+    }
+}
+
+/// A server with one worker, which gives each request the same answer, until the object goes.
+final class AnsweringServer {
+    let server: HTTPServer
+    /// The ports of its listeners.
+    let ports: [UInt16]
+
+    init(
+        _ places: String..., tls: TLSServer? = nil, answer: @escaping @Sendable () -> HTTPAnswer = { HTTPAnswer(204) }
+    ) throws {
+        server = try HTTPServer(places.compactMap { HTTPListener($0) }, workers: 1, tls: tls) { _ in
+            HTTPHandler { exchanges in for exchange in exchanges { exchange.answer(answer()) } }
+        }
+        ports = server.listeners.compactMap { if case .tcp(_, let port) = $0.place { port } else { nil } }
+    }
+
+    deinit { server.stop(withinMilliseconds: 1000) }
 }

@@ -82,7 +82,7 @@ struct ServerTests {
         let socket = Glibc.socket(
             AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         let port = try FreePort.take(1)[0]
-        try #require(Self.named(port) { bind(socket, $0, $1) } == 0 && listen(socket, 16) == 0)
+        try #require(loopback(port) { bind(socket, $0, $1) } == 0 && listen(socket, 16) == 0)
         var accepted: [Int32] = []
         let listener = try ConnectionListener(
             socket, on: EventLoop(), accepted: { socket, _ in accepted.append(socket) }, paused: {})
@@ -91,24 +91,11 @@ struct ServerTests {
         let newcomer = Glibc.socket(
             AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { for socket in accepted + [newcomer] { close(socket) } }
-        #expect(Self.named(port) { connect(newcomer, $0, $1) } == -1 && errno == EINPROGRESS)
+        #expect(loopback(port) { connect(newcomer, $0, $1) } == -1 && errno == EINPROGRESS)
         listener.acceptWaiting()
         #expect(accepted.count == 3)
         var state = pollfd(fd: newcomer, events: Int16(POLLOUT), revents: 0)
         #expect(poll(&state, 1, 50) == 0)
         withExtendedLifetime(clients) {}
-    }
-
-    /// Calls `body` with the address of a port of the loopback.
-    private static func named(_ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        address.sin_port = in_port_t(port).bigEndian
-        return withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
     }
 }

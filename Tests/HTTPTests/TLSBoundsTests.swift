@@ -132,18 +132,13 @@ struct TLSBoundsTests {
 
     @Test("a connection whose client rules have changed ends with its next response, and no other does")
     func changedRules() throws {
-        let listener = try #require(HTTPListener("tls:127.0.0.1:0"))
-        let server = try HTTPServer([listener], workers: 1, tls: try server()) { _ in
-            HTTPHandler { exchanges in for exchange in exchanges { exchange.answer(HTTPAnswer(204)) } }
-        }
-        defer { server.stop(withinMilliseconds: 1000) }
-        guard case .tcp(_, let port) = server.listeners[0].place else { return }
-        let client = try TLSPeer(try Listener.connect(to: Int(port)), version: TLS1_3_VERSION)
+        let server = try AnsweringServer("tls:127.0.0.1:0", tls: try server())
+        let client = try TLSPeer(try Listener.connect(to: Int(server.ports[0])), version: TLS1_3_VERSION)
         while !client.advance() { usleep(1000) }
         let files = TLSServer.Files(
             certificate: certificate.file, key: certificate.key, clientAuthorities: authority.file)
         for (tls, ends) in [(try self.server(), false), (try TLSServer(files), true)] {
-            server.replace(tls)
+            server.server.replace(tls)
             client.write("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
             #expect(client.read().contains("Connection: close") == ends)
         }
@@ -151,18 +146,13 @@ struct TLSBoundsTests {
 
     @Test("a client that changes its keys without end is closed, and another one gets its answer")
     func flood() throws {
-        let listeners = try ["tls:127.0.0.1:0", "127.0.0.1:0"].map { try #require(HTTPListener($0)) }
-        let server = try HTTPServer(listeners, workers: 1, tls: try server()) { _ in
-            HTTPHandler { exchanges in for exchange in exchanges { exchange.answer(HTTPAnswer(204)) } }
-        }
-        defer { server.stop(withinMilliseconds: 1000) }
-        let ports = server.listeners.compactMap { if case .tcp(_, let port) = $0.place { port } else { nil } }
-        let client = try TLSPeer(try Listener.connect(to: Int(ports[0])), version: TLS1_3_VERSION)
+        let server = try AnsweringServer("tls:127.0.0.1:0", "127.0.0.1:0", tls: try server())
+        let client = try TLSPeer(try Listener.connect(to: Int(server.ports[0])), version: TLS1_3_VERSION)
         while !client.advance() { usleep(1000) }
         var isClosed = false
         for _ in 0..<1_000_000 where !isClosed { isClosed = !client.updateKeys() }
         #expect(isClosed)
-        let other = try RawConnection(port: Int(ports[1]))
+        let other = try RawConnection(port: Int(server.ports[1]))
         other.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
         #expect(other.answer()?.status == 204)
     }
