@@ -14,7 +14,7 @@ extension EndToEnd {
         )
         func page() throws {
             let outcome = try Program(".build/python/bin/python").run(
-                ["Tests/InspectPage/page.py", Program.mediaToken.executable, directory.path])
+                ["Tests/Pages/inspect_page.py", Program.mediaToken.executable, directory.path])
             #expect(outcome.status == 0, "\(outcome.output.suffix(1000))\(outcome.errors.suffix(2000))")
         }
 
@@ -22,11 +22,11 @@ extension EndToEnd {
             "what Chromium records of plays against a gate is a table that names the faults",
             arguments: [(minutes: 0, plays: [0, 1]), (minutes: 0, plays: [0, 0]), (minutes: 7, plays: [0, 1, 1])])
         func recorded(minutes: Int, plays: [Int]) throws {
-            let place = try GatePlace()
+            let place = GatePlace()
             let gate = try GateProcess(in: place, GatePlace.strict)
             let tokens = try place.tokens(2)
             let har = try Program(".build/python/bin/python").run(
-                ["Tests/InspectPage/har.py", "http://127.0.0.1:\(gate.port)", "\(minutes)"],
+                ["Tests/Pages/har.py", "http://127.0.0.1:\(gate.port)", "\(minutes)"],
                 input: Data(plays.map { tokens[$0] + "\n" }.joined().utf8))
             try #require(har.status == 0, "\(har.errors)")
             let file = try directory.write(har.output, to: "capture.har")

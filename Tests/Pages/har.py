@@ -4,14 +4,11 @@
 GATE is the URL of the gate; each line of standard input is a token, which is played for requestor MML and resource TNT. The clock of
 the browser's file is MINUTES behind that of the gate.
 """
-import datetime, json, sys, tempfile
+import datetime, json, sys
 
-from selenium import webdriver
+import chromium
 
 gate, behind = sys.argv[1], datetime.timedelta(minutes=int(sys.argv[2]))
-options = webdriver.ChromeOptions()
-options.binary_location = "/usr/bin/chromium"
-options.set_capability("goog:loggingPrefs", {"performance": "ALL"})
 
 
 def entries(driver):
@@ -38,18 +35,11 @@ def headers(given):
     return [{"name": name, "value": value} for name, value in given.items()]
 
 
-with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-    for argument in ["--headless=new", "--no-sandbox", f"--user-data-dir={profile}", "--disable-background-networking",
-                     "--disable-component-update", "--disable-sync", "--no-first-run", "--disable-dev-shm-usage"]:
-        options.add_argument(argument)
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
-    try:
-        driver.get(f"{gate}/healthz")
-        for token in sys.stdin.read().split("\n"):
-            if token:
-                driver.execute_async_script("""fetch('/v1/verify?requestor=MML&resource=TNT',
-                    {method: 'POST', headers: {'Content-Type': 'text/plain'}, body: arguments[0]})
-                    .then(answer => answer.text()).then(arguments[arguments.length - 1])""", token)
-        print(json.dumps({"log": {"version": "1.2", "creator": {"name": "Chromium"}, "entries": list(entries(driver))}}))
-    finally:
-        driver.quit()
+with chromium.browser() as driver:
+    driver.get(f"{gate}/healthz")
+    for token in sys.stdin.read().split("\n"):
+        if token:
+            driver.execute_async_script("""fetch('/v1/verify?requestor=MML&resource=TNT',
+                {method: 'POST', headers: {'Content-Type': 'text/plain'}, body: arguments[0]})
+                .then(answer => answer.text()).then(arguments[arguments.length - 1])""", token)
+    print(json.dumps({"log": {"version": "1.2", "creator": {"name": "Chromium"}, "entries": list(entries(driver))}}))

@@ -1,30 +1,22 @@
 #!/usr/bin/env python3
-"""Drives the page of `media-token-sandbox demo` in Chromium: demo.py PROGRAM FOLDER
+"""Drives the page of `media-token-sandbox demo` in Chromium: demo_page.py PROGRAM FOLDER
 
 PROGRAM is the executable; screenshots are put into FOLDER. Prints each check that holds, and fails for the first that does not.
 """
-import base64, http.client, pathlib, re, signal, subprocess, sys, tempfile, time
+import http.client, pathlib, re, signal, subprocess, sys, time
 
-from axe_core_python.selenium import Axe
-from selenium import webdriver
 from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.common.by import By
 
+import chromium
+from chromium import check
+
 program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-
-
-def check(holds, what):
-    if not holds:
-        sys.exit(f"not so: {what}")
-    print(f"so: {what}")
 
 
 class Page:
     def __init__(self, driver, url):
         self.driver, self.url = driver, url
-        driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source":
-            "window.violations = []; document.addEventListener('securitypolicyviolation', event => "
-            "violations.push(event.violatedDirective + ' ' + event.blockedURI));"})
         driver.get(url)
 
     def press(self, identifier):
@@ -38,7 +30,7 @@ class Page:
 
     def wait(self, what, holds):
         self.until(holds, what)
-        print(f"so: {what}")
+        print(f"holds: {what}")
 
     def until(self, holds, what):
         """Waits until `holds`. A page that is still loading has no element yet, or one of the page before."""
@@ -51,7 +43,7 @@ class Page:
             except WebDriverException as error:
                 why = error.msg
             if time.monotonic() > end:
-                sys.exit(f"not so: {what}; {why}")
+                sys.exit(f"does not hold: {what}; {why}")
             time.sleep(0.1)
 
     @property
@@ -74,18 +66,7 @@ class Page:
         self.element(By.XPATH, "//button[text()='Log in']").click()
 
     def shots(self, name):
-        for scheme in ["light", "dark"]:
-            self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
-            for width in [360, 800, 1280]:
-                self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                                            {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False})
-                findings = [(found["id"], found["nodes"][0]["html"][:100]) for found in Axe().run(self.driver)["violations"]]
-                check(not findings, f"axe finds nothing on {name}, {scheme}, {width} px {findings or ''}")
-                check(self.driver.execute_script("return document.documentElement.scrollWidth <= document.documentElement.clientWidth"),
-                      f"nothing is wider than {width} px")
-                shot = self.driver.execute_cdp_cmd("Page.captureScreenshot", {})
-                (folder / f"{name}-{scheme}-{width}.png").write_bytes(base64.b64decode(shot["data"]))
-        self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        chromium.shots(self.driver, folder, name)
 
 
 def check_strangers(url):
@@ -144,18 +125,8 @@ try:
     first, url = process.stdout.readline(), process.stdout.readline().strip()
     check(re.fullmatch(r"http://127\.0\.0\.1:\d+/", url), f"the demo says where it is: {url}")
     check_strangers(url)
-    options = webdriver.ChromeOptions()
-    options.binary_location = "/usr/bin/chromium"
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        for argument in ["--headless=new", "--no-sandbox", f"--user-data-dir={profile}", "--disable-background-networking",
-                         "--disable-component-update", "--disable-sync", "--no-first-run", "--disable-dev-shm-usage",
-                         "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost"]:
-            options.add_argument(argument)
-        driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
-        try:
-            visit(Page(driver, url))
-        finally:
-            driver.quit()
+    with chromium.browser() as driver:
+        visit(Page(driver, url))
 finally:
     process.send_signal(signal.SIGINT)
     check(process.wait(120) == 0, "Ctrl-C ends it with 0")

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Drives the page of `media-token inspect --web` in Chromium: page.py PROGRAM FOLDER
+"""Drives the page of `media-token inspect --web` in Chromium: inspect_page.py PROGRAM FOLDER
 
 PROGRAM is the executable; screenshots are put into FOLDER. Prints each check that holds, and fails for the first that does not.
 """
 import base64, contextlib, html, json, os, pathlib, re, signal, socket, subprocess, sys, tempfile, time, urllib.parse
 
-from axe_core_python.selenium import Axe
-from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+
+import chromium
+from chromium import check
 
 program, folder = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
 root = pathlib.Path(__file__).resolve().parents[2]
@@ -50,12 +51,6 @@ def har(*calls):
         for url, sent, came, second in calls]}})
 
 
-def check(holds, what):
-    if not holds:
-        raise SystemExit(f"page.py: does not hold: {what}")
-    print(f"holds: {what}", flush=True)
-
-
 @contextlib.contextmanager
 def served(*options):
     """Serves the page with these options, and yields its address."""
@@ -67,29 +62,9 @@ def served(*options):
         check(process.wait(20) == 0, "Ctrl-C ends it with 0")
 
 
-@contextlib.contextmanager
-def browser():
-    options = webdriver.ChromeOptions()
-    options.binary_location = "/usr/bin/chromium"
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        for argument in ["--headless=new", "--no-sandbox", f"--user-data-dir={profile}", "--disable-background-networking",
-                         "--disable-component-update", "--disable-sync", "--no-first-run", "--disable-dev-shm-usage",
-                         "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost"]:
-            options.add_argument(argument)
-        options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
-        driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
-        try:
-            yield driver
-        finally:
-            driver.quit()
-
-
 class Page:
     def __init__(self, driver, url):
         self.driver, self.url = driver, url
-        driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source":
-            "window.violations = []; document.addEventListener('securitypolicyviolation', event => "
-            "violations.push(event.violatedDirective + ' ' + event.blockedURI));"})
         self.open()
 
     def open(self):
@@ -544,20 +519,7 @@ def accessibility(page):
 
 
 def shots(page, name):
-    for scheme in ["light", "dark"]:
-        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
-        for width in [360, 800, 1280]:
-            page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                                        {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False})
-            findings = Axe().run(page.driver)["violations"]
-            details = [(finding["id"], [node["html"][:120] for node in finding["nodes"]][:3]) for finding in findings]
-            check(not findings, f"axe finds nothing, {scheme}, {width} px {details or ''}")
-            check(page.run("return document.documentElement.scrollWidth <= document.documentElement.clientWidth"), f"nothing is wider than {width} px")
-            narrow = page.run("return [...document.querySelectorAll('#fields td, #calls td')].filter(cell => cell.innerText && cell.offsetHeight > 200 && cell.offsetWidth < 100).length")
-            check(not narrow, f"no value has a few letters in a line at {width} px")
-            shot = page.driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True})
-            (folder / f"{name}-{scheme}-{width}.png").write_bytes(base64.b64decode(shot["data"]))
-    page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    chromium.shots(page.driver, folder, name)
 
 
 def nothing_left(page):
@@ -612,7 +574,7 @@ def foreign_requests(url):
     check(status("DELETE", place.path) == 404, "other methods are not found")
 
 
-with browser() as driver:
+with chromium.browser() as driver:
     with served() as url:
         page = Page(driver, url)
         for part in [pasted_forms, several_tokens, capture, late_answers, binary_files, personal_data, dropped_key, keystore, expectations,
