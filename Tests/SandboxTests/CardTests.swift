@@ -45,7 +45,8 @@ struct CardTests {
             #expect(answer.status == 200 && answer.json.isEmpty && answer.text.contains("decisions"))
         case .token, .key, .forge: #expect(answer.status == 200)
         }
-        #expect(try verdict(on: answer, at: client.now) == card.verdict)
+        let verdict = try answer.token.map { try client.verify($0, for: Self.resource).code }
+        #expect(verdict == card.verdict)
     }
 
     @Test("a resource chooses too, before the MVPD, and each of several for itself")
@@ -74,46 +75,9 @@ struct CardTests {
         client.logIn("Sandbox:rotating-key")
         let signers = try [0, 60_000].map { (later: Int64) in
             client.now = client.now.advanced(byMilliseconds: later)
-            let keys = try KeyRing(loading: try SandboxKeyFiles.shared.store, password: SandboxKeys.storePassword)
-            let verifier = MediaTokenVerifier(
-                keys: keys, policy: VerificationPolicy(), replays: MemoryReplayStore.unfenced())
-            let token = try #require(serializedToken(client.authorize(mvpd: "Sandbox:rotating-key")))
-            let expected = Expectation(requestor: "MML", resource: "TNT")
-            guard case .accepted(let verified) = try verifier.verify(RawToken(token), for: expected, at: client.now)
-            else { return "" }
-            return verified.key
+            let token = try #require(client.authorize(mvpd: "Sandbox:rotating-key").token)
+            if case .accepted(let verified) = try client.verify(token) { return verified.key } else { return "" }
         }
         #expect(Set(signers).count == 2 && signers.allSatisfy { $0.contains("SANDBOX") }, "\(signers)")
     }
-
-    private func serializedToken(_ answer: SandboxClient.Answer) -> String? {
-        (answer.decisions.first?["token"] as? [String: Any])?["serializedToken"] as? String
-    }
-
-    /// The verdict of a verifier that trusts the published keys, and expects what was asked for.
-    private func verdict(on answer: SandboxClient.Answer, at now: Timestamp) throws -> VerdictCode? {
-        guard let token = serializedToken(answer) else { return nil }
-        let keys = try KeyRing(loading: try SandboxKeyFiles.shared.store, password: SandboxKeys.storePassword)
-        let verifier = MediaTokenVerifier(
-            keys: keys, policy: VerificationPolicy(), replays: MemoryReplayStore.unfenced())
-        let expected = Expectation(requestor: "MML", resource: Self.resource)
-        return try verifier.verify(RawToken(token), for: expected, at: now).code
-    }
-}
-
-/// The keystore of the sandbox that all tests share, as a file.
-final class SandboxKeyFiles: Sendable {
-    static let shared = SandboxKeyFiles()
-    private let outcome: Result<(TemporaryDirectory, String), any Error>
-
-    private init() {
-        outcome = Result {
-            let directory = try TemporaryDirectory()
-            let files = try SandboxClient.keys.get().files()
-            for file in files { try Data(file.bytes).write(to: URL(filePath: "\(directory.path)/\(file.name)")) }
-            return (directory, "\(directory.path)/media_token_keystore.jks")
-        }
-    }
-
-    var store: String { get throws { try outcome.get().1 } }
 }

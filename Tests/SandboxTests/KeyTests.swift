@@ -20,7 +20,7 @@ struct SandboxKeyTests {
 
     @Test("each form of the first key is that key")
     func forms() throws {
-        let folder = try SandboxKeyFiles.shared.store.replacing("/media_token_keystore.jks", with: "")
+        let folder = try SandboxKeyFiles.shared.folder
         let prints = try ["sandbox-public-key.pem", "sandbox-first.pem", "media_token_keystore.jks"].map { name in
             try KeyRing(loading: "\(folder)/\(name)", password: SandboxKeys.storePassword).keys.map(\.fingerprint)
         }
@@ -35,7 +35,7 @@ struct SandboxKeyTests {
             "sandbox-public-key.pem", "sandbox-second.pem", "media_token_keystore.jks",
         ])
     func warning(file: String) throws {
-        let folder = try SandboxKeyFiles.shared.store.replacing("/media_token_keystore.jks", with: "")
+        let folder = try SandboxKeyFiles.shared.folder
         let directory = try TemporaryDirectory()
         let password = try directory.write(SandboxKeys.storePassword, to: "password")
         let outcome = try Program.mediaToken.run([
@@ -88,10 +88,10 @@ struct SandboxKeyTests {
             ("Sandbox:forged", "verified by none\n"),
         ] {
             client.logIn(mvpd)
-            let token = client.authorize(mvpd: mvpd).decisions.first?["token"] as? [String: Any]
+            let token = try #require(client.authorize(mvpd: mvpd).token)
             let outcome = try Program("java").run(
                 [program, try SandboxKeyFiles.shared.store, SandboxKeys.storePassword],
-                input: Data(try #require(token?["serializedToken"] as? String).utf8))
+                input: Data(token.utf8))
             #expect(outcome.output == expected, "\(mvpd): \(outcome.errors)")
         }
     }

@@ -40,8 +40,21 @@ final class SandboxClient {
         func text(_ path: String...) -> String? { path.reduce(json as Any?) { ($0 as? [String: Any])?[$1] } as? String }
 
         var code: String? { json["code"] as? String }
+        /// The media token of the first decision.
+        var token: String? { (decisions.first?["token"] as? [String: Any])?["serializedToken"] as? String }
         var decisions: [[String: Any]] { json["decisions"] as? [[String: Any]] ?? [] }
         func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+    }
+
+    /// The form of a session that lacks nothing.
+    static let session = "mvpd=Sandbox&domainName=x&redirectUrl=https://x.example"
+
+    /// Verifies a token now, with the published keys.
+    func verify(_ token: String, for resource: String = "TNT") throws -> Verdict {
+        let keys = try KeyRing(loading: SandboxKeyFiles.shared.store, password: SandboxKeys.storePassword)
+        let verifier = MediaTokenVerifier(
+            keys: keys, policy: VerificationPolicy(), replays: MemoryReplayStore.unfenced())
+        return try verifier.verify(RawToken(token), for: Expectation(requestor: "MML", resource: resource), at: now)
     }
 
     /// Sends a GET, or a POST of a form or a JSON document.
@@ -89,4 +102,22 @@ final class SandboxClient {
         let body: JSONValue = ["resources": .list(resources.map { .text($0) })]
         return call("/api/v2/\(provider)/decisions/\(kind)/\(mvpd)", json: body.document)
     }
+}
+
+/// The keys of the sandbox that all tests share, as files.
+final class SandboxKeyFiles: Sendable {
+    static let shared = SandboxKeyFiles()
+    private let outcome: Result<TemporaryDirectory, any Error>
+
+    private init() {
+        outcome = Result {
+            let directory = try TemporaryDirectory()
+            let files = try SandboxClient.keys.get().files()
+            for file in files { try Data(file.bytes).write(to: URL(filePath: "\(directory.path)/\(file.name)")) }
+            return directory
+        }
+    }
+
+    var folder: String { get throws { try outcome.get().path } }
+    var store: String { get throws { try folder + "/media_token_keystore.jks" } }
 }

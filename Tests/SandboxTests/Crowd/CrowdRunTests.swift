@@ -18,7 +18,7 @@ struct CrowdRunTests {
         let (log, keys) = (directory.path + "/sandbox.log", directory.path + "/sandbox-keys")
         sandbox = try Daemon(
             Program.sandbox.executable, ["serve", "--listen", "127.0.0.1:\(ports[0])", "--keys-to", keys], log: log)
-        try sandbox.wait { try String(contentsOfFile: log, encoding: .utf8).contains("serving on") }
+        try sandbox.wait { [sandbox] in try sandbox.printed().contains("serving on") }
         _ = try directory.write(String(repeating: "0f", count: 32), to: "grant.key")
     }
 
@@ -38,7 +38,7 @@ struct CrowdRunTests {
                 "serve", "--config", file, "--skew", "1", "--listen", "127.0.0.1:\(ports[1])", "--admin",
                 "127.0.0.1:\(ports[2])",
             ], log: log)
-        try gate.wait { try String(contentsOfFile: log, encoding: .utf8).contains("administered on") }
+        try gate.wait { try gate.printed().contains("administered on") }
         return gate
     }
 

@@ -181,8 +181,7 @@ struct CallTableTests {
     @Test("getAuthentication of tvOS tells a registration code, and polls until the second screen has logged in")
     func secondScreen() {
         var box = Phone(.tvOS)
-        box.call(.setRequestor(Phone.one, credentials: DeviceCredentials(publicKey: "key", secret: "secret")))
-        box.answer(.configuration(DeviceConfiguration(Phone.one, providers: Self.twoProviders)))
+        box.start()
         #expect(box.call(.getAuthentication) == [])
         #expect(box.request == .registrationCode(Phone.one))
         let url = "https://tv.example/activate"
@@ -199,8 +198,7 @@ struct CallTableTests {
     @Test("a registration code that expires ends the login")
     func secondScreenExpires() {
         var box = Phone(.tvOS)
-        box.call(.setRequestor(Phone.one, credentials: DeviceCredentials(publicKey: "key", secret: "secret")))
-        box.answer(.configuration(DeviceConfiguration(Phone.one, providers: Self.twoProviders)))
+        box.start()
         box.call(.getAuthentication)
         box.answer(.registrationCode("AB12CD3", url: "https://tv.example"))
         let failure = DeviceFailure(.other, "no_code: the code has expired")
@@ -264,8 +262,7 @@ struct CallTableTests {
     func handleExternalURL(end: String) {
         var phone = Phone()
         phone.start()
-        phone.call(.getAuthentication)
-        phone.call(.setSelectedProvider(Phone.cable))
+        phone.openLoginPage()
         let url = "adobepass://ios.app" + end
         #expect(phone.call(.handleExternalURL(url)) == [])
         #expect(phone.request == .exchange(url: url, Phone.one, Phone.cable))
@@ -279,8 +276,7 @@ struct CallTableTests {
         phone.start()
         phone.call(.handleExternalURL("adobepass://ios.app"))
         #expect(phone.requests.isEmpty)
-        phone.call(.getAuthentication)
-        phone.call(.setSelectedProvider(Phone.cable))
+        phone.openLoginPage()
         for url in ["https://mvpd.example", "adobepass://ios.apple", "adobepass://ios"] {
             phone.call(.handleExternalURL(url))
             #expect(phone.requests.isEmpty, "\(url)")
@@ -291,8 +287,7 @@ struct CallTableTests {
     func exchangeFails() {
         var phone = Phone()
         phone.start()
-        phone.call(.getAuthentication)
-        phone.call(.setSelectedProvider(Phone.cable))
+        phone.openLoginPage()
         phone.call(.handleExternalURL("adobepass://ios.app"))
         #expect(
             phone.answer(.failure(DeviceFailure(.other, "no network"))) == [.setAuthenticationStatus(false, .other)])

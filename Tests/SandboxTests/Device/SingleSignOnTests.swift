@@ -124,7 +124,7 @@ struct SingleSignOnTests {
         for turn in 0..<6 {
             let current = turn % 2
             if turn > 0, expected.sharesStorage { apps[current].resume(after: apps[1 - current]) }
-            Self.begin(&apps[current])
+            apps[current].start(providers: [DeviceProvider(TestDevice.cable)])
             guard !Self.canPlay(&apps[current]) else { continue }
             Self.logIn(&apps[current])
             logins += 1
@@ -144,12 +144,6 @@ struct SingleSignOnTests {
         guard login.deviceID != device.device.id else { return true }
         device.answer(.failure(DeviceFailure(.notAuthenticated, "another device's token")))
         return false
-    }
-
-    private static func begin(_ device: inout TestDevice) {
-        device.call(.setRequestor(TestDevice.one, credentials: DeviceCredentials(publicKey: "k", secret: "s")))
-        device.answer(
-            .configuration(DeviceConfiguration(TestDevice.one, providers: [DeviceProvider(TestDevice.cable)])))
     }
 
     private static func logIn(_ device: inout TestDevice) {

@@ -62,7 +62,8 @@ struct TestDevice {
     @discardableResult mutating func start(
         _ requestor: RequestorID = one, providers: [DeviceProvider] = [DeviceProvider(cable), DeviceProvider(dish)]
     ) -> [DeviceCallback] {
-        call(.setRequestor(requestor))
+        // Only tvOS needs them.
+        call(.setRequestor(requestor, credentials: DeviceCredentials(publicKey: "key", secret: "secret")))
         return answer(.configuration(DeviceConfiguration(requestor, providers: providers)))
     }
 
@@ -70,14 +71,19 @@ struct TestDevice {
     @discardableResult mutating func logIn(
         with mvpd: MVPDID = cable, lasting seconds: Int64 = 3600
     ) -> AuthenticationToken {
-        call(.getAuthentication)
-        if callbacks.contains(where: { if case .displayProviderDialog = $0 { true } else { false } }) {
-            call(.setSelectedProvider(mvpd))
-        }
+        openLoginPage(of: mvpd)
         call(.handleExternalURL("adobepass://ios.app"))
         let token = authentication(mvpd, lasting: seconds)
         answer(.authentication(token))
         return token
+    }
+
+    /// Begins a login, up to the login page of the MVPD.
+    mutating func openLoginPage(of mvpd: MVPDID = cable) {
+        call(.getAuthentication)
+        if callbacks.contains(where: { if case .displayProviderDialog = $0 { true } else { false } }) {
+            call(.setSelectedProvider(mvpd))
+        }
     }
 
     /// A token of the current programmer that Adobe Pass issues to this device.

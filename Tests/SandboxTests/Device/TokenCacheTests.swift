@@ -12,6 +12,14 @@ struct TokenCacheTests {
     private static let old = SDKVersion(1, 6)
     private static let refusal = DeviceFailure(.notAuthenticated, "another device's token")
 
+    /// A device whose app has started, and whose viewer has logged in.
+    private static func loggedIn(sdk: SDKVersion = .latest, lasting seconds: Int64 = 3600) -> TestDevice {
+        var phone = Phone(sdk: sdk)
+        phone.start()
+        phone.logIn(lasting: seconds)
+        return phone
+    }
+
     /// Plays a resource, and returns the requests that it took.
     private static func play(_ phone: inout TestDevice, _ resource: ResourceID = Phone.tnt) -> [DeviceRequest] {
         phone.call(.getAuthorization(resource))
@@ -28,9 +36,7 @@ struct TokenCacheTests {
 
     @Test("a login survives a restart of the app, and ends with its TTL")
     func restart() {
-        var phone = Phone()
-        phone.start()
-        phone.logIn(lasting: 60)
+        let phone = Self.loggedIn(lasting: 60)
         var later = Phone()
         later.resume(after: phone)
         later.start()
@@ -54,9 +60,7 @@ struct TokenCacheTests {
 
     @Test("a media token is never cached: each play asks for one, by the cached AuthZ token")
     func mediaToken() {
-        var phone = Phone()
-        phone.start()
-        phone.logIn()
+        var phone = Self.loggedIn()
         #expect(Self.play(&phone).count == 2)
         for _ in 0..<2 {
             let asked = Self.play(&phone)
@@ -67,9 +71,7 @@ struct TokenCacheTests {
 
     @Test("AuthZ tokens are one per resource; after its TTL, a new one replaces the old")
     func authorizations() {
-        var phone = Phone()
-        phone.start()
-        phone.logIn()
+        var phone = Self.loggedIn()
         _ = Self.play(&phone)
         _ = Self.play(&phone, ResourceID("TBS"))
         #expect(phone.storage.logins[0].authorizations.map(\.resource.text) == ["TNT", "TBS"])
@@ -81,9 +83,7 @@ struct TokenCacheTests {
 
     @Test("an AuthZ token of one programmer does not count for another that uses the same login")
     func authorizationOfOther() {
-        var phone = Phone()
-        phone.start()
-        phone.logIn()
+        var phone = Self.loggedIn()
         _ = Self.play(&phone)
         phone.start(Phone.two)
         #expect(phone.isLoggedIn)
@@ -94,9 +94,7 @@ struct TokenCacheTests {
 
     @Test("a new login with an MVPD replaces the old one and its AuthZ tokens")
     func newLogin() {
-        var phone = Phone()
-        phone.start()
-        phone.logIn(lasting: 10)
+        var phone = Self.loggedIn(lasting: 10)
         _ = Self.play(&phone)
         phone.now = phone.now.advanced(by: .seconds(11))
         phone.logIn()
@@ -133,9 +131,7 @@ struct TokenCacheTests {
 
     @Test("an upgrade to iOS 10 erases the pasteboard, and a later one does not")
     func upgrade() {
-        var phone = Phone()
-        phone.start()
-        phone.logIn()
+        var phone = Self.loggedIn()
         phone.storage.upgradeSystem(from: 10, to: 11)
         phone.storage.upgradeSystem(from: 8, to: 9)
         #expect(phone.isLoggedIn)
@@ -151,9 +147,7 @@ struct TokenCacheTests {
             SDKVersion(1, 6), .latest,
         ])
     func sharedLogin(sdk: SDKVersion) {
-        var phone = Phone(sdk: sdk)
-        phone.start(Phone.one)
-        phone.logIn()
+        var phone = Self.loggedIn(sdk: sdk)
         #expect(phone.start(Phone.two) == [.setRequestorComplete(true)])
         #expect(phone.isLoggedIn)
     }
@@ -285,9 +279,7 @@ struct TokenCacheTests {
             (SDKVersion(1, 7, 4), false), (SDKVersion(1, 7, 5), true), (SDKVersion(1, 8), true), (.latest, true),
         ])
     func sanitizer(sdk: SDKVersion, removes: Bool) {
-        var phone = Phone(id: "device-1", sdk: sdk)
-        phone.start()
-        phone.logIn()
+        let phone = Self.loggedIn(sdk: sdk)
         var restored = Phone(id: "device-2", sdk: sdk)
         restored.resume(after: phone)
         restored.start()
@@ -301,9 +293,7 @@ struct TokenCacheTests {
             (SDKVersion(1, 7, 4), true), (SDKVersion(1, 7, 5), false), (SDKVersion(1, 9), false),
         ])
     func foreignLogin(sdk: SDKVersion, counts: Bool) {
-        var phone = Phone(id: "device-1", sdk: sdk)
-        phone.start()
-        phone.logIn()
+        let phone = Self.loggedIn(sdk: sdk)
         var other = Phone(id: "device-2", bundleID: "org.example", sdk: sdk)
         other.resume(after: phone)
         other.start()
