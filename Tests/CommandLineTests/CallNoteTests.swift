@@ -2,26 +2,15 @@ import Foundation
 import MediaToken
 import TestSupport
 import Testing
-import TokenCrypto
 import TokenIssuer
 
 @Suite("What media-token inspect notes on the calls of a capture")
 struct CallNoteTests {
-    private let directory: TemporaryDirectory
-    private let key: String
-
-    init() throws {
-        directory = try TemporaryDirectory()
-        key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
-    }
+    private let keys = KeyPair()
 
     private func inspect(_ entries: [Entry], _ options: String...) throws -> Program.Outcome {
-        try inspect(text: try Entry.har(entries), options)
-    }
-
-    private func inspect(text: String, _ options: [String] = []) throws -> Program.Outcome {
-        let file = try directory.write(text, to: "capture.har")
-        return try Program.mediaToken.run(["inspect", "--key", key] + options + ["@" + file])
+        let file = try keys.directory.write(try Entry.har(entries), to: "capture.har")
+        return try Program.mediaToken.run(["inspect", "--key", keys.open] + options + ["@" + file])
     }
 
     private func play(_ token: String, at second: Int, _ status: Int = 200) -> Entry {
@@ -67,7 +56,7 @@ struct CallNoteTests {
     func serverClock() throws {
         func dated(_ entry: Entry, ahead seconds: Int) -> Entry {
             var entry = entry
-            entry.answerHeaders["Date"] = Self.httpDate(1_700_000_000 + entry.second + seconds)
+            entry.answerHeaders["Date"] = Entry.date(entry.second + seconds)
             return entry
         }
         var authorize = Entry("https://api.example/api/v2/MML/decisions/authorize/TempPass", at: 1)
@@ -84,13 +73,6 @@ struct CallNoteTests {
         }
     }
 
-    private static func httpDate(_ second: Int) -> String {
-        let format = DateFormatter()
-        (format.locale, format.timeZone) = (Locale(identifier: "en_US_POSIX"), .gmt)
-        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-        return format.string(from: Date(timeIntervalSince1970: Double(second)))
-    }
-
     @Test("verify --find takes a request that no backend decided for no use")
     func undecided() throws {
         let token = try Mint.token()
@@ -100,7 +82,7 @@ struct CallNoteTests {
             let har = try Entry.har(statuses.indices.map { play(token, at: 2 + $0, statuses[$0]) })
             let outcome = try Program.mediaToken.run(
                 [
-                    "verify", "--find", "--key", key, "--replays", "memory", "--status", "--requestor", "MML",
+                    "verify", "--find", "--key", keys.open, "--replays", "memory", "--status", "--requestor", "MML",
                     "--resource", "TNT", "--at", "1700000010",
                 ], input: Data(har.utf8))
             #expect(outcome.output == codes, "\(statuses): \(outcome)")
@@ -158,45 +140,5 @@ struct CallNoteTests {
         let text = try inspect([entry]).output
         #expect(text.contains("other resource: the token has 'TNT', the request 'TBS'"), "\(text)")
         #expect(!text.contains("the document around it"), "\(text)")
-    }
-}
-
-/// An entry of a HAR file.
-private struct Entry {
-    let url: String
-    var method = "POST"
-    /// The second of the call, from the one at which the tokens are issued.
-    let second: Int
-    let status: Int
-    var headers: [String: String] = [:]
-    var query: [String: String] = [:]
-    var sent = ""
-    var answerHeaders: [String: String] = [:]
-    var came: String? = "{}"
-    var failure: String?
-
-    init(_ url: String, at second: Int = 2, status: Int = 200) {
-        (self.url, self.second, self.status) = (url, second, status)
-    }
-
-    static func har(_ entries: [Entry]) throws -> String {
-        let har = ["log": ["entries": entries.map(\.object)]]
-        return String(decoding: try JSONSerialization.data(withJSONObject: har, options: .sortedKeys), as: UTF8.self)
-    }
-
-    private var object: [String: Any] {
-        func list(_ headers: [String: String]) -> [[String: String]] { headers.map { ["name": $0, "value": $1] } }
-        var content: [String: Any] = ["size": came?.utf8.count ?? 10]
-        content["text"] = came
-        var response: [String: Any] = ["status": status, "headers": list(answerHeaders), "content": content]
-        response["_error"] = failure
-        return [
-            "startedDateTime": Date(timeIntervalSince1970: Double(1_700_000_000 + second)).ISO8601Format(), "time": 5,
-            "request": [
-                "method": method, "url": url, "headers": list(headers), "queryString": list(query),
-                "postData": ["text": sent],
-            ],
-            "response": response,
-        ]
     }
 }

@@ -8,16 +8,15 @@ import TokenIssuer
 
 @Suite("media-token inspect and verify of captures")
 struct CaptureTests {
-    private let directory: TemporaryDirectory
+    private let keys = KeyPair()
 
-    init() throws {
-        directory = try TemporaryDirectory()
+    private func inspect(_ har: String, _ options: String...) throws -> Program.Outcome {
+        let file = try keys.directory.write(har, to: "capture.har")
+        return try Program.mediaToken.run(["inspect", "--key", keys.open] + options + ["@" + file])
     }
 
     private func notes(_ scenario: Scenario) throws -> Set<String> {
-        let har = try directory.write(try scenario.har(), to: "capture.har")
-        let key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
-        let outcome = try Program.mediaToken.run(["inspect", "--json", "--key", key, "@" + har])
+        let outcome = try inspect(scenario.har(), "--json")
         struct Line: Decodable {
             struct Note: Decodable { let kind: String }
             let notes: [Note]?
@@ -34,7 +33,7 @@ struct CaptureTests {
         #expect(try notes(Scenario(faults: [])) == [])
     }
 
-    @Test("Each fault of a capture is named, alone and with another one", arguments: Fault.allCases, Fault.allCases)
+    @Test("Each fault of a capture is named, alone and with another one", arguments: Fault.pairs)
     func faults(_ one: Fault, _ other: Fault) throws {
         #expect(try notes(Scenario(faults: [one, other])) == one.notes.union(other.notes))
     }
@@ -44,9 +43,7 @@ struct CaptureTests {
         var scenario = Scenario(faults: [.clocks, .expired])
         scenario.playsHaveDate = false
         #expect(try notes(scenario) == ["clocks apart", "expired in between"])
-        let har = try directory.write(try scenario.har(), to: "capture.har")
-        let key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
-        let outcome = try Program.mediaToken.run(["inspect", "--key", key, "@" + har])
+        let outcome = try inspect(scenario.har())
         let plays = outcome.output.split(separator: "\n").filter { $0.contains("  play  ") }
         #expect(plays.map { $0.hasSuffix("TOKEN_EXPIRED") } == [false, true], "\(outcome.output)")
         #expect(plays.last?.contains("2023-11-14 22:23:20") == true, "\(outcome.output)")
@@ -55,46 +52,40 @@ struct CaptureTests {
     @Test("What browsers and other services put into a capture is no fault")
     func habits() throws {
         let token = try Mint.token()
-        func entry(
-            _ url: String, _ method: String = "POST", at second: Int = 2, status: Int = 200, sent: String = "",
-            headers: [String: String] = [:], came: String = "{}", answer: [String: String] = [:], lasting: Int = 5
-        ) -> [String: Any] {
-            func list(_ headers: [String: String]) -> [[String: String]] { headers.map { ["name": $0, "value": $1] } }
-            let begin = Date(timeIntervalSince1970: Double(1_700_000_000 + second)).ISO8601Format()
-            return [
-                "_initiator": ["stack": Array(repeating: ["a": 1, "b": 2, "c": 3], count: 2000)],
-                "startedDateTime": begin, "time": lasting,
-                "request": ["method": method, "url": url, "headers": list(headers), "postData": ["text": sent]],
-                "response": ["status": status, "headers": list(answer), "content": ["text": came]],
-            ]
-        }
         let play = "https://tv.example/play?token=\(Fixtures.percentEncoded(token))"
         let authorize = "https://api.example/api/v2/MML/decisions/authorize/TempPass"
         let decision =
             #"{"decisions":[{"resource":"TNT","authorized":true,"token":{"serializedToken":"\#(Fixtures.base64(token))"}}]}"#
+        func entry(
+            _ url: String, _ method: String = "POST", at second: Int = 2, _ change: (inout Entry) -> Void = { _ in }
+        ) -> Entry {
+            var entry = Entry(url, method, at: second)
+            change(&entry)
+            return entry
+        }
         let entries = [
             entry("https://api.example/api/v2/authenticate/M%4DL/CODE", "GET"),
-            entry(authorize, sent: #"{"resources":["TBS","TNT"]}"#, came: decision),
+            entry(authorize) { ($0.sent, $0.came) = (#"{"resources":["TBS","TNT"]}"#, decision) },
             entry(play, "OPTIONS"),
             // The token is in the URL and in the body, there with the other form of its second tag.
-            entry(play, sent: token.replacing("=<signatureInfo>", with: "=</signatureInfo>")),
-            entry("https://tv.example/1.m3u8", "GET", headers: ["Referer": play]),
-            entry(
-                "https://a.example/", sent: #"{"action":"view","status":"ok","code":"DE"}"#,
-                came: #"{"code":200,"status":"ok"}"#),
-            entry("https://b.example/", came: #"{"action":"none","code":"613e99bf2db476308f802091f8462819"}"#),
-            entry(authorize, "GET", answer: ["Date": "Tue, 14 Nov 2023 20:13:20 GMT", "Age": "7200"]),
-            entry(authorize, "GET", at: -60, answer: ["Date": "Tue, 14 Nov 2023 22:13:20 GMT"], lasting: 59_000),
+            entry(play) { $0.sent = token.replacing("=<signatureInfo>", with: "=</signatureInfo>") },
+            entry("https://tv.example/1.m3u8", "GET") { $0.headers["Referer"] = play },
+            entry("https://a.example/") {
+                $0.sent = #"{"action":"view","status":"ok","code":"DE"}"#
+                $0.came = #"{"code":200,"status":"ok"}"#
+            },
+            entry("https://b.example/") { $0.came = #"{"action":"none","code":"613e99bf2db476308f802091f8462819"}"# },
+            entry(authorize, "GET") { $0.answerHeaders = ["Date": Entry.date(-7200), "Age": "7200"] },
+            entry(authorize, "GET", at: -60) { ($0.answerHeaders["Date"], $0.lasting) = (Entry.date(0), 59_000) },
         ]
-        let har = try JSONSerialization.data(withJSONObject: ["log": ["entries": entries]])
-        let file = try directory.write(String(decoding: har, as: UTF8.self), to: "capture.har")
-        let key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
-        let outcome = try Program.mediaToken.run(["inspect", "--key", key, "@" + file])
+        let stack = Array(repeating: ["a": 1, "b": 2, "c": 3], count: 2000)
+        let har = try Entry.har(entries, with: ["_initiator": ["stack": stack]])
+        let outcome = try inspect(har)
         #expect(outcome.status == 0)
         #expect(!outcome.output.split(separator: "\n").contains { $0.hasPrefix("      ") }, "\(outcome.output)")
         #expect(outcome.output.contains("found 3 media tokens; 0 failed"), "\(outcome.output)")
         #expect(outcome.output.split(separator: "\n").count { $0.contains("MML") } == 5, "\(outcome.output)")
-        let missing = try Program.mediaToken.run(["inspect", "--only", "99", "@" + file])
+        let missing = try inspect(har, "--only", "99")
         #expect(missing.status == 2 && missing.errors.contains("--only is 99"), "\(missing.errors)")
     }
 
@@ -102,9 +93,7 @@ struct CaptureTests {
     func table() throws {
         var scenario = Scenario(faults: [.expired])
         scenario.denial = "authorization_denied_by_mvpd"
-        let har = try directory.write(try scenario.har(), to: "capture.har")
-        let key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
-        let outcome = try Program.mediaToken.run(["inspect", "--key", key, "@" + har])
+        let outcome = try inspect(scenario.har())
         #expect(outcome.status == 1)
         let rows = outcome.output.split(separator: "\n").filter { $0.first?.isNumber == true }
         #expect(
@@ -118,7 +107,7 @@ struct CaptureTests {
             "\(outcome.output)")
         #expect(outcome.output.contains("found 4 media tokens, 1 error; 2 failed"), "\(outcome.output)")
 
-        let only = try Program.mediaToken.run(["inspect", "--key", key, "--only", "2", "@" + har])
+        let only = try inspect(scenario.har(), "--only", "2")
         #expect(
             only.output.contains("found   HAR › entry 2 › request.postData.text › mediaToken › clear"), "\(only.output)"
         )
@@ -168,11 +157,10 @@ struct CaptureTests {
 
     @Test("verify --find accepts each token once, and rejects a denial")
     func find() throws {
-        let key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
         let token = try Mint.token()
         let names = ["--requestor", "MML", "--resource", "TNT", "--at", "1700000010"]
         func verify(_ text: String, _ more: String...) throws -> Program.Outcome {
-            try Program.mediaToken.run(["verify", "--find", "--key", key] + names + more, input: Data(text.utf8))
+            try Program.mediaToken.run(["verify", "--find", "--key", keys.open] + names + more, input: Data(text.utf8))
         }
         let log = "GET /?token=\(Fixtures.percentEncoded(token)) 1\nX-Media-Token: \(Fixtures.base64(token))\n"
         let outcome = try verify(log, "--replays", "memory", "--status")
@@ -196,21 +184,21 @@ struct CaptureTests {
         for (faults, codes) in [
             ([], "VALID_TOKEN\nVALID_TOKEN\n"), ([.usedTwice], "VALID_TOKEN\nVALID_TOKEN\nTOKEN_ALREADY_USED\n"),
         ] as [(Set<Fault>, String)] {
-            let file = try directory.write(try Scenario(faults: faults).har(), to: "capture.har")
+            let file = try keys.directory.write(try Scenario(faults: faults).har(), to: "capture.har")
             let har = try Program.mediaToken.run(
-                ["verify", "--find", "--key", key, "--replays", "memory", "--status", "@" + file] + names.dropLast() + [
-                    "1700000061"
-                ])
+                ["verify", "--find", "--key", keys.open, "--replays", "memory", "--status", "@" + file]
+                    + names.dropLast() + [
+                        "1700000061"
+                    ])
             #expect(har.output == codes, "a token that was received and sent counts once: \(har)")
         }
     }
 
     @Test("A token without its last tag is called cut before anything is said of it")
     func cut() throws {
-        let key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
         let token = try Mint.token()
         func inspect(_ text: some StringProtocol, _ options: String...) throws -> String {
-            try Program.mediaToken.run(["inspect", "--key", key] + options, input: Data(text.utf8)).output
+            try Program.mediaToken.run(["inspect", "--key", keys.open] + options, input: Data(text.utf8)).output
         }
         let end = try #require(token.range(of: "TNT")).upperBound
         let count = token[..<end].utf8.count
@@ -222,7 +210,7 @@ struct CaptureTests {
         let json = try inspect(token[..<end], "--json")
         #expect(json.contains("\"cut\":\"\(cut)\"") && json.contains("\"advice\":\"\(advice)\""), "\(json)")
         #expect(json.contains("\"code\":\"INVALID_SIGNATURE\"") && !json.contains("load the key"), "\(json)")
-        let asked = ["--key", key, "--requestor", "MML", "--resource", "TNT"]
+        let asked = ["--key", keys.open, "--requestor", "MML", "--resource", "TNT"]
         let cutText = Data(token[..<end].utf8)
         for arguments in [["inspect"], ["inspect"] + asked, ["verify", "--find"] + asked] {
             let outcome = try Program.mediaToken.run(arguments, input: cutText)
@@ -236,11 +224,10 @@ struct CaptureTests {
 
     @Test("The gate's strict reading is not changed by what a finder can read")
     func strict() throws {
-        let key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
         let token = try Mint.token()
         for text in ["\"\(token)\"", "token=\(token)", Fixtures.base64(Fixtures.base64(token))] {
             let outcome = try Program.mediaToken.run(
-                ["verify", "--key", key, "--any-resource", "--requestor", "MML", "--at", "1700000010"],
+                ["verify", "--key", keys.open, "--any-resource", "--requestor", "MML", "--at", "1700000010"],
                 input: Data(text.utf8))
             #expect(outcome.status == 1 && outcome.output.hasPrefix("INVALID_TOKEN_FORMAT"), "\(outcome.output)")
         }
@@ -250,6 +237,9 @@ struct CaptureTests {
 /// A fault of a capture, which a person would look for.
 enum Fault: CaseIterable {
     case mvpd, device, requestor, expired, usedTwice, clocks, resource
+
+    /// Each with itself and with each other.
+    static let pairs = allCases.indices.flatMap { one in allCases[one...].map { (allCases[one], $0) } }
 
     /// The kinds of the notes that name it.
     var notes: Set<String> {
@@ -272,8 +262,6 @@ struct Scenario {
     var denial: String?
     var playsHaveDate = true
 
-    private static let begin = Int64(1_700_000_000)
-
     init(faults: Set<Fault>) { self.faults = faults }
 
     func har() throws -> String {
@@ -282,18 +270,16 @@ struct Scenario {
         let mvpd = faults.contains(.mvpd) ? "Cox" : "TempPass"
         let device = faults.contains(.device) ? "D2" : "D1"
         let second = try Mint.token { recipe in
-            recipe.issued = TokenDate(Timestamp(milliseconds: (Self.begin + 60) * 1000), offset: 0)
+            recipe.issued = TokenDate(Timestamp(milliseconds: 1_700_000_060_000), offset: 0)
             recipe.requestor = requestor
             recipe.mvpd = mvpd
         }
-        let late = Self.begin + (faults.contains(.expired) ? 600 : 62)
+        let late = faults.contains(.expired) ? 600 : 62
         let resource = faults.contains(.resource) ? "TBS" : "TNT"
         // A token that is used twice is the one of the second authorization, which is played two times.
         var calls = [
-            authorize(first, "MML", "TempPass", "D1", at: Self.begin + 1),
-            play(first, "MML", "TNT", at: Self.begin + 2),
-            authorize(second, requestor, mvpd, device, at: Self.begin + 61),
-            play(second, requestor, resource, at: late),
+            authorize(first, "MML", "TempPass", "D1", at: 1), play(first, "MML", "TNT", at: 2),
+            authorize(second, requestor, mvpd, device, at: 61), play(second, requestor, resource, at: late),
         ]
         if faults.contains(.usedTwice) { calls.append(play(second, requestor, resource, at: late + 1)) }
         if let denial {
@@ -301,44 +287,33 @@ struct Scenario {
                 #"{"decisions":[{"resource":"TNT","authorized":false,"error":{"code":"\#(denial)","action":"none","message":"not in your package"}}]}"#
             calls.append(call("https://api.example/api/v2/MML/decisions/authorize/D", "", error, "D1", at: late + 2))
         }
-        return #"{"log":{"version":"1.2","entries":["# + calls.joined(separator: ",\n") + "]}}"
+        return try Entry.har(calls)
     }
 
     private func authorize(
-        _ token: String, _ requestor: String, _ mvpd: String, _ device: String, at time: Int64
-    ) -> String {
+        _ token: String, _ requestor: String, _ mvpd: String, _ device: String, at second: Int
+    ) -> Entry {
         let answer =
             #"{"decisions":[{"resource":"TNT","serviceProvider":"\#(requestor)","mvpd":"\#(mvpd)","authorized":true,"#
             + #""token":{"serializedToken":"\#(Fixtures.base64(token))"}}]}"#
         let url = "https://api.example/api/v2/\(requestor)/decisions/authorize/\(mvpd)"
-        return call(url, #"{"resources":["TNT"]}"#, answer, device, at: time)
+        return call(url, #"{"resources":["TNT"]}"#, answer, device, at: second)
     }
 
-    private func play(_ token: String, _ requestor: String, _ resource: String, at time: Int64) -> String {
+    private func play(_ token: String, _ requestor: String, _ resource: String, at second: Int) -> Entry {
         let body = #"{"mediaToken":"\#(token)"}"#
         let url = "https://tv.example/v1/play?requestor=\(requestor)&resource=\(resource)"
-        return call(url, body, "{}", nil, at: time, hasDate: playsHaveDate)
+        return call(url, body, "{}", nil, at: second, hasDate: playsHaveDate)
     }
 
+    /// A call, whose client's clock is slow if that is a fault.
     private func call(
-        _ url: String, _ body: String, _ answer: String, _ device: String?, at time: Int64, hasDate: Bool = true
-    ) -> String {
-        let client = time - (faults.contains(.clocks) ? 300 : 0)
-        let headers = device.map { #"{"name":"AP-Device-Identifier","value":"fingerprint \#($0)"}"# } ?? ""
-        let date = hasDate ? #"{"name":"Date","value":"\#(httpDate(time))"}"# : ""
-        func quoted(_ text: String) -> String {
-            "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
-        }
-        return #"{"startedDateTime":"\#(Date(timeIntervalSince1970: Double(client)).ISO8601Format())","#
-            + #""request":{"method":"POST","url":"\#(url)","headers":[\#(headers)],"postData":{"text":\#(quoted(body))}},"#
-            + #""response":{"status":200,"headers":[\#(date)],"content":{"text":\#(quoted(answer))}}}"#
-    }
-
-    private func httpDate(_ time: Int64) -> String {
-        let format = DateFormatter()
-        format.locale = Locale(identifier: "en_US_POSIX")
-        format.timeZone = TimeZone(identifier: "GMT")
-        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-        return format.string(from: Date(timeIntervalSince1970: Double(time)))
+        _ url: String, _ body: String, _ answer: String, _ device: String?, at second: Int, hasDate: Bool = true
+    ) -> Entry {
+        var entry = Entry(url, at: second - (faults.contains(.clocks) ? 300 : 0))
+        (entry.sent, entry.came) = (body, answer)
+        entry.headers["AP-Device-Identifier"] = device.map { "fingerprint \($0)" }
+        entry.answerHeaders["Date"] = hasDate ? Entry.date(second) : nil
+        return entry
     }
 }

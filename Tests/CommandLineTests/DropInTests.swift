@@ -8,13 +8,9 @@ import TokenIssuer
 /// `verify --status`, and the script of the page on backends.
 @Suite("A drop-in verifier")
 struct DropInTests {
-    private let directory: TemporaryDirectory
-    private let key: String
-
-    init() throws {
-        directory = try TemporaryDirectory()
-        key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
-    }
+    private let keys = KeyPair()
+    private var directory: TemporaryDirectory { keys.directory }
+    private var key: String { keys.open }
 
     private func verify(_ options: [String], input: String = "") throws -> Program.Outcome {
         let wanted = ["verify", "--status", "--requestor", "MML", "--resource", "TNT"]

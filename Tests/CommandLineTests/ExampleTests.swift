@@ -121,8 +121,7 @@ struct ExampleTests {
 
     @Test("those of the page on the command line")
     func page() throws {
-        let page = Fixtures.package.appending(path: "Sources/media-token/CommandLine.docc/CommandLine.md")
-        let examples = Examples(page: try String(contentsOf: page, encoding: .utf8))
+        let examples = Examples(page: try Fixtures.page("media-token/CommandLine.docc/CommandLine"))
         #expect(examples.examples.count >= 5)
         try examples.run()
     }

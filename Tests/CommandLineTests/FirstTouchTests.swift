@@ -10,12 +10,16 @@ struct FirstTouchTests {
 
     private func run(_ arguments: [String]) throws -> Program.Outcome { try Program.mediaToken.run(arguments) }
 
-    @Test("help COMMAND, COMMAND -h and COMMAND --help print one text", arguments: Manual.commands)
+    @Test("a command has one help, with an example, in lines of 80 characters", arguments: Manual.commands)
     func help(command: [String]) throws {
         let help = try Program.mediaToken.succeed(command + ["--help"])
         #expect(try Program.mediaToken.succeed(command + ["-h"]) == help)
         #expect(try Program.mediaToken.succeed(["help"] + command) == help)
-        #expect(help.contains("  -h, --help "))
+        #expect(help.contains("  -h, --help ") && help.contains("Example"))
+        #expect(!help.split(separator: "\n").contains { $0.count > 80 }, "\(help)")
+        // --keys has one wording in every command.
+        guard help.contains(/^ +--keys=/.anchorsMatchLineEndings()) else { return }
+        #expect(help.contains(/--keys=PATH +Load a key file, or those of a directory\s+\(repeatable\)/), "\(help)")
     }
 
     @Test("the help of an operand is that of its command", arguments: [["replays", "stat"], ["grant", "cat"]])
@@ -36,7 +40,7 @@ struct FirstTouchTests {
             (["keys", "list", "--jsno"], "mean --json?"), (["grant", "akmai"], "did you mean akamai?"),
             (["grant", "chekc", "cat", "x"], "did you mean check?"),
             (["grant", "check", "cta", "x"], "did you mean cat?"),
-            (["help", "nonsense"], "no command 'nonsense'; expected verify, inspect"),
+            (["nonsense"], "verify"), (["help", "nonsense"], "no command 'nonsense'; expected verify, inspect"),
         ])
     func misspelt(arguments: [String], hint: String) throws {
         let outcome = try run(arguments)
@@ -81,54 +85,11 @@ struct FirstTouchTests {
         for alone in [["--version"], ["--usage"], ["grant", "check", "--help"], ["replays", "lookup", "-h"]] {
             #expect(try run(alone).status == 0, "\(alone)")
         }
+        #expect(try run(["--version"]).output.hasPrefix("media-token ") && run([]).status == 64)
         for option in ["--help", "-h", "--usage", "--version"] {
             let outcome = try run([option, "verify"])
             #expect(outcome.status == 64 && outcome.output.isEmpty)
             #expect(outcome.errors.contains(": \(option) is given with other arguments; expected it alone"))
         }
-    }
-
-    @Test("keys list shows refused keys, each once, and ends with 2 if none is usable")
-    func refusedKeys() throws {
-        let folder = directory.path + "/keys"
-        let none = try run(["keys", "list", Fixtures.keys])
-        #expect(
-            none.status == 2 && none.output.contains("2021.pem\n  refused: is RSA with 1024 bits;"), "\(none.output)")
-        #expect(none.errors.split(separator: "\n").count == 1 && !none.errors.contains("1024 bits"), "\(none.errors)")
-
-        try Program.mediaToken.succeed(["keys", "generate", "--to", folder])
-        try FileManager.default.copyItem(
-            atPath: Fixtures.keys + "/adobe-pass-2015-2021.pem", toPath: folder + "/adobe.pem")
-        let some = try run(["keys", "list", folder])
-        #expect(some.status == 0 && some.errors.isEmpty, "\(some.errors)")
-        #expect(some.output.contains("fingerprint") && some.output.contains("adobe.pem\n  refused: is RSA with 1024"))
-
-        // A file that is named is listed like one of a folder.
-        let json = try run(["keys", "list", "--json", folder + "/adobe.pem", folder + "/development.pem"])
-        #expect(json.status == 0)
-        let objects = try json.output.split(separator: "\n").map {
-            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
-        }
-        #expect(objects.count == 2 && objects[0]["bits"] as? Int == 2048 && objects[0]["refused"] == nil)
-        #expect(objects[1]["file"] as? String == folder + "/adobe.pem")
-        #expect((objects[1]["refused"] as? String)?.hasPrefix("is RSA with 1024 bits") == true)
-        #expect(try run(["keys", "list", folder + "/none"]).errors.contains("/none: cannot be opened: No such file"))
-    }
-
-    @Test("keys generate makes its folder for the user alone, but no parents")
-    func folder() throws {
-        let folder = directory.path + "/dev"
-        try Program.mediaToken.succeed(["keys", "generate", "--to", folder])
-        let attributes = try FileManager.default.attributesOfItem(atPath: folder)
-        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o700)
-        let deep = try run(["keys", "generate", "--to", directory.path + "/a/b"])
-        #expect(deep.status == 2 && deep.errors.contains("/a/b: its directory does not exist"), "\(deep.errors)")
-    }
-
-    @Test("--keys has one wording in every command", arguments: Manual.commands)
-    func keys(command: [String]) throws {
-        let help = try Program.mediaToken.succeed(command + ["--help"])
-        guard help.contains(/^ +--keys=/.anchorsMatchLineEndings()) else { return }
-        #expect(help.contains(/--keys=PATH +Load a key file, or those of a directory\s+\(repeatable\)/), "\(help)")
     }
 }

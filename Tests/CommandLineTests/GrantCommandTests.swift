@@ -6,11 +6,12 @@ import TokenCrypto
 @Suite("media-token grant")
 struct GrantCommandTests {
     private let directory: TemporaryDirectory
-    private let key: String
+    private let key, pem: String
 
     init() throws {
         directory = try TemporaryDirectory()
         key = try directory.write(String(repeating: "0f", count: 32) + "\n", to: "key")
+        pem = try directory.write(try TestKeys.standard.pemText(), to: "key.pem")
     }
 
     private func run(
@@ -21,9 +22,18 @@ struct GrantCommandTests {
 
     private static let at = ["--at", "2027-01-15T08:00:00Z"]
 
+    /// The grant that `arguments` make then, without the line feed.
+    private func output(of arguments: [String]) throws -> String {
+        try run(arguments + Self.at).output.trimmingCharacters(in: .newlines)
+    }
+
+    /// What is said then of a grant on standard input.
+    private func explain(_ grant: String, _ arguments: [String]) throws -> Program.Outcome {
+        try run(["check", arguments[0], "-"] + arguments.dropFirst() + Self.at, input: grant)
+    }
+
     @Test("what it makes it explains, by argument, file and standard input")
     func round() throws {
-        let pem = try directory.write(try TestKeys.standard.pemText(), to: "key.pem")
         let kinds: [(make: [String], ask: [String])] = [
             (["akamai", "--key-file", key, "--acl", "/live/*"], ["--url", "/live/1.ts"]),
             (
@@ -53,7 +63,6 @@ struct GrantCommandTests {
 
     @Test("a grant is shown without a key, as unverified, with the checks that need none")
     func withoutKey() throws {
-        let pem = try directory.write(try TestKeys.standard.pemText(), to: "key.pem")
         for (make, path, other) in [
             (["akamai", "--key-file", key, "--acl", "/live/*"], "/live/1", "/vod/1"),
             (
@@ -66,7 +75,7 @@ struct GrantCommandTests {
         ] {
             for form in ["query", "cookie"] {
                 let made = try run(make + Self.at + ["--form", form]).output
-                let shown = try run(["check", make[0], "-", "--url", path] + Self.at, input: made)
+                let shown = try explain(made, [make[0], "--url", path])
                 #expect(shown.status == 0 && shown.output.hasPrefix("UNVERIFIED  no key"), "\(make): \(shown)")
                 #expect(shown.output.contains("– key ") && shown.output.contains("✓ end        holds until 2027-01-15"))
                 #expect(shown.output.contains("\n  Grant:\n    ") && !shown.output.contains("OPENS"))
@@ -78,7 +87,7 @@ struct GrantCommandTests {
                     ["inspect", "-", "--at", "2027-01-15T09:00:01Z"], input: Data("HTTP/1.1 200 OK\n\(made)\n".utf8))
                 #expect(found.status == 0 && found.output.contains("UNVERIFIED; expired 1 s ago"), "\(found)")
                 guard !other.isEmpty else { continue }
-                let elsewhere = try run(["check", make[0], "-", "--url", other] + Self.at, input: made)
+                let elsewhere = try explain(made, [make[0], "--url", other])
                 #expect(elsewhere.status == 1 && elsewhere.output.contains("✗ scope"), "\(make): \(elsewhere)")
             }
         }
@@ -98,7 +107,7 @@ struct GrantCommandTests {
         let jwt = try run(["check", "cat", "eyJhbGciOiJIUzI1NiJ9.e30.AAAA"])
         #expect(
             jwt.status == 1 && jwt.output.contains("→ recognised as JSON Web Token (JWT), of which no kind"), "\(jwt)")
-        let json = try run(["check", "cat", "-", "--json"] + Self.at, input: made)
+        let json = try explain(made, ["cat", "--json"])
         #expect(json.status == 0 && json.output.contains("\"opens\":false") && json.output.contains("\"kind\":\"cat\""))
         #expect(json.output.contains("{\"name\":\"catu\",\"text\":\"{3: {1: /live/}}\"}"), "\(json)")
         let nothing = try run(["check", "cat", "hello"])
@@ -109,7 +118,6 @@ struct GrantCommandTests {
 
     @Test("each form that it makes it reads again, also among other cookies and parameters")
     func captured() throws {
-        let pem = try directory.write(try TestKeys.standard.pemText(), to: "key.pem")
         for kind in [
             ["akamai", "--key-file", key, "--name", "hdnea", "--url", "/live/1"],
             ["cloudfront", "--key-file", pem, "--key-pair-id", "K1", "--url", "https://d/live/*"],
@@ -119,10 +127,10 @@ struct GrantCommandTests {
             for form in ["query", "url", "cookie", "header"] {
                 let made = try run(kind + Self.at + ["--form", form])
                 #expect(made.status == 0, "\(made.errors)")
-                let told = try run(["check", kind[0], "-"] + kind.dropFirst() + Self.at, input: made.output)
+                let told = try explain(made.output, kind)
                 #expect(told.status == 0, "\(kind[0]) \(form): \(told.output)\(told.errors)")
             }
-            let query = try run(kind + Self.at).output.trimmingCharacters(in: .newlines)
+            let query = try output(of: kind)
             let prefix = kind[0] == "cloudfront" ? "CloudFront-" : ""
             let cookies = "Cookie: a=b; \(prefix)\(query.replacing("&", with: "; \(prefix)")); c=d"
             let folded = "\(query.prefix(20))\r\n  \(query.dropFirst(20))"
@@ -157,11 +165,10 @@ struct GrantCommandTests {
         let new = try directory.write(String(repeating: "1f", count: 32), to: "new")
         let made = try run(["cat", "--key-file", key, "--key-id", "old", "--path-prefix", "/a"] + Self.at).output
         func check(_ options: String...) throws -> Program.Outcome {
-            try run(["check", "cat", "-"] + options + Self.at, input: made)
+            try explain(made, ["cat"] + options)
         }
         let both = ["--key-file", new, "--key-id", "new"]
-        let known = try run(
-            ["check", "cat", "-"] + both + ["--key-file", key, "--key-id", "old"] + Self.at, input: made)
+        let known = try explain(made, ["cat"] + both + ["--key-file", key, "--key-id", "old"])
         #expect(known.status == 0 && known.output.contains("✓ key"), "\(known.output)\(known.errors)")
         let mixed = try check("--key-file", new, "--key-file", key, "--key-id", "old", "--key-id", "new")
         #expect(mixed.status == 1 && mixed.output.contains("✗ key        the MAC is not that"), "\(mixed.output)")
@@ -185,9 +192,9 @@ struct GrantCommandTests {
         let ampersand = ["akamai", "--key-file", key, "--acl", "/*", "--data", "a=1&b=2"]
         let akamai = try run(ampersand + Self.at).output
         #expect(
-            try run(["check", "akamai", "-", "--key-file", key, "--path", "/x"] + Self.at, input: akamai).status == 0)
+            try explain(akamai, ["akamai", "--key-file", key, "--path", "/x"]).status == 0)
         let grant = try run(["cat", "--key-file", key, "--path-prefix", "/a", "--method", "GET"] + Self.at).output
-        let told = try run(["check", "cat", "-", "--key-file", key] + Self.at, input: grant)
+        let told = try explain(grant, ["cat", "--key-file", key])
         #expect(
             told.status == 0 && told.output.hasPrefix("OPENS, as far as it was checked (not checked: method, scope)\n"))
     }
@@ -204,8 +211,7 @@ struct GrantCommandTests {
             #expect(told.status == 1 && told.output.hasPrefix(title), "\(told.output)\(told.errors)")
         }
         let made = try run(["akamai", "--key-file", key, "--acl", "/live/*"] + Self.at).output
-        let told = try run(
-            ["check", "akamai", "-", "--key-file", key, "--url", "https://h/live/../x"] + Self.at, input: made)
+        let told = try explain(made, ["akamai", "--key-file", key, "--url", "https://h/live/../x"])
         #expect(told.status == 1 && told.output.hasPrefix("UNDECIDED (not checked: scope)\n"), "\(told)")
         #expect(told.output.contains("name 2 of the path is a step up"), "\(told)")
     }
@@ -220,8 +226,7 @@ struct GrantCommandTests {
         #expect(json.status == 0 && !json.output.contains("cookies"), "\(json)")
         let cookie = try run(make + ["--form", "cookie"])
         #expect(cookie.status == 2 && cookie.output.isEmpty && cookie.errors.contains("a comma, which a cookie cannot"))
-        let told = try run(
-            ["check", "akamai", "-", "--key-file", key, "--url", "/i/a,b,.csmil/1"] + Self.at, input: query)
+        let told = try explain(query, ["akamai", "--key-file", key, "--url", "/i/a,b,.csmil/1"])
         #expect(told.status == 0 && told.output.hasPrefix("OPENS\n"), "\(told)")
     }
 
@@ -237,27 +242,25 @@ struct GrantCommandTests {
                 let other = try run(check + ["--name", name], input: text)
                 let cause = "✗ format     was sent as akamai_token; expected \(name)\n"
                 #expect(other.status == 1 && other.output.contains(cause), "\(other)")
-                let keyless = try run(["check", "akamai", "-", "--name", name] + Self.at, input: text)
+                let keyless = try explain(text, ["akamai", "--name", name])
                 #expect(keyless.status == 1 && keyless.output.contains(cause), "\(keyless)")
             }
         }
         // Where the field that was asked for is there, no other is taken for it.
         let both = "Cookie: hdnts=exp=1~foo=2~hmac=00; \(made)"
-        let told = try run(["check", "akamai", "-", "--key-file", key, "--name", "hdnts"] + Self.at, input: both)
+        let told = try explain(both, ["akamai", "--key-file", key, "--name", "hdnts"])
         #expect(told.status == 1 && told.output.contains("has the field 'foo'"), "\(told)")
         let cat = try run(["cat", "--key-file", key, "--path-prefix", "/a"] + Self.at).output
-        let renamed = try run(
-            ["check", "cat", "-", "--key-file", key, "--path", "/a"] + Self.at,
-            input: "/a?token=" + cat.dropFirst("CTA-Common-Access-Token=".count))
+        let query = "/a?token=" + cat.dropFirst("CTA-Common-Access-Token=".count)
+        let renamed = try explain(query, ["cat", "--key-file", key, "--path", "/a"])
         #expect(renamed.output.contains("was sent as token; expected CTA-Common-Access-Token, unless"), "\(renamed)")
     }
 
     @Test("CloudFront's cookies are none in a query, and its parameters none in a cookie")
     func cloudFrontNames() throws {
-        let pem = try directory.write(try TestKeys.standard.pemText(), to: "key.pem")
         let make = ["cloudfront", "--key-file", pem, "--key-pair-id", "K1", "--url"]
         for url in ["https://d/*", "https://d/1"] {
-            let query = try run(make + [url] + Self.at).output.trimmingCharacters(in: .newlines)
+            let query = try output(of: make + [url])
             let cookies = query.split(separator: "&").map { "CloudFront-" + $0 }
             let check = ["check", "cloudfront", "-", "--url", "https://d/1"] + make[1...4] + Self.at
             for text in [
@@ -305,7 +308,6 @@ struct GrantCommandTests {
 
     @Test("a field that another program may read in another way makes a grant undecided, or it opens nothing")
     func otherReadings() throws {
-        let pem = try directory.write(try TestKeys.standard.pemText(), to: "key.pem")
         for (make, ask, name) in [
             (["secure-link", "--key-file", key, "--path", "/a"], "/a", "md5"),
             (
@@ -315,7 +317,7 @@ struct GrantCommandTests {
             (["akamai", "--key-file", key, "--acl", "/*"], "https://d/a", "hdnts"),
             (["cat", "--key-file", key, "--path-prefix", "/"], "https://d/a", "CTA-Common-Access-Token"),
         ] {
-            let query = try run(make + Self.at).output.trimmingCharacters(in: .newlines)
+            let query = try output(of: make)
             let own = make.dropFirst().filter { !["--url", "https://d/a", "--path", "/a"].contains($0) }
             let check = ["check", make[0], "-", "--url", ask] + own + Self.at
             #expect(try run(check, input: query).output.hasPrefix("OPENS\n"))
@@ -330,16 +332,14 @@ struct GrantCommandTests {
                 }
             }
         }
-        let link = try run(["secure-link", "--key-file", key, "--path", "/a"] + Self.at).output
-            .trimmingCharacters(in: .newlines)
+        let link = try output(of: ["secure-link", "--key-file", key, "--path", "/a"])
         let fillers = (0..<63).map { "x\($0)=" }.joined(separator: "&")
         for text in [
             link.replacing("&", with: ";"), "x=1;" + link, link + ";x", "x=; " + link.replacing("&", with: "; "),
             "Cookie: " + link, "X: " + link, "\(link)&\(fillers)",
         ] {
             for text in text.contains(":") ? [text] : [text, "/a?" + text] {
-                let told = try run(
-                    ["check", "secure-link", "-", "--key-file", key, "--url", "/a"] + Self.at, input: text)
+                let told = try explain(text, ["secure-link", "--key-file", key, "--url", "/a"])
                 #expect(told.status == 1 && told.output.contains("format"), "\(text): \(told)")
             }
         }

@@ -39,37 +39,19 @@ struct ManualTests {
             ])
             return Set(output.split(separator: "\n").map(String.init))
         default:
+            // A zsh that has a terminal is asked for completions, and writes what it would add into a file.
             let hits = try directory.write("", to: "hits")
-            let terminal = try directory.write(Self.terminal, to: "terminal.py")
-            try Program("python3").succeed([terminal, directory.path, hits, line])
+            let commands = [
+                #"fpath=(\#(directory.path) $fpath); autoload -Uz compinit; compinit -u -D; bindkey "^I" list-choices"#,
+                #"compadd() { local -a f; builtin compadd -O f "$@"; print -l -- $f >> \#(hits); builtin compadd "$@" }"#,
+                "PS1='rea''dy'\n",
+            ]
+            _ = try Terminal.run(
+                ["-f", "-i"], of: Program("zsh"),
+                [.type(commands.joined(separator: "\n")), .await("ready"), .type(line + "\t\u{15}exit\n")])
             return Set(try String(contentsOfFile: hits, encoding: .utf8).split(separator: "\n").map(String.init))
         }
     }
-
-    /// Types a line into a zsh that has a terminal, asks for completions, and has zsh write what it would add into a file.
-    private static let terminal = """
-        import os, pty, sys
-        folder, hits, line = sys.argv[1:]
-        process, terminal = pty.fork()
-        if process == 0:
-            os.execvp('zsh', ['zsh', '-f', '-i'])
-        def read(until):
-            seen = b''
-            while until not in seen:
-                try: part = os.read(terminal, 65536)
-                except OSError: break
-                seen += part
-        for command in [
-            f'fpath=({folder} $fpath); autoload -Uz compinit; compinit -u -D; bindkey "^I" list-choices',
-            f'compadd() {{ local -a f; builtin compadd -O f "$@"; print -l -- $f >> {hits}; builtin compadd "$@" }}',
-            "PS1='rea''dy'",
-        ]:
-            os.write(terminal, command.encode() + b'\\n')
-        read(b'ready')
-        os.write(terminal, line.encode() + b'\\t\\x15exit\\n')
-        read(b'never')
-        os.waitpid(process, 0)
-        """
 
     @Test("each shell completes commands, options and the words of an option", arguments: ["bash", "zsh", "fish"])
     func completions(shell: String) throws {

@@ -1,19 +1,13 @@
 import Foundation
 import TestSupport
 import Testing
-import TokenCrypto
 
 @Suite("an input that is no token")
 struct UnrecognizedInputTests {
-    private let directory: TemporaryDirectory
-
-    init() throws { directory = try TemporaryDirectory() }
-
-    private static let asked = ["--requestor", "MML", "--any-resource"]
+    private let keys = KeyPair()
 
     private func run(_ arguments: [String], _ input: Data = Data()) throws -> Program.Outcome {
-        let key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
-        let options = arguments[0] == "inspect" ? [] : ["--key", key] + Self.asked
+        let options = arguments[0] == "inspect" ? [] : ["--key", keys.open, "--requestor", "MML", "--any-resource"]
         return try Program.mediaToken.run([arguments[0]] + options + arguments.dropFirst(), input: input)
     }
 

@@ -20,8 +20,6 @@ struct VerifyCommandTests {
     /// libxml2 is Debian's, and no sanitizer sees into it.
     @Test("libxml2 reads nothing that it has freed, however a document ends", .enabled(if: !Program.isSanitized))
     func freedInput() throws {
-        let directory = try TemporaryDirectory()
-        let key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
         let documents = [
             "a]]>b", "<a", "<a b", "<a b=", "<a b='", "<a b='<'/>", "<a></b>", "&", "&x;", "&#0;", "&#xFFFFFF;",
             "<a p:b=''/>",
@@ -31,7 +29,8 @@ struct VerifyCommandTests {
             String(repeating: "<a>", count: 20), String(repeating: "<a/>", count: 300),
         ]
         let input = documents.map { "<play>\($0)</play>\n<play>\($0)\n" }.joined()
-        let arguments = ["verify", "--key", key, "--requestor", "MML", "--resource", "TNT", "-"]
+        let keys = KeyPair()
+        let arguments = ["verify", "--key", keys.open, "--requestor", "MML", "--resource", "TNT", "-"]
         let outcome = try Program.mediaToken.underValgrind(
             ["-q", "--error-exitcode=9"], arguments, input: Data(input.utf8))
         #expect(outcome.status == 1, "\(outcome.errors.prefix(2000))")
@@ -233,19 +232,40 @@ struct VerifyCommandTests {
 
     @Test("a resource from a file, compared canonically, with line breaks in the token")
     func resourceFile() throws {
-        let directory = try TemporaryDirectory()
+        let keys = KeyPair()
         let mrss = "<rss version=\"2.0\">\n<item><guid>1</guid></item>\n</rss>"
         let tokens = [try Mint.token { $0.resource = mrss }, try Mint.token { $0.sessionGUID = "other" }]
         let token = tokens.joined(separator: "\n") + "\n"
-        let key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
-        let same = try directory.write(mrss + "\n", to: "same.xml")
-        let like = try directory.write("<rss version='2.0'><item><guid>1</guid></item></rss>", to: "like.xml")
-        let common = ["--key", key, "--requestor", "MML", "--at", "1700000010"]
+        let same = try keys.directory.write(mrss + "\n", to: "same.xml")
+        let like = try keys.directory.write("<rss version='2.0'><item><guid>1</guid></item></rss>", to: "like.xml")
+        let common = ["--key", keys.open, "--requestor", "MML", "--at", "1700000010"]
         let exact = try verify(common + ["--resource-file", same, "--resource", "TNT"], input: token)
         #expect(exact.status == 0, "\(exact.output)")
         #expect(exact.output.components(separatedBy: "VALID_TOKEN").count == 3)
         #expect(try verify(common + ["--resource-file", like], input: token).status == 1)
         let canonical = common + ["--resource-file", like, "--resource", "TNT", "--canonical-resource"]
         #expect(try verify(canonical, input: token).status == 0)
+    }
+
+    @Test(
+        "who verifies the signatures of a group is told, and can be chosen",
+        arguments: [
+            ("libcrypto", "by libcrypto (MEDIA_TOKEN_RSA=libcrypto)"),
+            ("model", "by slow plain C, MEDIA_TOKEN_RSA=model"),
+            ("none", "by libcrypto (MEDIA_TOKEN_RSA=none is none of libcrypto, ifma and model)"),
+        ])
+    func engine(name: String, told: String) throws {
+        let environment = ["MEDIA_TOKEN_RSA": name]
+        let version = try Program.mediaToken.run(["--version"], environment: environment)
+        #expect(version.status == 0 && version.output.contains(told), "\(version.output)")
+        let keys = KeyPair()
+        let common = ["--requestor", "MML", "--resource", "TNT"]
+        let tokens = try Program.mediaToken.succeed(
+            ["issue", "--signing-key", keys.secret, "--count", "10"] + common)
+        let input = try tokens + Fixtures.realToken()
+        let verified = try verify(["--key", keys.open, "-"] + common, input: input, environment: environment)
+        #expect(verified.status == 1)
+        let codes = verified.output.matches(of: /VALID_TOKEN|INVALID_SIGNATURE/).map { String($0.0) }
+        #expect(codes == Array(repeating: "VALID_TOKEN", count: 10) + ["INVALID_SIGNATURE"], "\(verified.output)")
     }
 }
