@@ -9,13 +9,15 @@ extension EndToEnd {
         private let gate: GateProcess
 
         init() throws {
-            place = try GatePlace()
+            place = GatePlace()
             let routes = ["--route", "/free=open", "--route", "/free/members=MML:TNT", "--route", "/paid=MML:TNT"]
             gate = try GateProcess(in: place, GatePlace.strict + routes)
         }
 
         private static let question = "GET /v1/authz/forward-auth HTTP/1.1\r\nHost: gate\r\n"
         private static let free = "X-Forwarded-Uri: /free/x\r\n"
+        /// A request that is allowed.
+        private static let inner = question + free + "\r\n"
         private static let verify = "POST /v1/verify?requestor=MML&resource=TNT HTTP/1.1\r\nHost: gate\r\n"
 
         @Test("a request overtakes the examinations that others have asked for")
@@ -32,11 +34,9 @@ extension EndToEnd {
             // All of them have come to the gate once the first has its answer.
             let viewer = try RawConnection(port: gate.port)
             #expect(others.contains { !$0.isSilent(forMilliseconds: 60_000) })
-            viewer.send(Self.question + Self.free + "\r\n")
-            #expect(viewer.answer()?.status == 200)
+            #expect(viewer.ask(Self.inner)?.status == 200)
             #expect(others.contains { $0.isSilent(forMilliseconds: 0) })
             for other in others { #expect(other.answer()?.status == 200) }
-            gate.end()
         }
 
         /// What came back to `request`, and whether the connection was closed then: at once, unless it is to be.
@@ -44,93 +44,45 @@ extension EndToEnd {
             _ request: String, closes: Bool = false
         ) throws -> (status: Int?, headers: String, isClosed: Bool) {
             let connection = try RawConnection(port: gate.port)
-            connection.send(request)
-            let answer = connection.answer()
-            return (
-                answer?.status, answer?.headers ?? "", connection.isClosed(withinMilliseconds: closes ? nil : 0)
-            )
+            let answer = connection.ask(request)
+            return (answer?.status, answer?.headers ?? "", connection.isClosed(withinMilliseconds: closes ? nil : 0))
         }
 
-        @Test(
-            "what two programs could read in two ways is refused, and nothing behind it is read",
-            arguments: [
-                ("a body of two lengths", verify + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
-                ("two codings", verify + "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n"),
+        /// ``RequestReaderTests`` has more such requests.
+        @Test("what two programs could read in two ways is refused, and nothing behind it is read")
+        func ambiguous() throws {
+            let (verify, question, free) = (Self.verify, Self.question, Self.free)
+            for (what, request) in [
+                ("a HEAD with a body", question.replacing("GET", with: "HEAD") + "Content-Length: 80\r\n\r\n"),
+                ("two lengths that differ", verify + "Content-Length: 0\r\nContent-Length: 5\r\n\r\n"),
+                ("a body of two lengths", verify + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"),
+                ("two codings", verify + "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n"),
                 ("an unknown coding", verify + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n"),
-                ("a coding before chunked", verify + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"),
-                ("a signed length", verify + "Content-Length: +5\r\n\r\nhello"),
-                ("a negative length", verify + "Content-Length: -1\r\n\r\n"),
-                ("two lengths in one", verify + "Content-Length: 5, 5\r\n\r\nhello"),
                 ("a length with a unit", verify + "Content-Length: 5a\r\n\r\nhello"),
-                ("a length that is folded", verify + "Content-Length:\r\n 5\r\n\r\nhello"),
-                ("a space before the colon", verify + "Content-Length : 5\r\n\r\nhello"),
-                ("a name with a space", question + "X-Forwarded Uri: /free/x\r\n\r\n"),
-                ("a header without a colon", question + "X-Forwarded-Uri\r\n\r\n"),
                 ("a fold before the first header", "GET /v1/authz/forward-auth HTTP/1.1\r\n \(free)Host: gate\r\n\r\n"),
-                ("a bare carriage return", question + "X-Forwarded-Uri: /free/x\rX-Y: z\r\n\r\n"),
-                ("NUL in a target", "GET /v1/authz/ext-authz/free/x\0/../paid HTTP/1.1\r\nHost: gate\r\n\r\n"),
-                ("NUL in a value", question + "X-Forwarded-Uri: /free/x\0/../../paid\r\n\r\n"),
                 ("NUL in a name", question + "X-Forwarded-Uri\0: /free/x\r\n\r\n"),
-                ("a line feed alone at the end of the head", question + free + "X-A: b\n\n"),
-                ("a line feed alone behind a line", "\(question)X-A: b\n\(free)\r\n"),
-                ("a space in the target", "GET /v1/authz/ext-authz/free/x y HTTP/1.1\r\nHost: gate\r\n\r\n"),
-                ("two versions", "GET /v1/authz/ext-authz/free/x HTTP/1.1 HTTP/1.1\r\nHost: gate\r\n\r\n"),
-                ("two media types", verify + "Content-Type: a/b\r\nContent-Type: c/d\r\nContent-Length: 0\r\n\r\n"),
-                ("a folded line", question + "X-A: b\r\n c\r\n" + free + "\r\n"),
-                ("a name without a letter", question + ": b\r\n" + free + "\r\n"),
-                ("a control character", question + "X-A: \u{1}\r\n" + free + "\r\n"),
-                ("a vertical tab", verify + "Content-Type: text/plain; \u{B}charset=x\r\nContent-Length: 0\r\n\r\n"),
-                ("a deleted character", question + "X-A: \u{7F}\r\n" + free + "\r\n"),
-                ("two hosts", question + "Host: other\r\n" + free + "\r\n"),
                 ("an older version", "GET /v1/authz/forward-auth HTTP/0.9\r\nHost: gate\r\n\(free)\r\n"),
-                ("a version that is none", "GET /v1/authz/forward-auth HTTP/1.9\r\nHost: gate\r\n\(free)\r\n"),
-                ("HTTP of another version", "GET / HTTP/2.0\r\nHost: gate\r\n\r\n"),
-                ("no version", "GET /\r\n\r\n"),
-                ("junk behind the version", "GET /v1/authz/forward-auth HTTP/1.1x\r\nHost: gate\r\n\(free)\r\n"),
-                ("the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
-            ])
-        func ambiguous(what: String, request: String) throws {
-            let inner = Self.question + Self.free + "\r\n"
-            let answer = try ask(request + inner, closes: true)
-            #expect(answer.status == 400, "\(answer.headers)")
-            #expect(answer.isClosed)
-        }
-
-        @Test("a request of HTTP/1.1 without Host is refused and ends its connection; HTTP/1.0 needs none")
-        func host() throws {
-            let inner = Self.question + Self.free + "\r\n"
-            for (version, host, status) in [
-                ("1.1", "", 400), ("1.1", "X-Host: gate\r\n", 400), ("1.1", "Hos: gate\r\nost: gate\r\n", 400),
-                ("1.1", "Host:\r\n", 200), ("1.1", "hOST: gate\r\n", 200), ("1.0", "", 200),
-                ("1.0", "Host: gate\r\n", 200), ("1.0", "Host: gate\r\nHost: gate\r\n", 400),
+                ("no host", "GET /v1/authz/forward-auth HTTP/1.1\r\n\(free)\r\n"),
+                (
+                    "no host, and a version in the target",
+                    "GET /v1/authz/forward-auth?x=HTTP/1.0 HTTP/1.1\r\n\(free)\r\n"
+                ),
+                ("a longer name than Host", "GET /v1/authz/forward-auth HTTP/1.1\r\nX-Host: gate\r\n\(free)\r\n"),
+                ("Host in two names", "GET /v1/authz/forward-auth HTTP/1.1\r\nHos: gate\r\nost: gate\r\n\(free)\r\n"),
             ] {
-                for target in ["forward-auth", "forward-auth?x=HTTP/1.0"] {
-                    let head = "GET /v1/authz/\(target) HTTP/\(version)\r\n\(host)\(Self.free)\r\n"
-                    // The second on a connection, too.
-                    for before in version == "1.0" ? [""] : ["", inner] {
-                        let connection = try RawConnection(port: gate.port)
-                        connection.send(before + head + inner)
-                        if !before.isEmpty { #expect(connection.answer()?.status == 200) }
-                        #expect(connection.answer()?.status == status, "\(head)")
-                        let isClosed = connection.isClosed(
-                            withinMilliseconds: status == 400 || version == "1.0" ? nil : 100)
-                        #expect(isClosed == (status == 400 || version == "1.0"), "\(head)")
-                    }
-                }
+                let answer = try ask(request + Self.inner, closes: true)
+                #expect(answer.status == 400 && answer.isClosed, "\(what): \(answer)")
             }
         }
 
         @Test("a body in chunks ends its connection, since not all agree where it ends")
         func chunks() throws {
-            let inner = Self.question + Self.free + "\r\n"
             let token = try place.tokens(1)[0]
             let good = "\(String(token.utf8.count, radix: 16))\r\n\(token)\r\n0\r\n\r\n"
             let head = Self.verify + "Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
-            let answer = try ask(head + good + inner, closes: true)
-            #expect(answer.status == 200 && answer.isClosed)
-            for size in ["0x1", "+1", "-1", "1 ", " 1", "1;a=b", "", "g", "ffffffffffffffff", "80000000", "1\t"] {
-                let answer = try ask(head + "\(size)\r\nx\r\n0\r\n\r\n" + inner, closes: true)
-                #expect([400, 401, 413].contains(answer.status) && answer.isClosed, "size '\(size)': \(answer)")
+            for (body, status) in [(good, 200), ("0x1\r\nx\r\n0\r\n\r\n", 400)] {
+                let answer = try ask(head + body + Self.inner, closes: true)
+                #expect(answer.status == status && answer.isClosed, "\(body.prefix(3)): \(answer)")
             }
             let trailer = try ask(
                 Self.question + "Transfer-Encoding: chunked\r\n\r\n0\r\nX-Forwarded-Uri: /free/x\r\n\r\n")
@@ -273,7 +225,7 @@ extension EndToEnd {
             }
             // AddressSanitizer keeps what was freed for a while.
             #expect(try gate.residentMegabytes() - before < (Program.isSanitized ? 40 : 5))
-            #expect(try ask(Self.question + Self.free + "\r\n").status == 200)
+            #expect(try ask(Self.inner).status == 200)
         }
 
         @Test("requests that never end take no more memory together than they may, and keep nobody else waiting")
@@ -284,10 +236,7 @@ extension EndToEnd {
             let lone = GateProcess.verification(String(repeating: "x", count: 250_000))
             let chunks = Self.verify + "Transfer-Encoding: chunked\r\n\r\n"
             let honest = try RawConnection(port: gate.port)
-            func ask(_ request: String) -> Int? {
-                honest.send(request)
-                return honest.answer()?.status
-            }
+            func ask(_ request: String) -> Int? { honest.ask(request)?.status }
             #expect(ask(lone) == 401)
             let (tokens, before) = (try place.tokens(4), try gate.residentMegabytes())
             for (what, token) in zip(
@@ -301,7 +250,7 @@ extension EndToEnd {
                 for number in 0..<(what.utf8.count > 10_000 ? 400 : 1000) {
                     attackers.append(try RawConnection(port: gate.port))
                     attackers[number].send(what)
-                    if number % 50 == 0 { #expect(ask(Self.question + Self.free + "\r\n") == 200) }
+                    if number % 50 == 0 { #expect(ask(Self.inner) == 200) }
                 }
                 #expect(ask(GateProcess.verification(token)) == 200)
                 let more = try gate.residentMegabytes() - before
@@ -375,9 +324,7 @@ extension EndToEnd {
                 for piece in ["1\r\n", "x", "\r\n"] { for one in attackers { one.send(piece) } }
             }
             #expect(try gate.residentMegabytes() - before < (Program.isSanitized ? 40 : 6))
-            let other = try RawConnection(port: gate.port)
-            other.send(Self.question + Self.free + "\r\n")
-            #expect(other.answer()?.status == 200)
+            #expect(try gate.status(Self.inner) == 200)
         }
 
         @Test("a connection that waits for its answer gets it, however much of the next request it has sent")

@@ -10,7 +10,7 @@ extension EndToEnd {
         private let signingKey: String
 
         init() throws {
-            place = try GatePlace()
+            place = GatePlace()
             signingKey = try place.directory.write(try TestKeys.standard.pemText(), to: "signing.key")
         }
 
@@ -46,7 +46,6 @@ extension EndToEnd {
             #expect(second.status == 1)
             #expect(second.figures.codes == ["TOKEN_ALREADY_USED": 200])
             #expect(try bench(gate, ["--tokens", tokens, "--expect", "TOKEN_ALREADY_USED"]).status == 0)
-            gate.end()
         }
 
         @Test("at a set rate, requests are sent when they are due, and a stall shows in the latency")
@@ -62,7 +61,6 @@ extension EndToEnd {
             #expect(figures.seconds >= 3.9)
             // The hundred that were due meanwhile waited, not just the four that were on their way.
             #expect(figures.latencyNanoseconds["p90", default: 0] > 300_000_000)
-            gate.end()
         }
 
         @Test("a stall at the end shows in what was due and not sent")
@@ -76,7 +74,6 @@ extension EndToEnd {
             #expect(status == 1)
             #expect(figures.unsent > 50)
             #expect(figures.unanswered == 0)
-            gate.end()
         }
 
         @Test("where nobody answers it says so, and what is half answered is exit 1")
@@ -94,20 +91,16 @@ extension EndToEnd {
             let (status, figures) = try bench(gate, options.dropLast(2) + ["--count", "400", "--rate", "100"])
             #expect(status == 1)
             #expect(figures.unanswered > 0)
-            gate.end()
         }
 
         /// A gate with an open route, and with one whose grant is a cookie.
         private func gateWithRoutes() throws -> GateProcess {
-            let secret = try place.directory.write(String(repeating: "0b", count: 32), to: "grant.key")
             let settings = """
-                {"routes": [{"path": "/open", "open": true}, {"path": "/live", "requestor": "MML", "resource": "TNT",
-                  "grant": {"kind": "cat", "key-file": "\(secret)", "issuer": "gate", "validity": 60}},
+                {"routes": [{"path": "/open", "open": true}, \(try place.route("/live", #""issuer": "gate""#)),
                   {"path": "/akamai", "requestor": "MML", "resource": "TNT",
-                  "grant": {"kind": "akamai", "key-file": "\(secret)", "delivery": "cookie"}}]}
+                  "grant": {"kind": "akamai", "key-file": "\(try place.grantKey())", "delivery": "cookie"}}]}
                 """
-            let file = try place.directory.write(settings, to: "gate.json")
-            return try GateProcess(in: place, ["--config", file] + GatePlace.strict)
+            return try GateProcess(in: place, try place.options(settings))
         }
 
         private var signing: [String] { ["--signing-key", signingKey, "--resource", "TNT"] }
@@ -129,7 +122,6 @@ extension EndToEnd {
             let accepted = try gate.admin("/metrics").contains(
                 "media_token_replay_entries \(options.last == "grant" ? 1 : 101)\n")
             #expect(accepted)
-            gate.end()
         }
 
         @Test("an open route is asked about without tokens; an answer without a verdict can be expected")
@@ -157,7 +149,6 @@ extension EndToEnd {
             let reason = "expected VALID_TOKEN; REQUEST_INVALID: the route of"
             #expect(lines.status == 1 && lines.output.contains(reason), "\(lines.output)")
             #expect(try String(contentsOfFile: page, encoding: .utf8).contains(reason))
-            gate.end()
         }
 
         @Test("a grant that cannot be had is an error that says what came")
@@ -176,7 +167,6 @@ extension EndToEnd {
                 #expect(outcome.status == 2)
                 #expect(outcome.errors.contains("/v1/play answers \(answer)"), "\(outcome.errors)")
             }
-            gate.end()
         }
 
         @Test("tokens are signed while it runs, so that a run at a set rate lasts its time")
@@ -190,7 +180,6 @@ extension EndToEnd {
             #expect(figures.seconds >= 2.99)
             #expect(figures.tokensRanOutAfterSeconds == nil && figures.shortage == nil)
             #expect(ContinuousClock.now - begin < Program.patience)
-            gate.end()
         }
 
         @Test("tokens that run out end the run, and it says so: here, in the JSON and on the page")
@@ -207,7 +196,6 @@ extension EndToEnd {
                 ["bench", "gate", "http://127.0.0.1:\(gate.port)", "--report", page] + options)
             #expect(outcome.output.contains(" of 30 s: signing makes about "))
             #expect(try String(contentsOfFile: page, encoding: .utf8).contains("sign more ahead with --count"))
-            gate.end()
         }
 
         @Test("a rate for which signing is too slow is refused before anything is asked")
@@ -220,7 +208,6 @@ extension EndToEnd {
                 ])
             #expect(outcome.status == 2)
             #expect(outcome.errors.contains("expected a --rate up to "), "\(outcome.errors)")
-            gate.end()
         }
 
         @Test("the load begins when a new store accepts tokens, and it says why it waits")
@@ -232,7 +219,6 @@ extension EndToEnd {
             #expect(
                 outcome.errors.contains(/is new, and still rejects every token; waiting \d+ s/),
                 "\(outcome.errors)")
-            gate.end()
         }
     }
 }

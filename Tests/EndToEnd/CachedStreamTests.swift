@@ -3,10 +3,16 @@ import TestSupport
 import Testing
 
 extension EndToEnd.ProxyTests {
-    private static let page = "ExchangingTokens"
+    static let cachingPage = "ExchangingTokens"
+    static let cachingPart = "nginx: HLS with a cache"
+
+    /// The page's file for nginx with a cache.
+    func cachingFile(gate: Int) throws -> String {
+        try snippet("nginx", under: Self.cachingPart, of: Self.cachingPage, gate: gate)
+    }
 
     /// The page's file, with an origin that logs every place where a request may have a token, and streams for it.
-    private func startCaching(gate: Int) throws -> Daemon {
+    private func startCaching(gate: Int) throws {
         let folder = place.directory.path
         for name in ["tnt/index.m3u8", "tnt/0.ts", "tnt/1.ts", "two/index.m3u8", "two/0.ts"] {
             let file = URL(filePath: "\(folder)/streams/live/\(name)")
@@ -19,10 +25,7 @@ extension EndToEnd.ProxyTests {
             $http_cta_common_access_token';
             server { listen 127.0.0.1:\(ports[2]); root \(folder)/streams; access_log \(folder)/origin.log all; }
             """
-        let file = try snippet("nginx", under: "nginx: HLS with a cache", of: Self.page, gate: gate)
-        let nginx = try startNginx(file + "\n" + origin)
-        try nginx.wait { try GateProcess.fetch("http://127.0.0.1:\(ports[2])/").code != "000" }
-        return nginx
+        try startNginx(try cachingFile(gate: gate) + "\n" + origin)
     }
 
     /// What nginx answers over HTTPS.
@@ -41,18 +44,8 @@ extension EndToEnd.ProxyTests {
     @Test("nginx caches a stream, asks the gate about each request for it, and keeps tokens from origin, cache and log")
     func caching() throws {
         let folder = place.directory.path
-        let key = try place.directory.write(String(repeating: "0f", count: 32), to: "grant.key")
-        let routes = ["tnt", "two"].map {
-            """
-            {"path": "/live/\($0)", "requestor": "MML", "resource": "TNT", "grant": {"kind": "cat", "key-file": "\(key)"}}
-            """
-        }
-        let settings = try place.directory.write(
-            #"{"routes": [\#(routes.joined(separator: ", "))]}"#, to: "gate.json")
-        let gate = try GateProcess(in: place, GatePlace.strict + ["--config", settings])
-        let nginx = try startCaching(gate: gate.port)
-        // Not SIGKILL, which would leave its workers behind.
-        defer { nginx.end() }
+        let gate = try GateProcess(in: place, try place.exchange(["/live/tnt", "/live/two"]))
+        try startCaching(gate: gate.port)
         let tokens = try place.tokens(5)
 
         /// The grant that a token was exchanged for, which curl keeps in a file as a player does.
@@ -90,8 +83,7 @@ extension EndToEnd.ProxyTests {
 
         let sent = tokens.flatMap { [$0, Fixtures.percentEncoded($0), Fixtures.base64($0)] } + grants
         let secrets = sent.map { windows(Array($0.utf8)) }.reduce(Set()) { $0.union($1) }
-        // What it has to log is logged when it ends.
-        nginx.end()
+        endNginx()
         let cached = try FileManager.default.contentsOfDirectory(atPath: folder + "/cache").map { "cache/" + $0 }
         #expect(cached.count == 5)
         for name in ["access.log", "origin.log"] + cached {
@@ -104,10 +96,7 @@ extension EndToEnd.ProxyTests {
 
     @Test("nginx asks the gate alike with and without a cache")
     func asks() throws {
-        let files = try [
-            nginxFile(gate: 8080), snippet("nginx", under: "nginx: HLS with a cache", of: Self.page, gate: 8080),
-        ]
-        let blocks = files.map { text in
+        let blocks = try [nginxFile(gate: 8080), cachingFile(gate: 8080)].map { text in
             text.range(of: "location = /media-token {").map {
                 text[$0.lowerBound...].trimmingCharacters(in: .whitespacesAndNewlines)
             }

@@ -34,7 +34,7 @@ extension EndToEnd {
             #expect(try leftOver().isEmpty)
             let log = directory.path + "/closed.log"
             let closed = try Daemon("TMPDIR=\(directory.path)", [demo, "demo"], log: log)
-            try closed.wait { try String(contentsOfFile: log, encoding: .utf8).contains("/metrics") }
+            try closed.wait { try closed.printed().contains("/metrics") }
             #expect(try leftOver().count == 1)
             closed.end(SIGHUP)
             #expect(try leftOver().isEmpty)
@@ -45,10 +45,9 @@ extension EndToEnd {
             let log = directory.path + "/demo.log"
             let demo = try Daemon(
                 "TMPDIR=\(directory.path)", [Program.mediaToken.executable, "demo"], log: log)
-            let shown = { try String(contentsOfFile: log, encoding: .utf8) }
-            try demo.wait { try shown().contains("/metrics") }
+            try demo.wait { try demo.printed().contains("/metrics") }
             let run = { (line: String) in try Program("bash").run(["-c", line]).output }
-            let lines = try shown().split(separator: "\n").map { $0.drop { $0 == " " } }
+            let lines = try demo.printed().split(separator: "\n").map { $0.drop { $0 == " " } }
             var pasted = 0
             for (line, next) in zip(lines, lines.dropFirst()) where line.hasPrefix("curl -i") && next.hasPrefix("✓") {
                 // What was fresh has been used by the tour.

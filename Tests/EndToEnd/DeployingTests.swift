@@ -13,9 +13,7 @@ enum Deploying {
 extension EndToEnd {
     @Suite("What the documentation says of deployment")
     struct DeployingTests {
-        private let place: GatePlace
-
-        init() throws { place = try GatePlace() }
+        private let place = GatePlace()
 
         @Test("systemd takes the units of the package as they stand, and rates the service safe")
         func unit() throws {
@@ -64,12 +62,12 @@ extension EndToEnd {
 
         @Test("the address for Kubernetes is the gate's, asked as the Gateway API says that ExternalAuth asks")
         func kubernetes() throws {
-            let file = try place.directory.write(
+            let options = try place.options(
                 """
                 {"routes": [{"hosts": ["live.example"], "path": "/live", "requestor": "MML", "resource": "TNT"},
                  {"hosts": ["live.example"], "path": "/trailers", "open": true}]}
-                """, to: "gate.json")
-            let gate = try GateProcess(in: place, GatePlace.strict + ["--config", file])
+                """)
+            let gate = try GateProcess(in: place, options)
             let tokens = try place.tokens(2)
             let yaml = try Deploying.snippet("yaml", under: "Kubernetes Gateway API")
             let settings = try #require(yaml.firstMatch(of: /\n *path: (\S+)\n *allowedHeaders: \[(.*)\]/))

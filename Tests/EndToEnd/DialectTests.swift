@@ -6,45 +6,29 @@ extension EndToEnd {
     /// Apps that know another token endpoint, at a gate behind nginx.
     @Suite("Dialects of apps")
     struct DialectTests {
-        private let place: GatePlace
-
-        init() throws { place = try GatePlace() }
+        private let place = GatePlace()
 
         /// Every dialect of the page, as one list.
         static func ofPage() throws -> String {
-            let page = Fixtures.package.appending(path: "Sources/MediaTokenGate/MediaTokenGate.docc/Dialects.md")
-            let parts = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```json\n").dropFirst()
+            let page = try Fixtures.page("MediaTokenGate/MediaTokenGate.docc/Dialects")
+            let parts = page.components(separatedBy: "```json\n").dropFirst()
             return "[" + parts.map { $0.components(separatedBy: "\n```")[0] }.joined(separator: ",\n") + "]"
-        }
-
-        private func nginx(_ folder: String, port: Int, gate: Int) throws -> Daemon {
-            let configuration = try place.directory.write(
-                """
-                daemon off; worker_processes 1; pid \(folder)/nginx.pid; error_log \(folder)/nginx-errors;
-                events {}
-                http { access_log off;
-                  client_body_temp_path \(folder)/b; proxy_temp_path \(folder)/p; fastcgi_temp_path \(folder)/f;
-                  uwsgi_temp_path \(folder)/u; scgi_temp_path \(folder)/s;
-                  server { listen 127.0.0.1:\(port);
-                    location ~ ^/(fox|nbc|turner|form|header)/ { proxy_pass http://127.0.0.1:\(gate); } } }
-                """, to: "nginx.conf")
-            return try Daemon(
-                "nginx", ["-c", configuration, "-e", folder + "/nginx-errors"], log: folder + "/nginx.log")
         }
 
         @Test("FOX, NBC and Turner ask as their apps do, read a stream's URL, and a refusal the second time")
         func apps() throws {
-            let key = try place.directory.write(String(repeating: "0f", count: 32), to: "grant.key")
+            let key = try place.grantKey()
             let routes = ["fox", "nbc", "turner"].map { name in
                 #"{"path": "/live/\#(name)", "requestor": "MML", "resource": "TNT", "grant": {"kind": "akamai", "key-file": "\#(key)"}}"#
             }
-            let file = try place.directory.write(
-                #"{"routes": [\#(routes.joined(separator: ", "))], "dialects": \#(try Self.ofPage())}"#, to: "gate.json"
-            )
-            let gate = try GateProcess(in: place, ["--config", file] + GatePlace.strict)
+            let settings = #"{"routes": [\#(routes.joined(separator: ", "))], "dialects": \#(try Self.ofPage())}"#
+            let gate = try GateProcess(in: place, try place.options(settings))
             let port = try FreePort.take(1)[0]
-            let nginx = try nginx(place.directory.path, port: port, gate: gate.port)
-            defer { nginx.end() }
+            let nginx = try EndToEnd.nginx(
+                """
+                server { listen 127.0.0.1:\(port);
+                  location ~ ^/(fox|nbc|turner|form|header)/ { proxy_pass http://127.0.0.1:\(gate.port); } }
+                """, in: place.directory)
             let address = "http://127.0.0.1:\(port)"
             try nginx.wait { try GateProcess.fetch(address + "/fox/").code == "404" }
             let apps = Program(Fixtures.package.path + "/Tests/Dialects/apps")

@@ -6,11 +6,7 @@ extension EndToEnd {
     /// A gate whose replay store is new says so, everywhere.
     @Suite("The fence is said aloud")
     struct FenceTests {
-        private let place: GatePlace
-
-        init() throws {
-            place = try GatePlace()
-        }
+        private let place = GatePlace()
 
         /// The fence of a new store is then five minutes away, longer than a test lasts.
         private static let fenced = ["--skew", "300"]
@@ -57,9 +53,8 @@ extension EndToEnd {
             #expect(try gate.logged().contains("fenced until "))
             try gate.wait { try gate.admin("/readyz") == "ready\n200" }
             // The store takes a token that is issued then.
-            let connection = try RawConnection(port: gate.port)
-            connection.send(GateProcess.verification(try place.tokens(1)[0]))
-            let answer = try #require(connection.answer())
+            let request = GateProcess.verification(try place.tokens(1)[0])
+            let answer = try #require(RawConnection(port: gate.port).ask(request))
             #expect(answer.status == 200 && !answer.headers.contains("Retry-After"))
             let next = try GateProcess(in: place, replays: url, ["--skew", "2"])
             #expect(try next.admin("/readyz") == "ready\n200")

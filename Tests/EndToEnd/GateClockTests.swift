@@ -13,7 +13,7 @@ extension EndToEnd {
         private let clock: String
 
         init() throws {
-            place = try GatePlace()
+            place = GatePlace()
             clock = place.directory.path + "/clock"
         }
 
@@ -31,8 +31,7 @@ extension EndToEnd {
         }
 
         private func verify(_ token: String, _ connection: RawConnection) -> Int? {
-            connection.send(GateProcess.verification(token))
-            return connection.answer()?.status
+            connection.ask(GateProcess.verification(token))?.status
         }
 
         @Test("no token is accepted twice while the clock steps ahead and back", arguments: ["memory", "lmdb"])
@@ -70,7 +69,6 @@ extension EndToEnd {
                 #expect(verify(try token(issued: 0, "unused"), connection) == 403)
                 #expect(try gate.logged().contains("TOKEN_PREDATES_STORE"))
             }
-            gate.end()
         }
     }
 }

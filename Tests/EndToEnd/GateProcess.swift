@@ -9,7 +9,6 @@ final class GateProcess {
     let port: Int
     let adminPort: Int
     private let daemon: Daemon
-    private let log: String
 
     /// - Parameters:
     ///   - place: has the key, and takes the log.
@@ -23,7 +22,7 @@ final class GateProcess {
         program: String = Program.mediaToken.executable, ports: (service: Int, admin: Int)? = nil, keys: Bool = true
     ) throws {
         (port, adminPort) = try ports ?? (FreePort.take(1)[0], FreePort.take(1)[0])
-        log = place.directory.path + "/gate-\(port).log"
+        let log = place.directory.path + "/gate-\(port).log"
         let fixed =
             [
                 "serve", "--replays", replays, "--listen", "127.0.0.1:\(port)", "--admin", "127.0.0.1:\(adminPort)",
@@ -33,8 +32,10 @@ final class GateProcess {
         try daemon.wait { try logged().contains("administered on") }
     }
 
+    deinit { end() }
+
     /// What it has logged and said.
-    func logged() throws -> String { try String(contentsOfFile: log, encoding: .utf8) }
+    func logged() throws -> String { try daemon.printed() }
 
     func wait(until isTrue: () throws -> Bool) throws { try daemon.wait(until: isTrue) }
 
@@ -48,7 +49,7 @@ final class GateProcess {
 
     /// Once it has logged so many accepted tokens, sends the signals, from a thread of its own and with a pause between them.
     func signal(_ numbers: Int32..., afterAccepting count: Int, pauseMilliseconds pause: UInt32 = 0) {
-        let (log, identifier) = (log, daemon.identifier)
+        let (log, identifier) = (daemon.log, daemon.identifier)
         Thread.detachNewThread {
             _ = try? Program.wait {
                 try String(contentsOfFile: log, encoding: .utf8).components(separatedBy: "\"VALID_TOKEN\"").count
@@ -60,6 +61,12 @@ final class GateProcess {
             }
         }
     }
+
+    /// The status of its answer to a request, on a connection that is new.
+    func status(_ request: String) throws -> Int? { try RawConnection(port: port).ask(request)?.status }
+
+    /// The status of its answer to a token for the standard requestor and resource.
+    func verify(_ token: String) throws -> Int? { try status(Self.verification(token)) }
 
     /// What `curl` gets of a path at `place`, and what it says where it gets nothing.
     static func fetch(_ place: String, _ options: [String] = []) throws -> (code: String, error: String) {
@@ -112,9 +119,12 @@ struct GatePlace {
     let directory: TemporaryDirectory
     let key: String
 
-    init() throws {
-        directory = try TemporaryDirectory()
-        key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
+    /// Ends the tests where no file can be written.
+    init() {
+        do {
+            directory = try TemporaryDirectory()
+            key = try directory.write(try TestKeys.standard.publicKey.pemText(), to: "key.pem")
+        } catch { preconditionFailure("\(error)") }
     }
 
     /// Distinct tokens, issued in the next second, which has begun when this returns. So after the beginning of a store that
@@ -132,4 +142,42 @@ struct GatePlace {
     }
 
     static let strict = ["--skew", "0"]
+
+    /// Options for a gate that is strict and has these settings.
+    func options(_ settings: String) throws -> [String] {
+        Self.strict + ["--config", try directory.write(settings, to: "gate.json")]
+    }
+
+    /// Options for a gate that is strict and exchanges tokens for Common Access Tokens.
+    ///
+    /// - Parameters:
+    ///   - paths: of its routes.
+    ///   - grant: further members of each route's grant.
+    func exchange(_ paths: [String] = ["/live"], grant: String = #""validity": 600"#) throws -> [String] {
+        let routes = try paths.map { try route($0, grant) }
+        return try options(#"{"routes": [\#(routes.joined(separator: ", "))]}"#)
+    }
+
+    /// A route whose grant is a Common Access Token, as JSON.
+    func route(_ path: String, _ grant: String = #""validity": 600"#) throws -> String {
+        #"{"path": "\#(path)", "requestor": "MML", "resource": "TNT", "#
+            + #""grant": {"kind": "cat", "key-file": "\#(try grantKey())", \#(grant)}}"#
+    }
+
+    /// A grant that the command line makes for `/live/`, with the key of these routes.
+    func grant(_ options: [String] = []) throws -> String {
+        let make = ["grant", "cat", "--key-file", try grantKey(), "--path-prefix", "/live/"]
+        return try Program.mediaToken.succeed(make + options).trimmingCharacters(in: .newlines)
+    }
+
+    /// The file of the key for grants.
+    func grantKey() throws -> String { try directory.write(String(repeating: "0f", count: 32), to: "grant.key") }
+
+    /// Makes `FILE.pem`, a certificate that signs itself, and its key, `FILE.key`.
+    static func makeCertificate(_ file: String, days: Int = 2) throws {
+        try Program("openssl").succeed([
+            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "\(days)", "-subj", "/CN=gate", "-addext",
+            "subjectAltName=IP:127.0.0.1", "-keyout", file + ".key", "-out", file + ".pem",
+        ])
+    }
 }

@@ -6,11 +6,7 @@ import Testing
 extension EndToEnd {
     @Suite("Gates that share a store")
     struct GateRaceTests {
-        private let place: GatePlace
-
-        init() throws {
-            place = try GatePlace()
-        }
+        private let place = GatePlace()
 
         private func store(_ kind: String) throws -> (url: String, server: RedisServer?) {
             guard kind == "redis" else { return ("lmdb:\(place.directory.path)/replays", nil) }
@@ -20,9 +16,9 @@ extension EndToEnd {
 
         @Test("64 clients, 200 tokens, two gates: exactly 200 times yes", arguments: ["lmdb", "redis"])
         func race(kind: String) throws {
-            let (url, server) = try store(kind)
+            let store = try store(kind)
             let gates = try (0..<2).map { _ in
-                try GateProcess(in: place, replays: url, GatePlace.strict + ["--log-every", "0"])
+                try GateProcess(in: place, replays: store.url, GatePlace.strict + ["--log-every", "0"])
             }
             let requests = try place.tokens(200).map(GateProcess.verification)
             let ports = gates.map(\.port)
@@ -32,8 +28,7 @@ extension EndToEnd {
                 Thread {
                     guard let connection = try? RawConnection(port: ports[client % 2]) else { return }
                     for position in requests.indices {
-                        connection.send(requests[(position + client * 31) % requests.count])
-                        switch connection.answer()?.status {
+                        switch connection.ask(requests[(position + client * 31) % requests.count])?.status {
                         case 200: yes.add(1, ordering: .relaxed)
                         case 403: no.add(1, ordering: .relaxed)
                         default: break
@@ -45,30 +40,21 @@ extension EndToEnd {
             while clients.contains(where: { !$0.isFinished }) { usleep(10_000) }
             #expect(yes.load(ordering: .relaxed) == 200)
             #expect(no.load(ordering: .relaxed) == 63 * 200)
-            gates.forEach { $0.end() }
-            server?.end(SIGKILL)
         }
 
         @Test("a lost answer is given again by the other gate", arguments: ["lmdb", "redis"])
         func again(kind: String) throws {
-            let (url, server) = try store(kind)
-            let key = try place.directory.write(String(repeating: "0f", count: 32), to: "grant.key")
-            let settings = try place.directory.write(
-                """
-                {"routes": [{"path": "/live", "requestor": "MML", "resource": "TNT",
-                  "grant": {"kind": "cat", "key-file": "\(key)", "retry-window": 30}}]}
-                """, to: "gate.json")
-            let gates = try (0..<2).map { _ in
-                try GateProcess(in: place, replays: url, GatePlace.strict + ["--config", settings])
-            }
+            let store = try store(kind)
+            let options = try place.exchange(grant: #""retry-window": 30"#)
+            let gates = try (0..<2).map { _ in try GateProcess(in: place, replays: store.url, options) }
             let token = try place.tokens(1)[0]
             func play(_ gate: Int, _ attempt: String?) throws -> (status: Int, cookie: Substring) {
                 let connection = try RawConnection(port: gates[gate].port)
                 let header = attempt.map { "Idempotency-Key: \($0)\r\n" } ?? ""
-                connection.send(
+                let request =
                     "POST /v1/play?path=/live/1 HTTP/1.1\r\nHost: gate\r\nContent-Type: text/plain\r\n" + header
-                        + "Content-Length: \(token.utf8.count)\r\n\r\n\(token)")
-                let answer = try #require(connection.answer())
+                    + "Content-Length: \(token.utf8.count)\r\n\r\n\(token)"
+                let answer = try #require(connection.ask(request))
                 let cookie = answer.headers.split(separator: "\r\n").first { $0.hasPrefix("Set-Cookie: ") }
                 return (answer.status, cookie?.prefix { $0 != ";" } ?? "")
             }
@@ -85,18 +71,17 @@ extension EndToEnd {
                 $0.contains("VALID_TOKEN")
             }
             #expect(lines.count == 4 && lines.count { $0.contains("\"firstUse\":") } == 3, "\(lines)")
-            server?.end(SIGKILL)
         }
 
         @Test("killed under load and started again, it accepts no token twice", arguments: ["lmdb", "redis"])
         func killed(kind: String) throws {
-            let (url, server) = try store(kind)
+            let store = try store(kind)
             // The store begins with the first gate.
-            try GateProcess(in: place, replays: url, GatePlace.strict).end()
+            try GateProcess(in: place, replays: store.url, GatePlace.strict).end()
             let requests = try place.tokens(600).map(GateProcess.verification)
             var accepted: Set<Int> = []
             for round in 0..<6 {
-                let gate = try GateProcess(in: place, replays: url, GatePlace.strict)
+                let gate = try GateProcess(in: place, replays: store.url, GatePlace.strict)
                 let connection = try RawConnection(port: gate.port)
                 // Each round begins with what the rounds before have asked.
                 for (number, request) in requests.enumerated() {
@@ -110,7 +95,6 @@ extension EndToEnd {
                 gate.end(SIGKILL)
             }
             #expect(accepted.count > 20, "hardly anything came to be asked")
-            server?.end(SIGKILL)
         }
     }
 }

@@ -8,11 +8,7 @@ extension EndToEnd {
     /// The HTTP API against its description, and against decoders that know one type.
     @Suite("HTTP API as it is described")
     struct HTTPInterfaceTests {
-        fileprivate let place: GatePlace
-
-        init() throws {
-            place = try GatePlace()
-        }
+        fileprivate let place = GatePlace()
 
         /// The gates and tokens of `Tests/HTTPInterface/check`.
         private struct Plan: Encodable {
@@ -36,12 +32,11 @@ extension EndToEnd {
 
         @Test("every path, code and member is as described, and one type in Python and in Swift reads every answer")
         func description() throws {
-            let grantKey = try place.directory.write(String(repeating: "0f", count: 32), to: "grant.key")
             let file = try place.directory.write(
                 """
                 {"mvpd": ["LIMITED=Comcast"], "cors-origin": "https://player.example", "routes": [{"path": "/free", "open": true},
                   {"path": "/live", "requestor": ["MML", "LIMITED"], "resource": "TNT", "allow-head": true,
-                   "grant": {"kind": "cat", "key-file": "\(grantKey)", "retry-window": 60,
+                   "grant": {"kind": "cat", "key-file": "\(try place.grantKey())", "retry-window": 60,
                      "validity": 600, "renew": "cookie:900:899", "renew-until": 1000}}]}
                 """, to: "gate.json")
             let options = ["--config", file] + GatePlace.strict
@@ -117,10 +112,10 @@ extension EndToEnd.HTTPInterfaceTests {
         let answer: String
     }
 
+    private static let page = "MediaTokenGate/MediaTokenGate.docc/HTTPInterface"
+
     private static func samples() throws -> [Sample] {
-        let page = try String(
-            contentsOfFile: "Sources/MediaTokenGate/MediaTokenGate.docc/HTTPInterface.md", encoding: .utf8)
-        let blocks = page.components(separatedBy: "\n```").dropFirst()
+        let blocks = try Fixtures.page(page).components(separatedBy: "\n```").dropFirst()
         // Every other piece is text between two blocks.
         let fenced = blocks.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
         return zip(fenced, fenced.dropFirst()).compactMap { command, answer in
@@ -136,9 +131,8 @@ extension EndToEnd.HTTPInterfaceTests {
     func page() throws {
         let samples = try Self.samples()
         #expect(samples.count == 10)
-        let page = try String(
-            contentsOfFile: "Sources/MediaTokenGate/MediaTokenGate.docc/HTTPInterface.md", encoding: .utf8)
-        let setUp = String(try #require(page.firstMatch(of: /```\n(media-token keys generate(?s).*?)\n```/)).1)
+        let setUp = String(
+            try #require(Fixtures.page(Self.page).firstMatch(of: /```\n(media-token keys generate(?s).*?)\n```/)).1)
         let issue = try #require(setUp.split(separator: "\n").last)
         let requests = samples.enumerated().map { number, sample in
             "(\n\(sample.command.replacing("curl ", with: "curl -sS "))\n) > answer-\(number)\ncp token.txt used.txt\n\(issue)"

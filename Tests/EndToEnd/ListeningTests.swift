@@ -10,16 +10,14 @@ extension EndToEnd {
         private let folder: String
 
         init() throws {
-            place = try GatePlace()
+            place = GatePlace()
             folder = place.directory.path
         }
 
-        /// A certificate that signs itself, and its key: `name.pem` and `name.key`.
-        private func makeCertificate(_ name: String) throws {
-            try Program("openssl").succeed([
-                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=\(name)", "-addext",
-                "subjectAltName=IP:127.0.0.1", "-keyout", "\(folder)/\(name).key", "-out", "\(folder)/\(name).pem",
-            ])
+        /// Makes the gate's certificate, and returns the options for a listener that shows it.
+        private func tlsListener(_ port: Int, _ more: [String] = []) throws -> [String] {
+            try GatePlace.makeCertificate(folder + "/gate")
+            return tls + ["--listen", "tls:127.0.0.1:\(port)"] + more
         }
 
         private func install(_ name: String) throws {
@@ -30,10 +28,12 @@ extension EndToEnd {
         }
 
         private var tls: [String] { ["--tls-certificate", "\(folder)/gate.pem", "--tls-key", "\(folder)/gate.key"] }
+        /// Options with which `curl` trusts the gate.
+        private var trust: [String] { ["--cacert", "\(folder)/gate.pem"] }
 
         @Test("TLS from 1.2 on, with a certificate that is exchanged while it serves; a broken one changes nothing")
         func servesTLS() throws {
-            for name in ["first", "second"] { try makeCertificate(name) }
+            for name in ["first", "second"] { try GatePlace.makeCertificate("\(folder)/\(name)") }
             try install("first")
             let port = try FreePort.take(1)[0]
             let options = GatePlace.strict + tls + ["--listen", "tls:127.0.0.1:\(port)", "--arrival-timeout", "5"]
@@ -63,83 +63,65 @@ extension EndToEnd {
             #expect(try GateProcess.fetch(url, ["--cacert", "\(folder)/second.pem"]).code == "405")
         }
 
-        @Test("TLS clients without a certificate of the authority are not served, where one is demanded")
-        func demandsClients() throws {
-            for name in ["server", "client", "stranger"] { try makeCertificate(name) }
-            try install("server")
-            let port = try FreePort.take(1)[0]
-            let options = tls + ["--tls-client-ca", "\(folder)/client.pem", "--listen", "tls:127.0.0.1:\(port)"]
-            let gate = try GateProcess(in: place, options)
-            let url = "https://127.0.0.1:\(port)/v1/verify"
-            let trust = ["--cacert", "\(folder)/server.pem"]
-            let show = { (name: String) in ["--cert", "\(folder)/\(name).pem", "--key", "\(folder)/\(name).key"] }
-            #expect(try GateProcess.fetch(url, trust).code == "000")
-            #expect(try GateProcess.fetch(url, trust + show("stranger")).code == "000")
-            #expect(try GateProcess.fetch(url, trust + show("client")).code == "405")
-            gate.end()
+        private static func show(_ certificate: TestAuthority.Certificate) -> [String] {
+            ["--cert", certificate.file, "--key", certificate.key]
         }
 
-        /// A certificate of the authority, which is itself a certificate of this folder.
-        private func makeClient(_ name: String, _ subject: String, _ names: String?, of authority: String) throws {
-            let alternatives = names.map { ["-addext", "subjectAltName=\($0)"] } ?? []
-            try Program("openssl").succeed(
-                [
-                    "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                    "-subj", "/CN=\(subject)", "-CA", "\(folder)/\(authority).pem", "-CAkey",
-                    "\(folder)/\(authority).key",
-                    "-keyout", "\(folder)/\(name).key", "-out", "\(folder)/\(name).pem",
-                ] + alternatives)
+        @Test("TLS clients without a certificate of the authority are not served, where one is demanded")
+        func demandsClients() throws {
+            let (port, authority) = (try FreePort.take(1)[0], try TestAuthority())
+            let options = try tlsListener(port, ["--tls-client-ca", authority.file])
+            let gate = try GateProcess(in: place, options)
+            let url = "https://127.0.0.1:\(port)/v1/verify"
+            #expect(try GateProcess.fetch(url, trust).code == "000")
+            for (issuer, code) in [(try TestAuthority(), "000"), (authority, "405")] {
+                #expect(try GateProcess.fetch(url, trust + Self.show(issuer.certificate("client"))).code == code)
+            }
+            gate.end()
         }
 
         @Test("TLS clients without one of the names demanded are not served, whatever their authority says")
         func demandsNames() throws {
-            for name in ["server", "authority", "stranger"] { try makeCertificate(name) }
-            try install("server")
-            let port = try FreePort.take(1)[0]
+            let (port, authority, stranger) = (try FreePort.take(1)[0], try TestAuthority(), try TestAuthority())
             let options = [
-                "--tls-client-ca", "\(folder)/authority.pem", "--tls-client-name", "proxy.example.test",
-                "--tls-client-name", "Proxy Two", "--listen", "tls:127.0.0.1:\(port)",
+                "--tls-client-ca", authority.file, "--tls-client-name", "proxy.example.test", "--tls-client-name",
+                "Proxy Two",
             ]
-            let gate = try GateProcess(in: place, tls + options)
+            let gate = try GateProcess(in: place, try tlsListener(port, options))
             let wanted = "proxy.example.test"
-            for (number, (subject, names, authority, isServed)) in [
-                ("x", "DNS:\(wanted)", "authority", true), ("x", "DNS:PROXY.Example.TEST", "authority", true),
-                ("x", "DNS:a.test,DNS:\(wanted)", "authority", true), (wanted, nil, "authority", true),
-                (wanted, "IP:127.0.0.1", "authority", true), ("pROXY tWO", nil, "authority", true),
-                (wanted, "DNS:\(wanted)", "stranger", false), (wanted, "DNS:a.test", "authority", false),
-                ("x", "DNS:other.example.test", "authority", false), ("other", nil, "authority", false),
-                (wanted, "DNS:*.example.test", "authority", false), ("*.example.test", nil, "authority", false),
-                ("x", "DNS:\(wanted).a.test", "authority", false), ("x", "DNS:a.\(wanted)", "authority", false),
-                ("x", "DNS:example.test", "authority", false), ("x", "DNS:proxy", "authority", false),
-                ("x", "URI:\(wanted),email:a@\(wanted)", "authority", false), ("Proxy", nil, "authority", false),
-                ("Proxy Two Three", nil, "authority", false), ("*", "DNS:*", "authority", false),
-            ].enumerated() {
-                try makeClient("client-\(number)", subject, names, of: authority)
-                let show = ["--cert", "\(folder)/client-\(number).pem", "--key", "\(folder)/client-\(number).key"]
+            for (subject, names, issuer, isServed) in [
+                ("x", "DNS:\(wanted)", authority, true), ("x", "DNS:PROXY.Example.TEST", authority, true),
+                ("x", "DNS:a.test,DNS:\(wanted)", authority, true), (wanted, nil, authority, true),
+                (wanted, "IP:127.0.0.1", authority, true), ("pROXY tWO", nil, authority, true),
+                (wanted, "DNS:\(wanted)", stranger, false), (wanted, "DNS:a.test", authority, false),
+                ("x", "DNS:other.example.test", authority, false), ("other", nil, authority, false),
+                (wanted, "DNS:*.example.test", authority, false), ("*.example.test", nil, authority, false),
+                ("x", "DNS:\(wanted).a.test", authority, false), ("x", "DNS:a.\(wanted)", authority, false),
+                ("x", "DNS:example.test", authority, false), ("x", "DNS:proxy", authority, false),
+                ("x", "URI:\(wanted),email:a@\(wanted)", authority, false), ("Proxy", nil, authority, false),
+                ("Proxy Two Three", nil, authority, false), ("*", "DNS:*", authority, false),
+            ] as [(String, String?, TestAuthority, Bool)] {
+                let show = Self.show(try issuer.certificate(subject, names: names))
                 for version in [["--tls-max", "1.2"], ["--tlsv1.3"]] {
-                    let options = ["--cacert", "\(folder)/server.pem"] + show + version
-                    let answer = try GateProcess.fetch("https://127.0.0.1:\(port)/v1/verify", options)
+                    let answer = try GateProcess.fetch("https://127.0.0.1:\(port)/v1/verify", trust + show + version)
                     #expect(answer.code == (isServed ? "405" : "000"), "\(subject), \(names ?? "-"), \(version)")
                 }
             }
-            let nobody = ["--cacert", "\(folder)/server.pem"]
-            #expect(try GateProcess.fetch("https://127.0.0.1:\(port)/v1/verify", nobody).code == "000")
+            #expect(try GateProcess.fetch("https://127.0.0.1:\(port)/v1/verify", trust).code == "000")
             gate.end()
         }
 
         @Test("a client that resumes its session is served while its name is demanded, and not with another's name")
         func resumesNames() throws {
-            for name in ["server", "authority"] { try makeCertificate(name) }
-            try install("server")
-            try makeClient("client", "one", "DNS:one", of: "authority")
-            let port = try FreePort.take(1)[0]
+            let (port, authority) = (try FreePort.take(1)[0], try TestAuthority())
+            let client = try authority.certificate("one", names: "DNS:one")
             func configure(_ name: String) throws -> String {
                 try place.directory.write(#"{"tls-client-name": "\#(name)"}"#, to: "gate.json")
             }
-            let options = ["--tls-client-ca", "\(folder)/authority.pem", "--listen", "tls:127.0.0.1:\(port)"]
-            let gate = try GateProcess(in: place, tls + options + ["--config", configure("one")])
+            let options = try tlsListener(port, ["--tls-client-ca", authority.file, "--config", configure("one")])
+            let gate = try GateProcess(in: place, options)
             func ask(_ version: String, _ session: [String], shows: Bool = true) throws -> String {
-                let own = shows ? ["-cert", "\(folder)/client.pem", "-key", "\(folder)/client.key"] : []
+                let own = shows ? ["-cert", client.file, "-key", client.key] : []
                 let arguments = ["s_client", "-connect", "127.0.0.1:\(port)", version, "-ign_eof"] + own + session
                 let request = "GET /v1/verify HTTP/1.1\r\nHost: gate\r\nConnection: close\r\n\r\n"
                 let outcome = try Program("openssl").run(arguments, input: Data(request.utf8))
@@ -164,9 +146,8 @@ extension EndToEnd {
 
         @Test("TLS 1.2 is spoken with ECDHE and AEAD only")
         func ciphers() throws {
-            try makeCertificate("gate")
             let port = try FreePort.take(1)[0]
-            let gate = try GateProcess(in: place, tls + ["--listen", "tls:127.0.0.1:\(port)"])
+            let gate = try GateProcess(in: place, try tlsListener(port))
             func connect(_ options: [String]) throws -> String {
                 let outcome = try Program("openssl").run(["s_client", "-connect", "127.0.0.1:\(port)"] + options)
                 return outcome.output + outcome.errors
@@ -194,7 +175,7 @@ extension EndToEnd {
 
         @Test("clear text on an address that is not of the loopback is warned of, at the start and by --check")
         func exposed() throws {
-            try makeCertificate("gate")
+            try GatePlace.makeCertificate(folder + "/gate")
             // Each has a port of its own, by which a warning names it.
             let exposed = [
                 "0.0.0.0", "", "[::]", "192.0.2.1", "[2001:db8::1]", "[::ffff:192.0.2.1]", "[::ffff:0.0.0.0]",
@@ -225,8 +206,7 @@ extension EndToEnd {
                     + [Program.mediaToken.executable, "serve", "--keys", place.key, "--replays", "memory"]
                     + ["--listen", "systemd", "--admin", "unix:\(folder)/admin.sock"], log: log)
             try daemon.wait { try GateProcess.fetch("http://127.0.0.1:\(port)/").code == "404" }
-            try daemon.wait { try String(contentsOfFile: log, encoding: .utf8).contains(warning) }
-            daemon.end(SIGKILL)
+            try daemon.wait { try daemon.printed().contains(warning) }
         }
 
         @Test("a Redis server that is asked in clear text over a network is warned of, without its password")
@@ -248,14 +228,11 @@ extension EndToEnd {
             let gate = try GateProcess(in: place, launcher: asNobody)
             // The memory of a process that cannot be dumped is root's (proc(5)).
             #expect(try gate.memoryOwner() == 0)
-            gate.end()
         }
 
         @Test("the end of the gate's certificate is told when it is near, and is in the metrics")
         func certificateEnd() throws {
-            try makeCertificate("gate")
-            let port = try FreePort.take(1)[0]
-            let gate = try GateProcess(in: place, tls + ["--listen", "tls:127.0.0.1:\(port)"])
+            let gate = try GateProcess(in: place, try tlsListener(try FreePort.take(1)[0]))
             try gate.wait { try gate.logged().contains("warning: \(folder)/gate.pem: expires ") }
             #expect(try gate.logged().contains(try Regex(", in [12] days; replace the file")))
             let shown = try Program("openssl").succeed([
@@ -316,7 +293,7 @@ extension EndToEnd {
 
         @Test("a certificate with another's key is told before anybody connects")
         func wrongKey() throws {
-            for name in ["one", "other"] { try makeCertificate(name) }
+            for name in ["one", "other"] { try GatePlace.makeCertificate("\(folder)/\(name)") }
             try Program("openssl").succeed([
                 "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", "\(folder)/curve.key",
             ])
@@ -332,9 +309,8 @@ extension EndToEnd {
 
         @Test("TLS before 1.2, and a renegotiation, are refused by the gate, not only by the client")
         func oldTLS() throws {
-            try makeCertificate("gate")
             let port = try FreePort.take(1)[0]
-            let gate = try GateProcess(in: place, tls + ["--listen", "tls:127.0.0.1:\(port)"])
+            let gate = try GateProcess(in: place, try tlsListener(port))
             func connect(_ options: [String], input: String = "") throws -> String {
                 // A client that would talk to anybody.
                 let arguments =
@@ -353,8 +329,7 @@ extension EndToEnd {
 
         @Test("systemd's sockets are served by name, and by TLS where that is asked for")
         func socketActivation() throws {
-            try makeCertificate("server")
-            try install("server")
+            try GatePlace.makeCertificate(folder + "/gate")
             let ports = try FreePort.take(2)
             let log = folder + "/activated.log"
             // It starts the program when somebody connects, and closes what it inherits: Foundation would take that for its end.
@@ -370,7 +345,7 @@ extension EndToEnd {
             try daemon.wait { try GateProcess.fetch("http://127.0.0.1:\(ports[0])/").code == "404" }
             let secure = "https://127.0.0.1:\(ports[1])/"
             for _ in 0..<20 {
-                #expect(try GateProcess.fetch(secure, ["--cacert", "\(folder)/server.pem"]).code == "404")
+                #expect(try GateProcess.fetch(secure, trust).code == "404")
             }
             daemon.end(SIGKILL)
             #expect(throws: (any Error).self) { try GateProcess(in: place, ["--listen", "systemd"]) }
@@ -394,12 +369,11 @@ extension EndToEnd {
             #expect(try gate.logged().contains("may have 64 descriptors; expected at least"))
             let question = "GET /nothing HTTP/1.1\r\nHost: gate\r\n\r\n"
             let served = try RawConnection(port: gate.port)
-            served.send(question)
-            #expect(served.answer()?.status == 404)
+            #expect(served.ask(question)?.status == 404)
             let admin = try RawConnection(port: gate.adminPort)
             func pauses() throws -> Int {
-                admin.send("GET /metrics HTTP/1.1\r\nHost: gate\r\n\r\n")
-                let metrics = try #require(admin.answer()).body.split(separator: "\n")
+                let answer = admin.ask("GET /metrics HTTP/1.1\r\nHost: gate\r\n\r\n")
+                let metrics = try #require(answer).body.split(separator: "\n")
                 let pauses = metrics.first { $0.hasPrefix("media_token_accept_pauses_total ") }
                 return try #require(pauses?.split(separator: " ").last.flatMap { Int($0) })
             }
@@ -407,13 +381,10 @@ extension EndToEnd {
             #expect(try pauses() == 0)
             var waiting = try (0..<100).map { _ in try RawConnection(port: gate.port) }
             try gate.wait { try pauses() > 1 }
-            served.send(question)
-            #expect(served.answer()?.status == 404)
+            #expect(served.ask(question)?.status == 404)
             #expect(try gate.logged().utf8.count < 4096)
             waiting.removeAll()
-            let next = try RawConnection(port: gate.port)
-            next.send(question)
-            #expect(next.answer()?.status == 404)
+            #expect(try gate.status(question) == 404)
         }
     }
 }

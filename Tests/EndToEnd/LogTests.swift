@@ -6,19 +6,13 @@ import TokenIssuer
 extension EndToEnd {
     @Suite("The gate's log")
     struct LogTests {
-        private let place: GatePlace
-
-        init() throws { place = try GatePlace() }
+        private let place = GatePlace()
 
         /// A gate with routes of every kind.
         private func gate(_ options: [String] = []) throws -> GateProcess {
-            let secret = try place.directory.write(String(repeating: "0f", count: 32), to: "grant.key")
-            let settings = try place.directory.write(
-                """
-                {"routes": [{"path": "/open", "open": true}, {"path": "/live", "requestor": "MML", "resource": "TNT",
-                  "grant": {"kind": "cat", "key-file": "\(secret)"}}], "cors-origin": "https://player.example"}
-                """, to: "gate.json")
-            return try GateProcess(in: place, GatePlace.strict + ["--workers", "1", "--config", settings] + options)
+            let routes = #"[{"path": "/open", "open": true}, \#(try place.route("/live"))]"#
+            let settings = #"{"routes": \#(routes), "cors-origin": "https://player.example"}"#
+            return try GateProcess(in: place, try place.options(settings) + ["--workers", "1"] + options)
         }
 
         private func lines(_ gate: GateProcess) throws -> [[String: Any]] {
@@ -31,11 +25,17 @@ extension EndToEnd {
             _ gate: GateProcess, _ method: String = "GET", _ target: String, _ headers: [String] = [],
             _ body: String = ""
         ) throws -> (status: Int, headers: String)? {
-            let connection = try RawConnection(port: gate.port)
+            let request = Self.request(method, target, headers, body)
+            return try RawConnection(port: gate.port).ask(request).map { ($0.status, $0.headers) }
+        }
+
+        /// A request with the length of its body, and with a host unless the headers have it.
+        private static func request(
+            _ method: String, _ target: String, _ headers: [String], _ body: String = ""
+        ) -> String {
             let fields = headers + (body.isEmpty ? [] : ["Content-Length: \(body.utf8.count)"])
-            connection.send(
-                "\(method) \(target) HTTP/1.1\r\nHost: gate\r\n\(fields.map { $0 + "\r\n" }.joined())\r\n\(body)")
-            return connection.answer().map { ($0.status, $0.headers) }
+            let host = headers.contains { $0.hasPrefix("Host:") } ? "" : "Host: gate\r\n"
+            return "\(method) \(target) HTTP/1.1\r\n\(host)\(fields.map { $0 + "\r\n" }.joined())\r\n\(body)"
         }
 
         @Test("a line says what was asked for, which route, what for a reason, whose token, and for whom")
@@ -100,7 +100,6 @@ extension EndToEnd {
         @Test("a support question is answered by one grep and one lookup", arguments: ["lmdb", "redis"])
         func answered(kind: String) throws {
             let server = kind == "redis" ? try RedisServer() : nil
-            defer { server?.end(SIGKILL) }
             let store = server.map { $0.url + "?timeout=5000" } ?? "lmdb:\(place.directory.path)/replays"
             let gate = try GateProcess(
                 in: place, replays: store, GatePlace.strict + ["--workers", "1", "--route", "/live=MML:TNT"])
@@ -141,8 +140,7 @@ extension EndToEnd {
 
         /// The commands of the section on a support question.
         private static func commands() throws -> [String] {
-            let page = try String(
-                contentsOfFile: "Sources/MediaTokenGate/MediaTokenGate.docc/Monitoring.md", encoding: .utf8)
+            let page = try Fixtures.page("MediaTokenGate/MediaTokenGate.docc/Monitoring")
             let section = page.components(separatedBy: "\n## ").first { $0.hasPrefix("A support question, answered") }
             return section?.components(separatedBy: "\n```sh\n").dropFirst().compactMap {
                 $0.components(separatedBy: "\n```").first
@@ -162,9 +160,7 @@ extension EndToEnd {
                 token, base64, url, percent, Fixtures.percentEncoded(base64), token.replacing("+", with: "%2B"),
             ] {
                 for request in Self.requests(form, json: form == token ? json : "\"\(form)\"") {
-                    let connection = try RawConnection(port: gate.port)
-                    connection.send(request)
-                    #expect(connection.answer() != nil, "\(request.prefix(80))")
+                    #expect(try gate.status(request) != nil, "\(request.prefix(80))")
                 }
             }
             gate.end()
@@ -197,11 +193,6 @@ extension EndToEnd {
                 "X-Media-Token", "X-Media-Token-Attempt", "X-Original-Host", "X-Original-Method", "X-Original-URI",
                 "X-Request-Id", "X-Requestor-Id", "X-Resource-Id", "CTA-Common-Access-Token",
             ]
-            func request(_ method: String, _ target: String, _ headers: [String], _ body: String = "") -> String {
-                let fields = headers + (body.isEmpty ? [] : ["Content-Length: \(body.utf8.count)"])
-                let host = headers.contains { $0.hasPrefix("Host:") } ? "" : "Host: gate\r\n"
-                return "\(method) \(target) HTTP/1.1\r\n\(host)\(fields.map { $0 + "\r\n" }.joined())\r\n\(body)"
-            }
             let target = text.replacing(" ", with: "%20")
             return paths.flatMap { path -> [String] in
                 let method = path.hasPrefix("/v1/authz") ? "GET" : "POST"

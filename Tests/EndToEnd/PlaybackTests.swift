@@ -14,6 +14,9 @@ extension EndToEnd.ProxyTests {
         ])
     }
 
+    /// The members of a grant that the gate renews with each request.
+    static let renewable = #""validity": 600, "renew": "cookie:900:899", "renew-until": 1000"#
+
     /// What the gate answers to a play of `path`, with the cookie that it sets.
     static func play(
         _ path: String, _ token: String, at gate: GateProcess
@@ -52,10 +55,8 @@ extension EndToEnd.ProxyTests {
                 """, to: "gate.json")
         }
         let gate = try GateProcess(in: place, GatePlace.strict + ["--config", try configure(["a"])])
-        let nginx = try start("nginx", gate: gate.port)
-        defer { nginx.end(SIGKILL) }
+        try start("nginx", gate: gate.port)
         let page = "http://127.0.0.1:\(ports[0])/live/index.m3u8"
-        try nginx.wait { try GateProcess.fetch(page).code != "000" }
         let tokens = try place.tokens(3)
         let first = try Self.play("/live/index.m3u8", tokens[0], at: gate).cookie
         #expect(try Self.codes([page], first) == ["200"])
@@ -86,32 +87,17 @@ extension EndToEnd.ProxyTests {
         let id = try #require(played.split(separator: ",").last)
         #expect(lines.contains { $0.contains("GRANT_VALID") && $0.contains("\"key\":\"a\"") && $0.contains(id) })
         #expect(lines.contains { $0.contains("GRANT_REFUSED") })
-        gate.end()
     }
 
     @Test(
         "a renewed grant reaches the client, and nothing else does that a client says is one",
         arguments: ["nginx", "caddy", "haproxy"])
     func renewedCookie(proxy: String) throws {
-        let key = try place.directory.write(String(repeating: "0f", count: 32), to: "grant.key")
-        let settings = try place.directory.write(
-            """
-            {"routes": [{"path": "/live", "requestor": "MML", "resource": "TNT", "grant": {"kind": "cat",
-             "key-file": "\(key)", "validity": 600, "renew": "cookie:900:899", "renew-until": 1000}}]}
-            """, to: "gate.json")
-        let gate = try GateProcess(in: place, GatePlace.strict + ["--config", settings])
-        let origin = proxy == "haproxy" ? try startOrigin() : nil
-        let server = try start(proxy, gate: gate.port)
-        defer {
-            server.end(SIGKILL)
-            origin?.end(SIGKILL)
-        }
+        let gate = try GateProcess(in: place, try place.exchange(grant: Self.renewable))
+        try start(proxy, gate: gate.port)
         let page = "http://127.0.0.1:\(ports[0])/live/index.m3u8"
-        try server.wait { try GateProcess.fetch(page).code != "000" }
         for (renew, count) in [(["--renew", "cookie:900:899"], 1), ([], 0)] {
-            let grant = try Program.mediaToken.succeed(
-                ["grant", "cat", "--key-file", key, "--path-prefix", "/live/", "--validity", "600"] + renew
-            ).trimmingCharacters(in: .newlines)
+            let grant = try place.grant(["--validity", "600"] + renew)
             let forged = "CTA-Common-Access-Token=forged"
             let own = ["X-Media-Token-Cookie", "Set-Cookie"].flatMap { ["-H", "\($0): \(forged)"] }
             let answer = try Program("curl").run(
@@ -123,29 +109,20 @@ extension EndToEnd.ProxyTests {
             #expect(
                 cookies.allSatisfy { $0.contains(": CTA-Common-Access-Token=2D3R") && $0.contains("; Path=/live; ") })
         }
-        gate.end()
     }
 
     @Test("a cookie is renewed while a viewer plays, outlives its first end, and not the bound of its renewal")
     func renewal() throws {
-        let key = try place.directory.write(String(repeating: "0f", count: 32), to: "grant.key")
-        let settings = try place.directory.write(
-            """
-            {"routes": [{"path": "/live", "requestor": "MML", "resource": "TNT", "grant": {"kind": "cat",
-             "key-file": "\(key)", "validity": 4, "renew": "cookie:4:3", "renew-until": 9}}]}
-            """, to: "gate.json")
-        let gate = try GateProcess(in: place, GatePlace.strict + ["--config", settings])
-        let server = try start("nginx", gate: gate.port)
-        defer { server.end(SIGKILL) }
+        let brief = #""validity": 4, "renew": "cookie:4:3", "renew-until": 9"#
+        let gate = try GateProcess(in: place, try place.exchange(grant: brief))
+        try start("nginx", gate: gate.port)
         let page = "https://127.0.0.1:\(ports[1])/live/index.m3u8"
-        try server.wait { try GateProcess.fetch(page, ["-k"]).code != "000" }
         // On a machine that stands still for as long as the window, a player loses its grant, and the play tells nothing.
         var play = try playRenewed(page, at: gate)
         for _ in 0..<10 where play.longestPause > .seconds(2) { play = try playRenewed(page, at: gate) }
         #expect(["401", "403"].contains(play.end), "\(play)")
         #expect(play.played > .seconds(5) && play.played < .seconds(9), "\(play)")
         #expect(try Self.codes(["http://127.0.0.1:\(ports[0])/live/index.m3u8"], play.first) == ["403"])
-        gate.end()
     }
 
     /// Plays with a cookie and what the gate renews it by, until the gate refuses.
@@ -172,18 +149,10 @@ extension EndToEnd.ProxyTests {
     @Test("a token once, and then the manifest and 200 segments by the cookie that it was exchanged for")
     func playback() throws {
         try makeStream(place.directory.path + "/streams/live/tnt")
-        let key = try place.directory.write(String(repeating: "0f", count: 32), to: "grant.key")
-        func route(_ path: String, _ validity: Int) -> String {
-            """
-            {"path": "\(path)", "requestor": "MML", "resource": "TNT",
-             "grant": {"kind": "cat", "key-file": "\(key)", "validity": \(validity)}}
-            """
-        }
-        let settings = try place.directory.write(
-            "{\"routes\": [\(route("/live/tnt", 600)), \(route("/live", 8)), \(route("/vod", 600))]}", to: "gate.json")
-        let gate = try GateProcess(in: place, GatePlace.strict + ["--config", settings])
-        let nginx = try start("nginx", gate: gate.port)
-        defer { nginx.end(SIGKILL) }
+        let routes = try [place.route("/live/tnt"), place.route("/live", #""validity": 8"#), place.route("/vod")]
+        let settings = #"{"routes": [\#(routes.joined(separator: ", "))]}"#
+        let gate = try GateProcess(in: place, try place.options(settings))
+        try start("nginx", gate: gate.port)
         let site = "http://127.0.0.1:\(ports[0])"
         let tokens = try place.tokens(3)
 
@@ -212,7 +181,7 @@ extension EndToEnd.ProxyTests {
         #expect(try codes(["/live/tnt/0.ts"], other) == ["403"])
         let brief = try play("/live/index.m3u8", tokens[2]).cookie
         #expect(try codes(["/live/index.m3u8", "/live/tnt/0.ts"], brief) == ["200", "403"])
-        try nginx.wait { try codes(["/live/index.m3u8"], brief) == ["403"] }
+        try gate.wait { try codes(["/live/index.m3u8"], brief) == ["403"] }
         #expect(try codes(["/live/tnt/0.ts"], cookie) == ["200"])
     }
 
@@ -220,25 +189,11 @@ extension EndToEnd.ProxyTests {
         "a grant for GET opens for no other method, whatever a client says of it",
         arguments: ["nginx", "caddy", "haproxy"])
     func methods(proxy: String) throws {
-        let key = try place.directory.write(String(repeating: "0f", count: 32), to: "grant.key")
-        let settings = try place.directory.write(
-            """
-            {"routes": [{"path": "/live", "requestor": "MML", "resource": "TNT",
-             "grant": {"kind": "cat", "key-file": "\(key)", "methods": ["GET"]}}]}
-            """, to: "gate.json")
-        let gate = try GateProcess(in: place, GatePlace.strict + ["--config", settings])
-        let origin = proxy == "haproxy" ? try startOrigin() : nil
-        let server = try start(proxy, gate: gate.port)
-        defer {
-            server.end(SIGKILL)
-            origin?.end(SIGKILL)
-        }
-        let grant = try Program.mediaToken.succeed([
-            "grant", "cat", "--key-file", key, "--path-prefix", "/live/", "--method", "GET",
-        ]).trimmingCharacters(in: .newlines)
+        let gate = try GateProcess(in: place, try place.exchange(grant: #""methods": ["GET"]"#))
+        try start(proxy, gate: gate.port)
+        let grant = try place.grant(["--method", "GET"])
         let name = grant.prefix { $0 != "=" }
         let page = "http://127.0.0.1:\(ports[0])/live/index.m3u8"
-        try server.wait { try GateProcess.fetch(page).code != "000" }
         for carried in ["Cookie: \(grant)", "\(name): \(grant.dropFirst(name.count + 1))"] {
             #expect(try GateProcess.fetch(page, ["-H", carried]).code == "200", "\(carried.prefix(12))")
             for header in ["X-Other", "X-Original-Method", "X-Forwarded-Method", "X-HTTP-Method-Override"] {

@@ -3,22 +3,48 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
+    /// Starts nginx with the blocks of servers in a folder, which takes its other files.
+    ///
+    /// - Parameter isAlone: whether it is one process, so that ending it ends all of it.
+    static func nginx(_ servers: String, in directory: TemporaryDirectory, isAlone: Bool = true) throws -> Daemon {
+        let folder = directory.path
+        let settings = """
+            daemon off; pid \(folder)/nginx.pid; error_log \(folder)/nginx.log;
+            events {}
+            http {
+            access_log off; client_body_temp_path \(folder)/body; proxy_temp_path \(folder)/proxy;
+            fastcgi_temp_path \(folder)/fastcgi; uwsgi_temp_path \(folder)/uwsgi; scgi_temp_path \(folder)/scgi;
+            \(servers)
+            }
+            """
+        let file = try directory.write(settings, to: "nginx.conf")
+        let options = isAlone ? ["-g", "master_process off;"] : []
+        return try Daemon("nginx", options + ["-c", file], log: folder + "/nginx.out")
+    }
+
     @Suite("Real proxies in front of a stream")
     struct ProxyTests {
         let place: GatePlace
         let ports: [Int]
+        private let servers = Servers()
+
+        /// Proxies and servers of a test, which end with it.
+        private final class Servers {
+            var running: [Daemon] = []
+            /// nginx with its workers, which SIGKILL would leave behind. Of the others none takes SIGTERM here: a test's threads
+            /// block signals, and their children inherit that.
+            var nginx: Daemon?
+
+            deinit { nginx?.end() }
+        }
 
         init() throws {
-            place = try GatePlace()
+            place = GatePlace()
             ports = try FreePort.take(3)
             let streams = place.directory.path + "/streams/live"
             try FileManager.default.createDirectory(atPath: streams, withIntermediateDirectories: true)
             try "#EXTM3U\n".write(toFile: streams + "/index.m3u8", atomically: false, encoding: .utf8)
-            try Program("openssl").succeed([
-                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
-                "subjectAltName=IP:127.0.0.1", "-keyout", place.directory.path + "/tls.key", "-out",
-                place.directory.path + "/tls.pem",
-            ])
+            try GatePlace.makeCertificate(place.directory.path + "/tls")
         }
 
         /// The documentation's snippet, with the ports and folders of this test.
@@ -58,37 +84,39 @@ extension EndToEnd {
         }
 
         /// What serves the streams behind a proxy that serves no files itself.
-        func startOrigin() throws -> Daemon {
+        func startOrigin() throws {
             let folder = place.directory.path
             let server = try Daemon(
                 "caddy", ["file-server", "--root", folder + "/streams", "--listen", "127.0.0.1:\(ports[2])"],
                 log: folder + "/origin.log")
+            servers.running.append(server)
             try server.wait { try GateProcess.fetch("http://127.0.0.1:\(ports[2])/live/index.m3u8").code == "200" }
-            return server
         }
 
-        func startNginx(_ servers: String, _ options: [String] = []) throws -> Daemon {
-            let folder = place.directory.path
-            let settings = """
-                daemon off; pid \(folder)/nginx.pid; error_log \(folder)/nginx.log;
-                events {}
-                http {
-                access_log off; client_body_temp_path \(folder)/body; proxy_temp_path \(folder)/proxy;
-                fastcgi_temp_path \(folder)/fastcgi; uwsgi_temp_path \(folder)/uwsgi; scgi_temp_path \(folder)/scgi;
-                \(servers)
-                }
-                """
-            let file = try place.directory.write(settings, to: "nginx.conf")
-            return try Daemon("nginx", options + ["-c", file], log: folder + "/nginx.out")
+        /// Starts nginx, with its workers, and waits until it listens for HTTPS.
+        func startNginx(_ blocks: String) throws {
+            let nginx = try EndToEnd.nginx(blocks, in: place.directory, isAlone: false)
+            servers.nginx = nginx
+            try nginx.wait { (try? RawConnection(port: ports[1])) != nil }
         }
 
-        func start(_ proxy: String, gate: Int) throws -> Daemon {
+        /// Ends nginx, which then has logged all.
+        func endNginx() { servers.nginx?.end() }
+
+        /// Starts a proxy in front of the streams, and waits until it listens.
+        func start(_ proxy: String, gate: Int) throws {
+            if proxy == "haproxy" { try startOrigin() }
+            let server = try daemon(proxy, gate: gate)
+            servers.running.append(server)
+            try server.wait { ports[..<2].allSatisfy { (try? RawConnection(port: $0)) != nil } }
+        }
+
+        private func daemon(_ proxy: String, gate: Int) throws -> Daemon {
             let folder = place.directory.path
             let log = folder + "/\(proxy).log"
             switch proxy {
             case "nginx":
-                // One process, so that ending it ends all of it.
-                return try startNginx(try nginxFile(gate: gate), ["-g", "master_process off;"])
+                return try EndToEnd.nginx(try nginxFile(gate: gate), in: place.directory)
             case "haproxy":
                 try place.directory.write(try snippet("lua", under: "HAProxy", gate: gate), to: "media-token.lua")
                 let pair = try ["tls.pem", "tls.key"].map {
@@ -126,21 +154,19 @@ extension EndToEnd {
         }
 
         /// The nginx snippet asks again after the internal redirect of an index.
-        private func startIndex(_ attemptWindow: String) throws -> (gate: GateProcess, server: Daemon) {
+        private func startIndex(_ attemptWindow: String) throws -> GateProcess {
             let folder = place.directory.path + "/streams/live/show"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             try "<html>".write(toFile: folder + "/index.html", atomically: false, encoding: .utf8)
             let routes = #"{"routes": [{"path": "/live", "requestor": "MML", "resource": "TNT"\#(attemptWindow)}]}"#
-            let file = try place.directory.write(routes, to: "gate.json")
-            let gate = try GateProcess(in: place, GatePlace.strict + ["--config", file])
-            let server = try start("nginx", gate: gate.port)
-            try server.wait { try fetch("http", "/live/index.m3u8").code != "000" }
-            return (gate, server)
+            let gate = try GateProcess(in: place, try place.options(routes))
+            try start("nginx", gate: gate.port)
+            return gate
         }
 
         @Test("nginx may ask again about one request that it redirects, where the route says so, and a client may not")
         func attempts() throws {
-            let (gate, server) = try startIndex(#", "attempt-window": 5"#)
+            let gate = try startIndex(#", "attempt-window": 5"#)
             let tokens = try place.tokens(3)
             #expect(try fetch("http", "/live/show/", token: tokens[0]) == ("200", "VALID_TOKEN"))
             #expect(
@@ -160,17 +186,14 @@ extension EndToEnd {
             #expect(try GateProcess.fetch(address + "forward-auth", forwarded).code == "200")
             #expect(try GateProcess.fetch(address + "forward-auth", forwarded).code == "403")
             #expect(try GateProcess.fetch(address + "ext-authz/live/1", forwarded).code == "403")
-            gate.end()
-            server.end(SIGKILL)
         }
 
         @Test("without an attempt window a redirect inside of nginx uses the token up")
         func noAttempts() throws {
-            let (gate, server) = try startIndex("")
+            let gate = try startIndex("")
             let token = try place.tokens(1)[0]
             #expect(try fetch("http", "/live/show/", token: token) == ("403", "TOKEN_ALREADY_USED"))
-            gate.end()
-            server.end(SIGKILL)
+            #expect(try gate.logged().contains("VALID_TOKEN"))
         }
 
         @Test(
@@ -180,11 +203,8 @@ extension EndToEnd {
             let routes =
                 #"{"hosts": ["free.example"], "path": "/", "open": true}, "#
                 + #"{"hosts": ["live.example"], "path": "/", "requestor": "MML", "resource": "TNT"}"#
-            let file = try place.directory.write(#"{"routes": [\#(routes)]}"#, to: "gate.json")
-            let gate = try GateProcess(in: place, GatePlace.strict + ["--config", file])
-            let origin = proxy == "haproxy" ? try startOrigin() : nil
-            let server = try start(proxy, gate: gate.port)
-            try server.wait { try fetch("http", "/live/index.m3u8").code != "000" }
+            let gate = try GateProcess(in: place, try place.options(#"{"routes": [\#(routes)]}"#))
+            try start(proxy, gate: gate.port)
             let target = "/live/index.m3u8"
             #expect(try fetch("http", target, ["-H", "Host: free.example"]) == ("200", "TOKEN_NOT_REQUIRED"))
             #expect(try fetch("http", target, ["-H", "Host: Live.Example."]) == ("401", "TOKEN_MISSING"))
@@ -200,18 +220,13 @@ extension EndToEnd {
                 let answer = try fetch("http", target, ["-H", "Host: \(host)"])
                 #expect(answer.status != "TOKEN_NOT_REQUIRED", "\(host): \(answer)")
             }
-            gate.end()
-            server.end(SIGKILL)
-            origin?.end(SIGKILL)
         }
 
         @Test("a manifest opens for a token once, over HTTP and HTTPS", arguments: ["nginx", "caddy", "haproxy"])
         func opens(proxy: String) throws {
             let routes = ["--route", "/live=MML:TNT", "--route", "/trailers=open"]
             let gate = try GateProcess(in: place, GatePlace.strict + routes)
-            let origin = proxy == "haproxy" ? try startOrigin() : nil
-            let server = try start(proxy, gate: gate.port)
-            try server.wait { try fetch("http", "/live/index.m3u8").code != "000" }
+            try start(proxy, gate: gate.port)
             let tokens = try place.tokens(3)
             for (scheme, token) in zip(["http", "https"], tokens) {
                 #expect(try fetch(scheme, "/live/index.m3u8") == ("401", "TOKEN_MISSING"))
@@ -224,9 +239,6 @@ extension EndToEnd {
             }
             gate.end()
             #expect(try ["500", "502", "503"].contains(fetch("http", "/live/index.m3u8", token: tokens[2]).code))
-            // None takes SIGTERM here: a test's threads block signals, and their children inherit that.
-            server.end(SIGKILL)
-            origin?.end(SIGKILL)
         }
     }
 }

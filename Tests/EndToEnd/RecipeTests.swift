@@ -23,8 +23,9 @@ extension EndToEnd.ProxyTests {
     func recipe() throws {
         let folder = try TemporaryDirectory()
         let block = try Fixtures.snippet("sh", under: "nginx", of: Self.page)
-        let page = try String(contentsOfFile: "Sources/\(Self.page).md", encoding: .utf8)
-        let shown = try #require(page.firstMatch(of: /the manifest and each segment:\n\n```\n((?s).*?)\n```/)).1
+        let shown = try #require(
+            Fixtures.page(Self.page).firstMatch(of: /the manifest and each segment:\n\n```\n((?s).*?)\n```/)
+        ).1
         let output = try EndToEnd.paste(
             block, ports: Array(zip([8080, 8081, 8000], ports)), in: folder.path)
         #expect(output.hasSuffix(shown + "\n") && output.contains("\"code\":\"VALID_TOKEN\""), "\(output)")
@@ -41,26 +42,20 @@ extension EndToEnd.ProxyTests {
         arguments: ["nginx", "cache", "caddy", "haproxy"])
     func retryAfter(proxy: String) throws {
         let gate = try GateProcess(in: place, ["--route", "/live=MML:TNT", "--skew", "300"])
-        let server =
-            try proxy == "cache"
-            ? startNginx(snippet("nginx", under: "nginx: HLS with a cache", of: "ExchangingTokens", gate: gate.port))
-            : start(proxy, gate: gate.port)
-        defer { server.end(proxy == "cache" ? SIGTERM : SIGKILL) }
+        try proxy == "cache" ? startNginx(cachingFile(gate: gate.port)) : start(proxy, gate: gate.port)
         let stream = "https://127.0.0.1:\(ports[1])/live/index.m3u8"
-        try server.wait { try GateProcess.fetch(stream, ["-k"]).code != "000" }
         let token = try place.tokens(1)[0]
         let denied = try fields(["-H", "X-Media-Token: \(Fixtures.base64(token))", stream])
         #expect(denied.contains("x-media-token-code: token_predates_store"), "\(denied)")
         let seconds = denied.first { $0.hasPrefix("retry-after: ") }.flatMap { Int($0.dropFirst(13)) }
         #expect(seconds.map { (200...302).contains($0) } == true, "\(denied)")
         #expect(try !fields([stream]).contains { $0.hasPrefix("retry-after") })
-        gate.end()
     }
 
     @Test("the file with a cache needs no folder that Debian's nginx does not have")
     func folders() throws {
         let file = try Fixtures.snippet(
-            "nginx", under: "nginx: HLS with a cache", of: "MediaTokenGate/MediaTokenGate.docc/ExchangingTokens")
+            "nginx", under: Self.cachingPart, of: "MediaTokenGate/MediaTokenGate.docc/\(Self.cachingPage)")
         let paths = file.matches(of: #/(?:proxy_cache_path|access_log) (/\S+)/[^/\s]+\s/#).map { String($0.1) }
         let installed = try Program("dpkg").succeed(["--listfiles", "nginx-common"]).split(separator: "\n").map(
             String.init)
@@ -71,69 +66,39 @@ extension EndToEnd.ProxyTests {
     func keepalive() throws {
         let gate = try GateProcess(in: place, GatePlace.strict + ["--route", "/live=open"])
         let before = try gate.connections()
-        let nginx = try startNginx(try nginxFile(gate: gate.port))
-        defer { nginx.end() }
+        try startNginx(try nginxFile(gate: gate.port))
         let stream = "http://127.0.0.1:\(ports[0])/live/index.m3u8"
-        try nginx.wait { try GateProcess.fetch(stream).code != "000" }
         for _ in 0..<20 { #expect(try GateProcess.fetch(stream).code == "200") }
         // nginx has one worker here, which sends one subrequest at a time.
         #expect(try gate.connections() == before + 1)
-        gate.end()
     }
 
     @Test("the cookie that the gate renews reaches the client through nginx's cache, and is not kept in it")
     func renewedThroughCache() throws {
-        let key = try place.directory.write(String(repeating: "0f", count: 32), to: "grant.key")
-        let settings = try place.directory.write(
-            """
-            {"routes": [{"path": "/live", "requestor": "MML", "resource": "TNT", "grant": {"kind": "cat",
-             "key-file": "\(key)", "validity": 600, "renew": "cookie:900:899", "renew-until": 1000}}]}
-            """, to: "gate.json")
-        let gate = try GateProcess(in: place, GatePlace.strict + ["--config", settings])
-        let origin = try startOrigin()
-        let nginx = try startNginx(
-            try snippet("nginx", under: "nginx: HLS with a cache", of: "ExchangingTokens", gate: gate.port))
-        defer {
-            nginx.end()
-            origin.end(SIGKILL)
-        }
+        let gate = try GateProcess(in: place, try place.exchange(grant: Self.renewable))
+        try startOrigin()
+        try startNginx(cachingFile(gate: gate.port))
         let stream = "https://127.0.0.1:\(ports[1])/live/index.m3u8"
-        try nginx.wait { try GateProcess.fetch(stream, ["-k"]).code != "000" }
-        func grant(_ more: [String]) throws -> String {
-            try Program.mediaToken.succeed(
-                ["grant", "cat", "--key-file", key, "--path-prefix", "/live/", "--validity", "600"] + more
-            ).trimmingCharacters(in: .newlines)
-        }
-        let (renewable, final) = (try grant(["--renew", "cookie:900:899"]), try grant([]))
-        for (cookie, state, count) in [
-            (renewable, "miss", 1), (final, "hit", 0), (renewable, "hit", 1),
-        ] {
-            let answer = try fields(["-H", "Cookie: \(cookie)", stream])
+        let final = ["--validity", "600"]
+        let renewable = final + ["--renew", "cookie:900:899"]
+        for (options, state, count) in [(renewable, "miss", 1), (final, "hit", 0), (renewable, "hit", 1)] {
+            let answer = try fields(["-H", "Cookie: \(try place.grant(options))", stream])
             #expect(answer.count { $0.hasPrefix("set-cookie: cta-common-access-token=2d3r") } == count, "\(answer)")
             #expect(
                 answer.contains("x-cache-status: \(state)") || answer.contains("x-cache-status: expired"), "\(answer)")
         }
-        gate.end()
     }
 
     @Test(
         "HEAD consumes no token behind a proxy, whatever the client says of its method",
         arguments: ["nginx", "caddy", "haproxy"])
     func headBehind(proxy: String) throws {
-        let settings = try place.directory.write(
-            """
-            {"routes": [
-              {"path": "/live", "requestor": "MML", "resource": "TNT", "allow-head": true, "allow-preflight": true}]}
-            """, to: "gate.json")
-        let gate = try GateProcess(in: place, GatePlace.strict + ["--config", settings])
-        let origin = proxy == "haproxy" ? try startOrigin() : nil
-        let server = try start(proxy, gate: gate.port)
-        defer {
-            server.end(SIGKILL)
-            origin?.end(SIGKILL)
-        }
+        let settings =
+            #"{"routes": [{"path": "/live", "requestor": "MML", "resource": "TNT", "#
+            + #""allow-head": true, "allow-preflight": true}]}"#
+        let gate = try GateProcess(in: place, try place.options(settings))
+        try start(proxy, gate: gate.port)
         let stream = "http://127.0.0.1:\(ports[0])/live/index.m3u8"
-        try server.wait { try GateProcess.fetch(stream).code != "000" }
         let tokens = try place.tokens(2).map { "X-Media-Token: \(Fixtures.base64($0))" }
         for _ in 0..<2 { #expect(try GateProcess.fetch(stream, ["-I", "-H", tokens[0]]).code == "200") }
         #expect(try GateProcess.fetch(stream, ["-I"]).code == "401")
@@ -148,7 +113,6 @@ extension EndToEnd.ProxyTests {
         let said = ["-H", "X-Original-Method: HEAD", "-H", "X-Forwarded-Method: HEAD", "-H", tokens[1]]
         #expect(try GateProcess.fetch(stream, said).code == "200")
         #expect(try GateProcess.fetch(stream, said).code == "403")
-        gate.end()
     }
 
     @Test(
@@ -160,27 +124,21 @@ extension EndToEnd.ProxyTests {
         let lines = try Fixtures.snippet("nginx", under: "nginx", of: Self.page)
         try "a segment".write(
             toFile: place.directory.path + "/streams/live/0.ts", atomically: false, encoding: .utf8)
-        let origin = hasCache ? try startOrigin() : nil
+        if hasCache { try startOrigin() }
         let file =
             try hasCache
-            ? snippet("nginx", under: "nginx: HLS with a cache", of: "ExchangingTokens", gate: gate.port)
+            ? cachingFile(gate: gate.port)
                 .replacing("location /live/ {\n", with: "location /live/ {\n\(lines)\n")
                 .replacing("m3u8$ {\n", with: "m3u8$ {\n\(try #require(lines.split(separator: "\n").first))\n")
             : nginxFile(gate: gate.port, lines)
-        let nginx = try startNginx(file)
-        defer {
-            nginx.end()
-            origin?.end(SIGKILL)
-        }
+        try startNginx(file)
         for name in ["index.m3u8", "0.ts"] {
-            try playFromOtherOrigin("https://127.0.0.1:\(ports[1])/live/\(name)", gate, nginx)
+            try playFromOtherOrigin("https://127.0.0.1:\(ports[1])/live/\(name)", gate)
         }
         #expect(try !gate.logged().contains("METHOD_WITHOUT_MEDIA"))
-        gate.end()
     }
 
-    private func playFromOtherOrigin(_ stream: String, _ gate: GateProcess, _ nginx: Daemon) throws {
-        try nginx.wait { try GateProcess.fetch(stream, ["-k"]).code != "000" }
+    private func playFromOtherOrigin(_ stream: String, _ gate: GateProcess) throws {
         let origin = "access-control-allow-origin: https://player.example"
         let preflight = try fields([
             "-X", "OPTIONS", "-H", "Origin: https://player.example", "-H", "Access-Control-Request-Method: GET", stream,

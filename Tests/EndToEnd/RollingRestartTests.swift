@@ -14,7 +14,7 @@ extension EndToEnd {
         private let ports: [Int]
 
         init() throws {
-            (place, ports) = (try GatePlace(), try FreePort.take(5))
+            (place, ports) = (GatePlace(), try FreePort.take(5))
         }
 
         /// Starts a gate from a new copy of the program.
@@ -52,7 +52,6 @@ extension EndToEnd {
             gates.append(try start(1, release: 0))
             #expect(try gates[1].admin("/readyz") == "ready\n200")
             let proxy = try startProxy()
-            defer { proxy.end(SIGKILL) }
             try proxy.wait { (try? RawConnection(port: ports[0])) != nil }
             let load = PlayLoad(port: ports[0], clients: 8)
             var accepted = 0
@@ -126,8 +125,7 @@ private final class PlayLoad: Sendable {
                 $0.sessionGUID = "viewer-\(client)-\(number)"
             }
             for expected in number % 4 == 0 ? ["200 VALID_TOKEN", "403 TOKEN_ALREADY_USED"] : ["200 VALID_TOKEN"] {
-                connection.send(GateProcess.verification(token))
-                let answer = connection.answer()
+                let answer = connection.ask(GateProcess.verification(token))
                 let code = answer?.headers.firstMatch(of: /(?i)\r\nX-Media-Token-Code: (\w+)/).map { String($0.1) }
                 let outcome = answer.map { "\($0.status) \(code ?? "-")" } ?? "closed"
                 if outcome != expected { faults.withLock { $0.append("\(client)-\(number): \(outcome)") } }

@@ -16,10 +16,10 @@ private final class SandboxProcess {
         daemon = try Daemon(
             Program.sandbox.executable, ["serve", "--listen", "127.0.0.1:\(port)", "--keys-to", keys] + options,
             log: log)
-        try daemon.wait { try String(contentsOfFile: log, encoding: .utf8).contains("serving on") }
+        try daemon.wait { try daemon.printed().contains("serving on") }
     }
 
-    func end() { daemon.end(SIGTERM) }
+    deinit { daemon.end(SIGTERM) }
 
     /// What a client that was written from Adobe's pages alone gets: the token, or the deviations from these pages.
     func client(_ arguments: [String]) throws -> Program.Outcome {
@@ -34,19 +34,10 @@ extension EndToEnd.ProxyTests {
     func sandboxPlay() throws {
         let sandbox = try SandboxProcess(in: place.directory)
         try makeStream(place.directory.path + "/streams/live/tnt")
-        let key = try place.directory.write(String(repeating: "0f", count: 32), to: "grant.key")
-        let settings = try place.directory.write(
-            """
-            {"routes": [{"path": "/live/tnt", "requestor": "MML", "resource": "TNT",
-             "grant": {"kind": "cat", "key-file": "\(key)", "validity": 600}}]}
-            """, to: "gate.json")
-        let gate = try GateProcess(
-            in: place, GatePlace.strict + ["--config", settings, "--keys", sandbox.key], keys: false)
+        let gate = try GateProcess(in: place, try place.exchange(["/live/tnt"]) + ["--keys", sandbox.key], keys: false)
         #expect(try gate.logged().contains("is a sandbox's"))
-        let nginx = try start("nginx", gate: gate.port)
-        defer { nginx.end(SIGKILL) }
+        try start("nginx", gate: gate.port)
         let site = "http://127.0.0.1:\(ports[0])/live/tnt/"
-        try nginx.wait { try GateProcess.fetch(site).code != "000" }
         // The next second has begun when this returns, so the token will be younger than the gate's store.
         _ = try place.tokens(1)
         let login = ["--mvpd", "Sandbox", "--user", "ann", "--password", "x", "--quiet"]
@@ -59,8 +50,6 @@ extension EndToEnd.ProxyTests {
         #expect(code == "200")
         #expect(try Self.codes(stream.map { site + $0 }, cookie) == Array(repeating: "200", count: 201))
         #expect(try Self.play("/live/tnt/index.m3u8", token, at: gate).code == "403")
-        gate.end()
-        sandbox.end()
     }
 
     @Test(
@@ -87,14 +76,11 @@ extension EndToEnd.ProxyTests {
         let sandbox = try SandboxProcess(in: place.directory)
         let outcome = try sandbox.client(arguments)
         #expect(outcome.status == 0, "\(outcome.errors)")
-        sandbox.end()
     }
 
     @Test("the page has the table of test cards as running programs make it")
     func sandboxCards() throws {
-        let page = try String(
-            contentsOf: Fixtures.package.appending(
-                path: "Sources/MediaTokenGate/MediaTokenGate.docc/Sandbox.md"), encoding: .utf8)
+        let page = try Fixtures.page("MediaTokenGate/MediaTokenGate.docc/Sandbox")
         let shown = try #require(page.firstMatch(of: /<!-- cards -->\n(.*)<!-- end of cards -->/.dotMatchesNewlines()))
         let script = Fixtures.package.appending(path: "Tests/Sandbox/cards").path
         let outcome = try Program("python3").run(
@@ -112,7 +98,7 @@ extension EndToEnd {
         func demo() throws {
             let folder = try TemporaryDirectory()
             let outcome = try Program(".build/python/bin/python").run(
-                ["Tests/Sandbox/demo.py", Program.sandbox.executable, folder.path])
+                ["Tests/Pages/demo_page.py", Program.sandbox.executable, folder.path])
             #expect(outcome.status == 0, "\(outcome.output.suffix(1000))\(outcome.errors.suffix(2000))")
         }
     }

@@ -11,25 +11,17 @@ extension EndToEnd {
             let (folder, port) = (directory.path, try FreePort.take(1)[0])
             try directory.write("#EXTM3U\n", to: "a b.m3u8")
             let key = try directory.write("enigma\n", to: "key")
-            let settings = try directory.write(
+            let nginx = try EndToEnd.nginx(
                 """
-                daemon off; pid \(folder)/nginx.pid; error_log \(folder)/nginx.log;
-                events {}
-                http {
-                    access_log off; client_body_temp_path \(folder)/body; proxy_temp_path \(folder)/proxy;
-                    fastcgi_temp_path \(folder)/fastcgi; uwsgi_temp_path \(folder)/uwsgi; scgi_temp_path \(folder)/scgi;
-                    server {
-                        listen 127.0.0.1:\(port);
-                        root \(folder);
-                        secure_link $arg_md5,$arg_expires;
-                        secure_link_md5 "$secure_link_expires$uri$remote_addr enigma";
-                        if ($secure_link = "") { return 403; }
-                        if ($secure_link = "0") { return 410; }
-                    }
+                server {
+                    listen 127.0.0.1:\(port);
+                    root \(folder);
+                    secure_link $arg_md5,$arg_expires;
+                    secure_link_md5 "$secure_link_expires$uri$remote_addr enigma";
+                    if ($secure_link = "") { return 403; }
+                    if ($secure_link = "0") { return 410; }
                 }
-                """, to: "nginx.conf")
-            let nginx = try Daemon("nginx", ["-g", "master_process off;", "-c", settings], log: folder + "/nginx.out")
-            defer { nginx.end(SIGKILL) }
+                """, in: directory)
 
             func link(_ options: [String], path: String = "/a b.m3u8") throws -> String {
                 let arguments = [

@@ -7,10 +7,14 @@ extension EndToEnd {
     /// The configuration file as a stranger meets it: one with many faults, the example with every setting, and the schema.
     @Suite("Settings")
     struct SettingsTests {
-        private let place: GatePlace
+        private let place = GatePlace()
 
-        init() throws {
-            place = try GatePlace()
+        private var file: String { place.directory.path + "/gate.json" }
+
+        /// What `--check` says of a configuration file.
+        private func check(_ text: String, _ options: [String] = []) throws -> Program.Outcome {
+            try place.directory.write(text, to: "gate.json")
+            return try Program.mediaToken.run(["serve", "--check", "--config", file] + options)
         }
 
         /// Members of a configuration, one with a fault each, and the beginning of the line that `--check` prints for it.
@@ -40,8 +44,7 @@ extension EndToEnd {
         func faults() throws {
             let routes = Self.faultyRoutes.map(\.0).joined(separator: ", ")
             let members = Self.faults.map(\.0) + ["\"routes\": [\(routes)]"]
-            let file = try place.directory.write("{\(members.joined(separator: ",\n"))}", to: "gate.json")
-            let outcome = try Program.mediaToken.run(["serve", "--check", "--config", file])
+            let outcome = try check("{\(members.joined(separator: ",\n"))}")
             #expect(outcome.status == 64)
             let lines = outcome.errors.split(separator: "\n").filter { !$0.contains("warning: ") }
             let expected = Self.faults.map(\.1) + Self.faultyRoutes.flatMap(\.1)
@@ -49,31 +52,21 @@ extension EndToEnd {
             for text in expected { #expect(lines.contains { $0.contains(text) }, "\(text): \(outcome.errors)") }
         }
 
-        @Test("a syntax error has its line and column")
-        func syntax() throws {
-            for (text, place, what) in [
-                ("{\"keys\": [\"a\"],\n \"skew\": 30,,\n}", "2:13", "expected a name in quotes"),
-                ("{\"keys\": [\"é\" 1]}", "1:15", "expected ',' or ']'"),
-                ("{\n\"skew\": 1,\n  \"skew\": 2}", "3:3", "'skew' is given twice"), ("", "1:1", "expected an object"),
-                ("[]]", "1:3", "expected the end"), ("[1", "1:3", "expected ',' or ']'"),
-            ] {
-                let file = try self.place.directory.write(text, to: "gate.json")
-                let outcome = try Program.mediaToken.run(["serve", "--check", "--config", file])
-                #expect(outcome.errors == "media-token: \(file):\(place): \(what)\n" && outcome.status == 64)
-            }
-        }
-
         @Test(
-            "JSON that is no object is not called malformed",
+            "a syntax error has its line and column, and JSON that is no object is not called malformed",
             arguments: [
-                ("[]", "an array"), (" [{}]\n", "an array"), (#""keys""#, "'keys'"), ("1", "1"), ("true", "true"),
-                ("false", "false"), ("null", "null"),
+                ("{\"keys\": [\"a\"],\n \"skew\": 30,,\n}", "2:13: expected a name in quotes"),
+                ("{\"keys\": [\"é\" 1]}", "1:15: expected ',' or ']'"),
+                ("{\n\"skew\": 1,\n  \"skew\": 2}", "3:3: 'skew' is given twice"), ("", "1:1: expected an object"),
+                ("[]]", "1:3: expected the end"), ("[1", "1:3: expected ',' or ']'"),
+                ("[]", " it is an array; expected an object"), (" [{}]\n", " it is an array; expected an object"),
+                (#""keys""#, " it is 'keys'; expected an object"), ("1", " it is 1; expected an object"),
+                ("true", " it is true; expected an object"), ("false", " it is false; expected an object"),
+                ("null", " it is null; expected an object"),
             ])
-        func noObject(text: String, found: String) throws {
-            let file = try self.place.directory.write(text, to: "gate.json")
-            let outcome = try Program.mediaToken.run(["serve", "--check", "--config", file])
-            #expect(outcome.errors == "media-token: \(file): it is \(found); expected an object\n")
-            #expect(outcome.status == 64)
+        func syntax(text: String, told: String) throws {
+            let outcome = try check(text)
+            #expect(outcome.errors == "media-token: \(file):\(told)\n" && outcome.status == 64)
         }
 
         @Test("the former name of a setting is read, and named in a warning")
@@ -99,8 +92,7 @@ extension EndToEnd {
                     0, ""
                 ),
             ] {
-                let file = try place.directory.write("{\(members)}", to: "gate.json")
-                let outcome = try Program.mediaToken.run(["serve", "--check", "--config", file, "--keys", place.key])
+                let outcome = try check("{\(members)}", ["--keys", place.key])
                 #expect(
                     outcome.status == status
                         && (line.isEmpty || outcome.errors.contains(line.replacing("FILE", with: file))),
@@ -111,12 +103,11 @@ extension EndToEnd {
 
         @Test("a mistake is told of the option or of the file that has it, and an option replaces a former name")
         func places() throws {
-            let file = try place.directory.write(#"{"skew": 10, "mvpds": {"MML": ["A"]}}"#, to: "gate.json")
-            let common = ["serve", "--check", "--config", file, "--keys", place.key]
-            let wrong = try Program.mediaToken.run(common + ["--skew", "999", "--listen", "x"])
+            let text = #"{"skew": 10, "mvpds": {"MML": ["A"]}}"#
+            let wrong = try check(text, ["--keys", place.key, "--skew", "999", "--listen", "x"])
             #expect(wrong.status == 64 && wrong.errors.contains("media-token: --skew: is 999; expected"))
             #expect(wrong.errors.contains("media-token: --listen[0]: is 'x'"))
-            let replaced = try Program.mediaToken.run(common + ["--mvpd", "MML=B"])
+            let replaced = try check(text, ["--keys", place.key, "--mvpd", "MML=B"])
             #expect(replaced.status == 0 && replaced.errors.isEmpty, "\(replaced.errors)")
         }
 
@@ -127,8 +118,7 @@ extension EndToEnd {
             let folder = place.directory.path
             let text = try Program.mediaToken.succeed(["serve", "--print=start"])
                 .replacing("/etc/media-token/keys", with: place.key).replacing("/var/lib/media-token", with: folder)
-            let file = try place.directory.write(text, to: "start.json")
-            let checked = try Program.mediaToken.run(["serve", "--check", "--config", file])
+            let checked = try check(text)
             #expect(checked.status == 0 && checked.errors.isEmpty, "\(checked.errors)")
             let page = try Program.mediaToken.succeed(["serve", "--print=page"]).split(separator: "### A route")[0]
             let names = page.matches(of: /^\| `([a-z-]+)`/.anchorsMatchLineEndings()).map { String($0.1) }
@@ -136,37 +126,32 @@ extension EndToEnd {
                 of: /^  (?:\/\/ )?"([a-z-]+)": .*(?:\n  \/\/   .*|\n  \/\/ [\]}],)*/.anchorsMatchLineEndings())
             #expect(Set(settings.map { String($0.1) }) == Set(names) && names.count > 30)
             let route = text.replacing("    // {\"path\"", with: "    {\"path\"")
-            try route.write(toFile: file, atomically: true, encoding: .utf8)
             #expect(route != text)
-            #expect(try Program.mediaToken.run(["serve", "--check", "--config", file]).status == 0)
+            #expect(try check(route).status == 0)
             for setting in settings where setting.0.hasPrefix("  //") {
                 let bare = setting.0.replacing("  // ", with: "  ")
-                try text.replacing(setting.0, with: bare).write(toFile: file, atomically: true, encoding: .utf8)
-                let errors = try Program.mediaToken.run(["serve", "--check", "--config", file]).errors
+                let errors = try check(text.replacing(setting.0, with: bare)).errors
                 // A setting that needs another one is refused by its name, not for the syntax of the file.
                 for line in errors.split(separator: "\n") {
                     #expect(
-                        !line.contains(/start.json:[0-9]+:/) && line.contains("start.json: "), "\(setting.1): \(line)")
+                        !line.contains(/gate.json:[0-9]+:/) && line.contains("gate.json: "), "\(setting.1): \(line)")
                 }
             }
         }
 
         @Test("a comment is a whole line, and a mistake below it has its line and column")
         func comments() throws {
-            func errors(_ text: String) throws -> String {
-                let file = try place.directory.write(text, to: "comments.json")
-                return try Program.mediaToken.run(["serve", "--check", "--config", file]).errors
-            }
+            func errors(_ text: String) throws -> String { try check(text).errors }
             let keys = "\"keys\": [\"\(place.key)\"], \"replays\": \"memory\""
             #expect(try errors("// é\r\n{\n\t//\n \(keys)}\n  // end") == "")
-            #expect(try errors("// é\n{ // no\n\(keys)}").contains("comments.json:2:3: expected"))
-            #expect(try errors("{\n// \"a\n\(keys),\n  1}").contains("comments.json:4:3: expected"))
+            #expect(try errors("// é\n{ // no\n\(keys)}").contains("gate.json:2:3: expected"))
+            #expect(try errors("{\n// \"a\n\(keys),\n  1}").contains("gate.json:4:3: expected"))
             // Some editors would show the rest as part of the comment, and others as a setting.
             #expect(
                 try errors("{\(keys),\n// note\r\"workers\": 99999}").contains(
-                    "comments.json:2: a carriage return without a line feed"))
+                    "gate.json:2: a carriage return without a line feed"))
             // A value ends on its line, so slashes in it begin no line.
-            #expect(try errors("{\(keys), \"token-header\": \"\n//\"}").contains("comments.json:2:"))
+            #expect(try errors("{\(keys), \"token-header\": \"\n//\"}").contains("gate.json:2:"))
         }
 
         @Test("the example with every setting starts a gate")
@@ -179,12 +164,10 @@ extension EndToEnd {
                 .replacing("127.0.0.1:8080", with: "127.0.0.1:\(ports[0])")
                 .replacing("127.0.0.1:8081", with: "127.0.0.1:\(ports[1])")
                 .replacing("127.0.0.1:8443", with: "127.0.0.1:\(ports[2])")
-            let file = try place.directory.write(text, to: "example.json")
-            let checked = try Program.mediaToken.run(["serve", "--check", "--config", file])
+            let checked = try check(text)
             #expect(checked.status == 0, "\(checked.errors)")
-            let log = folder + "/log"
-            let gate = try Daemon(Program.mediaToken.executable, ["serve", "--config", file], log: log)
-            try gate.wait { try String(contentsOfFile: log, encoding: .utf8).contains("administered on") }
+            let gate = try Daemon(Program.mediaToken.executable, ["serve", "--config", file], log: folder + "/log")
+            try gate.wait { try gate.printed().contains("administered on") }
             let alive = try GateProcess.fetch("http://127.0.0.1:\(ports[1])/healthz")
             let open = try GateProcess.fetch(
                 "http://127.0.0.1:\(ports[0])/v1/authz/forward-auth",
@@ -192,8 +175,8 @@ extension EndToEnd {
             #expect(alive.code == "200" && open.code == "200")
             // What a reload cannot change is the same in the file, so nothing is said to wait.
             gate.signal(SIGHUP)
-            try gate.wait { try String(contentsOfFile: log, encoding: .utf8).contains("reloaded: 1 key, 5 routes") }
-            #expect(try !String(contentsOfFile: log, encoding: .utf8).contains("after a restart"))
+            try gate.wait { try gate.printed().contains("reloaded: 1 key, 5 routes") }
+            #expect(try !gate.printed().contains("after a restart"))
         }
 
         /// Writes the files that the example names.

@@ -7,10 +7,8 @@ import TokenCrypto
 extension EndToEnd {
     @Suite("Files of keys and secrets are watched")
     struct WatchTests {
-        private let place: GatePlace
+        private let place = GatePlace()
         private var folder: String { place.directory.path }
-
-        init() throws { place = try GatePlace() }
 
         /// Makes a volume as Kubernetes does: files are links through the link `..data`, which is swapped as a whole.
         private func swap(_ version: String, _ files: [String: String]) throws {
@@ -27,24 +25,24 @@ extension EndToEnd {
             try key.publicKey.pemText().write(toFile: file, atomically: true, encoding: .utf8)
         }
 
-        /// Makes a folder with the standard key in `a.pem`.
+        /// Makes a folder with the standard key in `a.pem`, and another one in `b.pem`.
         private func keyFolder() throws -> String {
             let keys = "\(folder)/keys"
             try FileManager.default.createDirectory(atPath: keys, withIntermediateDirectories: true)
             try put(TestKeys.standard, to: keys + "/a.pem")
+            try put(TestKeys.stranger, to: keys + "/b.pem")
             return keys
+        }
+
+        /// A gate that has its keys from this place, and looks for others each second.
+        private func watching(_ keys: String, _ more: [String] = []) throws -> GateProcess {
+            try GateProcess(in: place, GatePlace.strict + ["--watch", "1", "--keys", keys] + more, keys: false)
         }
 
         /// Points the link to the folder of a version.
         private func point(_ version: String) throws {
             symlink("..\(version)", "\(folder)/keys/..next")
             rename("\(folder)/keys/..next", "\(folder)/keys/..data")
-        }
-
-        private func status(_ gate: GateProcess, _ token: String) throws -> Int? {
-            let connection = try RawConnection(port: gate.port)
-            connection.send(GateProcess.verification(token))
-            return connection.answer()?.status
         }
 
         @Test(
@@ -54,21 +52,20 @@ extension EndToEnd {
             let other = try TestKeys.stranger.publicKey.pemText()
             let right = try TestKeys.standard.publicKey.pemText()
             try swap("1", ["adobe.pem": other])
-            let gate = try GateProcess(
-                in: place, GatePlace.strict + ["--watch", "1", "--keys", "\(folder)/keys"], keys: false)
+            let gate = try watching("\(folder)/keys")
             let tokens = try place.tokens(4)
-            #expect(try status(gate, tokens[0]) == 401)
+            #expect(try gate.verify(tokens[0]) == 401)
             try swap("2", ["adobe.pem": right])
             try gate.wait { try gate.logged().contains("reloaded: 1 key,") }
             #expect(try gate.logged().contains("changed: \(folder)/keys/adobe.pem\n"))
-            #expect(try status(gate, tokens[0]) == 200)
+            #expect(try gate.verify(tokens[0]) == 200)
             func failed() throws -> Bool {
                 try gate.admin("/metrics").contains("last_reload_successful{cause=\"files\"} 0\n")
             }
             #expect(try !failed())
             try swap("3", ["adobe.pem": "-----BEGIN PUBLIC KEY-----\n"])
             try gate.wait { try gate.logged().contains("reload failed, configuration unchanged: ") }
-            #expect(try status(gate, tokens[1]) == 200)
+            #expect(try gate.verify(tokens[1]) == 200)
             #expect(try failed())
             // Contents that failed are not tried again at each look.
             usleep(3_200_000)
@@ -81,13 +78,13 @@ extension EndToEnd {
             try gate.wait {
                 try gate.logged().contains("adobe.pem: ") && gate.logged().contains("it was loaded before")
             }
-            #expect(try status(gate, tokens[3]) == 200)
+            #expect(try gate.verify(tokens[3]) == 200)
             #expect(try failed())
             // A second key beside the first.
             try swap("4", ["adobe.pem": right, "next.pem": other])
             try gate.wait { try gate.logged().contains("reloaded: 2 keys") }
             #expect(try !failed())
-            #expect(try status(gate, tokens[2]) == 200)
+            #expect(try gate.verify(tokens[2]) == 200)
             gate.end()
         }
 
@@ -96,7 +93,6 @@ extension EndToEnd {
         )
         func takenAway() throws {
             let keys = try keyFolder()
-            try put(TestKeys.stranger, to: keys + "/b.pem")
             let file = try place.directory.write(#"{"keys": ["\#(keys)"]}"#, to: "gate.json")
             let gate = try GateProcess(in: place, GatePlace.strict + ["--watch", "1", "--config", file], keys: false)
             let tokens = try place.tokens(2)
@@ -105,7 +101,7 @@ extension EndToEnd {
             gate.signal(SIGHUP)
             try gate.wait { try gate.logged().contains("reload failed, configuration unchanged: \(file)") }
             try gate.wait { try gate.logged().contains("reloaded: 1 key,") }
-            #expect(try status(gate, tokens[0]) == 401)
+            #expect(try gate.verify(tokens[0]) == 401)
             mkfifo(keys + "/c.pem", 0o644)
             try put(TestKeys.standard, to: keys + "/a.pem")
             try gate.wait { try gate.logged().contains("c.pem: is not a regular file") }
@@ -117,51 +113,48 @@ extension EndToEnd {
         @Test("what is taken away is gone although another file is broken, and without a key nothing is accepted")
         func withdrawn() throws {
             let keys = try keyFolder()
-            try put(TestKeys.stranger, to: keys + "/b.pem")
-            let gate = try GateProcess(in: place, GatePlace.strict + ["--watch", "1", "--keys", keys], keys: false)
+            let gate = try watching(keys)
             let tokens = try place.tokens(4)
-            #expect(try status(gate, tokens[0]) == 200)
+            #expect(try gate.verify(tokens[0]) == 200)
             try "half".write(toFile: keys + "/b.pem", atomically: true, encoding: .utf8)
             try FileManager.default.removeItem(atPath: keys + "/a.pem")
             try gate.wait {
                 try gate.logged().contains("withdrawn in spite of that: the key 'a.pem' of \(keys)/a.pem\n")
             }
-            #expect(try status(gate, tokens[1]) == 401)
+            #expect(try gate.verify(tokens[1]) == 401)
             try FileManager.default.removeItem(atPath: keys + "/b.pem")
             try gate.wait { try gate.logged().contains("/b.pem; no key is left, and no token is accepted") }
-            #expect(try status(gate, tokens[2]) == 401)
+            #expect(try gate.verify(tokens[2]) == 401)
             try put(TestKeys.standard, to: keys + "/a.pem")
             try gate.wait { try gate.logged().contains("reloaded: 1 key,") }
-            #expect(try status(gate, tokens[3]) == 200)
+            #expect(try gate.verify(tokens[3]) == 200)
             gate.end()
         }
 
         @Test("a key that the settings no longer name is gone although they have a problem elsewhere")
         func withdrawnByName() throws {
             let keys = try keyFolder()
-            try put(TestKeys.stranger, to: folder + "/other.pem")
-            let file = try place.directory.write(#"{"keys": ["\#(keys)", "\#(folder)/other.pem"]}"#, to: "gate.json")
+            let file = try place.directory.write(#"{"keys": ["\#(keys)"]}"#, to: "gate.json")
             let gate = try GateProcess(in: place, GatePlace.strict + ["--config", file], keys: false)
             let tokens = try place.tokens(2)
-            #expect(try status(gate, tokens[0]) == 200)
-            try #"{"keys": ["\#(folder)/other.pem"], "workers": 0}"#.write(
-                toFile: file, atomically: true, encoding: .utf8)
+            #expect(try gate.verify(tokens[0]) == 200)
+            try #"{"keys": ["\#(keys)/b.pem"], "workers": 0}"#.write(toFile: file, atomically: true, encoding: .utf8)
             gate.signal(SIGHUP)
             try gate.wait { try gate.logged().contains("withdrawn in spite of that: the key 'a.pem'") }
-            #expect(try status(gate, tokens[1]) == 401)
+            #expect(try gate.verify(tokens[1]) == 401)
             gate.end()
         }
 
         @Test("a file that has become a pipe is not read, and holds up neither a reload nor the end")
         func pipe() throws {
             let key = try place.directory.write(try TestKeys.standard.publicKey.pemText(), to: "named.pem")
-            let gate = try GateProcess(in: place, GatePlace.strict + ["--watch", "1", "--keys", key], keys: false)
+            let gate = try watching(key)
             unlink(key)
             mkfifo(key, 0o644)
             try gate.wait { try gate.logged().contains("keys: \(key): is not a regular file") }
             gate.signal(SIGHUP)
             try gate.wait { try gate.logged().components(separatedBy: "is not a regular file").count == 3 }
-            #expect(try status(gate, try place.tokens(1)[0]) == 200)
+            #expect(try gate.verify(place.tokens(1)[0]) == 200)
             gate.end()
         }
 
@@ -176,24 +169,22 @@ extension EndToEnd {
             try gate.wait {
                 try gate.logged().contains("reload failed, configuration unchanged: \(file): is not a regular file")
             }
-            #expect(try status(gate, try place.tokens(1)[0]) == 200)
+            #expect(try gate.verify(place.tokens(1)[0]) == 200)
             gate.end()
             let outcome = try Program.mediaToken.run(["serve", "--check", "--config", file])
             #expect(outcome.status == 64 && outcome.errors.contains("\(file): is not a regular file"))
             unlink(file)
             _ = try place.directory.write(#"{"keys": ["\#(key)"]}"#, to: "gate.json")
             // What a shell hands over is read at the start, and not again.
-            let log = folder + "/handed"
             let daemon = try Daemon(
                 "bash",
                 ["-c", #"exec "$@" --config <(cat "$0")"#, file, Program.mediaToken.executable, "serve"]
                     + GatePlace.strict + ["--replays", "memory", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"],
-                log: log)
-            func logged() throws -> String { try String(contentsOfFile: log, encoding: .utf8) }
-            try daemon.wait { try logged().contains("administered on") }
+                log: folder + "/handed")
+            try daemon.wait { try daemon.printed().contains("administered on") }
             daemon.signal(SIGHUP)
-            try daemon.wait { try logged().contains("reload failed, configuration unchanged: /dev/fd/") }
-            #expect(try logged().contains(": is not a regular file"))
+            try daemon.wait { try daemon.printed().contains("reload failed, configuration unchanged: /dev/fd/") }
+            #expect(try daemon.printed().contains(": is not a regular file"))
             daemon.end()
         }
 
@@ -206,9 +197,7 @@ extension EndToEnd {
             arguments: [true, false])
         func noFile(isNamed: Bool) throws {
             let keys = try keyFolder()
-            try put(TestKeys.stranger, to: keys + "/b.pem")
-            let options = isNamed ? ["--keys", keys + "/a.pem", "--keys", keys + "/b.pem"] : ["--keys", keys]
-            let gate = try GateProcess(in: place, GatePlace.strict + ["--watch", "1"] + options, keys: false)
+            let gate = try isNamed ? watching(keys + "/a.pem", ["--keys", keys + "/b.pem"]) : watching(keys)
             let tokens = try place.tokens(2 * Self.noFiles.count)
             for (index, place) in Self.noFiles.enumerated() {
                 let earlier = try gate.logged().utf8.count
@@ -224,11 +213,11 @@ extension EndToEnd {
                     let news = try String(decoding: gate.logged().utf8.dropFirst(earlier), as: UTF8.self)
                     return lines.allSatisfy { news.contains($0) }
                 }
-                #expect(try status(gate, tokens[2 * index]) == 401)
+                #expect(try gate.verify(tokens[2 * index]) == 401)
                 remove(keys + "/a.pem")
                 try put(TestKeys.standard, to: keys + "/a.pem")
                 try gate.wait { try gate.logged().components(separatedBy: "reloaded: 2 keys").count == index + 2 }
-                #expect(try status(gate, tokens[2 * index + 1]) == 200)
+                #expect(try gate.verify(tokens[2 * index + 1]) == 200)
             }
             gate.end()
         }
@@ -236,11 +225,8 @@ extension EndToEnd {
         @Test("files that are read for long delay neither the loss of a key whose file is gone nor the end")
         func slow() throws {
             let keys = try keyFolder()
-            try put(TestKeys.stranger, to: keys + "/b.pem")
             let password = try place.directory.write("123456", to: "password")
-            let gate = try GateProcess(
-                in: place, GatePlace.strict + ["--watch", "1", "--keys", keys, "--password-file", password], keys: false
-            )
+            let gate = try watching(keys, ["--password-file", password])
             let token = try place.tokens(1)[0]
             let certificate = Fixtures.vectors.appending(path: "keystores/certificate.pem").path
             // Forty of them take libcrypto half a minute or more.
@@ -255,7 +241,7 @@ extension EndToEnd {
             try gate.wait {
                 try gate.logged().contains("withdrawn while other files are read: the key 'a.pem' of \(keys)/a.pem\n")
             }
-            #expect(try status(gate, token) == 401)
+            #expect(try gate.verify(token) == 401)
             gate.end()
             #expect(try gate.logged().contains("the process is told to stop"))
             #expect(try !gate.logged().contains("reloaded: "))
@@ -264,22 +250,20 @@ extension EndToEnd {
         @Test("a file that changes at each look keeps no key loaded that is gone")
         func restless() throws {
             let keys = try keyFolder()
-            try put(TestKeys.stranger, to: keys + "/b.pem")
-            let gate = try GateProcess(in: place, GatePlace.strict + ["--watch", "1", "--keys", keys], keys: false)
+            let gate = try watching(keys)
             let token = try place.tokens(1)[0]
             try FileManager.default.removeItem(atPath: keys + "/a.pem")
             try gate.wait {
                 utimensat(AT_FDCWD, keys + "/b.pem", nil, 0)
                 return try gate.logged().contains("reloaded: 1 key,")
             }
-            #expect(try status(gate, token) == 401)
+            #expect(try gate.verify(token) == 401)
             gate.end()
         }
 
         @Test("a gate whose messages nobody reads loads keys and stops all the same")
         func unread() throws {
             let keys = try keyFolder()
-            try put(TestKeys.stranger, to: keys + "/b.pem")
             mkfifo("\(folder)/messages", 0o600)
             // A reader that never reads. The pipe is full once the gate has started.
             let reader = open("\(folder)/messages", O_RDWR | O_NONBLOCK)
@@ -303,33 +287,24 @@ extension EndToEnd {
         @Test("a file of keys that all users can write to is warned of when the watch loads it")
         func modes() throws {
             let keys = try keyFolder()
-            let gate = try GateProcess(in: place, ["--watch", "1", "--keys", keys], keys: false)
+            unlink(keys + "/b.pem")
+            let gate = try watching(keys)
             try put(TestKeys.stranger, to: keys + "/b.pem")
             chmod(keys + "/b.pem", 0o666)
             try gate.wait { try gate.logged().contains("warning: \(keys)/b.pem: has mode 666") }
-            gate.end()
-            // A user who can write to a directory above can put another folder there.
-            chmod(folder, 0o777)
-            let check = try Program.mediaToken.run(
-                ["serve", "--check", "--keys", "\(keys)/a.pem", "--replays", "memory"])
-            #expect(check.errors.contains("warning: \(folder): has mode 777"), "\(check.errors)")
-            chmod(folder, 0o700)
         }
 
         @Test("a watch of 0 leaves files to SIGHUP")
         func waiting() throws {
             let key = "\(folder)/keys.pem"
             try put(TestKeys.standard, to: key)
-            let (watching, waiting) = (
-                try GateProcess(in: place, ["--watch", "1", "--keys", key], keys: false),
-                try GateProcess(in: place, ["--watch", "0", "--keys", key], keys: false)
-            )
+            let watched = try watching(key)
+            let waiting = try GateProcess(in: place, ["--watch", "0", "--keys", key], keys: false)
             try put(TestKeys.stranger, to: key)
-            try watching.wait { try watching.logged().contains("reloaded: ") }
+            try watched.wait { try watched.logged().contains("reloaded: ") }
             #expect(try !waiting.logged().contains("reloaded: "))
             waiting.signal(SIGHUP)
             try waiting.wait { try waiting.logged().contains("reloaded: ") }
-            for gate in [watching, waiting] { gate.end() }
         }
     }
 }

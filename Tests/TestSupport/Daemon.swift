@@ -5,7 +5,8 @@ import Threading
 /// A program that runs beside a test, and ends with it: by its process ID, and at the latest when the tests end.
 package final class Daemon {
     private let process = Process()
-    private let log: String
+    /// The file for what it prints.
+    package let log: String
 
     /// - Parameters:
     ///   - program: a path, or a name to be looked for in `PATH`.
@@ -24,6 +25,9 @@ package final class Daemon {
     deinit { end(SIGKILL) }
 
     package var identifier: Int32 { process.processIdentifier }
+
+    /// What it has printed.
+    package func printed() throws -> String { try String(contentsOfFile: log, encoding: .utf8) }
 
     package func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
@@ -55,8 +59,8 @@ package final class Daemon {
             return try hasEnded || isReady()
         }
         if isOver, !hasEnded { return }
-        let printed = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
-        throw Program.Failure(description: "\(process.arguments ?? []) is not ready: \(printed.suffix(500))")
+        throw Program.Failure(
+            description: "\(process.arguments ?? []) is not ready: \(((try? printed()) ?? "").suffix(500))")
     }
 }
 

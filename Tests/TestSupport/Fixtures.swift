@@ -13,9 +13,14 @@ package enum Fixtures {
     /// The token that Adobe Pass issued on 2016-03-17 to an anonymous temporary pass.
     package static let realTokenFile = vectors.appending(path: "media-token-2016-temppass.txt").path
 
+    /// A page of the documentation: a path below `Sources`, without its ending.
+    package static func page(_ page: String) throws -> String {
+        try String(contentsOf: package.appending(path: "Sources/\(page).md"), encoding: .utf8)
+    }
+
     /// The first block in `language` below a heading of a page.
     package static func snippet(_ language: String, under heading: String, of page: String) throws -> String {
-        let text = try String(contentsOf: package.appending(path: "Sources/\(page).md"), encoding: .utf8)
+        let text = try Self.page(page)
         guard let place = text.range(of: "\n## \(heading)\n"),
             let begin = text.range(of: "```\(language)\n", range: place.upperBound..<text.endIndex),
             let end = text.range(of: "\n```", range: begin.upperBound..<text.endIndex)

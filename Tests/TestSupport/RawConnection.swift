@@ -56,6 +56,12 @@ package final class RawConnection {
         }
     }
 
+    /// Sends a request, and returns the answer to it.
+    package func ask(_ request: String) -> (status: Int, headers: String, body: String)? {
+        send(request)
+        return answer()
+    }
+
     /// All that comes until the peer closes.
     package func rest() -> String {
         while receive() {}

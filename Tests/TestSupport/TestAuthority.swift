@@ -24,16 +24,17 @@ package final class TestAuthority {
     /// Makes a key and a certificate for it.
     ///
     /// - Parameters:
-    ///   - names: the alternative names, such as `DNS:host` or `IP:127.0.0.1`.
+    ///   - names: the alternative names, such as `DNS:host` or `IP:127.0.0.1`; none without it.
     ///   - isExpired: whether the certificate ended yesterday.
     package func certificate(
-        _ subject: String, names: String = "DNS:localhost", isExpired: Bool = false
+        _ subject: String, names: String? = "DNS:localhost", isExpired: Bool = false
     ) throws -> Certificate {
         count += 1
         let place = "\(directory.path)/\(count)"
         try Program("openssl").succeed(
             ["req", "-new", "-subj", "/CN=\(subject)", "-out", place + ".csr"] + Self.newKey(place + ".key"))
-        let extensions = try directory.write("subjectAltName=\(names)", to: "\(count).ext")
+        let extensions = try directory.write(
+            names.map { "subjectAltName=\($0)" } ?? "basicConstraints=CA:FALSE", to: "\(count).ext")
         try Program("openssl").succeed(
             [
                 "x509", "-req", "-in", place + ".csr", "-CA", own.file, "-CAkey", own.key, "-CAcreateserial", "-days",
