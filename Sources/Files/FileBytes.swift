@@ -9,7 +9,9 @@ package enum FileBytes {
     ///
     /// - Parameter onlyRegular: Whether those that were handed to this process are refused as well.
     private static func open(_ path: String, onlyRegular: Bool) throws(FileError) -> Int32 {
-        let isHandedOver = path == "/dev/stdin" || ["/dev/fd/", "/proc/self/fd/"].contains(where: path.hasPrefix)
+        let isHandedOver =
+            path == "/dev/stdin"
+            || ["/dev/fd/", "/proc/self/fd/"].contains { path.hasPrefix($0) && UInt(path.dropFirst($0.count)) != nil }
         let waits = isHandedOver && !onlyRegular
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK | O_NOCTTY))
         guard descriptor >= 0 else { throw FileError(failedTo: "opened") }

@@ -15,7 +15,10 @@ struct FileBytesTests {
         let (pipe, link) = (directory.path + "/pipe", directory.path + "/link")
         try #require(mkfifo(pipe, 0o600) == 0)
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: pipe)
-        for path in [pipe, link, "/dev/zero"] {
+        // A pipe in a folder that was handed over was put there by somebody.
+        let folder = open(directory.path, O_RDONLY | O_DIRECTORY)
+        defer { close(folder) }
+        for path in [pipe, link, "/dev/zero", "/dev/fd/\(folder)/pipe"] {
             let error = #expect(throws: FileError.self) { try FileBytes.read(path, limit: 10) }
             #expect(error?.description == "is not a regular file")
             #expect(throws: FileError.self) { try FileBytes.withFile(path) { _ in } }

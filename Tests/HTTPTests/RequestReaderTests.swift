@@ -41,6 +41,8 @@ struct RequestReaderTests {
         ("GET /a?b?c HTTP/1.1\r\nHost:\r\n\r\n", ["GET /a?b?c "]),
         ("GET /? HTTP/1.1\r\nHost: h\r\n\r\n", ["GET /? "]), ("GET /!~ HTTP/1.1\r\nHost: h\r\n\r\n", ["GET /!~ "]),
         (head + "Content-Type: a/b \r\n\r\n", ["GET /a Content-Type=a/b "]),
+        ("HEAD /a HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n", ["HEAD /a Content-Length=0 "]),
+        (head + "Connection: abcde\r\n\r\n", ["GET /a Connection=abcde "]),
         (head + "A:\t b c\t \r\nA: \r\nA:é\r\n\r\n", ["GET /a A=b c A= A=é "]),
         ("GET /a HTTP/1.0\r\n\r\n", ["GET /a |"]),
         ("GET /a HTTP/1.0\r\nConnection: x, Keep-Alive\r\n\r\n", ["GET /a Connection=x, Keep-Alive "]),
@@ -60,11 +62,16 @@ struct RequestReaderTests {
             ["POST /a Transfer-Encoding=chunked ab|"]
         ),
         (
+            post + "Transfer-Encoding: chunked\r\n\r\n11\r\n0123456789abcdefg\r\n0\r\n\r\n",
+            ["POST /a Transfer-Encoding=chunked 0123456789abcdefg|"]
+        ),
+        (
             post + "Transfer-Encoding: chunked\r\n\r\n0\r\nHost: x\r\nB: c\r\n\r\n",
             ["POST /a Transfer-Encoding=chunked |"]
         ),
         (post + "Content-Length: 5\r\n\r\nhell", ["…"]), (head, ["…"]), ("G", ["…"]), (head + "\r", ["…"]),
         (post + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n", ["…"]), ("\r\n", []),
+        (post + "Expect: 100-Continue\r\n\r\n", ["POST /a Expect=100-Continue "]),
         (post + "Expect: 100-Continue\r\nContent-Length: 0\r\n\r\n", ["POST /a Expect=100-Continue Content-Length=0 "]),
     ]
 
@@ -76,7 +83,8 @@ struct RequestReaderTests {
     static let refused: [(String, Int)] = [
         ("\r\n\r\n", 400), (" GET /a HTTP/1.1\r\n", 400), ("GET  /a HTTP/1.1\r\n", 400), ("GET /a  HTTP/1.1\r\n", 400),
         ("GET /a HTTP/1.1 \r\n", 400), ("GET\t/a HTTP/1.1\r\n", 400), ("GET /a\r\n", 400), ("GET /a http/1.1\r\n", 400),
-        ("GET /a HTTP/1.2\r\n", 400), ("GET /a HTTP/2.0\r\n", 400), ("GET /a HTTP/1.1x\r\n", 400),
+        ("GET /a HTTP/1.\r\n", 400), ("GE /a HTTP/1.1\r\n", 400), ("GET /a HTTP/1.2\r\n", 400),
+        ("GET /a HTTP/2.0\r\n", 400), ("GET /a HTTP/1.1x\r\n", 400),
         ("GET /a HTTP/01.1\r\n", 400), ("GET /a b HTTP/1.1\r\n", 400), ("GET /é HTTP/1.1\r\n", 400),
         ("G(T /a HTTP/1.1\r\n", 400), ("GET /a HTTP/1.1\n", 400), ("GET /a HTTP/1.1\r\r\n", 400), ("\n", 400),
         ("GET /a\u{0} HTTP/1.1\r\n", 400), ("GET /a\u{7F} HTTP/1.1\r\n", 400), ("\u{16}\u{3}\u{1}\u{2}", 400),
@@ -97,11 +105,13 @@ struct RequestReaderTests {
         (post + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n", 400),
         (post + "Transfer-Encoding: chunked\r\nContent-Length: 1\r\n", 400),
         (post + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", 400),
-        (post + "Transfer-Encoding: identity\r\n", 400), (post + "Transfer-Encoding: gzip, chunked\r\n", 400),
+        (post + "Transfer-Encoding: identity\r\n", 400), (post + "Transfer-Encoding: deflate\r\n", 400),
+        (post + "Transfer-Encoding: gzip, chunked\r\n", 400),
         (post + "Transfer-Encoding: chunked;a=b\r\n", 400), (post + "Transfer-Encoding: \r\n", 400),
         ("POST /a HTTP/1.0\r\nTransfer-Encoding: chunked\r\n", 400),
         (post + "Content-Length: 101\r\n\r\n", 413), (post + "Content-Length: 99999999999999999999\r\n\r\n", 413),
         (post + "Content-Length: 18446744073709551616\r\n\r\n", 413),
+        (post + "Content-Length: 9223372036854775809\r\n\r\n", 413),
         (head + "A: \(String(repeating: "x", count: 1000))", 431), ("GET /\(String(repeating: "x", count: 1000))", 431),
         (head + String(repeating: "a:\r\n", count: 513), 431),
         (post + "Expect: x\r\n", 417), (post + "Expect: 100-continue, x\r\n", 417),
@@ -137,7 +147,8 @@ struct RequestReaderTests {
         let head = Self.post + "Transfer-Encoding: chunked\r\n\r\n"
         let ten = "a\r\n0123456789\r\n"
         for (text, status) in [
-            (String(repeating: ten, count: 10) + "1\r\na", "413"), ("65\r\n", "413"), ("80000000\r\n", "413"),
+            ("\r\n\r\n", "400"), (String(repeating: ten, count: 10) + "1\r\na", "413"), ("65\r\n", "413"),
+            ("80000000\r\n", "413"),
             ("1\r\nab\r\n", "400"), ("1\r\na\n", "400"), ("1\na\r\n", "400"), ("0\r\nA\r\n", "400"),
             ("0\r\n A: b\r\n", "400"),
             ("0\r\n\(String(repeating: "A: b\r\n", count: 200))", "431"),
@@ -153,6 +164,55 @@ struct RequestReaderTests {
             let trailer = "A: b\r\nC: " + String(repeating: "d", count: length - 13) + "\r\n\r\n"
             #expect(Self.read(head + "0\r\n" + trailer, inPiecesOf: 7) == [outcome])
         }
+    }
+
+    @Test("control characters are found wherever they lie, and no other byte is taken for one")
+    func controls() {
+        for offset in 0..<20 {
+            let begin = Self.head + "A: " + String(repeating: "x", count: offset)
+            let end = String(repeating: "x", count: 20) + "\r\n\r\n"
+            for control in ["\u{1}", "\u{1F}", "\u{7F}"] {
+                #expect(Self.read(begin + control + end, inPiecesOf: 1000) == ["400"], "\(offset)")
+            }
+            let taken = Self.read(begin + "\u{C0} ~" + end, inPiecesOf: 1000)
+            #expect(taken.count == 1 && taken[0].hasPrefix("GET /a A="), "\(offset)")
+        }
+    }
+
+    @Test(
+        "a refusal says what was there",
+        arguments: [
+            ("GET /a HTTP/1.1\r\n\r\n", "no Host"), (head + "Host: h\r\n\r\n", "several Hosts"),
+            (head + "A: b\rB", "a CR without LF"), (head + "A: b\n", "LF alone"), (head + "A: \u{1F}", "character 1f"),
+            (post + "Transfer-Encoding: chunked\r\nContent-Length: 1\r\n", "Content-Length after Transfer-Encoding"),
+            (post + "Content-Length: 1\r\nContent-Length: 1\r\n", "Content-Length after Content-Length"),
+        ])
+    func reasons(text: String, reason: String) {
+        var reader = HTTPRequestReader(Self.limits)
+        Array(text.utf8).withUnsafeBytes { reader.append($0) }
+        guard case .refused(let refusal) = reader.next(from: "") else {
+            Issue.record("expected a refusal")
+            return
+        }
+        #expect(refusal.reason.contains(reason))
+    }
+
+    @Test("the memory of an unfinished request is counted: its bytes, its fields and its content")
+    func memory() {
+        var reader = HTTPRequestReader(HTTPMessageLimits(headBytes: 10_000, contentBytes: 10_000))
+        func add(_ text: String) {
+            Array(text.utf8).withUnsafeBytes { reader.append($0) }
+            guard case .unfinished = reader.next(from: "") else {
+                Issue.record("expected no end")
+                return
+            }
+        }
+        let fields = String(repeating: "a:\r\n", count: 100)
+        add(Self.post + fields)
+        #expect(reader.heldBytes >= fields.utf8.count + 100 * 16)
+        let before = reader.heldBytes
+        add("Transfer-Encoding: chunked\r\n\r\n2000\r\n" + String(repeating: "x", count: 5000))
+        #expect(reader.heldBytes >= before + 5000)
     }
 
     @Test("a request has 512 fields at most")
@@ -173,17 +233,22 @@ struct RequestReaderTests {
     func awaited() {
         var reader = HTTPRequestReader(Self.limits)
         func add(_ text: String) { Array(text.utf8).withUnsafeBytes { reader.append($0) } }
-        add(Self.post + "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+        add(Self.post + "Expect: 100-continue\r\nContent-Length: 1\r\n\r\n")
         guard case .awaitsContinue = reader.next(from: ""), case .unfinished = reader.next(from: "") else {
             Issue.record("expected one wait")
             return
         }
-        add("ab")
+        add("a")
         guard case .request(let request) = reader.next(from: "1.2.3.4") else {
             Issue.record("expected a request")
             return
         }
-        #expect(request.body.elementsEqual("ab".utf8) && request.peer == "1.2.3.4")
+        #expect(request.body.elementsEqual("a".utf8) && request.peer == "1.2.3.4")
+        add(Self.post + "Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n")
+        guard case .awaitsContinue = reader.next(from: "") else {
+            Issue.record("expected a wait for chunks too")
+            return
+        }
     }
 
     @Test("a header is found whatever its case, and only under its whole name")

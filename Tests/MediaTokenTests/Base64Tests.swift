@@ -54,6 +54,17 @@ struct Base64Tests {
 
 extension Base64Tests {
     @Test(
+        "of line breaks nothing is left, and of everything else all",
+        arguments: [
+            ("AB\nCD\r\nEF\n", "ABCDEF"), ("AB\rCD\n", "AB\rCD"), ("AB\n\r", "AB\r"), ("AB\r\r\nCD", "AB\rCD"),
+            ("A\nB\rC", "AB\rC"), ("AB\r", "AB\r"),
+        ])
+    func lineBreaks(text: String, left: String) {
+        let bytes = [0] + Array(text.utf8)
+        #expect(Base64.withoutLineBreaks(bytes[1...]).elementsEqual(left.utf8))
+    }
+
+    @Test(
         "each fault is called by its own name, with the byte and its place",
         arguments: [
             ("QUJ DRA==", "a blank after 3 digits"), ("QU!D", "'!' after 2 digits"),

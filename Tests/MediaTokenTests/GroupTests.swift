@@ -93,6 +93,30 @@ struct GroupTests {
         }
     }
 
+    @Test(
+        "a caller that brings its own way to the store gets the same verdicts, and the store is asked only for what is left"
+    )
+    func claiming() throws {
+        let verifier = try Mint.verifier(replays: FaultyStore(answers: []))
+        let store = AskedStore()
+        let claim: ReplayClaimer = { claims, now, completion in completion(store.claim(claims, at: now)) }
+        var outcomes: [[VerdictCode?]] = []
+        for tokens in [["", try Mint.token()], [""], []] {
+            verifier.verify(tokens.map { request($0) }, at: Mint.now, claimingBy: claim) { verdicts, ids in
+                #expect(ids.map { $0 == nil } == tokens.map(\.isEmpty))
+                outcomes.append(verdicts.map { try? $0.get().code })
+            }
+        }
+        #expect(outcomes == [[.invalidTokenFormat, .validToken], [.invalidTokenFormat], []])
+        #expect(store.claims.withLock { $0.count } == 1)
+    }
+
+    @Test("a store that tells a retry to a caller who may not retry is not believed")
+    func unaskedRetry() throws {
+        let store = FaultyStore(answers: [.success(.repeated(since: Mint.now))])
+        #expect(try Mint.verifier(replays: store).code(Mint.token()) == .tokenAlreadyUsed)
+    }
+
     @Test("a store that cannot tell is no yes, and does not touch what was refused before")
     func faultyStore() throws {
         let group = [request(try Mint.token()), request("")]

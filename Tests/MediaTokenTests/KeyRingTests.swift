@@ -150,6 +150,7 @@ struct KeyRingTests {
             ({ symlink("a.pem", file) }, ["b.pem"]), ({ mkfifo(file, 0o600) }, ["a.pem", "b.pem"]),
             ({ (try? directory.write("junk", to: "a.pem")) == file ? 0 : -1 }, ["a.pem", "b.pem"]),
             ({ link(other, file) }, ["b.pem"]),
+            ({ (try? directory.write(publicPEM(TestKeys.short), to: "a.pem")) == file ? 0 : -1 }, ["b.pem"]),
         ] as [(() -> Int32, [String])] {
             remove(file)
             #expect(place() == 0)
@@ -158,6 +159,20 @@ struct KeyRingTests {
             let left = ring.withdrawing(from: paths, except: pipes, password: nil, requirements: KeyRequirements())
             #expect(left.keys.map(\.name) == expected)
         }
+    }
+
+    @Test("a key that came by a pipe stays, and the pipe is not read again")
+    func handedOver() throws {
+        let (first, second) = (Pipe(), Pipe())
+        try first.fileHandleForWriting.write(contentsOf: Data(publicPEM().utf8))
+        try first.fileHandleForWriting.close()
+        let descriptor = first.fileHandleForReading.fileDescriptor
+        let path = "/dev/fd/\(descriptor)"
+        let ring = try KeyRing(loading: path)
+        // Nobody writes to this pipe, and nobody closes it.
+        dup2(second.fileHandleForReading.fileDescriptor, descriptor)
+        let left = ring.withdrawing(from: [path], except: [path], password: nil, requirements: KeyRequirements())
+        #expect(left.keys.count == 1)
     }
 
     @Test("a ring whose keys were all withdrawn verifies nothing, and says why")
@@ -315,6 +330,16 @@ struct KeyRingTests {
         #expect(try code(verifier, at: end, viewer: "a").code == .validToken)
         let later = end.advanced(byMilliseconds: 1)
         #expect(try code(verifier, at: later, viewer: "b").code == .invalidSignature)
+        let begin = try #require(keys.keys[0].validity).lowerBound
+        let earlier = begin.advanced(byMilliseconds: -86_400_000)
+        let old = try Certificate(
+            selfSignedBy: TestKeys.standard, name: "old", organization: "o",
+            validity: earlier.milliseconds / 1000...end.milliseconds / 1000)
+        try directory.write(Data(old.derBytes), to: "old.crt")
+        let longer = try KeyRing(loading: files + [directory.path + "/old.crt"])
+        #expect(longer.keys.count == 1 && longer.keys[0].validity?.lowerBound == earlier)
+        let since = MediaTokenVerifier(keys: longer, replays: MemoryReplayStore.unfenced())
+        #expect(try code(since, at: earlier, viewer: "d").code == .validToken)
         let bare = try KeyRing(loading: files + [directory.write(try publicPEM(), to: "bare.pem")])
         #expect(bare.keys.count == 1 && bare.keys[0].validity == nil)
         let endless = MediaTokenVerifier(keys: bare, replays: MemoryReplayStore.unfenced())

@@ -30,6 +30,14 @@ struct StrictJSONTests {
         #expect(try read(text) == value)
     }
 
+    @Test("for a file, a place is a line and a column of characters")
+    func places() {
+        let text = Array("{\n\"é\": 1,\n  x}".utf8)
+        for (offset, place) in [(0, "1:1"), (1, "1:2"), (2, "2:1"), (6, "2:4"), (11, "3:1"), (13, "3:3")] {
+            #expect(JSONError.malformed(offset: offset, expected: "y").reason(in: text) == "\(place): expected y")
+        }
+    }
+
     @Test("fifteen levels below the object are read, and sixteen are not")
     func depth() throws {
         func nested(_ count: Int) -> String { #"{"b":[],"a":\#(Self.many("[", count))\#(Self.many("]", count))}"# }
@@ -46,12 +54,14 @@ struct StrictJSONTests {
             ("{\"a\":1", 6, "',' or '}'"), ("{\"a\":1]", 6, "',' or '}'"), ("{\"a\":[1}", 7, "',' or ']'"),
             ("{\"a\":[1,]}", 8, "a value"), ("{\"a\":[1", 7, "',' or ']'"), ("{\"a\":01}", 6, "',' or '}'"),
             ("{\"a", 3, "the closing quote"), ("{\"a\":\"\\\"}", 9, "no control character in a string, and a quote"),
-            ("{\"a\n\":1}", 3, "no control character"), ("{\"a\u{1F}\":1}", 3, "no control character"),
+            ("{\"\n\":1}", 2, "no control character"), ("{\"a\n\":1}", 3, "no control character"),
+            ("{\"a\u{1F}\":1}", 3, "no control character"),
             ("{\"\\x\":1}", 3, "an escape"), ("{\"\\u00g0\":1}", 6, "four hex digits"),
             ("{\"\\u0000\":1}", 8, "a valid Unicode escape before this"),
             ("{\"\\ud800\":1}", 8, "a valid Unicode escape"),
             ("{\"\\udbff\":1}", 8, "a valid Unicode escape"), ("{\"\\udc00\":1}", 8, "a valid Unicode escape"),
-            ("{\"\\ud800\\udbff\":1}", 14, "the other half"), ("{\"\\ud800\\ue000\":1}", 14, "the other half"),
+            ("{\"\\udc00\\udc00\":1}", 8, "a valid Unicode escape"), ("{\"\\ud800\\udbff\":1}", 14, "the other half"),
+            ("{\"\\ud800\\ue000\":1}", 14, "the other half"),
             ("{\"\\ud800\\n\":1}", 8, "a valid Unicode escape"), ("{\"a\":-}", 6, "a digit"),
             ("{\"a\":1.}", 7, "a digit"),
             ("{\"a\":1.e1}", 7, "a digit"), ("{\"a\":1e}", 7, "a digit"), ("{\"a\":1e+-1}", 8, "a digit"),

@@ -90,8 +90,11 @@ struct UnwrappingTests {
         for (digits, code) in [(1368, .invalidSignature), (1369, .invalidTokenFormat)] as [(Int, VerdictCode)] {
             let head = "<signatureInfo>" + String(repeating: "A", count: digits) + "<signatureInfo>"
             let clear = head + "<a>\(String(repeating: "x", count: 8000))</a>"
-            let escaped = try #require(clear.addingPercentEncoding(withAllowedCharacters: CharacterSet()))
-            for text in [clear, Base64.encode(Array(clear.utf8)), escaped] {
+            let encoded = Base64.encode(Array(clear.utf8))
+            let escaped = try [clear, encoded].map {
+                try #require($0.addingPercentEncoding(withAllowedCharacters: CharacterSet()))
+            }
+            for text in [clear, encoded] + escaped {
                 let verdict = try Mint.verifier().verify(text)
                 #expect(verdict.code == code, "\(verdict.message)")
                 #expect(verdict.message.contains("no second <signatureInfo>") == (digits == 1369))
@@ -118,6 +121,7 @@ struct UnwrappingTests {
         let any = Expectation(requestor: "MML", resource: .unsafeAnyResource)
         let both = #"{"decisions":[\#(try decision("TBS")),\#(try decision("TNT"))]}"#
         #expect(try Mint.verifier().code(both, for: any) == .invalidTokenFormat)
+        #expect(TokenInspector(keys: nil).inspect(RawToken(both), asking: .init()).kind == nil)
         let unnamed = #"{"decisions":[{"authorized":true},\#(try decision("TNT"))]}"#
         #expect(try Mint.verifier().code(unnamed, for: any) == .validToken)
     }

@@ -44,10 +44,10 @@ struct KeyLoader {
             if files.isEmpty {
                 leftOut.append(RefusedKey(file: path, reason: .leftOut("is a directory without a key file")))
             }
-            for file in files { refused += loadFile(file, onlyRegular: true) }
+            for file in files { refused += loadFile(file) }
             return
         }
-        try Self.requireNone(loadFile(path, onlyRegular: false))
+        try Self.requireNone(loadFile(path))
     }
 
     /// Counts keys as refused.
@@ -70,13 +70,8 @@ struct KeyLoader {
     }
 
     /// Accepts the acceptable keys of a file, and returns the others.
-    ///
-    /// - Parameter onlyRegular: Whether pipes and devices are refused, of which somebody may put one into a folder.
-    private mutating func loadFile(_ path: String, onlyRegular: Bool) -> [RefusedKey] {
-        let file = Result {
-            try read(FileBytes.read(path, limit: KeyFile.sizeLimit, onlyRegular: onlyRegular), password)
-        }
-        return accept(file, named: path)
+    private mutating func loadFile(_ path: String) -> [RefusedKey] {
+        accept(Result { try read(FileBytes.read(path, limit: KeyFile.sizeLimit), password) }, named: path)
     }
 
     private func read(_ bytes: [UInt8], _ password: String?) throws(KeyFileError) -> KeyFile {
