@@ -70,6 +70,20 @@ struct GrantOrderTests {
         #expect(try made(own, "/a/1", 1000) != made(own, "/a/1", 1000))
     }
 
+    @Test("a grant for all below a URL is one that opens a path; one for all of the route needs a single host")
+    func all() throws {
+        let url = try #require(StreamURL("https://d.example/a/b"))
+        #expect(throws: Never.self) { try grants(AkamaiToken.self).order(forAllBelow: url, at: .now) }
+        #expect(throws: Never.self) { try grants(AkamaiToken.self).orderForAll(at: .now) }
+        for action in [
+            { try grants(SecureLink.self).order(forAllBelow: url, at: .now) },
+            { try grants(SecureLink.self).orderForAll(at: .now) },
+        ] {
+            let error = #expect(throws: GrantError.self) { try action() }
+            #expect(error?.reason.contains("for one URL") == true)
+        }
+    }
+
     @Test("the cookies of a shared grant end with it, also for a client that asks again later")
     func later() throws {
         let order = try order(try grants(CloudFrontGrant.self, .cookie, validity: 600), "/a/1")

@@ -13,12 +13,16 @@ struct WithdrawalTests {
     init() throws {
         let directory = try TemporaryDirectory()
         self.directory = directory
-        let keys = try [1, 2].map { try directory.write(String(repeating: "0\($0)", count: 32), to: "\($0)") }
-        let text = """
-            {"keys": ["x"], "routes": [{"path": "/live", "requestor": "MML", "resource": "TNT",
-              "grant": {"kind": "cat", "key-id": ["new", "old"], "key-file": \(keys)}}]}
-            """
-        named = try GateSettingsReader(reading: text).settings.routes
+        let keys = try [1, 2].map { try directory.write(String(repeating: "0\($0)", count: 32) + "\n", to: "\($0)") }
+        named = try Self.routes(#""kind": "cat", "key-id": ["new", "old"], "key-file": \#(keys)"#)
+    }
+
+    /// The settings of a route with a grant.
+    private static func routes(_ grant: String) throws -> [GateRoute] {
+        let text = #"""
+            {"keys": ["x"], "routes": [{"path": "/live", "requestor": "MML", "resource": "TNT", "grant": {\#(grant)}}]}
+            """#
+        return try GateSettingsReader(reading: text).settings.routes
     }
 
     private func loaded() throws -> GateRoute { try #require(named.first).withGrant(among: named) }
@@ -48,8 +52,39 @@ struct WithdrawalTests {
         #expect(route.keysGone(since: [fewer]) == [])
     }
 
-    @Test("the keys of a route that the settings no longer name are gone")
+    @Test("the keys of a route that the settings no longer name are gone, and so is one of the environment")
     func names() throws {
         #expect(try #require(try loaded().withdrawing(by: [])).grant === nil)
+        let (one, other) = ("GRANT_KEY_\(UInt32.random(in: 0 ... .max))", "GRANT_KEY_OF_ANOTHER")
+        setenv(one, String(repeating: "0f", count: 32), 1)
+        let named = try Self.routes(#""kind": "akamai", "key-env": "\#(one)""#)
+        let route = try #require(named.first).withGrant(among: named)
+        #expect(route.withdrawing(by: named) === nil)
+        let renamed = try Self.routes(#""kind": "akamai", "key-env": "\#(other)""#)
+        #expect(try #require(route.withdrawing(by: renamed)).grant === nil)
+    }
+
+    @Test("a grant goes with its key and with its salt, whichever is gone")
+    func salt() throws {
+        for gone in ["/1", "/salt"] {
+            _ = try directory.write(String(repeating: "01", count: 32), to: "1")
+            _ = try directory.write("salt", to: "salt")
+            let named = try Self.routes(
+                #""kind": "akamai", "key-file": "\#(directory.path)/1", "salt-file": "\#(directory.path)/salt""#)
+            let route = try #require(named.first).withGrant(among: named)
+            #expect(route.withdrawing(by: named) === nil)
+            unlink(directory.path + gone)
+            #expect(try #require(route.withdrawing(by: named)).grant === nil)
+        }
+    }
+
+    @Test("a key that came by a pipe stays, since the pipe cannot be read again")
+    func handedOver() throws {
+        let pipe = Pipe()
+        try pipe.fileHandleForWriting.write(contentsOf: Data(String(repeating: "0f", count: 32).utf8))
+        try pipe.fileHandleForWriting.close()
+        let path = "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)"
+        let named = try Self.routes(#""kind": "akamai", "key-file": "\#(path)""#)
+        #expect(try #require(named.first).withGrant(among: named).withdrawing(by: named) === nil)
     }
 }
