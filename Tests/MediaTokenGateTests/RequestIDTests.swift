@@ -48,6 +48,8 @@ struct RequestIDTests {
             "00-\(Self.trace.uppercased())-00f067aa0ba902b7-01", "00-\(Self.trace)a-00f067aa0ba902b7-01",
             "00-\(String(repeating: "0", count: 32))-00f067aa0ba902b7-01", "00-\(Self.trace)-0000000000000000-01",
             "00-\(Self.trace.dropLast())g-00f067aa0ba902b7-01", "00-\(Self.trace)-00f067aa0ba902b7-1",
+            "01-\(Self.trace)-00f067aa0ba902b7", "00-\(Self.trace)--00f067aa0ba902b7-01", "00-\(Self.trace)-",
+            "00--00f067aa0ba902b7-01",
             "00_\(Self.trace)-00f067aa0ba902b7-01",
         ] {
             #expect(id(("traceparent", invalid)) == nil, "\(invalid)")

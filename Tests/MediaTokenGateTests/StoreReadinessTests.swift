@@ -58,5 +58,8 @@ struct StoreReadinessTests {
         let told = StoreReadiness(waits: false)
         #expect(told.answer(to: .success(Self.fence), at: at(-5000)) == .ready)
         #expect(told.answer(to: .failure(.full("1")), at: at(-5000)) == .failed(.full("1")))
+        #expect(!told.isStopping)
+        told.stop()
+        #expect(told.isStopping)
     }
 }
