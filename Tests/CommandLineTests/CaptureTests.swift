@@ -311,7 +311,7 @@ struct Scenario {
         _ url: String, _ body: String, _ answer: String, _ device: String?, at second: Int, hasDate: Bool = true
     ) -> Entry {
         var entry = Entry(url, at: second - (faults.contains(.clocks) ? 300 : 0))
-        (entry.sent, entry.came) = (body, answer)
+        (entry.sent, entry.came, entry.lasting) = (body, answer, 0)
         entry.headers["AP-Device-Identifier"] = device.map { "fingerprint \($0)" }
         entry.answerHeaders["Date"] = hasDate ? Entry.date(second) : nil
         return entry

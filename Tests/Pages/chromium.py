@@ -32,8 +32,8 @@ def browser():
             driver.quit()
 
 
-def shots(driver, folder, name):
-    """Looks at the page in each scheme and width, and puts a screenshot of each into the folder."""
+def shots(driver, folder, name, tables=()):
+    """Looks at the page in each scheme and width, and puts a screenshot of each into the folder. Values of these tables may not be narrow."""
     for scheme in ["light", "dark"]:
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
         for width in [360, 800, 1280]:
@@ -43,7 +43,8 @@ def shots(driver, folder, name):
             details = [(finding["id"], [node["html"][:120] for node in finding["nodes"]][:3]) for finding in findings]
             check(not findings, f"axe finds nothing on {name}, {scheme}, {width} px {details or ''}")
             check(driver.execute_script("return document.documentElement.scrollWidth <= document.documentElement.clientWidth"), f"nothing is wider than {width} px")
-            narrow = driver.execute_script("return [...document.querySelectorAll('#fields td, #calls td')].filter(cell => cell.innerText && cell.offsetHeight > 200 && cell.offsetWidth < 100).length")
+            narrow = [table for table in tables if driver.execute_script(
+                "return [...document.querySelectorAll(arguments[0])].some(cell => cell.innerText && cell.offsetHeight > 200 && cell.offsetWidth < 100)", f"{table} td")]
             check(not narrow, f"no value has a few letters in a line at {width} px")
             shot = driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True})
             (folder / f"{name}-{scheme}-{width}.png").write_bytes(base64.b64decode(shot["data"]))

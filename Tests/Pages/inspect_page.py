@@ -519,7 +519,7 @@ def accessibility(page):
 
 
 def shots(page, name):
-    chromium.shots(page.driver, folder, name)
+    chromium.shots(page.driver, folder, name, ["#fields", "#calls"])
 
 
 def nothing_left(page):
