@@ -1,5 +1,6 @@
 import HTTPMessages
 import Testing
+import Timestamps
 
 @testable import MediaTokenGate
 
@@ -29,6 +30,24 @@ struct CORSTests {
             #expect(fields(listed, origin) == ["Vary": "Origin"], "\(origin)")
         }
         #expect(fields(listed, "https://player.example", path: "/v1/authz/auth-request").isEmpty)
+    }
+
+    @Test("a page's preflight is answered at what pages may call, if any page may")
+    func preflight() {
+        for (origins, method, path, status) in [
+            (["*"], "OPTIONS", "/v1/play", 204), (["*"], "OPTIONS", "/v1/verify", 204),
+            ([], "OPTIONS", "/v1/play", 405),
+            (["*"], "GET", "/v1/play", 405), (["*"], "OPTIONS", "/v1/authz/auth-request", 403),
+            (["*"], "OPTIONS", "/", 404),
+        ] {
+            let gate = Gate(corsOrigins: CORSOrigins(origins) { Issue.record("\($0)") })
+            guard case .settled(let reply) = gate.task(HTTPRequest(method: method, path: path), at: .now) else {
+                Issue.record("expected an answer")
+                continue
+            }
+            #expect(reply.answer.status == status, "\(method) \(path)")
+            #expect((reply.answer.value(of: "Access-Control-Allow-Methods") == "POST") == (status == 204))
+        }
     }
 
     @Test("with * a page of any origin may read answers, and none has cookies")

@@ -281,6 +281,7 @@ struct GateTests {
             let denied = answer(request)
             #expect(denied.status == 403 && denied.value(of: "X-Media-Token-Code") == "METHOD_WITHOUT_MEDIA")
             #expect(denied.value(of: "X-Media-Token-Detail")?.contains(name) == true)
+            #expect(denied.value(of: "WWW-Authenticate") == nil)
         }
         let expectation = Expectation(requestor: "MML", resource: "TNT")
         for other in [MethodWithoutMedia.head, .options] {
@@ -288,6 +289,13 @@ struct GateTests {
             for request in proxied(method, token: token) {
                 let allowed = answer(request, by: Gate(routes: [route]))
                 #expect(allowed.status == (other.rawValue == method ? 200 : 403), "\(other)")
+            }
+            for request in proxied(method, token: "") {
+                let answer = answer(request, by: Gate(routes: [route]))
+                let isPreflight = method == "OPTIONS" && other == .options
+                #expect(
+                    answer.value(of: "X-Media-Token-Code") == (isPreflight ? "CORS_PREFLIGHT" : "TOKEN_MISSING"))
+                #expect((answer.value(of: "WWW-Authenticate") == nil) == isPreflight)
             }
         }
         // The token is as it was.

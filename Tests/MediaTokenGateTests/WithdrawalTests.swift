@@ -64,6 +64,29 @@ struct WithdrawalTests {
         #expect(try #require(route.withdrawing(by: renamed)).grant === nil)
     }
 
+    @Test("a route is the same by its path and its hosts")
+    func hosts() throws {
+        for (gone, expected) in [("1", "old"), ("2", "new")] {
+            let keys = try [1, 2].map { try directory.write(String(repeating: "0\($0)", count: 32), to: "\($0)") }
+            func route(_ path: String, _ host: String, _ number: Int) -> String {
+                #"""
+                {"path": "\#(path)", "hosts": ["\#(host)"], "requestor": "MML", "resource": "TNT", "grant":
+                  {"kind": "cat", "key-id": ["\#(["old", "new"][number])"], "key-file": ["\#(keys[number])"]}}
+                """#
+            }
+            let text =
+                #"{"keys": ["x"], "routes": [\#(route("/a", "one.example", 0)), \#(route("/a", "two.example", 1))]}"#
+            let named = try GateSettingsReader(reading: text).settings.routes
+            let routes = try named.map { try $0.withGrant(among: named) }
+            unlink(directory.path + "/" + gone)
+            let left = routes.map { $0.withdrawing(by: named) }
+            #expect(left.map { $0 != nil } == [gone == "1", gone == "2"], "\(expected)")
+            #expect(try #require(left.compactMap(\.self).first).grant === nil)
+            // Each is compared with itself, whatever the other one has.
+            #expect(routes.allSatisfy { $0.keysGone(since: routes.reversed()) == [] })
+        }
+    }
+
     @Test("a grant goes with its key and with its salt, whichever is gone")
     func salt() throws {
         for gone in ["/1", "/salt"] {
