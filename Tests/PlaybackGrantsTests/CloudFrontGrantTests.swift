@@ -150,12 +150,16 @@ struct CloudFrontGrantTests {
             #expect(Part.problem { _ = try maker.grant(url: url, period) }?.hasPrefix("url: is '") == true, "\(url)")
         }
         var other = maker
-        other.ip = "1.2.3.4\"}"
-        #expect(Part.problem { _ = try other.grant(url: Self.url, period) }?.hasPrefix("ip: ") == true)
+        for ip in ["1.2.3.4\"}", ""] {
+            other.ip = ip
+            #expect(Part.problem { _ = try other.grant(url: Self.url, period) }?.hasPrefix("ip: ") == true)
+        }
         #expect(Part.problem { _ = try CloudFrontGrant(key: [1, 2, 3], keyPairID: "K") }?.hasPrefix("key: ") == true)
         let pem = Array(try TestKeys.standard.pemText().utf8)
-        #expect(
-            Part.problem { _ = try CloudFrontGrant(key: pem, keyPairID: "K&x") }?.hasPrefix("key-pair-id: ") == true)
+        for pair in ["K&x", ""] {
+            #expect(
+                Part.problem { _ = try CloudFrontGrant(key: pem, keyPairID: pair) }?.hasPrefix("key-pair-id: ") == true)
+        }
     }
 
     @Test("a period has an end after its beginning, in years that all can say")

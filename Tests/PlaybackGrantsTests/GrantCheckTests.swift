@@ -54,9 +54,16 @@ struct GrantCheckTests {
         #expect(try failed(token.replacing("/vod/a", with: "/vod/*"), question("/vod/b")) == [.key])
         for broken in [
             "", "hmac=", "exp=1", "end=1~" + token, token + "~exp=9", token.replacing("~hmac", with: "~exp=9~hmac"),
-            "~" + token,
+            "~" + token, token.replacing("~hmac", with: "~id~hmac"),
         ] {
             #expect(try failed(broken, question("/vod/a")) == [.format], "\(broken)")
+        }
+        #expect(try failed(token.replacing("/live/*/?.ts!/vod/a", with: "*"), question("/any/path")) == [.key])
+        let room = 8192 - token.utf8.count
+        for (excess, failure) in [(0, [.scope]), (1, [.format])] as [(Int, Set<GrantCheck.Subject>)] {
+            maker.data = "x=1" + String(repeating: "y", count: room + excess)
+            let long = try maker.grant(.acl(["/live/*/?.ts", "/vod/a"]), period).fields[0].value
+            #expect(try long.utf8.count == 8192 + excess && failed(long, question("/")) == failure)
         }
         maker.salt = try GrantSecret([1])
         #expect(try failed(token, question("/vod/a")) == [.key])
@@ -91,6 +98,10 @@ struct GrantCheckTests {
             #expect(try failed(unbound, question(url, ip: "192.0.2.1")) == [.key])
             #expect(try failed(canned.query, question(url, at: Self.end)) == [.end])
             #expect(try maker.check(canned.query, question(nil)).contains { $0.subject == .key && $0.isPassed == nil })
+            #expect(try failed(canned.query, question(nil, at: Self.end)) == [.end])
+            let other = try CloudFrontGrant(key: pem, keyPairID: "K2").check(canned.query, question(url))
+            #expect(other.contains { $0.subject == .key && $0.isPassed == false && $0.detail.contains("expected K2") })
+            #expect(try !maker.check(canned.query, question(url)).contains { $0.detail.contains("expected K") })
             for query in [custom.query, cookies] {
                 #expect(try failed(query, question("https://d.example/live/1.ts")) == nil)
                 #expect(try failed(query, question("https://d.example/vod")) == [.scope])
