@@ -59,6 +59,7 @@ struct CATRenewalTests {
         }
         #expect(Self.end(599) { $0.renewal = nil } == nil)
         #expect(Self.end(599) { $0.issuedAt = nil } == nil)
+        #expect(Self.end(599) { $0.issuedAt = Self.issued + 599 } == 899)
         #expect(Self.end(599) { $0.issuedAt = Self.issued + 600 } == nil, "issued in the future")
         #expect(Self.end(599) { $0.expires = nil } == nil)
     }
