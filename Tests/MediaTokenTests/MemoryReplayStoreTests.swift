@@ -1,4 +1,7 @@
+import Dispatch
+import Glibc
 import MediaToken
+import Synchronization
 import TestSupport
 import Testing
 
@@ -31,6 +34,28 @@ struct MemoryReplayStoreTests {
         #expect(cache.count == 100)
         let muchLater = Timestamp(milliseconds: issued.milliseconds + 86_400_000)
         #expect(try cache.claim(claim(9000, issued: muchLater), at: muchLater) == .first)
+    }
+
+    @Test("of two threads that claim one key at the same moment, one is first, each time")
+    func sameMoment() {
+        let (store, rounds) = (MemoryReplayStore.unfenced(), UInt64(100_000 / Program.slowness))
+        let arrivals = Atomic<UInt64>(0)
+        let first = Atomic<UInt64>(0)
+        DispatchQueue.concurrentPerform(iterations: 2) { _ in
+            for round in 0..<rounds {
+                // Neither begins a round before the other has come to it.
+                arrivals.add(1, ordering: .acquiringAndReleasing)
+                var looks = 0
+                while arrivals.load(ordering: .acquiring) < 2 * (round + 1) {
+                    looks += 1
+                    if looks % 1000 == 0 { sched_yield() }
+                }
+                if (try? store.claim(claim(round, issued: issued), at: issued)) == .first {
+                    first.add(1, ordering: .relaxed)
+                }
+            }
+        }
+        #expect(first.load(ordering: .relaxed) == rounds)
     }
 
     @Test("tokens issued up to the fence cannot be shown unused")
