@@ -23,9 +23,7 @@ struct FileBytesTests {
             #expect(error?.description == "is not a regular file")
             #expect(throws: FileError.self) { try FileBytes.withFile(path) { _ in } }
         }
-        let handed = Pipe()
-        try handed.fileHandleForWriting.write(contentsOf: Data("key".utf8))
-        try handed.fileHandleForWriting.close()
+        let handed = try Pipe(holding: "key")
         let path = "/dev/fd/\(handed.fileHandleForReading.fileDescriptor)"
         #expect(throws: FileError.self) { try FileBytes.read(path, limit: 10, onlyRegular: true) }
         #expect(try FileBytes.read(path, limit: 10) == Array("key".utf8))

@@ -42,19 +42,6 @@ final class Listener {
     }
 }
 
-/// Calls `body` with the address of a port of the loopback.
-func loopback(_ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    address.sin_port = in_port_t(port).bigEndian
-    return withUnsafePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
-        }
-    }
-}
-
 /// A server with one worker, which gives each request the same answer, until the object goes.
 final class AnsweringServer {
     let server: HTTPServer

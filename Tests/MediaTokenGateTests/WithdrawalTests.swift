@@ -103,9 +103,7 @@ struct WithdrawalTests {
 
     @Test("a key that came by a pipe stays, since the pipe cannot be read again")
     func handedOver() throws {
-        let pipe = Pipe()
-        try pipe.fileHandleForWriting.write(contentsOf: Data(String(repeating: "0f", count: 32).utf8))
-        try pipe.fileHandleForWriting.close()
+        let pipe = try Pipe(holding: String(repeating: "0f", count: 32))
         let path = "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)"
         let named = try Self.routes(#""kind": "akamai", "key-file": "\#(path)""#)
         #expect(try #require(named.first).withGrant(among: named).withdrawing(by: named) === nil)

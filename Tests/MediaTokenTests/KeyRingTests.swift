@@ -163,9 +163,7 @@ struct KeyRingTests {
 
     @Test("a key that came by a pipe stays, and the pipe is not read again")
     func handedOver() throws {
-        let (first, second) = (Pipe(), Pipe())
-        try first.fileHandleForWriting.write(contentsOf: Data(publicPEM().utf8))
-        try first.fileHandleForWriting.close()
+        let (first, second) = (try Pipe(holding: publicPEM()), Pipe())
         let descriptor = first.fileHandleForReading.fileDescriptor
         let path = "/dev/fd/\(descriptor)"
         let ring = try KeyRing(loading: path)

@@ -9,16 +9,9 @@ package final class RawConnection {
     package init(port: Int) throws {
         // A program that another test starts meanwhile does not keep it open.
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(UInt16(port)).bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let isConnected = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
+        guard loopback(port, { connect(socket, $0, $1) }) == 0 else {
+            throw Program.Failure(description: "cannot connect to port \(port): errno \(errno)")
         }
-        guard isConnected else { throw Program.Failure(description: "cannot connect to port \(port): errno \(errno)") }
         var patience = timeval(tv_sec: Int(Program.patience.components.seconds), tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         var on: Int32 = 1

@@ -5,8 +5,8 @@ internal import Threading
 package enum ReplayRace {
     static let callers = 64
     static let keys = 10_000
-    /// How many callers claim each key. They begin at the same one, since callers that are as fast as each other and begin
-    /// at different keys never meet; further callers would only be told that the key is used.
+    /// The number of callers that claim each key. They begin at the same one, because callers of the same speed never meet
+    /// if they begin at different keys. More callers would only learn that the key is used.
     private static let rivals = 8
 
     /// The claim with a number: its key is spread as a digest is, its life seven minutes.
@@ -28,7 +28,7 @@ package enum ReplayRace {
             fingerprint: try? RetryFingerprint(of: claim.key, secret: secret))
     }
 
-    /// Has threads claim keys, eight threads each key, and returns how many claims were first.
+    /// Starts threads that claim keys, eight threads for each key, and returns the number of claims that were first.
     ///
     /// - Throws: ``ReplayStoreViolation`` if a claim could not be decided, or was answered otherwise than first, already
     ///   used or repeated.
@@ -50,8 +50,8 @@ package enum ReplayRace {
         return try tally.firsts(ofClaims: claims(of: count, keys: keys))
     }
 
-    /// Has tasks claim keys, eight tasks each key and every second task by the form that does not block, and returns how
-    /// many claims were first.
+    /// Starts tasks that claim keys, eight tasks for each key and every second task without blocking, and returns the
+    /// number of claims that were first.
     ///
     /// - Throws: as ``run(_:threads:keys:group:at:)``.
     static func run(
@@ -74,7 +74,7 @@ package enum ReplayRace {
         return try tally.firsts(ofClaims: claims(of: count, keys: keys))
     }
 
-    /// How many claims so many callers make.
+    /// The number of claims that `count` callers make together.
     private static func claims(of count: Int, keys: Int) -> Int {
         (0..<count).reduce(0) { $0 + part(of: $1, among: count, keys: keys).count }
     }
