@@ -1,3 +1,4 @@
+import SwiftParser
 import SwiftSyntax
 
 /// A kind of small change that some test must notice.
@@ -22,6 +23,8 @@ enum Kind: String {
     case returned
     /// A statement that is not carried out.
     case skipped
+    /// What `Tests/Mutations/exchanged` has.
+    case exchanged
 }
 
 /// A place in a file, and what may stand there instead.
@@ -53,14 +56,22 @@ struct Site {
 /// Finds the places of a file at which something can be changed.
 final class SiteFinder: SyntaxVisitor {
     private(set) var sites: [Site] = []
+    /// The exchanges whose place is not found.
+    private(set) var faults: [String] = []
     private var places: [[Int]: Int] = [:]
     private let lines: SourceLocationConverter
-    private var names: [String] = []
 
-    init(_ file: SourceFileSyntax) {
+    /// - Parameter isDeciding: whether the file has places of every kind, and not only those of the exchanges.
+    init(_ file: SourceFileSyntax, isDeciding: Bool, _ exchanges: [Exchange]) {
         lines = SourceLocationConverter(fileName: "", tree: file)
         super.init(viewMode: .sourceAccurate)
-        walk(file)
+        if isDeciding { walk(file) }
+        for exchange in exchanges {
+            let finder = TextFinder(exchange.now)
+            finder.walk(file)
+            for node in finder.found { add(.exchanged, exchange.then, at: node, .expression) }
+            if finder.found.isEmpty { faults.append("\(exchange.file) has no expression '\(exchange.now)'") }
+        }
     }
 
     private func add(_ kind: Kind, _ text: String, at node: some SyntaxProtocol, _ form: Site.Form) {
@@ -70,56 +81,11 @@ final class SiteFinder: SyntaxVisitor {
         if place == sites.count {
             places[key] = place
             let line = node.startLocation(converter: lines).line
-            sites.append(Site(range: range, form: form, function: names.joined(separator: "."), line: line))
+            sites.append(Site(range: range, form: form, function: node.function, line: line))
         }
         if form == .condition { sites[place].form = form }
         guard !sites[place].alternatives.contains(where: { $0.text == text }) else { return }
         sites[place].alternatives.append(Site.Alternative(kind: kind, text: text))
-    }
-
-    // MARK: Names
-
-    private func enter(_ name: String) -> SyntaxVisitorContinueKind {
-        names.append(name)
-        return .visitChildren
-    }
-
-    override func visit(_ node: StructDeclSyntax) -> SyntaxVisitorContinueKind { enter(node.name.text) }
-    override func visitPost(_ node: StructDeclSyntax) { names.removeLast() }
-    override func visit(_ node: ClassDeclSyntax) -> SyntaxVisitorContinueKind { enter(node.name.text) }
-    override func visitPost(_ node: ClassDeclSyntax) { names.removeLast() }
-    override func visit(_ node: EnumDeclSyntax) -> SyntaxVisitorContinueKind { enter(node.name.text) }
-    override func visitPost(_ node: EnumDeclSyntax) { names.removeLast() }
-    override func visit(_ node: ActorDeclSyntax) -> SyntaxVisitorContinueKind { enter(node.name.text) }
-    override func visitPost(_ node: ActorDeclSyntax) { names.removeLast() }
-    override func visit(_ node: ExtensionDeclSyntax) -> SyntaxVisitorContinueKind {
-        enter(node.extendedType.trimmedDescription)
-    }
-    override func visitPost(_ node: ExtensionDeclSyntax) { names.removeLast() }
-    override func visit(_ node: FunctionDeclSyntax) -> SyntaxVisitorContinueKind {
-        names.append(node.name.text)
-        addReturns(node.signature.returnClause?.type, node.signature.effectSpecifiers?.throwsClause != nil, node.body)
-        return .visitChildren
-    }
-    override func visitPost(_ node: FunctionDeclSyntax) { names.removeLast() }
-    override func visit(_ node: InitializerDeclSyntax) -> SyntaxVisitorContinueKind { enter("init") }
-    override func visitPost(_ node: InitializerDeclSyntax) { names.removeLast() }
-    override func visit(_ node: SubscriptDeclSyntax) -> SyntaxVisitorContinueKind { enter("subscript") }
-    override func visitPost(_ node: SubscriptDeclSyntax) { names.removeLast() }
-    override func visit(_ node: PatternBindingSyntax) -> SyntaxVisitorContinueKind {
-        guard isMember(node) else { return .visitChildren }
-        names.append(node.pattern.trimmedDescription)
-        if case .getter(let items)? = node.accessorBlock?.accessors {
-            addReturns(node.typeAnnotation?.type, false, items)
-        }
-        return .visitChildren
-    }
-    override func visitPost(_ node: PatternBindingSyntax) { if isMember(node) { names.removeLast() } }
-
-    /// Whether a variable belongs to a type or a file, and not to a function.
-    private func isMember(_ node: PatternBindingSyntax) -> Bool {
-        let owner = node.parent?.parent?.parent
-        return owner?.is(MemberBlockItemSyntax.self) == true || owner?.parent?.parent?.is(SourceFileSyntax.self) == true
     }
 
     // MARK: What is left alone
@@ -133,6 +99,18 @@ final class SiteFinder: SyntaxVisitor {
     override func visit(_ node: ExpressionPatternSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
 
     // MARK: Functions
+
+    override func visit(_ node: FunctionDeclSyntax) -> SyntaxVisitorContinueKind {
+        addReturns(node.signature.returnClause?.type, node.signature.effectSpecifiers?.throwsClause != nil, node.body)
+        return .visitChildren
+    }
+
+    override func visit(_ node: PatternBindingSyntax) -> SyntaxVisitorContinueKind {
+        if node.isMember, case .getter(let items)? = node.accessorBlock?.accessors {
+            addReturns(node.typeAnnotation?.type, false, items)
+        }
+        return .visitChildren
+    }
 
     private func addReturns(_ type: TypeSyntax?, _ isThrowing: Bool, _ body: CodeBlockSyntax?) {
         guard let body else { return }
@@ -275,7 +253,8 @@ final class SiteFinder: SyntaxVisitor {
     // MARK: Statements
 
     override func visit(_ node: CodeBlockItemSyntax) -> SyntaxVisitorContinueKind {
-        guard case .expr(let expression) = node.item, isStatement(node), isEffect(expression), names.last != "init"
+        guard case .expr(let expression) = node.item, isStatement(node), isEffect(expression),
+            !node.function.hasSuffix("init")
         else {
             return .visitChildren
         }
@@ -310,6 +289,34 @@ final class SiteFinder: SyntaxVisitor {
     private func onlySavesTime(_ callee: String) -> Bool { callee.hasSuffix("reserveCapacity") }
 }
 
+/// A row of `Tests/Mutations/exchanged`: an expression, and another to put in its place.
+struct Exchange {
+    let file: String
+    let now: String
+    let then: String
+}
+
+/// Finds the expressions of a text, however their lines are broken.
+private final class TextFinder: SyntaxAnyVisitor {
+    private(set) var found: [Syntax] = []
+    private let tokens: [String]
+
+    init(_ text: String) {
+        tokens = Self.tokens(of: Parser.parse(source: text))
+        super.init(viewMode: .sourceAccurate)
+    }
+
+    private static func tokens(of node: some SyntaxProtocol) -> [String] {
+        node.tokens(viewMode: .sourceAccurate).map(\.text).filter { !$0.isEmpty }
+    }
+
+    override func visitAny(_ node: Syntax) -> SyntaxVisitorContinueKind {
+        guard node.is(ExprSyntax.self), Self.tokens(of: node) == tokens else { return .visitChildren }
+        found.append(node)
+        return .skipChildren
+    }
+}
+
 /// Looks for a `return` outside of closures.
 private final class ReturnFinder: SyntaxVisitor {
     private var isFound = false
@@ -325,4 +332,34 @@ private final class ReturnFinder: SyntaxVisitor {
         return .skipChildren
     }
     override func visit(_ node: ClosureExprSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
+}
+
+extension SyntaxProtocol {
+    /// The types and the function or property that it is in.
+    fileprivate var function: String {
+        sequence(first: Syntax(self)) { $0.parent }.compactMap(\.declaredName).reversed().joined(separator: ".")
+    }
+
+    private var declaredName: String? {
+        switch Syntax(self).as(SyntaxEnum.self) {
+        case .structDecl(let node): node.name.text
+        case .classDecl(let node): node.name.text
+        case .enumDecl(let node): node.name.text
+        case .actorDecl(let node): node.name.text
+        case .extensionDecl(let node): node.extendedType.trimmedDescription
+        case .functionDecl(let node): node.name.text
+        case .initializerDecl: "init"
+        case .subscriptDecl: "subscript"
+        case .patternBinding(let node): node.isMember ? node.pattern.trimmedDescription : nil
+        default: nil
+        }
+    }
+}
+
+extension PatternBindingSyntax {
+    /// Whether a variable belongs to a type or a file, and not to a function.
+    fileprivate var isMember: Bool {
+        let owner = parent?.parent?.parent
+        return owner?.is(MemberBlockItemSyntax.self) == true || owner?.parent?.parent?.is(SourceFileSyntax.self) == true
+    }
 }

@@ -1,8 +1,10 @@
-/// Rewrites Swift files so that each mutant waits behind a switch: `rewrite FROM TO FILE…`, files by their paths below both.
+/// Rewrites Swift files so that each mutant waits behind a switch: `rewrite FROM TO FILE…`, files by their paths below both. A file with a plus before its
+/// path has exchanges only.
 ///
 /// Standard output has a line for each mutant: its number, file, function, kind and line, where it and all of its place are in the file that is
 /// written, what stands there now, and what the mutant has, separated by tabs.
-/// Standard input has the numbers of mutants that are left out, as they do not compile.
+/// Standard input has the numbers of mutants that are left out, as they do not compile, and the exchanges: file, what stands there and what the mutant
+/// has, separated by tabs.
 import Foundation
 import SwiftOperators
 import SwiftParser
@@ -83,13 +85,25 @@ struct Schemata {
 let arguments = CommandLine.arguments
 let (from, to) = (URL(filePath: arguments[1]), URL(filePath: arguments[2]))
 var excluded: Set<Int> = []
-while let line = readLine() { if let number = Int(line) { excluded.insert(number) } }
+var exchanges: [Exchange] = []
+while let line = readLine() {
+    let fields = line.split(separator: "\t").map(String.init)
+    if let number = Int(line) {
+        excluded.insert(number)
+    } else {
+        exchanges.append(Exchange(file: fields[0], now: fields[1], then: fields[2]))
+    }
+}
 var next = 1
-for file in arguments.dropFirst(3) {
+var faults: [String] = []
+for argument in arguments.dropFirst(3) {
+    let file = argument.hasPrefix("+") ? String(argument.dropFirst()) : argument
     let source = try String(contentsOf: from.appending(path: file), encoding: .utf8)
     let folded = OperatorTable.standardOperators.foldAll(Parser.parse(source: source)) { _ in }
     guard let tree = folded.as(SourceFileSyntax.self) else { fatalError("\(file) is no source file") }
-    let schemata = Schemata(Array(source.utf8), SiteFinder(tree).sites, next: next, excluded: excluded)
+    let finder = SiteFinder(tree, isDeciding: file == argument, exchanges.filter { $0.file == file })
+    faults += finder.faults
+    let schemata = Schemata(Array(source.utf8), finder.sites, next: next, excluded: excluded)
     try Data(schemata.output).write(to: to.appending(path: file))
     next = schemata.next
     for mutant in schemata.mutants {
@@ -104,4 +118,8 @@ for file in arguments.dropFirst(3) {
             + [now, mutant.alternative.text]
         print(fields.map { $0.split(whereSeparator: \.isWhitespace).joined(separator: " ") }.joined(separator: "\t"))
     }
+}
+guard faults.isEmpty else {
+    try FileHandle.standardError.write(contentsOf: Data(faults.map { "exchanged: \($0)\n" }.joined().utf8))
+    exit(1)
 }

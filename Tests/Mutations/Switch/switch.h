@@ -1,21 +1,21 @@
 // Which mutant a process is, and which it has come to: the environment says it.
-#include <fcntl.h>
+#pragma once
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 static int mutant_active = -1;
 static unsigned char *mutant_reached = 0;
 
 static inline void mutant_begin(void) {
     const char *number = getenv("MUTANT"), *file = getenv("MUTANTS_REACHED");
-    if (file) {
-        int descriptor = open(file, O_RDWR | O_CLOEXEC);
-        off_t size = descriptor < 0 ? 0 : lseek(descriptor, 0, SEEK_END);
-        void *bytes = size > 0 ? mmap(0, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0) : MAP_FAILED;
+    FILE *stream = file ? fopen(file, "r+e") : 0;
+    if (stream) {
+        long size = fseek(stream, 0, SEEK_END) == 0 ? ftell(stream) : 0;
+        void *bytes = size > 0 ? mmap(0, size, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(stream), 0) : MAP_FAILED;
         if (bytes != MAP_FAILED) mutant_reached = bytes;
-        if (descriptor >= 0) close(descriptor);
+        fclose(stream);
     }
     mutant_active = number ? atoi(number) : 0;
 }
