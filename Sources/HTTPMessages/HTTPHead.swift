@@ -30,7 +30,6 @@ struct HTTPHead: Sendable {
     init(requestLine line: UnsafeBufferPointer<UInt8>) throws(HTTPRefusal) {
         let space = UInt8(ascii: " ")
         guard let first = line.firstIndex(of: space), let last = line.lastIndex(of: space), first < last,
-            line[..<first].allSatisfy(\.isTokenCharacter),
             line[first + 1] == UInt8(ascii: "/"),
             line[(first + 1)..<last].allSatisfy({ (0x21...0x7E).contains($0) })
         else {

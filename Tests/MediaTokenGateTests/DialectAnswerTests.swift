@@ -57,19 +57,19 @@ struct DialectAnswerTests {
 
     @Test("each value is escaped for its media type, and a value that looks like a placeholder stands for itself")
     func escapes() throws {
-        let hostile = "\"\u{301}<&>'\\{code}\n\u{1}ä%+ "
+        let hostile = "\u{301}\"\u{301}<&>'\\{code}\n\u{1}ä%+ "
         for (type, text, expected) in [
-            ("application/json", "{\"d\": \"{detail}\"}", #"{"d": "\"\#u{301}<&>'\\{code}\n\u0001ä%+ "}"#),
-            ("application/problem+json", "{\"d\": \"{detail}\"}", #"{"d": "\"\#u{301}<&>'\\{code}\n\u0001ä%+ "}"#),
+            ("application/json", "{\"d\": \"{detail}\"}", #"{"d": "\#u{301}\"\#u{301}<&>'\\{code}\n\u0001ä%+ "}"#),
+            ("application/problem+json", "{\"d\": \"{detail}\"}", #"{"d": "\#u{301}\"\#u{301}<&>'\\{code}\n\u0001ä%+ "}"#),
             (
                 "text/xml; charset=utf-8", "<d>{detail}</d>",
-                "<d>&quot;\u{301}&lt;&amp;&gt;&#39;\\{code}\u{FFFD}\u{FFFD}ä%+ </d>"
+                "<d>\u{301}&quot;\u{301}&lt;&amp;&gt;&#39;\\{code}\u{FFFD}\u{FFFD}ä%+ </d>"
             ),
             (
                 "application/x-www-form-urlencoded", "d={detail}",
-                "d=%22%CC%81%3C%26%3E%27%5C%7Bcode%7D%0A%01%C3%A4%25%2B%20"
+                "d=%CC%81%22%CC%81%3C%26%3E%27%5C%7Bcode%7D%0A%01%C3%A4%25%2B%20"
             ),
-            ("text/plain", "{detail}", "\"\u{301}<&>'\\{code}\\u{a}\\u{1}ä%+ "),
+            ("text/plain", "{detail}", "\u{301}\"\u{301}<&>'\\{code}\\u{a}\\u{1}ä%+ "),
         ] {
             let body = try AnswerTemplate(text, type: type, filling: Set(AnswerTemplate.Placeholder.allCases)).body([
                 .detail: hostile, .code: "CODE",

@@ -36,7 +36,7 @@ struct RejectionTests {
     @Test(
         "no more than four bytes of what is no token are shown, as text if they are printable",
         arguments: [
-            ("613e99bf-2db4-476f", "'613e'"), ("GET /play", "'GET '"), ("a", "'a'"),
+            ("613e99bf-2db4-476f", "'613e'"), ("GET /play", "'GET '"), ("a", "'a'"), ("<html>", "'<htm'"),
             ("a\u{1B}[2J", "the bytes 61 1b 5b 32"),
             ("\u{202E}abc", "the bytes e2 80 ae 61"), ("abc\u{7F}", "the bytes 61 62 63 7f"),
         ])

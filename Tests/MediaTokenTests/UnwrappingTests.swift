@@ -121,7 +121,8 @@ struct UnwrappingTests {
         let any = Expectation(requestor: "MML", resource: .unsafeAnyResource)
         let both = #"{"decisions":[\#(try decision("TBS")),\#(try decision("TNT"))]}"#
         #expect(try Mint.verifier().code(both, for: any) == .invalidTokenFormat)
-        #expect(TokenInspector(keys: nil).inspect(RawToken(both), asking: .init()).kind == nil)
+        let inspection = TokenInspector(keys: nil).inspect(RawToken(both), asking: .init())
+        #expect(inspection.kind == nil && inspection.firstFailure?.detail.contains("2 decisions, 0 of them") == true)
         let unnamed = #"{"decisions":[{"authorized":true},\#(try decision("TNT"))]}"#
         #expect(try Mint.verifier().code(unnamed, for: any) == .validToken)
     }

@@ -243,6 +243,18 @@ struct RedisRoundsTests {
         #expect(try script.answers[1].get() == .first)
     }
 
+    @Test("a claim whose marker was changed and cannot be read again is not made a second time")
+    func changedAndLost() throws {
+        let script = try greeted()
+        script.claim(1)
+        var server = server
+        server.marker = .null
+        for _ in 0..<2 { script.answer(script.links[0], by: server.reply) }
+        script.answer(script.links[0]) { _ in .text("changed") }
+        script.end(script.links[0])
+        #expect(script.links.count == 1 && error(script, 1).contains("an answer is lost"), "\(error(script, 1))")
+    }
+
     @Test(
         "what makes a server unfit at any time makes its claims undecided",
         arguments: ["set it to noeviction", "s ahead of ours", "1 of 2 replicas confirmed"])
@@ -413,6 +425,17 @@ struct RedisRoundsTests {
             }
         }
         #expect(error(script, 0).contains("a slot is being moved to redis://two:2"))
+    }
+
+    @Test("a server that may forget and says that a key is elsewhere is not believed")
+    func askByDoubtful() throws {
+        let script = try greeted(cluster: "redis://one:1?cluster=true", server)
+        script.claim(1)
+        var evicting = server
+        evicting.policy = "allkeys-lru"
+        let ask = RedisErrorReply(line: "ASK \(RedisShard(number: 0).slot) two:2")
+        script.answer(script.links[0]) { $0[0] == "SET" ? .error(ask) : Self.reply(of: evicting, to: $0) }
+        #expect(script.links.count == 1 && error(script, 1).contains("set it to noeviction"), "\(error(script, 1))")
     }
 
     @Test("a statement of durability counts only for a server whose settings nobody may read")
