@@ -60,7 +60,10 @@ struct DialectAnswerTests {
         let hostile = "\u{301}\"\u{301}<&>'\\{code}\n\u{1}ä%+ "
         for (type, text, expected) in [
             ("application/json", "{\"d\": \"{detail}\"}", #"{"d": "\#u{301}\"\#u{301}<&>'\\{code}\n\u0001ä%+ "}"#),
-            ("application/problem+json", "{\"d\": \"{detail}\"}", #"{"d": "\#u{301}\"\#u{301}<&>'\\{code}\n\u0001ä%+ "}"#),
+            (
+                "application/problem+json", "{\"d\": \"{detail}\"}",
+                #"{"d": "\#u{301}\"\#u{301}<&>'\\{code}\n\u0001ä%+ "}"#
+            ),
             (
                 "text/xml; charset=utf-8", "<d>{detail}</d>",
                 "<d>\u{301}&quot;\u{301}&lt;&amp;&gt;&#39;\\{code}\u{FFFD}\u{FFFD}ä%+ </d>"
