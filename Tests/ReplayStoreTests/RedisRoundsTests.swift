@@ -230,14 +230,20 @@ struct RedisRoundsTests {
         }
     }
 
-    @Test("a marker that another client has changed meanwhile is read again")
-    func changedMeanwhile() throws {
+    /// A script that has greeted its server and claims a token, whose marker another client has changed meanwhile.
+    private func changed() throws -> Script {
         let script = try greeted()
         script.claim(1)
         var server = server
         server.marker = .null
         for _ in 0..<2 { script.answer(script.links[0], by: server.reply) }
         script.answer(script.links[0]) { _ in .text("changed") }
+        return script
+    }
+
+    @Test("a marker that another client has changed meanwhile is read again")
+    func changedMeanwhile() throws {
+        let script = try changed()
         #expect(script.sent(script.links[0]).first == "GET")
         script.answer(script.links[0], by: Server().reply)
         #expect(try script.answers[1].get() == .first)
@@ -245,12 +251,7 @@ struct RedisRoundsTests {
 
     @Test("a claim whose marker was changed and cannot be read again is not made a second time")
     func changedAndLost() throws {
-        let script = try greeted()
-        script.claim(1)
-        var server = server
-        server.marker = .null
-        for _ in 0..<2 { script.answer(script.links[0], by: server.reply) }
-        script.answer(script.links[0]) { _ in .text("changed") }
+        let script = try changed()
         script.end(script.links[0])
         #expect(script.links.count == 1 && error(script, 1).contains("an answer is lost"), "\(error(script, 1))")
     }
