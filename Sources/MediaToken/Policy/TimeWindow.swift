@@ -1,9 +1,9 @@
-package import ClaimsStage
-package import Timestamps
+internal import ClaimsStage
+internal import Timestamps
 
 extension VerificationPolicy {
     /// The times that decide whether `claims` are valid at `now`.
-    package func window(of claims: MediaTokenClaims, at now: Timestamp) -> TimeWindow {
+    func window(of claims: MediaTokenClaims, at now: Timestamp) -> TimeWindow {
         TimeWindow(
             issued: claims.issueTime, signedTimeToLive: claims.ttlMilliseconds, expiry: expiry(of: claims),
             skew: clockSkewMilliseconds, now: now)
@@ -11,7 +11,7 @@ extension VerificationPolicy {
 }
 
 /// The times that decide whether a token is valid, kept for the message.
-package struct TimeWindow: Sendable {
+struct TimeWindow: Sendable {
     let issued: TokenDate
     /// The signed TTL in milliseconds; `nil` if the token has no `ttl`.
     let signedTimeToLive: Int64?
@@ -22,12 +22,13 @@ package struct TimeWindow: Sendable {
     let now: Timestamp
 
     /// One line on the token's dates, on the time of the check, and on the skew.
-    package var message: String {
-        "\(summary); checked \(shown(now)), \(Span(milliseconds: skew)) of skew allowed"
-    }
+    var message: String { "\(summary); \(conditions)" }
+
+    /// The time of the check, and the skew.
+    var conditions: String { "checked \(shown(now)), \(Span(milliseconds: skew)) of skew allowed" }
 
     /// How far away the token's dates are at the time of the check, and the dates.
-    package var summary: String { "\(distance) (issued \(issued), expires \(shown(expiry))\(ttlNote))" }
+    var summary: String { "\(distance) (issued \(issued), expires \(shown(expiry))\(ttlNote))" }
 
     private var distance: String {
         if now < issued.timestamp { return issued.timestamp.futureIssueInWords(at: now) }

@@ -104,9 +104,10 @@ package struct CheckReport: Sendable {
         CheckReport(check: check, outcome: .notChecked, detail: detail, advice: nil, code: nil)
     }
 
-    /// - Parameter detail: what the token says about it.
-    static func notAsked(_ check: Check, _ detail: String) -> CheckReport {
-        CheckReport(check: check, outcome: .notAsked, detail: detail, advice: nil, code: nil)
+    /// - Parameter signed: what the token says about it; `nil` if it says nothing.
+    static func notAsked(_ check: Check, _ signed: String?) -> CheckReport {
+        let detail = signed.map { "\($0); not asked for" } ?? "not asked for"
+        return CheckReport(check: check, outcome: .notAsked, detail: detail, advice: nil, code: nil)
     }
 
     static func unread(_ check: Check) -> CheckReport {

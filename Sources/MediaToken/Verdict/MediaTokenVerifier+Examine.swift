@@ -16,11 +16,10 @@ extension MediaTokenVerifier {
         _ token: RawToken, for requestors: [RequestorID]?, _ resource: ResourceRule?, at now: Timestamp
     ) -> Examination {
         let expectation = Expectation(requestors: requestors ?? [], resource: resource ?? .unsafeAnyResource)
-        let request = VerificationRequest(token: token, expectation: expectation)
-        let replay = CheckReport.notChecked(.replay, "an examination does not consume the token")
-        return examinations(
-            of: steps(of: [request], at: now), [request], at: now, namesRequestor: requestors != nil
-        ) { _ in replay }[0]
+        let steps = steps(of: [VerificationRequest(token: token, expectation: expectation)], at: now)[0]
+        return examination(
+            of: steps, at: now, namesRequestor: requestors != nil,
+            .notChecked(.replay, "an examination does not consume the token"))
     }
 
     /// Makes the checks for a full expectation, without a replay claim.
@@ -34,70 +33,48 @@ extension MediaTokenVerifier {
         _ group: [VerificationRequest], at now: Timestamp
     ) -> [(outcome: Result<Verdict, VerificationError>, examination: Examination)] {
         let steps = steps(of: group, at: now)
-        let outcomes = conclude(steps, of: group, at: now)
-        let examinations = examinations(of: steps, group, at: now, seeksOrigin: true) { .replay(outcomes[$0]) }
-        return Array(zip(outcomes, examinations))
+        let outcomes = PendingGroup(steps.map(\.member), at: now).verdicts(by: replays)
+        return zip(steps, outcomes).map { steps, outcome in
+            (outcome, examination(of: steps, at: now, seeksOrigin: true, .replay(outcome)))
+        }
     }
 
     /// - Parameters:
-    ///   - namesRequestor: whether the expectations name requestors; otherwise no requestor is checked.
+    ///   - namesRequestor: whether the expectation names requestors; otherwise no requestor is checked.
     ///   - seeksOrigin: whether to find out why no key verifies a signature.
-    ///   - replay: the report on the replay claim of the token at an index.
-    private func examinations(
-        of steps: GroupSteps, _ group: [VerificationRequest], at now: Timestamp, namesRequestor: Bool = true,
-        seeksOrigin: Bool = false, replay: (Int) -> CheckReport
-    ) -> [Examination] {
-        group.indices.map { index in
-            let unread = PolicyCheck.allCases.map { CheckReport.unread($0.check) } + [replay(index)]
-            let examiner = TokenExaminer(
-                envelope: steps.envelopes[index], payload: steps.payloads[index], unread: unread, time: now,
-                seeksOrigin: seeksOrigin)
-            return examiner.examination { (elements) throws(ClaimsError) in
-                let claims = try MediaTokenClaims(elements)
-                let reports = PolicyCheck.allCases.map { check in
-                    guard check != .requestor || namesRequestor else {
-                        return CheckReport.notAsked(.requestor, "signed for '\(claims.requestor)'; not asked for")
-                    }
-                    return report(check, of: claims, for: group[index].expectation, at: now)
-                }
-                return (reports + [replay(index)], claims.issueTime, policy.expiryDate(of: claims))
+    ///   - replay: the report on the replay claim.
+    private func examination(
+        of steps: TokenSteps, at now: Timestamp, namesRequestor: Bool = true, seeksOrigin: Bool = false,
+        _ replay: CheckReport
+    ) -> Examination {
+        let examiner = TokenExaminer(
+            envelope: steps.envelope, payload: steps.payload,
+            unread: PolicyCheck.inOrder.map { .unread($0.name) } + [replay], time: now, seeksOrigin: seeksOrigin)
+        return examiner.examination { (elements) throws(ClaimsError) in
+            let claims = try MediaTokenClaims(elements)
+            let reports = PolicyCheck.inOrder.map { check in
+                check.report(
+                    isAsked: check.name != .requestor || namesRequestor, policy, claims,
+                    steps.member.request.expectation, now)
             }
-        }
-    }
-
-    private func report(
-        _ check: PolicyCheck, of claims: MediaTokenClaims, for expectation: Expectation, at now: Timestamp
-    ) -> CheckReport {
-        do {
-            try policy.check(check, of: claims, for: expectation, at: now)
-        } catch {
-            return .failed(Rejection(.policy(error)))
-        }
-        switch check {
-        case .window:
-            return .passed(.window, policy.window(of: claims, at: now).message)
-        case .requestor:
-            return .passed(.requestor, "'\(claims.requestor)'")
-        case .resource where expectation.resource.comparison == .unchecked:
-            return .notChecked(.resource, "signed for '\(claims.resource)'; any resource is allowed")
-        case .resource:
-            return .passed(.resource, "'\(claims.resource)'")
-        case .mvpd where policy.allowedMVPDs[claims.requestor] == nil:
-            return .notChecked(.mvpd, "signed for '\(claims.mvpd)'; requestor '\(claims.requestor)' has no allow-list")
-        case .mvpd:
-            return .passed(.mvpd, "'\(claims.mvpd)'" + (claims.proxyMVPD.map { " by way of proxy '\($0)'" } ?? ""))
+            return (reports + [replay], claims.issueTime, policy.expiryDate(of: claims))
         }
     }
 }
 
 extension PolicyCheck {
-    fileprivate var check: Check {
-        switch self {
-        case .window: .window
-        case .requestor: .requestor
-        case .resource: .resource
-        case .mvpd: .mvpd
+    /// Makes the check, if it is asked for, and reports on it.
+    func report(
+        isAsked: Bool, _ policy: VerificationPolicy, _ claims: MediaTokenClaims, _ expectation: Expectation,
+        _ now: Timestamp
+    ) -> CheckReport {
+        let signed = signed(policy, claims, expectation, now)
+        guard isAsked else { return .notAsked(name, signed) }
+        if let failure = failure(policy, claims, expectation, now) { return .failed(Rejection(.policy(failure))) }
+        if let exemption = exemption(policy, claims, expectation, now) {
+            return .notChecked(name, "\(signed); \(exemption)")
         }
+        return .passed(name, signed + (note(policy, claims, expectation, now).map { "; \($0)" } ?? ""))
     }
 }
 

@@ -7,7 +7,7 @@ public final class MediaTokenVerifier: Sendable {
     /// The checks that a token must pass beyond its signature.
     public let policy: VerificationPolicy
 
-    private let replays: any ReplayStore
+    let replays: any ReplayStore
     private let paths: PathPool
 
     /// Creates a verifier. It reads no file and asks no store until the first token comes.
@@ -72,7 +72,7 @@ public final class MediaTokenVerifier: Sendable {
     public func verify(
         _ group: [VerificationRequest], at now: Timestamp = .now
     ) -> [Result<Verdict, VerificationError>] {
-        conclude(steps(of: group, at: now), of: group, at: now)
+        pending(group, at: now).verdicts(by: replays)
     }
 
     /// Verifies a group of tokens, in order, and returns a result for each. The caller is suspended while the replay
@@ -84,7 +84,7 @@ public final class MediaTokenVerifier: Sendable {
     public func verify(
         _ group: [VerificationRequest], at now: Timestamp = .now
     ) async -> [Result<Verdict, VerificationError>] {
-        let pending = PendingGroup(steps(of: group, at: now), of: group, at: now)
+        let pending = pending(group, at: now)
         guard !pending.claims.isEmpty else { return pending.verdicts(for: []) }
         return pending.verdicts(for: await replays.claimWithoutBlocking(pending.claims, at: now))
     }
@@ -99,23 +99,28 @@ public final class MediaTokenVerifier: Sendable {
         _ group: [VerificationRequest], at now: Timestamp, claimingBy claim: ReplayClaimer,
         _ completion: @escaping ([Result<Verdict, VerificationError>], [TokenID?]) -> Void
     ) {
-        let pending = PendingGroup(steps(of: group, at: now), of: group, at: now)
+        let pending = pending(group, at: now)
         guard !pending.claims.isEmpty else { return completion(pending.verdicts(for: []), pending.ids) }
         claim(pending.claims, now) { completion(pending.verdicts(for: $0), pending.ids) }
     }
 
     /// Takes every step of a group up to the replay store.
-    func steps(of group: [VerificationRequest], at now: Timestamp) -> GroupSteps {
+    func steps(of group: [VerificationRequest], at now: Timestamp) -> [TokenSteps] {
         do {
             return try paths.withPath { $0.steps(of: group, at: now) }
         } catch {
             // Without contexts no signature can be verified. An examination still shows what the envelopes hold.
-            return GroupSteps(
-                envelopes: group.map { TokenPath.open($0.token, for: $0.expectation.resource) },
-                ids: group.map { _ in nil },
-                payloads: group.map { _ in .failure(.outOfResources("\(error)")) },
-                approved: group.map { _ in .failure(.undecided(error)) })
+            return group.map { request in
+                TokenSteps(
+                    envelope: TokenPath.open(request.token, for: request.expectation.resource),
+                    payload: .failure(.outOfResources("\(error)")),
+                    member: PendingGroup.Member(request: request, id: nil, approved: .failure(.undecided(error))))
+            }
         }
+    }
+
+    private func pending(_ group: [VerificationRequest], at now: Timestamp) -> PendingGroup {
+        PendingGroup(steps(of: group, at: now).map(\.member), at: now)
     }
 
     /// Calls `body` with a path for this thread, for a caller that takes the path's steps one by one.
@@ -123,22 +128,12 @@ public final class MediaTokenVerifier: Sendable {
         try paths.withPath(body)
     }
 
-    /// Asks the replay store about the approved tokens of a group, and turns all results into verdicts.
+    /// Asks the replay store about the approved tokens of a caller that has taken the path's steps one by one.
     package func conclude(
         _ approved: [StageResult<ApprovedToken>], of group: [VerificationRequest], at now: Timestamp
     ) -> [Result<Verdict, VerificationError>] {
-        conclude(PendingGroup(approved, group.map { _ in nil }, of: group, at: now), at: now)
-    }
-
-    func conclude(
-        _ steps: GroupSteps, of group: [VerificationRequest], at now: Timestamp
-    ) -> [Result<Verdict, VerificationError>] {
-        conclude(PendingGroup(steps, of: group, at: now), at: now)
-    }
-
-    private func conclude(_ pending: PendingGroup, at now: Timestamp) -> [Result<Verdict, VerificationError>] {
-        guard !pending.claims.isEmpty else { return pending.verdicts(for: []) }
-        return pending.verdicts(for: replays.claim(pending.claims, at: now))
+        let members = zip(group, approved).map { PendingGroup.Member(request: $0, id: nil, approved: $1) }
+        return PendingGroup(members, at: now).verdicts(by: replays)
     }
 }
 

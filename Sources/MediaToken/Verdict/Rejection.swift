@@ -13,7 +13,7 @@ public struct Rejection: Sendable, CustomStringConvertible {
         case envelope(EnvelopeError)
         case signature(SignatureError)
         case claims(ClaimsError)
-        case policy(PolicyError)
+        case policy(PolicyFailure)
         case alreadyUsed
         case predatesStore(issued: TokenDate, since: Timestamp)
     }
@@ -32,28 +32,14 @@ public struct Rejection: Sendable, CustomStringConvertible {
         switch reason {
         case .envelope, .claims: .invalidTokenFormat
         case .signature: .invalidSignature
-        case .policy(.notYetValid): .tokenNotYetValid
-        case .policy(.expired): .tokenExpired
-        case .policy(.requestor): .invalidRequestorID
-        case .policy(.resource): .invalidResourceID
-        case .policy(.mvpd), .policy(.exchangedMVPDs): .invalidMVPDID
+        case .policy(let failure): failure.code
         case .alreadyUsed: .tokenAlreadyUsed
         case .predatesStore: .tokenPredatesStore
         }
     }
 
     /// The check that the token failed.
-    public var check: Check {
-        switch reason {
-        case .envelope, .claims: .format
-        case .signature: .signature
-        case .policy(.notYetValid), .policy(.expired): .window
-        case .policy(.requestor): .requestor
-        case .policy(.resource): .resource
-        case .policy(.mvpd), .policy(.exchangedMVPDs): .mvpd
-        case .alreadyUsed, .predatesStore: .replay
-        }
-    }
+    public var check: Check { code.check ?? .format }
 
     /// One line that names the values that differ.
     public var message: String {
@@ -61,7 +47,7 @@ public struct Rejection: Sendable, CustomStringConvertible {
         case .envelope(let error): error.message
         case .signature(let error): error.message
         case .claims(let error): error.message
-        case .policy(let error): error.message
+        case .policy(let failure): failure.message
         case .alreadyUsed: "this token was used before; a media token opens one play"
         case .predatesStore(let issued, let since):
             "issued \(issued), but the replay store has complete records only for tokens issued after "
@@ -94,17 +80,7 @@ public struct Rejection: Sendable, CustomStringConvertible {
         case .signature:
             "load the key of the environment that issued it (production and staging differ), and check that nothing "
                 + "altered the token on its way"
-        case .policy(.notYetValid): "check this machine's clock; if it is right, the skew allowed may be too small"
-        case .policy(.expired): "fetch a new token for each play; if it was fresh, check this machine's clock"
-        case .policy(.requestor): "use the requestor ID that the app passes to setRequestor"
-        case .policy(.resource(let signed, let expected)):
-            "use the resource that the app passes to getAuthorization, byte for byte"
-                + (signed.text.utf8.first == UInt8(ascii: "<") && expected.comparison == .exact
-                    ? "; if only the form of the XML differs, compare it canonically" : "")
-        case .policy(.exchangedMVPDs):
-            "fetch a new token; if a new one has them exchanged too, report it to Adobe, and do not allow the proxy as an MVPD"
-        case .policy(.mvpd):
-            "add the MVPD to the requestor's allow-list, if it is meant to be on it"
+        case .policy(let failure): failure.advice
         case .alreadyUsed: "fetch a new token for each play, and never cache one"
         case .predatesStore:
             "fetch a new token after that time; a new store accepts no token from before its beginning, clock skew included"

@@ -47,8 +47,8 @@ package indirect enum StageError: Error, Sendable {
         }
     }
 
-    init(_ error: PolicyError) {
-        self = .rejected(Rejection(.policy(error)))
+    init(_ failure: PolicyFailure) {
+        self = .rejected(Rejection(.policy(failure)))
     }
 
     init(_ error: ReplayStoreError) {

@@ -1,4 +1,5 @@
 internal import ClaimsStage
+internal import PolicyStage
 internal import TextEncodings
 internal import TokenXML
 package import Timestamps
@@ -54,10 +55,13 @@ package struct TokenInspector: Sendable {
             unread: [.window, .requestor, .resource, .mvpd, .device].map(CheckReport.unread), time: time,
             seeksOrigin: true)
         return examiner.examination { (elements) throws(ClaimsError) in
-            let claims = try InspectedClaims(elements)
+            guard elements.kind == .media else {
+                let bound = try InspectedBinding(elements)
+                return (bound.answers(to: questions, at: time), nil, bound.claims.expiry)
+            }
+            let claims = try MediaTokenClaims(elements)
             return (
-                claims.answers(to: questions, at: time), claims.media?.issueTime,
-                claims.expires(under: questions.policy)
+                questions.answers(on: claims, at: time), claims.issueTime, questions.policy.expiryDate(of: claims)
             )
         }
     }
@@ -73,40 +77,83 @@ package struct TokenInspector: Sendable {
     }
 }
 
-/// The claims of a token of any kind, as far as an inspection compares them.
-private struct InspectedClaims {
-    let kind: TokenKind
-    let media: MediaTokenClaims?
-    let bound: DeviceBoundClaims?
+extension TokenInspector.Questions {
+    /// The checks of a media token: those of a verification, as far as they are asked for.
+    fileprivate func answers(on claims: MediaTokenClaims, at time: Timestamp) -> [CheckReport] {
+        let policy = VerificationPolicy(
+            clockSkew: policy.clockSkew, defaultTTL: policy.defaultTTL, maximumTTL: policy.maximumTTL,
+            allowedMVPDs: mvpds.map { [claims.requestor: $0] } ?? [:])
+        let expectation = Expectation(
+            requestors: requestor.map { [$0] } ?? [], resource: resource ?? .unsafeAnyResource)
+        let reports = PolicyCheck.inOrder.map { check in
+            check.report(isAsked: asks(for: check.name), policy, claims, expectation, time)
+        }
+        return reports + [.answer(.device, device, String?.none, TokenKind.media) { _, _ in nil }]
+    }
+
+    private func asks(for check: Check) -> Bool {
+        switch check {
+        case .window: time != nil
+        case .requestor: requestor != nil
+        case .resource: resource != nil
+        case .mvpd: mvpds != nil
+        case .device: device != nil
+        // Unreached: An inspection makes no claim, and checks format and signature in any case.
+        case .format, .signature, .replay: false
+        }
+    }
+}
+
+extension CheckReport {
+    /// Compares what a token says with what is expected.
+    fileprivate static func answer<Signed, Expected>(
+        _ check: Check, _ expected: Expected?, _ signed: Signed?, _ kind: TokenKind,
+        failure: (Signed, Expected) -> CheckReport?
+    ) -> CheckReport {
+        let shown = signed.map { "'\(printable("\($0)"))'" }
+        guard let expected else { return .notAsked(check, shown) }
+        guard let signed else {
+            let other = kind == .media ? "" : "; if a media token was meant, \(Rejection.mediaTokenAdvice)"
+            let advice = "leave the question out for this kind of token\(other)"
+            return .failed(check, "\(kind.title) says nothing about it", advice: advice)
+        }
+        return failure(signed, expected) ?? .passed(check, shown ?? "")
+    }
+}
+
+/// The claims of an AuthN or AuthZ token, as far as an inspection compares them.
+private struct InspectedBinding {
+    let claims: DeviceBoundClaims
+    private let kind: TokenKind
     /// The lifetime of an AuthN token, whose `ttl` is in seconds; `nil` if it has none, or one that is no such number.
-    private let boundLifetime: Span?
+    private let lifetime: Span?
 
     init(_ elements: TokenElements) throws(ClaimsError) {
         kind = elements.kind
-        media = kind == .media ? try MediaTokenClaims(elements) : nil
-        bound = kind == .media ? nil : try DeviceBoundClaims(elements)
+        claims = try DeviceBoundClaims(elements)
         let timeToLive = kind == .authentication ? try? elements.fields.text("ttl") : nil
-        boundLifetime = timeToLive.flatMap { UInt32($0) }.map { Span(milliseconds: Int64($0) * 1000) }
+        lifetime = timeToLive.flatMap { UInt32($0) }.map { Span(milliseconds: Int64($0) * 1000) }
     }
-
-    private var requestor: RequestorID? { media?.requestor ?? bound?.requestor }
-    private var resource: ResourceID? { media?.resource ?? bound?.resource }
-    private var mvpd: MVPDID? { media?.mvpd ?? bound?.mvpd }
-
-    func expires(under policy: VerificationPolicy) -> TokenDate? { media.map(policy.expiryDate) ?? bound?.expiry }
 
     func answers(to questions: TokenInspector.Questions, at time: Timestamp) -> [CheckReport] {
         [
-            windowAnswer(questions, at: time),
-            answer(.requestor, questions.requestor, requestor) { signed, expected in
-                signed == expected ? nil : .failed(Rejection(.policy(.requestor(signed: signed, expected: [expected]))))
+            windowAnswer(questions.time, at: time),
+            answer(.requestor, questions.requestor, claims.requestor) { signed, expected in
+                signed == expected
+                    ? nil : .failed(Rejection(.policy(.requestor(signed: signed, expected: [expected]))))
             },
-            answer(.resource, questions.resource, resource) { signed, expected in
+            answer(.resource, questions.resource, claims.resource) { signed, expected in
                 expected.matches(signed)
                     ? nil : .failed(Rejection(.policy(.resource(signed: signed, expected: expected))))
             },
-            answer(.mvpd, questions.mvpds, mvpd, failure: mvpdFailure),
-            answer(.device, questions.device, bound?.fingerprint) { signed, expected in
+            answer(.mvpd, questions.mvpds, claims.mvpd) { signed, allowed in
+                let list = allowed.map { "'\($0)'" }.sorted().joined(separator: ", ")
+                let detail = "simpleTokenMsoID is '\(signed)'; expected one of \(list)"
+                return allowed.contains(signed)
+                    ? nil
+                    : .failed(.mvpd, detail, advice: "ask for the MVPD that the viewer chose", code: .invalidMVPDID)
+            },
+            answer(.device, questions.device, claims.fingerprint) { signed, expected in
                 let detail = "bound to device '\(printable(signed))'; expected '\(printable(expected))'"
                 let advice = "a token is good on the device only that it was issued to"
                 return signed.hasSameBytes(as: expected) ? nil : .failed(.device, detail, advice: advice)
@@ -114,58 +161,24 @@ private struct InspectedClaims {
         ]
     }
 
-    /// Compares a signed value with the expected one.
     private func answer<Signed, Expected>(
         _ check: Check, _ expected: Expected?, _ signed: Signed?, failure: (Signed, Expected) -> CheckReport?
     ) -> CheckReport {
-        let shown = signed.map { "'\(printable("\($0)"))'" }
-        guard let expected else { return .notAsked(check, shown.map { "\($0); not asked for" } ?? "not asked for") }
-        guard let signed else {
-            let other = media == nil ? "; if a media token was meant, \(Rejection.mediaTokenAdvice)" : ""
-            let advice = "leave the question out for this kind of token\(other)"
-            return .failed(check, "\(kind.title) says nothing about it", advice: advice)
-        }
-        return failure(signed, expected) ?? .passed(check, shown ?? "")
+        .answer(check, expected, signed, kind, failure: failure)
     }
 
-    private func mvpdFailure(_ signed: MVPDID, _ allowed: Set<MVPDID>) -> CheckReport? {
-        if let media {
-            let policy = VerificationPolicy(allowedMVPDs: [media.requestor: allowed])
-            return failure { () throws(PolicyError) in try policy.checkMVPD(of: media) }
-        }
-        let list = allowed.map { "'\($0)'" }.sorted().joined(separator: ", ")
-        let detail = "simpleTokenMsoID is '\(signed)'; expected one of \(list)"
-        return allowed.contains(signed)
-            ? nil : .failed(.mvpd, detail, advice: "ask for the MVPD that the viewer chose", code: .invalidMVPDID)
-    }
-
-    private func windowAnswer(_ questions: TokenInspector.Questions, at time: Timestamp) -> CheckReport {
-        guard let media else { return boundWindowAnswer(questions.time, at: time) }
-        let window = questions.policy.window(of: media, at: time)
-        guard questions.time != nil else { return .notAsked(.window, window.summary) }
-        return failure { () throws(PolicyError) in try questions.policy.checkWindow(of: media, at: time) }
-            ?? .passed(.window, window.message)
-    }
-
-    private func boundWindowAnswer(_ asked: CheckTime?, at time: Timestamp) -> CheckReport {
+    private func windowAnswer(_ asked: CheckTime?, at time: Timestamp) -> CheckReport {
         guard asked != .issued else {
             return .failed(.window, "\(kind.title) has no issue time", advice: "name a time in the place of issued")
         }
-        guard let expiry = bound?.expiry else {
-            return answer(.window, asked, TokenDate?.none) { _, _ in nil }
-        }
+        guard let expiry = claims.expiry else { return answer(.window, asked, TokenDate?.none) { _, _ in nil } }
         let isPast = time > expiry.timestamp
-        let lived = boundLifetime.flatMap { isPast ? "; lived \($0)" : nil } ?? ""
+        let lived = lifetime.flatMap { isPast ? "; lived \($0)" : nil } ?? ""
         let summary = "\(expiry.timestamp.expiryInWords(at: time))\(lived) (expires \(expiry))"
         guard asked != nil else { return .notAsked(.window, summary) }
         let detail = "\(summary); checked \(TokenDate(time, offset: expiry.offset))"
         return isPast
             ? .failed(.window, detail, advice: "log in, or authorize, again", code: .tokenExpired)
             : .passed(.window, detail)
-    }
-
-    private func failure(of check: () throws(PolicyError) -> Void) -> CheckReport? {
-        do { try check() } catch { return .failed(Rejection(.policy(error))) }
-        return nil
     }
 }

@@ -24,14 +24,16 @@ package final class TokenPath {
     }
 
     /// Takes every step up to the replay store, for a group of tokens.
-    func steps(of group: [VerificationRequest], at now: Timestamp) -> GroupSteps {
-        let envelopes = group.indices.map { Self.open(group[$0].token, for: group[$0].expectation.resource) }
+    func steps(of group: [VerificationRequest], at now: Timestamp) -> [TokenSteps] {
+        let envelopes = group.map { Self.open($0.token, for: $0.expectation.resource) }
         let digested = envelopes.map(signatures.digest)
         let payloads = signatures.authenticate(digested: digested, at: now)
-        let approved = group.indices.map { index in
-            read(envelopes[index], payloads[index]).flatMap { approve($0, for: group[index].expectation, at: now) }
+        return group.indices.map { index in
+            let (request, envelope, payload) = (group[index], envelopes[index], payloads[index])
+            let approved = read(envelope, payload).flatMap { approve($0, for: request.expectation, at: now) }
+            let member = PendingGroup.Member(request: request, id: digested[index].id, approved: approved)
+            return TokenSteps(envelope: envelope, payload: payload, member: member)
         }
-        return GroupSteps(envelopes: envelopes, ids: digested.map(\.id), payloads: payloads, approved: approved)
     }
 
     /// Unwraps a token and splits it into signature and signed bytes.
@@ -79,14 +81,12 @@ package final class TokenPath {
     }
 }
 
-/// The results of the steps of a group, one for each token.
-struct GroupSteps {
-    let envelopes: [Result<TokenEnvelope, EnvelopeError>]
-    /// The short IDs of the tokens; `nil` for a token that has no envelope.
-    let ids: [TokenID?]
-    /// The results of verifying the signatures; `nil` for a token that has no envelope.
-    let payloads: [Result<AuthenticPayload, SignatureError>?]
-    let approved: [StageResult<ApprovedToken>]
+/// The results of the steps of one token.
+struct TokenSteps {
+    let envelope: Result<TokenEnvelope, EnvelopeError>
+    /// The result of verifying the signature; `nil` for a token that has no envelope.
+    let payload: Result<AuthenticPayload, SignatureError>?
+    let member: PendingGroup.Member
 }
 
 extension Optional<Result<DigestedEnvelope, SignatureError>> {

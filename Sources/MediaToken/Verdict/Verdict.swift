@@ -69,37 +69,34 @@ public enum VerificationError: Error, Sendable, CustomStringConvertible {
 
 /// A group that waits for the replay store's answers: its members have passed every other check, or have failed.
 struct PendingGroup: Sendable {
-    /// The replay claims of the members that have not failed, in order.
-    let claims: [ReplayClaim]
-    private let members: [StageResult<ApprovedToken>]
-    private let requests: [VerificationRequest]
-    /// The short ID of each member; `nil` for a token that has no envelope.
-    let ids: [TokenID?]
-    private let now: Timestamp
-
-    /// - Parameters:
-    ///   - ids: the short ID of each member.
-    ///   - requests: the request of each member.
-    init(
-        _ members: [StageResult<ApprovedToken>], _ ids: [TokenID?], of requests: [VerificationRequest],
-        at now: Timestamp
-    ) {
-        (self.requests, self.ids, self.now) = (requests, ids, now)
-        var (claims, members) = ([ReplayClaim](), members)
-        claims.reserveCapacity(members.count)
-        for (index, request) in requests.enumerated() {
-            guard case .success(let approved) = members[index] else { continue }
-            do {
-                claims.append(try ReplayClaim(of: approved, retries: request.retries))
-            } catch {
-                members[index] = .failure(StageError(error))
-            }
-        }
-        (self.claims, self.members) = (claims, members)
+    /// A token of the group.
+    struct Member: Sendable {
+        let request: VerificationRequest
+        /// The short ID of the token; `nil` if it has no envelope.
+        let id: TokenID?
+        /// The approved token, or why it gets no further.
+        var approved: StageResult<ApprovedToken>
     }
 
-    init(_ steps: GroupSteps, of requests: [VerificationRequest], at now: Timestamp) {
-        self.init(steps.approved, steps.ids, of: requests, at: now)
+    /// The replay claims of the members that have not failed, in order.
+    let claims: [ReplayClaim]
+    /// The short ID of each member; `nil` for a token that has no envelope.
+    var ids: [TokenID?] { members.map(\.id) }
+    private let members: [Member]
+    private let now: Timestamp
+
+    init(_ members: [Member], at now: Timestamp) {
+        var (claims, members) = ([ReplayClaim](), members)
+        claims.reserveCapacity(members.count)
+        for index in members.indices {
+            guard case .success(let approved) = members[index].approved else { continue }
+            do {
+                claims.append(try ReplayClaim(of: approved, retries: members[index].request.retries))
+            } catch {
+                members[index].approved = .failure(StageError(error))
+            }
+        }
+        (self.claims, self.members, self.now) = (claims, members, now)
     }
 
     /// Accepts the approved tokens for which this is the first use or a permitted retry.
@@ -108,15 +105,20 @@ struct PendingGroup: Sendable {
             answers.count == claims.count
             ? nil : .unavailable("it gave \(answers.count) answers to \(claims.count) claims")
         var claimed = 0
-        return members.indices.map { index in
-            switch members[index] {
-            case .failure(let failure): return failure.outcome(of: ids[index])
+        return members.map { member in
+            switch member.approved {
+            case .failure(let failure): return failure.outcome(of: member.id)
             case .success(let approved):
                 defer { claimed += 1 }
                 let answer = miscount.map { .failure($0) } ?? answers[claimed]
-                return approved.verdict(for: answer, retries: requests[index].retries, at: now)
+                return approved.verdict(for: answer, retries: member.request.retries, at: now)
             }
         }
+    }
+
+    /// The verdicts by the answers of a store, which is asked only if there are claims.
+    func verdicts(by store: any ReplayStore) -> [Result<Verdict, VerificationError>] {
+        verdicts(for: claims.isEmpty ? [] : store.claim(claims, at: now))
     }
 }
 

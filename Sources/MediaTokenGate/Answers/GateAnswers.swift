@@ -150,18 +150,6 @@ extension VerifiedToken {
     }
 }
 
-extension VerdictCode {
-    /// The HTTP status of a verdict, the same for backends and proxies.
-    package var httpStatus: Int {
-        switch self {
-        case .validToken: 200
-        case .invalidTokenFormat, .invalidSignature, .tokenNotYetValid, .tokenExpired: 401
-        case .invalidRequestorID, .invalidResourceID, .invalidMVPDID, .tokenAlreadyUsed, .tokenPredatesStore: 403
-        case .errorUnknown: 503
-        }
-    }
-}
-
 /// The form in which the gate answers with a verdict.
 package enum AnswerFormat: Sendable {
     /// A body with all details, for a backend.
@@ -233,23 +221,5 @@ package enum AnswerFormat: Sendable {
                 HTTPAnswer(code.httpStatus, code: code.rawValue)
             }
         return GateReply(answer, code: code.rawValue, number: code.number, detail: detail)
-    }
-}
-
-extension VerdictCode {
-    fileprivate var title: String {
-        switch self {
-        case .validToken: "Valid token"
-        case .invalidTokenFormat: "Not a media token"
-        case .invalidSignature: "No loaded key verifies the signature"
-        case .tokenNotYetValid: "Issued in the future"
-        case .tokenExpired: "Expired"
-        case .invalidRequestorID: "Signed for another requestor"
-        case .invalidResourceID: "Signed for another resource"
-        case .invalidMVPDID: "From an MVPD that is not allowed"
-        case .tokenAlreadyUsed: "Used before"
-        case .tokenPredatesStore: "Issued before the replay store began to remember"
-        case .errorUnknown: "No decision possible"
-        }
     }
 }
