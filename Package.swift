@@ -90,7 +90,7 @@ let package = Package(
                 "EventLoops", "Files", "HTTPMessages", "HTTPServing", "MediaToken", "PlaybackGrants", "ReplayStores",
                 "StreamPaths",
                 "TextEncodings", "Threading", "Timestamps", "TokenXML",
-            ]),
+            ], resources: [.embedInCode("Description/openapi.json")]),
         .target(name: "TokenIssuer", dependencies: ["MediaToken", "TextEncodings", "TokenCrypto"]),
         .target(name: "CommandShell", dependencies: ["CArgp", "Files", "TextEncodings", "Threading"]),
         .target(name: "Captures", dependencies: ["CZlib", "TextEncodings"]),

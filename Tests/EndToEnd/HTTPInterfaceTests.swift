@@ -45,7 +45,7 @@ extension EndToEnd {
             let broken = try GateProcess(in: place, replays: server.url + "?timeout=200", options)
             let fenced = try GateProcess(in: place, ["--config", file, "--skew", "300"])
             let old = Timestamp(milliseconds: Timestamp.now.milliseconds - 60_000)
-            let tokens = try place.tokens(110)
+            let tokens = try place.tokens(140)
             server.end(SIGKILL)
             func token(_ change: (inout TokenRecipe) -> Void) throws -> String {
                 try Mint.token {
@@ -74,6 +74,8 @@ extension EndToEnd {
             let file2 = try place.directory.write(try JSONEncoder().encode(plan), to: "plan.json")
             let outcome = try Program(".build/python/bin/python").run(["Tests/HTTPInterface/check", file2])
             #expect(outcome.status == 0, "\(outcome.errors)")
+            let clients = try Program(".build/python/bin/python").run(["Tests/HTTPInterface/clients", file2])
+            #expect(clients.status == 0, "\(clients.output)\(clients.errors)")
             let answers = outcome.output.split(separator: "\n")
             #expect(answers.count > 40)
             for answer in answers {

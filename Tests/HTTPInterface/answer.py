@@ -6,6 +6,7 @@ import dataclasses, json, typing
 class Answer:
     code: str
     number: typing.Optional[int] = None
+    consumed: typing.Optional[str] = None
     status: typing.Optional[int] = None
     title: typing.Optional[str] = None
     detail: typing.Optional[str] = None

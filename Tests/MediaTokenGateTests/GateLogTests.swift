@@ -12,7 +12,7 @@ struct GateLogTests {
     private func group(_ codes: [String], microseconds: Int? = 5, requestor: String = "MML") -> AnswerRecords {
         AnswerRecords(
             time: Timestamp(milliseconds: 1_458_252_091_007), microseconds: microseconds,
-            records: codes.map { AnswerRecord(code: $0, requestor: requestor) })
+            records: codes.map { AnswerRecord(code: AnswerCode($0), requestor: requestor) })
     }
 
     /// A group whose records are marked as the gate does when it sends their answers.
@@ -38,7 +38,7 @@ struct GateLogTests {
 
     @Test("a line says what is known of an answer, and when it was")
     func line() throws {
-        var record = AnswerRecord(code: "TOKEN_EXPIRED", number: 4, requestor: "M\"L")
+        var record = AnswerRecord(code: AnswerCode("TOKEN_EXPIRED", number: 4), requestor: "M\"L")
         (record.requestID, record.peer, record.isSent) = ("r1", "::1", false)
         (record.client, record.place, record.route) = ("2001:db8::1", .endpoint(.verify), "/live")
         record.grant = UsedGrant(token: nil, keyID: "2027-01", isRenewed: true)
@@ -110,7 +110,7 @@ struct GateLogTests {
     func endpoints() throws {
         let metrics = GateMetrics()
         let places = [GatePlace.endpoint(.play), .endpoint(.play), .endpoint(.verify)]
-        let records = places.map { AnswerRecord(code: "A", requestor: "MML", place: $0) }
+        let records = places.map { AnswerRecord(code: AnswerCode("A"), requestor: "MML", place: $0) }
         metrics.count(AnswerRecords(time: .now, microseconds: 100, records: records))
         let text = metrics.families.map(\.text).joined()
         for (endpoint, count) in [("/v1/play", 2), ("/v1/verify", 1)] {

@@ -16,12 +16,12 @@ package final class DialectAnswers: Sendable {
             status == other.status && template.skeleton.hasSameBytes(as: other.template.skeleton)
         }
 
-        fileprivate func reply(_ code: String, number: Int?, _ values: AnswerTemplate.Values) -> GateReply {
-            let values = values.merging([.code: code]) { $1 }
-            var answer = HTTPAnswer(status, code: code, type: template.type, body: template.body(values))
+        fileprivate func reply(_ code: AnswerCode, _ values: AnswerTemplate.Values) -> GateReply {
+            let values = values.merging([.code: code.name]) { $1 }
+            var answer = HTTPAnswer(status, code: code.name, type: template.type, body: template.body(values))
             // A browser must not guess another type for a text that a client may have chosen.
             answer.add("X-Content-Type-Options", "nosniff")
-            return GateReply(answer, code: code, number: number, detail: values[.detail])
+            return GateReply(answer, code, detail: values[.detail])
         }
     }
 
@@ -41,21 +41,20 @@ package final class DialectAnswers: Sendable {
     }
 
     func accept(_ token: VerifiedToken, _ play: Play?) -> GateReply {
-        let code = VerdictCode.validToken
         var values: AnswerTemplate.Values = [.expires: String(play?.expires ?? token.expires.wholeSeconds)]
         (values[.token], values[.url]) = (play?.token, play?.url)
-        var reply = accepted.reply(code.rawValue, number: code.number, values)
+        var reply = accepted.reply(AnswerCode(.validToken), values)
         if let play { reply.answer.fields.add(play.cookies) }
         return reply
     }
 
     /// The answer without acceptance: ``undecided`` for `ERROR_UNKNOWN`, otherwise ``rejected``.
     func deny(_ code: VerdictCode, _ detail: String) -> GateReply {
-        (code == .errorUnknown ? undecided : rejected).reply(code.rawValue, number: code.number, [.detail: detail])
+        (code == .errorUnknown ? undecided : rejected).reply(AnswerCode(code), [.detail: detail])
     }
 
     /// The answer to a request that the endpoint does not understand.
     func refuse(_ error: RequestError) -> GateReply {
-        rejected.reply(error.code.rawValue, number: nil, [.detail: error.detail])
+        rejected.reply(AnswerCode(error.code), [.detail: error.detail])
     }
 }

@@ -10,6 +10,10 @@ package struct ExaminationDocument: Encodable {
     private let code: String
     /// The number of the verdict.
     private let number: Int?
+    /// Whether the token is used up; `nil` if it was only examined.
+    private let consumed: String?
+    /// What has to be done; `nil` if no check failed.
+    private let action: String?
     /// The HTTP status; `nil` on the command line.
     private let status: Int?
     /// What the first failed check compared.
@@ -42,7 +46,8 @@ package struct ExaminationDocument: Encodable {
     ) {
         let failure = examination.firstFailure
         code = verdict?.rawValue ?? examination.code
-        number = (verdict ?? failure?.code)?.number
+        let row = verdict ?? failure?.code
+        (number, action, consumed) = (row?.number, row?.action?.rawValue, verdict?.consumed.rawValue)
         (self.status, self.clear) = (status, clear)
         (detail, check, advice) = (failure?.detail, failure?.check.rawValue, failure?.advice)
         (kind, key) = (examination.kind?.rawValue, examination.key)

@@ -76,10 +76,10 @@ struct RequestError: Error {
     }
 
     var answer: HTTPAnswer {
-        ProblemDocument(status: status, code: code.rawValue, title: title, detail: detail).answer
+        ProblemDocument(status: status, AnswerCode(code), title: title, detail: detail).answer
     }
 
-    var reply: GateReply { GateReply(answer, code: code.rawValue, detail: detail) }
+    var reply: GateReply { GateReply(answer, AnswerCode(code), detail: detail) }
 }
 
 /// The problem details of an answer (RFC 9457), sent as `application/problem+json`. Each member has the name and type that it
@@ -87,36 +87,34 @@ struct RequestError: Error {
 private struct ProblemDocument {
     /// The HTTP status of the answer.
     let status: Int
-    /// The name of a verdict or of a ``GateCode``.
-    let code: String
+    let code: AnswerCode
     let title: String
     let detail: String
-    /// The number of the verdict; `nil` if there is none.
-    var number: Int?
     var check: String?
     var advice: String?
 
     init(_ code: VerdictCode, _ detail: String) {
-        self.init(status: code.httpStatus, code: code.rawValue, title: code.title, detail: detail)
-        number = code.number
+        self.init(status: code.httpStatus, AnswerCode(code), title: code.title, detail: detail)
     }
 
-    init(status: Int, code: String, title: String, detail: String) {
+    init(status: Int, _ code: AnswerCode, title: String, detail: String) {
         (self.status, self.code, self.title, self.detail) = (status, code, title, detail)
     }
 
     var answer: HTTPAnswer {
-        HTTPAnswer(status, code: code, type: "application/problem+json", body: body)
+        HTTPAnswer(status, code: code.name, type: "application/problem+json", body: body)
     }
 
     var body: [UInt8] {
         var json = FlatJSON()
         json.open()
+        json.add("action", code.action?.rawValue)
         json.add("advice", advice)
         json.add("check", check)
-        json.add("code", code)
+        json.add("code", code.name)
+        json.add("consumed", code.consumed?.rawValue)
         json.add("detail", detail)
-        json.add("number", number)
+        json.add("number", code.number)
         json.add("status", status)
         json.add("title", title)
         json.close()
@@ -134,6 +132,7 @@ extension VerifiedToken {
         let code = VerdictCode.validToken
         json.open()
         json.add("code", code.rawValue)
+        json.add("consumed", code.consumed.rawValue)
         json.add("expires", play?.expires ?? expires.wholeSeconds)
         json.add("issueTime", claims.issueTime.description)
         json.add("key", key)
@@ -220,6 +219,6 @@ package enum AnswerFormat: Sendable {
             } else {
                 HTTPAnswer(code.httpStatus, code: code.rawValue)
             }
-        return GateReply(answer, code: code.rawValue, number: code.number, detail: detail)
+        return GateReply(answer, AnswerCode(code), detail: detail)
     }
 }

@@ -4,11 +4,9 @@ internal import Timestamps
 /// What log and metrics record of an answer. No token is written. What a client sent is written only as far as ``LogReason``,
 /// ``RequestID`` and ``TrustedProxies`` let it through; a client chooses its own request ID, of at most 64 characters.
 struct AnswerRecord: Sendable {
-    var code = ""
+    var code = AnswerCode("")
     /// Whether the log has a line for the answer. If not, the members that only the log has may be unset.
     var isLogged = false
-    /// The number of the verdict; `nil` if there is none.
-    var number: Int?
     /// The requestor of the token, or the one that the request named; empty if there was neither.
     var requestor = ""
     /// The token that was accepted, if any was.
@@ -35,7 +33,7 @@ struct AnswerRecord: Sendable {
 
     /// Whether the metrics count both answers under the same labels.
     func countsLike(_ other: AnswerRecord) -> Bool {
-        code == other.code && requestor == other.requestor && isStoreError == other.isStoreError
+        code.name == other.code.name && requestor == other.requestor && isStoreError == other.isStoreError
             && place == other.place
     }
 }

@@ -54,8 +54,10 @@ extension AnswerRecord {
     ///   - time: When its answer was sent.
     fileprivate func write(to lines: inout FlatJSON, after microseconds: Int?, at time: String) {
         lines.open()
+        lines.add("action", code.action?.rawValue)
         lines.add("client", client)
-        lines.add("code", code)
+        lines.add("code", code.name)
+        lines.add("consumed", code.consumed?.rawValue)
         if let detail { lines.add("detail", reason: detail) }
         switch place {
         case .endpoint(let endpoint): lines.add("endpoint", constant: endpoint.path)
@@ -66,7 +68,7 @@ extension AnswerRecord {
         lines.add("key", accepted?.key ?? grant?.keyID)
         lines.add("microseconds", microseconds)
         lines.add("mvpd", accepted?.claims.mvpd.description)
-        lines.add("number", number)
+        lines.add("number", code.number)
         lines.add("peer", peer)
         if grant?.isRenewed == true { lines.add("renewed", true) }
         lines.add("requestId", requestID)

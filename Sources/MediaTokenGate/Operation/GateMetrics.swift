@@ -48,7 +48,7 @@ package final class GateMetrics: Sendable {
                 }
             }
             let endpoint = first.place?.path ?? ""
-            verdicts[Label(code: first.code, requestor: requestor, endpoint: endpoint), default: 0] += answers
+            verdicts[Label(code: first.code.name, requestor: requestor, endpoint: endpoint), default: 0] += answers
             if let microseconds {
                 latency[endpoint, default: Histogram(bounds: GateMetrics.bounds)]
                     .count(Double(microseconds) / 1e6, times: answers)

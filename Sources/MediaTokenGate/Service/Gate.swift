@@ -170,7 +170,7 @@ extension GateReply {
         var answer = HTTPAnswer(status, code: code.rawValue)
         if let detail { answer.addDetail(detail) }
         if status == 401 { answer.addChallenge(error: nil) }
-        return GateReply(answer, code: code.rawValue, detail: detail ?? logged)
+        return GateReply(answer, AnswerCode(code), detail: detail ?? logged)
     }
 
     /// The answer to a proxy whose client has a grant that opens the stream.
@@ -219,7 +219,7 @@ extension GateTask {
     fileprivate static func preflight(_ methods: [String], reading names: [String]) -> GateTask {
         var answer = HTTPAnswer(204, code: GateCode.corsPreflight.rawValue)
         for (name, value) in CORSOrigins.preflight(methods, reading: names) { answer.add(name, value) }
-        return .settled(GateReply(answer, code: GateCode.corsPreflight.rawValue))
+        return .settled(GateReply(answer, AnswerCode(.corsPreflight)))
     }
 
     /// The answer for the gate's own endpoints.

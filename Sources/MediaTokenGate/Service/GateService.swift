@@ -82,7 +82,7 @@ package final class GateService: Sendable {
             refusal == .overloaded
             ? AnswerFormat.document.undecided(refusal.reason)
             : RequestError(refusal.status, .requestInvalid, refusal.reason).reply
-        metrics.count(AnswerRecords(time: .now, microseconds: nil, records: [AnswerRecord(code: reply.code)]))
+        metrics.count(AnswerRecords(time: .now, microseconds: nil, records: [AnswerRecord(code: reply.row)]))
         return reply.answer
     }
 
@@ -174,10 +174,10 @@ package final class GateService: Sendable {
         if let requestID { answer.add("X-Request-Id", requestID) }
         for (name, value) in rules.gate.corsFields(for: request, asking: asked.place) { answer.add(name, value) }
         let isSent = asked.exchange.answer(answer)
-        (record.code, record.place) = (reply.code, asked.place)
+        (record.code, record.place) = (reply.row, asked.place)
         record.isLogged = log.takesNext()
         if record.isLogged {
-            (record.number, record.detail, record.route) = (reply.number, reply.detail, reply.route)
+            (record.detail, record.route) = (reply.detail, reply.route)
             record.grant = reply.grant
             (record.requestID, record.isSent) = (requestID, isSent)
             (record.peer, record.client) = (request.peer, rules.trustedProxies.client(of: request))

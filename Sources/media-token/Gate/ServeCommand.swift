@@ -50,14 +50,14 @@ enum ServeCommand {
                         "Check the settings, print all problems, and exit; no address is bound, no store opened"),
                     CommandOption(
                         "print", Printed.allCases.map(\.rawValue).joined(separator: "|"),
-                        "Print and exit: a FILE to start with, whose comments explain every setting; an example with every setting; its JSON schema; the settings or the metrics as a page; the HTTP API's description"
+                        "Print and exit: a FILE to start with, whose comments explain every setting; an example with every setting; its JSON schema; the settings, the metrics or the codes of verdicts as a page; the HTTP API's description"
                     ),
                 ])
         ] + GateOptions.groups)
 
     /// What `--print` prints.
     private enum Printed: String, CaseIterable {
-        case start, example, schema, page, metrics, openapi
+        case start, example, schema, page, metrics, codes, openapi
 
         var text: String {
             switch self {
@@ -66,6 +66,7 @@ enum ServeCommand {
             case .schema: SettingsDocuments.schema
             case .page: SettingsDocuments.page
             case .metrics: GateMetric.page
+            case .codes: AnswerCode.page
             case .openapi: OpenAPIDescription.document(version: ProgramVersion.text)
             }
         }
