@@ -23,7 +23,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
-        .systemLibrary(name: "CArgp"),
+        .systemLibrary(name: "CProcess"),
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
         // Not by pkg-config, which for hiredis names a flag that the package manager prohibits.
         .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
@@ -34,6 +34,7 @@ let package = Package(
 
         .target(name: "TextEncodings"),
         .target(name: "Timestamps"),
+        .target(name: "Settings", dependencies: ["TextEncodings"]),
         .target(name: "Files", dependencies: ["Threading"]),
         .target(name: "StreamPaths", dependencies: ["TextEncodings"]),
         .target(name: "Threading"),
@@ -71,7 +72,7 @@ let package = Package(
         .target(
             name: "ReplayRedis",
             dependencies: [
-                "CHiredis", "EventLoops", "Files", "MediaToken", "TextEncodings", "Threading", "Timestamps",
+                "CHiredis", "EventLoops", "Files", "MediaToken", "Settings", "TextEncodings", "Threading", "Timestamps",
             ]),
         .target(name: "HTTPMessages", dependencies: ["TextEncodings"]),
         .target(
@@ -79,7 +80,9 @@ let package = Package(
         .target(name: "HTTPCalling", dependencies: ["EventLoops", "HTTPMessages", "TextEncodings"]),
         .target(
             name: "PlaybackGrants",
-            dependencies: ["CCBOR", "StreamPaths", "TextEncodings", "Threading", "Timestamps", "TokenCrypto"]),
+            dependencies: [
+                "CCBOR", "Settings", "StreamPaths", "TextEncodings", "Threading", "Timestamps", "TokenCrypto",
+            ]),
         .target(
             name: "ReplayStores",
             dependencies: ["EventLoops", "MediaToken", "ReplayLMDB", "ReplayRedis", "TextEncodings", "Threading"]),
@@ -88,11 +91,10 @@ let package = Package(
             name: "MediaTokenGate",
             dependencies: [
                 "EventLoops", "Files", "HTTPMessages", "HTTPServing", "MediaToken", "PlaybackGrants", "ReplayStores",
-                "StreamPaths",
-                "TextEncodings", "Threading", "Timestamps", "TokenXML",
+                "Settings", "StreamPaths", "TextEncodings", "Threading", "Timestamps", "TokenXML",
             ], resources: [.embedInCode("Description/openapi.json")]),
         .target(name: "TokenIssuer", dependencies: ["MediaToken", "TextEncodings", "TokenCrypto"]),
-        .target(name: "CommandShell", dependencies: ["CArgp", "Files", "TextEncodings", "Threading"]),
+        .target(name: "CommandShell", dependencies: ["CProcess", "Files", "Settings", "TextEncodings", "Threading"]),
         .target(name: "Captures", dependencies: ["CZlib", "TextEncodings"]),
         .target(
             name: "LoadTest",
@@ -108,10 +110,8 @@ let package = Package(
             dependencies: [
                 "Captures", "CommandShell", "EventLoops", "Files", "HTTPCalling", "HTTPMessages", "HTTPServing",
                 "LoadTest",
-                "MediaToken", "MediaTokenGate", "PlaybackGrants", "ReplayStores", "Reports", "TextEncodings",
-                "Threading",
-                "Timestamps", "TokenCrypto",
-                "TokenIssuer",
+                "MediaToken", "MediaTokenGate", "PlaybackGrants", "ReplayStores", "Reports", "Settings", "TextEncodings",
+                "Threading", "Timestamps", "TokenCrypto", "TokenIssuer",
             ], resources: [.embedInCode("Web/page.html")]),
 
         .target(
@@ -123,7 +123,7 @@ let package = Package(
             name: "media-token-sandbox",
             dependencies: [
                 "CommandShell", "EventLoops", "Files", "HTTPCalling", "HTTPMessages", "HTTPServing", "LoadTest",
-                "MediaToken", "Reports", "Sandbox", "TextEncodings", "Threading", "Timestamps", "TokenCrypto",
+                "MediaToken", "Reports", "Sandbox", "Settings", "TextEncodings", "Threading", "Timestamps", "TokenCrypto",
                 "TokenIssuer",
             ], resources: [.embedInCode("Demo/player.html"), .embedInCode("Demo/player.js")]),
 
@@ -135,7 +135,7 @@ let package = Package(
         .target(
             name: "FuzzProperties",
             dependencies: [
-                "Captures", "Files", "HTTPMessages", "MediaToken", "MediaTokenGate", "PlaybackGrants",
+                "Captures", "Files", "HTTPMessages", "MediaToken", "MediaTokenGate", "PlaybackGrants", "Settings",
                 "StreamPaths", "TestSupport", "TextEncodings", "Timestamps", "TokenCrypto", "TokenIssuer", "TokenXML",
             ],
             path: "Tests/Fuzzing/Properties"),
@@ -146,8 +146,8 @@ let package = Package(
         .testTarget(
             name: "VectorTests",
             dependencies: [
-                "EnvelopeStage", "HTTPMessages", "MediaToken", "MediaTokenGate", "PlaybackGrants", "SignatureStage",
-                "StreamPaths", "TestSupport", "TextEncodings", "Timestamps", "TokenCrypto", "TokenIssuer",
+                "EnvelopeStage", "HTTPMessages", "MediaToken", "MediaTokenGate", "PlaybackGrants", "Settings",
+                "SignatureStage", "StreamPaths", "TestSupport", "TextEncodings", "Timestamps", "TokenCrypto", "TokenIssuer",
             ]),
         .testTarget(
             name: "HTTPTests",
@@ -199,8 +199,7 @@ let package = Package(
             name: "MediaTokenGateTests",
             dependencies: [
                 "EventLoops", "HTTPMessages", "HTTPServing", "MediaToken", "MediaTokenGate", "PlaybackGrants",
-                "StreamPaths",
-                "TestSupport", "TextEncodings", "Threading", "Timestamps", "TokenCrypto", "gate-workload",
+                "Settings", "StreamPaths", "TestSupport", "TextEncodings", "Threading", "Timestamps", "TokenCrypto", "gate-workload",
             ]),
         .testTarget(
             name: "PlaybackGrantsTests",

@@ -31,6 +31,11 @@ package enum Console {
         print(terminalWidth.map { LineWrap(width: $0, hanging: column).wrapped(line) } ?? line)
     }
 
+    /// The columns for a text that has to fit: those of the terminal, of `COLUMNS`, or 80.
+    package static var width: Int {
+        terminalWidth ?? getenv("COLUMNS").flatMap { Int(String(cString: $0)) }.flatMap { $0 > 0 ? $0 : nil } ?? 80
+    }
+
     /// The columns of the terminal that shows standard output; `nil` if it is no terminal, or does not say.
     private static let terminalWidth: Int? = {
         var size = winsize()

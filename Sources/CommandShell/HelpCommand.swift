@@ -19,16 +19,12 @@ package enum HelpCommand {
 
                 Example:
                   \(name) help \(example)
-                """,
-            groups: [])
-        return Command(syntax) { arguments in
-            let command = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
-                var command = program()
-                // The help of a command without commands covers its operands, such as `stat` in `help replays stat`.
-                for name in given.operands where !command.commands.isEmpty {
-                    command = try Command.named(name, among: command.commands)
-                }
-                return command
+                """)
+        return Command(syntax) { (operands) throws(UsageError) in
+            var command = program()
+            // The help of a command without commands covers its operands, such as `stat` in `help replays stat`.
+            for name in operands where !command.commands.isEmpty {
+                command = try Command.named(name, among: command.commands)
             }
             return command.run(["--help"])
         }

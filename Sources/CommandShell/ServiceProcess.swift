@@ -1,4 +1,4 @@
-internal import CArgp
+internal import CProcess
 internal import Glibc
 
 /// The set-up that a process needs before its first thread starts, to serve for months.

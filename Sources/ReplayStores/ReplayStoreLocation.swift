@@ -11,6 +11,15 @@ public enum ReplayStoreLocation: Sendable, Equatable {
     /// A Redis server or a Redis Cluster.
     case redis(RedisConfiguration)
 
+    /// The word for the kind of store, which its URL begins with.
+    package var kind: String {
+        switch self {
+        case .memory: "memory"
+        case .lmdb: "lmdb"
+        case .redis(let configuration): configuration.tls == nil ? "redis" : "rediss"
+        }
+    }
+
     /// The files with the secrets that a store is asked with.
     package var secretFiles: [String] {
         guard case .redis(let configuration) = self else { return [] }

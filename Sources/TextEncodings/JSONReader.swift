@@ -5,9 +5,13 @@ struct JSONReader {
     private var depth = 0
     private var values = 0
     private let valueLimit: Int
+    /// Where each value begins, by its path such as `routes[0].path`; `nil` unless that is asked for. A member begins at its name.
+    private(set) var places: [String: Int]?
+    /// The path of the value that is read.
+    private var path = ""
 
-    init(_ bytes: ArraySlice<UInt8>, valueLimit: Int) {
-        (self.bytes, self.valueLimit) = (Array(bytes), valueLimit)
+    init(_ bytes: ArraySlice<UInt8>, valueLimit: Int, notesPlaces: Bool = false) {
+        (self.bytes, self.valueLimit, places) = (Array(bytes), valueLimit, notesPlaces ? [:] : nil)
     }
 
     mutating func readDocument() throws(JSONError) -> [JSONName: JSONValue] {
@@ -61,7 +65,10 @@ struct JSONReader {
             skipWhiteSpace()
             guard take(":") else { throw malformed("':'") }
             skipWhiteSpace()
+            let outer = path
+            if places != nil { note(outer.isEmpty ? printable(name) : "\(outer).\(printable(name))", offset) }
             let value = try readValue(expected: "a value")
+            path = outer
             guard members.updateValue(value, forKey: JSONName(name)) == nil else {
                 throw .duplicate(name: name, offset: offset)
             }
@@ -77,11 +84,19 @@ struct JSONReader {
         if take("]") { return items }
         repeat {
             skipWhiteSpace()
+            let outer = path
+            if places != nil { note("\(outer)[\(items.count)]", next) }
             items.append(try readValue(expected: "a value"))
+            path = outer
             skipWhiteSpace()
         } while take(",")
         guard take("]") else { throw malformed("',' or ']'") }
         return items
+    }
+
+    private mutating func note(_ path: String, _ offset: Int) {
+        self.path = path
+        places?[path] = offset
     }
 
     /// Reads a string. A string without escapes, as tokens are, is copied in one piece.

@@ -20,6 +20,21 @@ package enum StrictJSON {
         var reader = JSONReader(text, valueLimit: valueLimit)
         return JSONObject(try reader.readDocument(), at: "")
     }
+
+    /// Where values of a document begin, as an editor counts: `LINE:COLUMN` of each path such as `routes[0].path`. A path that the
+    /// document does not have stands where the value does that it would be a part of.
+    package static func positions(of paths: [String], in text: [UInt8], valueLimit: Int = valueLimit) -> [String?] {
+        var reader = JSONReader(text[...], valueLimit: valueLimit, notesPlaces: true)
+        _ = try? reader.readDocument()
+        return paths.map { path in
+            var known = path[...]
+            while !known.isEmpty {
+                if let offset = reader.places?[String(known)] { return JSONError.place(offset, text) }
+                known = known[..<(known.lastIndex { ".[".contains($0) } ?? known.startIndex)]
+            }
+            return nil
+        }
+    }
 }
 
 /// Why a document is refused, or a member of it is not as expected.
@@ -44,7 +59,7 @@ package enum JSONError: Error, Equatable, Sendable {
         }
     }
 
-    private static func place(_ offset: Int, _ text: [UInt8]) -> String {
+    fileprivate static func place(_ offset: Int, _ text: [UInt8]) -> String {
         let before = text.prefix(offset)
         let begin = before.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
         // A column is a character, not a byte.

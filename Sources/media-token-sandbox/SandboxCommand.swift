@@ -10,11 +10,7 @@ enum SandboxCommand {
             ServeCommand.command, DemoCommand.command, CardsCommand.command, SSOCommand.command, CrowdCommand.command,
             HelpCommand.command(of: "media-token-sandbox", example: "crowd") { command },
         ],
-        answer: { given in
-            guard given.has("version") else { return nil }
-            Console.print("media-token-sandbox \(ProgramVersion.text)")
-            return .success
-        })
+        version: { Console.print("media-token-sandbox \(ProgramVersion.text)") })
 
     private static let syntax = CommandSyntax(
         name: "media-token-sandbox", operands: "COMMAND [ARG...]",
@@ -34,8 +30,7 @@ enum SandboxCommand {
 
             Example:
               media-token-sandbox cards
-            """,
-        groups: [OptionGroup(heading: "Options:", options: [CommandOption("version", nil, "Print the version")])])
+            """)
 
     static func main() {
         let status = command.run(Array(CommandLine.arguments.dropFirst()))

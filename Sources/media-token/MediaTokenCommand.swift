@@ -14,11 +14,9 @@ enum MediaTokenCommand {
             ManualCommand.command(of: { command }),
             HelpCommand.command(of: "media-token", example: "keys list") { command },
         ],
-        answer: { given in
-            guard given.has("version") else { return nil }
+        version: {
             Console.print("media-token \(ProgramVersion.text)")
             Console.print("verifies \(SignatureEngine.description)")
-            return .success
         })
 
     private static let syntax = CommandSyntax(
@@ -47,8 +45,7 @@ enum MediaTokenCommand {
               media-token verify --keys Keys --min-rsa-bits 1024 --requestor MML \\
                 --resource TNT --at '2016-03-17 15:02:00 -0700' \\
                 @Tests/Vectors/media-token-2016-temppass.txt
-            """,
-        groups: [OptionGroup(heading: "Options:", options: [CommandOption("version", nil, "Print the version")])])
+            """)
 
     static func main() {
         let status = command.run(Array(CommandLine.arguments.dropFirst()))

@@ -82,11 +82,11 @@ struct FirstTouchTests {
 
     @Test("help and the version are given where nothing else was asked for")
     func helpAlone() throws {
-        for alone in [["--version"], ["--usage"], ["grant", "check", "--help"], ["replays", "lookup", "-h"]] {
+        for alone in [["--version"], ["grant", "check", "--help"], ["replays", "lookup", "-h"]] {
             #expect(try run(alone).status == 0, "\(alone)")
         }
         #expect(try run(["--version"]).output.hasPrefix("media-token ") && run([]).status == 64)
-        for option in ["--help", "-h", "--usage", "--version"] {
+        for option in ["--help", "-h", "--version"] {
             let outcome = try run([option, "verify"])
             #expect(outcome.status == 64 && outcome.output.isEmpty)
             #expect(outcome.errors.contains(": \(option) is given with other arguments; expected it alone"))

@@ -402,7 +402,6 @@ struct GrantCommandTests {
             ),
             (["cat", "--key-file", key, "--path-prefix", "x"], "path-prefix: is 'x'"),
             (["cat", "--key-file", key, "--cti", "0"], "cti: has 1 digits"),
-            (["cat", "--key-file", key, "--renew", "cookie"], "renew: is 'cookie'"),
             (["cloudfront", "--key-file", key, "--key-pair-id", "K", "--url", "https://d/"], "key-file: \(key) "),
             (["secure-link", "--key-file", key, "--path", "x"], "path: is 'x'"),
             (["secure-link", "--key-file", key, "--path", "/", "--expression", "$uri"], "expression: is '$uri'"),

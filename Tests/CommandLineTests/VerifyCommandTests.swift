@@ -152,7 +152,8 @@ struct VerifyCommandTests {
             ("KEYS WANTED --json --quiet", "--json"),
             ("WANTED --min-rsa-bits 512", "1024"), ("KEYS WANTED --nonsense", "nonsense"),
             ("KEYS WANTED --password a --password-file b", "--password"), ("KEYS WANTED --skew 1 --skew 2", "once"),
-            ("KEYS --requestor MML --any-res", "--any-resource"),
+            ("KEYS --requestor MML --any-res", "did you mean --any-resource?"),
+            ("KEYS WANTED --replays nonsense:x", "no replay store of the kind 'nonsense'"),
         ])
     func usage(line: String, expected: String) throws {
         let arguments = line.split(separator: " ").flatMap { word in

@@ -1,5 +1,6 @@
 import HTTPMessages
 import MediaToken
+import Settings
 import TestSupport
 import Testing
 import TextEncodings
@@ -9,15 +10,18 @@ import TextEncodings
 extension GateSettingsReader {
     /// Reads the text of a configuration file.
     init(reading json: String) throws {
-        self.init(try StrictJSON.readObject(Array(json.utf8)[...]).members)
+        self.init(SettingsObject(try StrictJSON.readObject(Array(json.utf8)[...]).members))
     }
+
+    /// The problems as they are printed.
+    var lines: [String] { problems.map(\.description) }
 }
 
 extension Gate {
     /// A gate by the text of a configuration file without problems, with the keys of its grants.
     init(reading json: String) throws {
         let reader = try GateSettingsReader(reading: json)
-        try #require(reader.problems == [])
+        try #require(reader.lines == [])
         var settings = reader.settings
         settings.routes = try settings.routes.map { try $0.withGrant(among: reader.settings.routes) }
         self = settings.gate

@@ -28,7 +28,7 @@ struct GateSettingsTests {
             "routes[5].x: no such setting",
         ]
         for text in expected {
-            #expect(reader.problems.contains { $0.hasPrefix(text) }, "\(text) is not among \(reader.problems)")
+            #expect(reader.lines.contains { $0.hasPrefix(text) }, "\(text) is not among \(reader.lines)")
         }
     }
 
@@ -82,7 +82,7 @@ struct GateSettingsTests {
                 "routes[0].path: is '/watch?free=1'; the path has a query"
             ),
         ] {
-            let problems = try GateSettingsReader(reading: "{\"keys\": \"Keys\", \(json)}").problems
+            let problems = try GateSettingsReader(reading: "{\"keys\": \"Keys\", \(json)}").lines
             #expect(problems.count == 1 && problems[0].hasPrefix(problem), "\(problems)")
         }
     }
@@ -98,7 +98,7 @@ struct GateSettingsTests {
             ("/a/live", "/a/lively", false), ("/a/live", "/a", false), ("/f%C3%BAtbol", "/tenis", false),
         ] {
             let routes = [first, second].map { #"{"path": "\#($0)", "open": true}"# }.joined(separator: ",")
-            let problems = try GateSettingsReader(reading: #"{"keys": "Keys", "routes": [\#(routes)]}"#).problems
+            let problems = try GateSettingsReader(reading: #"{"keys": "Keys", "routes": [\#(routes)]}"#).lines
             #expect(problems.isEmpty != isRefused && problems.count < 2, "\(first), \(second): \(problems)")
             #expect(problems.allSatisfy { $0.hasPrefix("routes[1].path: is ") }, "\(problems)")
         }
@@ -123,7 +123,7 @@ struct GateSettingsTests {
             (#""unix-mode": "668""#, "unix-mode: is '668'; expected permissions"),
             (#""tls-certificate": "c", "tls-key": "k""#, "tls-certificate: is given, and no listener speaks TLS"),
         ] {
-            let problems = try GateSettingsReader(reading: "{\"keys\": \"Keys\", \(json)}").problems
+            let problems = try GateSettingsReader(reading: "{\"keys\": \"Keys\", \(json)}").lines
             #expect(problems.count == 1 && problems[0].hasPrefix(problem), "\(problems)")
         }
         let right = try GateSettingsReader(

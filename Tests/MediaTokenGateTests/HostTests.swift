@@ -154,12 +154,12 @@ struct HostTests {
                 "routes[0].attempt-window: is 11"
             ),
         ] {
-            let found = try GateSettingsReader(reading: Self.settings(routes)).problems
+            let found = try GateSettingsReader(reading: Self.settings(routes)).lines
             #expect(found.contains { $0.hasPrefix(problem) }, "\(found)")
         }
         #expect(
             try GateSettingsReader(
                 reading: Self.settings(#"{"hosts": ["a.example"], \#(open)}, {"hosts": ["b.example"], \#(open)}"#)
-            ).problems == [])
+            ).lines == [])
     }
 }

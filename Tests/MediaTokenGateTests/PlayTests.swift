@@ -295,7 +295,7 @@ struct PlayTests {
     func settings() throws {
         func problems(_ grant: String) throws -> [String] {
             let text = #"{"keys":["x"],"routes":[{"path":"/live","requestor":"A","resource":"B","grant":\#(grant)}]}"#
-            return try GateSettingsReader(reading: text).problems
+            return try GateSettingsReader(reading: text).lines
         }
         #expect(try problems(#"{"kind":"cat","key-env":"X","methods":["GET"],"scope":"/live/a"}"#) == [])
         for (grant, part) in [
@@ -334,11 +334,11 @@ struct PlayTests {
             (#"{"kind":"cat","key-env":"X","cookie-domain":"a;b"}"#, "grant.cookie-domain: is 'a;b'"),
             (
                 #"{"kind":"akamai","key-env":"X","cookie-domain":"a.b"}"#,
-                "grant.cookie-domain: is given, and the delivery"
+                "grant.cookie-domain: has no effect with delivery query"
             ),
             (
                 #"{"kind":"akamai","key-env":"X","partitioned":true}"#,
-                "grant.partitioned: is given, and the delivery"
+                "grant.partitioned: has no effect with delivery query"
             ),
         ] {
             let found = try problems(grant)

@@ -71,7 +71,7 @@ struct RedisConfigurationTests {
             ("redis://:secret@host/x", "database is 'x'"), ("redis://:secret@host/-1", "database is '-1'"),
             ("redis://:secret@host?cluster=yes", "true or false"), ("redis://:secret@host?prefix=", "printable ASCII"),
             ("redis://:secret@host?prefix=a%7Bb", "without braces"), ("redis://:secret@host?timeout=0", "from 1 to"),
-            ("redis://:secret@host?wait=x", "from 0 to 100"), ("redis://:secret@host?timout=5", "setting 'timout'"),
+            ("redis://:secret@host?wait=x", "from 0 to 100"), ("redis://:secret@host?timout=5", "timout is not a setting of this URL; did you mean timeout?"),
             ("redis://:secret@host?eviction=false", "expected none"),
             ("redis://:secret@host?eviction", "expected none"),
             ("redis://:secret@host/1?cluster=true", "a cluster"), ("redis://gate:/secret@host", "%2F"),

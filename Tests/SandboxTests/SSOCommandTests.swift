@@ -47,7 +47,7 @@ struct SSOCommandTests {
             (["--os", "12", "--app", "T/a"], "--app is given 1 times"),
             (["--os", "12", "--app", "a", "--app", "T/b"], "--app is 'a'; expected TEAM/BUNDLE[@SDK]"),
             (["--os", "12", "--app", "T/a@1.x", "--app", "T/b"], "--app has the SDK '1.x'"),
-            (["--table", "--os", "12"], "--table is given with other options"), (["x"], "expected options only"),
+            (["--table", "--os", "12"], "--os has no effect with --table"), (["x"], "expected options only"),
         ])
     func usage(arguments: [String], message: String) throws {
         let outcome = try Program.sandbox.run(["sso"] + arguments)

@@ -71,7 +71,7 @@ package struct Program {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = [executable] + arguments
-        // argp ends the process from within, on `--help`. Thread Sanitizer would take that for a fault of its own bookkeeping.
+        // The process ends from within. Thread Sanitizer would take that for a fault of its own bookkeeping.
         let sanitizer = ["TSAN_OPTIONS": "ignore_interceptors_accesses=0"]
         process.environment = ProcessInfo.processInfo.environment.merging(sanitizer) { $1 }.merging(environment) { $1 }
         let inputFile = try directory.write(input, to: "input")

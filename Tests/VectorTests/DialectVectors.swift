@@ -5,6 +5,7 @@ import PlaybackGrants
 import TestSupport
 import Testing
 import TextEncodings
+import Settings
 
 @testable import MediaTokenGate
 
@@ -30,10 +31,11 @@ enum DialectVectors {
     private static func settings(_ dialects: String) throws -> (settings: GateSettings, problems: [String]) {
         let directory = try TemporaryDirectory()
         let text = #"{"keys": ["x"], "routes": \#(try routes(in: directory)), "dialects": \#(dialects)}"#
-        let reader = GateSettingsReader(try StrictJSON.readObject(Array(text.utf8)[...], valueLimit: 10_000).members)
+        let reader = GateSettingsReader(
+            SettingsObject(try StrictJSON.readObject(Array(text.utf8)[...], valueLimit: 10_000).members))
         var settings = reader.settings
         settings.routes = try settings.routes.map { try $0.withGrant(among: reader.settings.routes) }
-        return (settings, reader.problems + settings.dialects.compactMap { $0.problem(beside: settings.routes) })
+        return (settings, reader.problems.map(\.description) + settings.dialects.compactMap { $0.problem(beside: settings.routes) })
     }
 
     static func check(_ vector: Vector) throws -> VectorOutcome {

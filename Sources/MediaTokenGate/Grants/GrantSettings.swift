@@ -57,12 +57,9 @@ package struct GrantSettings: Sendable, Equatable {
         return hasKey && otherSecrets.allSatisfy({ isThere($0.path) }) ? left : nil
     }
 
-    /// The names of the settings that refer to other secret files, with the paths of these files.
+    /// The name of the setting that refers to a further secret file, with the path of this file, if it is given.
     private var otherSecrets: [(name: String, path: String)] {
-        kind.scheme.settings.compactMap { setting in
-            guard case .secretFile = setting.value else { return nil }
-            return values[setting.name].map { (setting.name, $0) }
-        }
+        kind.scheme.secretFile.flatMap { name in values[name].map { [(name, $0)] } } ?? []
     }
 
     /// Reads the grant keys and the other secrets.

@@ -1,3 +1,4 @@
+internal import Settings
 internal import StreamPaths
 internal import TextEncodings
 
@@ -14,7 +15,7 @@ struct DialectDraft: Sendable {
     private var rejected: DialectAnswers.Answer?
     private var undecided: DialectAnswers.Answer?
 
-    private static let table = SettingsTable<DialectDraft>(settings: [
+    private static let table = SettingsTable<DialectDraft>([
         Setting(
             "path", "PATH", .text(pattern: "/(?!v1(?:/|$))[^?*]*"), "Path of the gate at which apps ask",
             example: "/token"
@@ -176,7 +177,7 @@ private struct AnswerDraft: Sendable {
     private var body = ""
 
     static func table(_ kind: Kind) -> SettingsTable<AnswerDraft> {
-        SettingsTable(settings: [
+        SettingsTable([
             Setting.number("status", "N", "HTTP status, of an answer that has a body", kind.statuses, \.status, { $0 })
                 .required,
             Setting("type", "TYPE", .text(), "Media type of the body", example: "application/json") {

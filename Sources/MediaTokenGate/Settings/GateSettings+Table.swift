@@ -2,23 +2,16 @@ internal import EventLoops
 internal import HTTPServing
 internal import MediaToken
 internal import ReplayStores
+package import Settings
 internal import StreamPaths
 internal import TextEncodings
 
 extension GateSettings {
     /// Every setting of the gate, in the order in which `--help` lists them.
-    package static var all: [Setting<GateSettings>] { table.settings }
-
-    /// The settings whose names are in `names`, in the order of the table.
-    package static func settings(named names: [String]) -> [Setting<GateSettings>] {
-        all.filter { names.contains($0.name) }
-    }
-
-    static let table = SettingsTable(
-        settings: listening.map { $0.under("Where it listens") } + trust.map { $0.under("Keys and replay store") }
-            + policy.map { $0.under("What a token must be for") }
-            + sources.map { $0.under("Where a proxied request has its token") }
-            + limits.map { $0.under("Limits") } + operation.map { $0.under("Operation") })
+    package static let table = SettingsTable<GateSettings>(
+        .group("Where it listens", listening), .group("Keys and replay store", trust),
+        .group("What a token must be for", policy), .group("Where a proxied request has its token", sources),
+        .group("Limits", limits), .group("Operation", operation))
 
     /// The default of every setting.
     private static let defaults = GateSettings()
@@ -109,13 +102,26 @@ extension GateSettings {
             "routes", "PATH=REQUESTOR:RESOURCE", .objects(RouteDraft.schema),
             "What a path and all below it demand; PATH=open: nothing",
             example: .list([RouteDraft.example, RouteDraft.openExample])
-        ) { object, name, settings in settings.routes = object.routes(name) },
+        ) { object, name, settings in settings.routes = object.routes(name) }
+        .asOption("route", item: route),
         Setting(
             "dialects", "DIALECT", .objects(DialectDraft.schema),
             "Paths at which apps ask as they asked another service, and get its answers",
             example: .list([DialectDraft.example])
-        ) { object, name, settings in settings.dialects = object.dialects(name) }.inFileOnly,
+        ) { object, name, settings in settings.dialects = object.dialects(name) }.only(in: .file),
     ]
+
+    /// A route of the command line: `PATH=REQUESTOR:RESOURCE`, or `PATH=open`.
+    private static func route(_ text: String) -> JSONValue? {
+        guard let mark = text.firstIndex(of: "=") else { return nil }
+        let (path, rest) = (String(text[..<mark]), text[text.index(after: mark)...])
+        if rest == "open" { return ["path": .text(path), "open": .boolean(true)] }
+        guard let colon = rest.firstIndex(of: ":") else { return nil }
+        return [
+            "path": .text(path), "requestor": .text(String(rest[..<colon])),
+            "resource": .text(String(rest[rest.index(after: colon)...])),
+        ]
+    }
 
     private static let sources: [Setting<GateSettings>] = [
         source("token-header", "Header with the token; empty for none", pattern: nameInHTTP, \.sources.header),

@@ -2,6 +2,7 @@ package import MediaToken
 package import EventLoops
 package import HTTPServing
 package import ReplayStores
+internal import Settings
 internal import TextEncodings
 
 /// The settings of a gate, named like the options of `media-token serve` and of its configuration file.
@@ -52,7 +53,7 @@ package struct GateSettings: Sendable {
 
     /// The names of the settings that differ from those at the process's start and take effect only after a restart.
     package func namesThatWait(since start: GateSettings) -> [String] {
-        Self.all.filter { $0.differs?(self, start) ?? false }.map(\.name)
+        Self.table.settings.filter { $0.differs?(self, start) ?? false }.map(\.name)
     }
 
     /// The requestors that routes name.

@@ -1,37 +1,34 @@
 internal import EventLoops
 internal import HTTPServing
 internal import MediaToken
-package import TextEncodings
+package import Settings
+internal import TextEncodings
 
 /// Reads the gate's settings, and collects all problems.
 package struct GateSettingsReader {
-    /// All problems that were found, each with its place.
-    package var problems: [String] { object.problems }
-    /// What the operator should know of settings that were read all the same, each with its place.
-    package var notices: [String] { object.notices }
+    package var problems: [SettingProblem] { object.problems }
+    /// What the operator should know of settings that were read all the same.
+    package var notices: [SettingProblem] { object.notices }
     /// The settings, as far as they have no problems.
     package private(set) var settings = GateSettings()
     private var object: SettingsObject
 
-    /// - Parameters:
-    ///   - values: The values by name, as in a configuration file.
-    ///   - names: The settings that there can be; `nil` for all of a gate's.
-    package init(_ values: [JSONName: JSONValue], only names: [String]? = nil) {
-        object = SettingsObject(values)
-        let table = names.map { SettingsTable(settings: GateSettings.settings(named: $0)) } ?? GateSettings.table
-        table.read(&object, into: &settings)
-        settings.configured = values
+    /// - Parameter given: The settings, of which none has been taken.
+    package init(_ given: SettingsObject) {
+        object = given
+        GateSettings.table.read(&object, into: &settings)
+        settings.configured = given.untaken
         checkAllowLists()
         checkAddresses()
         checkTLS()
-        checkTTL()
+        settings.checkTTL(&object)
         checkUnfinishedBytes()
     }
 
     /// Which keys, clients and grants there are to be: each setting as it was read or, if it has a problem, as `earlier` has it.
     package func named(or earlier: GateSettings) -> GateSettings {
         var named = earlier
-        func isRead(_ name: String) -> Bool { !problems.contains { $0.hasPrefix(name) } }
+        func isRead(_ name: String) -> Bool { !problems.contains { $0.setting.hasPrefix(name) } }
         if isRead("keys") { named.keys = settings.keys }
         if isRead("min-rsa-bits") { named.minimumRSABits = settings.minimumRSABits }
         if isRead("password-file") { named.passwordFile = settings.passwordFile }
@@ -102,14 +99,6 @@ package struct GateSettingsReader {
         }
     }
 
-    private mutating func checkTTL() {
-        guard object.wasRead("default-ttl"), settings.defaultTTL > settings.maximumTTL else { return }
-        object.refuse(
-            "default-ttl",
-            "is \(settings.defaultTTL.components.seconds); expected at most max-ttl, \(settings.maximumTTL.components.seconds)"
-        )
-    }
-
     private mutating func checkUnfinishedBytes() {
         let limits = settings.limits
         let least = limits.leastUnfinishedBytes(of: settings.workers)
@@ -118,6 +107,16 @@ package struct GateSettingsReader {
             "max-unfinished-bytes",
             "is \(limits.unfinishedBytes); expected at least \(least), which is four times the longest request (max-header-bytes and "
                 + "max-body-bytes) for each of \(settings.workers) workers")
+    }
+}
+
+extension GateSettings {
+    /// Refuses a default TTL that the longest one would cut.
+    package func checkTTL(_ object: inout SettingsObject) {
+        guard object.wasRead("default-ttl"), defaultTTL > maximumTTL else { return }
+        object.refuse(
+            "default-ttl",
+            "is \(defaultTTL.components.seconds); expected at most max-ttl, \(maximumTTL.components.seconds)")
     }
 }
 

@@ -1,4 +1,5 @@
 internal import MediaToken
+internal import Settings
 internal import StreamPaths
 internal import TextEncodings
 
@@ -15,7 +16,7 @@ struct RouteDraft: Sendable {
     private var allowsPreflight = false
     private var grant: RouteGrantSettings?
 
-    static let table = SettingsTable<RouteDraft>(settings: [
+    static let table = SettingsTable<RouteDraft>([
         Setting(
             "path", "PATH", .text(pattern: "/(?!(?:[^?]*/)?\\.\\.?(?:/|$))(?!.*//)[^?]*"),
             "Path, with all paths below it; percent-encoded", example: "/live/tnt"
@@ -124,7 +125,7 @@ extension SettingsObject {
     /// Reads the routes. Two of them must not be for paths that a server might take for one.
     mutating func routes(_ name: String) -> [GateRoute] {
         var routes: [GateRoute] = []
-        for var object in objects(name) {
+        for var object in objects(name, orElse: "PATH=REQUESTOR:RESOURCE or PATH=open") {
             if let route = RouteDraft.route(&object) {
                 let others = routes.filter(route.sharesHost)
                 if others.contains(where: { $0.path.isSame(as: route.path) }) {

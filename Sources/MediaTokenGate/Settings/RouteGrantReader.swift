@@ -1,11 +1,12 @@
 internal import MediaToken
 internal import PlaybackGrants
+internal import Settings
 internal import TextEncodings
 
 /// Reads the `grant` of a route's settings.
 enum RouteGrantReader {
     /// The settings of every kind of grant, apart from `kind`.
-    static let common = SettingsTable<RouteGrantSettings>(settings: [
+    static let common = SettingsTable<RouteGrantSettings>([
         Setting(
             "key-file", "FILE", .texts(),
             "File with the grant key; this or key-env; for cat several: the first makes grants, each checks those that name it",
@@ -28,14 +29,10 @@ enum RouteGrantReader {
             1...Int(GrantPeriod.longest.components.seconds),
             default: Int(RouteGrantSettings.defaultValidity.components.seconds), \.validity, { .seconds($0) }
         ),
-        Setting(
-            "delivery", "HOW", .word(GrantDelivery.allCases.map(\.rawValue)),
+        .word(
+            "delivery", "HOW",
             "How the player gets the grant; a Common Access Token as cookie, others in the query, if not given",
-            example: .text(GrantDelivery.query.rawValue)
-        ) { object, name, settings in
-            let word = object.word(name, GrantDelivery.allCases.map(\.rawValue))
-            settings.delivery = word.flatMap(GrantDelivery.init) ?? settings.delivery
-        },
+            \.delivery),
         Setting(
             "cookie-domain", "DOMAIN", .text(pattern: "[^;,\\s]+"), "Domain of the cookies; only with delivery cookie",
             example: "stream.example"
@@ -54,6 +51,11 @@ enum RouteGrantReader {
             1...Int(RetryWindow.longestSpan.components.seconds), example: 30, \.retryWindow, { .seconds($0) }),
     ])
 
+    /// All settings of a kind of grant, apart from `kind`.
+    private static func table(_ kind: GrantKind) -> SettingsTable<RouteGrantSettings> {
+        SettingsTable(common, kind.scheme.fileSettings.within(\.maker.values))
+    }
+
     /// Reads the settings. If there are problems, adds all of them to `route` and returns `nil`.
     static func read(_ grant: SettingsObject, path: String, _ route: inout SettingsObject) -> RouteGrantSettings? {
         var object = grant
@@ -61,10 +63,7 @@ enum RouteGrantReader {
         if !object.has("kind") { object.refuse("kind", "is missing; expected \(GrantKind.names)") }
         guard let kind = object.word("kind", GrantKind.all.map(\.name)).flatMap(GrantKind.named) else { return nil }
         var settings = RouteGrantSettings(GrantSettings(kind), scope: path)
-        for setting in kind.scheme.settings where setting.isInFile {
-            object.read(setting, into: &settings.maker.values)
-        }
-        common.read(&object, into: &settings, alsoKnown: kind.scheme.settings.filter(\.isInFile).map(\.name))
+        table(kind).read(&object, into: &settings)
         if object.wasTaken("key-file") == object.wasTaken("key-env") {
             object.refuse("key-file", "expected one of key-file and key-env")
         } else if object.wasRead("key-file"), settings.maker.keyFiles.isEmpty {
@@ -76,8 +75,8 @@ enum RouteGrantReader {
             let problem = RouteGrant.originsMissing
             object.refuse(problem.field, problem.reason)
         }
-        for name in ["cookie-domain", "partitioned"] where object.wasTaken(name) && settings.delivery != .cookie {
-            object.refuse(name, "is given, and the delivery is query; expected one or the other")
+        if settings.delivery != .cookie {
+            object.refuse(["cookie-domain", "partitioned"], withoutEffect: "with delivery query; expected delivery cookie")
         }
         return object.problems.isEmpty ? settings : nil
     }
@@ -86,54 +85,18 @@ enum RouteGrantReader {
     static let schema: JSONValue = ["oneOf": .list(GrantKind.all.map(schema))]
 
     private static func schema(of kind: GrantKind) -> JSONValue {
-        var properties: [JSONName: JSONValue] = ["kind": ["const": .text(kind.name)]]
-        for setting in common.settings { properties[JSONName(setting.name)] = setting.schema }
+        var others: [JSONName: JSONValue] = ["kind": ["const": .text(kind.name)]]
+        var table = table(kind)
         if !kind.scheme.takesSeveralKeys {
-            properties["key-file"] = .object(
-                SettingForm.text().schema.merging(["description": "File with the grant key"]) { $1 })
+            table = SettingsTable(table.settings.filter { $0.name != "key-file" })
+            others["key-file"] = .object(SettingForm.text().schema.merging(["description": "File with the grant key"]) { $1 })
         }
-        var required = ["kind"] + (kind.scheme.needsOrigins ? ["origins"] : [])
-        for setting in kind.scheme.settings where setting.isInFile {
-            properties[JSONName(setting.name)] = .object(
-                setting.form.schema.merging(["description": .text(setting.help)]) { $1 })
-            if setting.isRequired { required.append(setting.name) }
-        }
-        let keys: JSONValue = [["required": ["key-file"]], ["required": ["key-env"]]]
-        return [
-            "type": "object", "properties": .object(properties), "additionalProperties": .boolean(false),
-            "required": .list(required.map { .text($0) }), "oneOf": keys,
-        ]
-    }
-}
-
-extension GrantSetting {
-    /// The form of the setting's value in the configuration file.
-    var form: SettingForm {
-        switch value {
-        case .text, .secretFile: .text()
-        case .word(let words): .word(words)
-        case .flag: .flag
-        case .list: .texts()
-        case .seconds(let limit): .number(1...Int(limit.components.seconds))
-        }
-    }
-}
-
-extension SettingsObject {
-    /// Reads a setting that is specific to the kind of grant.
-    fileprivate mutating func read(_ setting: GrantSetting, into values: inout GrantValues) {
-        if setting.isRequired, !has(setting.name) { refuse(setting.name, "is missing") }
-        switch setting.value {
-        case .text, .secretFile: values[setting.name] = text(setting.name)
-        case .word(let words): values[setting.name] = word(setting.name, words)
-        case .flag: values[setting.name] = flag(setting.name) == true ? "" : nil
-        case .seconds(let limit):
-            values[setting.name] = number(setting.name, 1...Int(limit.components.seconds)).map { String($0) }
-        case .list:
-            guard let list = texts(setting.name) else { return }
-            if list.isEmpty { refuse(setting.name, "is an empty list; expected at least one") }
-            values.set(setting.name, to: list)
-        }
-        if let problem = values.all(setting.name).compactMap(setting.problem).first { refuse(setting.name, problem) }
+        let required =
+            ["kind"] + (kind.scheme.needsOrigins ? ["origins"] : []) + table.settings.filter(\.isRequired).map(\.name)
+        return table.schema(
+            [
+                "required": .list(required.map { .text($0) }),
+                "oneOf": [["required": ["key-file"]], ["required": ["key-env"]]],
+            ], alsoNaming: others)
     }
 }

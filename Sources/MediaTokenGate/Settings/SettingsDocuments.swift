@@ -1,11 +1,12 @@
 internal import PlaybackGrants
+internal import Settings
 internal import TextEncodings
 
 /// The file to start with, the example file, the JSON Schema and the page on settings, made from the tables of settings.
 package enum SettingsDocuments {
     /// A configuration file with every setting, for each kind of grant too.
     package static var example: String {
-        var members = Dictionary(uniqueKeysWithValues: GateSettings.all.map { (JSONName($0.name), $0.example) })
+        var members = Dictionary(uniqueKeysWithValues: GateSettings.table.settings.map { (JSONName($0.name), $0.example) })
         members["listen"] = ["127.0.0.1:8080", "tls:127.0.0.1:8443"]
         members["routes"] = .list(GrantKind.all.map(route) + [RouteDraft.openExample])
         return JSONValue.object(members).document
@@ -18,7 +19,7 @@ package enum SettingsDocuments {
             "// Settings of media-token serve. A line that begins with // is a comment: without the slashes it is a setting.",
             "// 'media-token serve --config FILE --check' checks the file; SIGHUP has a gate read it again.", "{",
         ]
-        for setting in GateSettings.all where setting.name != "routes" {
+        for setting in GateSettings.table.settings where setting.name != "routes" {
             let isNeeded = ["keys", "replays"].contains(setting.name)
             let value = isNeeded ? setting.example : setting.defaultValue ?? setting.example
             let text = "\"\(setting.name)\": \(value.document),"
@@ -49,7 +50,7 @@ package enum SettingsDocuments {
     package static var page: String {
         var lines = ["", introduction]
         var topic = ""
-        for setting in GateSettings.all {
+        for setting in GateSettings.table.settings {
             if setting.topic != topic {
                 topic = setting.topic
                 lines += ["", "### \(topic)", ""] + head
@@ -61,8 +62,7 @@ package enum SettingsDocuments {
         lines.append("| `kind` | string | \(GrantKind.names) | reload |")
         lines += RouteGrantReader.common.settings.map(row)
         for kind in GrantKind.all {
-            let own = kind.scheme.settings.filter(\.isInFile)
-            lines += own.map { "| `\($0.name)` | \($0.form.name) | `\(kind.name)` only: \($0.help) | reload |" }
+            lines += kind.scheme.fileSettings.settings.map { "| `\($0.name)` | \($0.form.name) | `\(kind.name)` only: \($0.help) | reload |" }
         }
         lines += ["", "### A dialect", ""] + head + DialectDraft.settings.map(row)
         return lines.dropFirst().joined(separator: "\n")
@@ -84,9 +84,7 @@ package enum SettingsDocuments {
     private static func route(_ kind: GrantKind) -> JSONValue {
         var grant = Dictionary(
             uniqueKeysWithValues: RouteGrantReader.common.settings.map { (JSONName($0.name), $0.example) })
-        for setting in kind.scheme.settings where setting.isInFile {
-            grant[JSONName(setting.name)] = setting.exampleValue
-        }
+        for setting in kind.scheme.fileSettings.settings { grant[JSONName(setting.name)] = setting.example }
         let path = "/live/\(kind.name)"
         grant["kind"] = .text(kind.name)
         grant["scope"] = .text(path)
@@ -100,34 +98,5 @@ package enum SettingsDocuments {
         route["path"] = .text(path)
         route["grant"] = .object(grant)
         return .object(route)
-    }
-}
-
-extension SettingForm {
-    /// The JSON type of the value, in words.
-    fileprivate var name: String {
-        switch self {
-        case .text: "string"
-        case .texts: "string or array of strings"
-        case .number: "number"
-        case .flag: "true or false"
-        case .word: "string"
-        case .lists: "object of arrays, or array of strings"
-        case .objects: "array of objects"
-        case .object: "object"
-        }
-    }
-}
-
-extension GrantSetting {
-    fileprivate var exampleValue: JSONValue {
-        switch value {
-        case .text: .text(example)
-        case .secretFile: .text("/etc/media-token/\(name)")
-        case .word(let words): .text(words.first ?? example)
-        case .list: .list(example.split(separator: " ").map { .text(String($0)) })
-        case .flag: .boolean(true)
-        case .seconds: .number(Double(example) ?? 1)
-        }
     }
 }

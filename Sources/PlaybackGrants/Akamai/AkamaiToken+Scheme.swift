@@ -1,26 +1,25 @@
+internal import Settings
 internal import TextEncodings
 package import Timestamps
 
 extension AkamaiToken: GrantScheme {
     package static let kind = "akamai"
     package static let summary = "Edge Authorization token; --acl or --url"
-    package static let settings = [
-        GrantSetting("salt-file", .secretFile, .key, "file with the salt"),
-        GrantSetting("url", .text("URL"), .scope, "one URL", in: .command, isQuestion: true),
-        GrantSetting("acl", .list("PATH"), .scope, "path, with * for anything (repeatable)", in: .command),
+    package static let secretFile: String? = "salt-file"
+    package static let settings: [GrantSetting] = [
+        .text("salt-file", "FILE", .key, "file with the salt", example: "/etc/media-token/salt-file"),
+        .text("url", "URL", .scope, "one URL").only(in: .option),
+        .list("acl", "PATH", .scope, "path, with * for anything").only(in: .option),
         .ip,
         .starts,
-        GrantSetting(
-            "name", .text("NAME"), .form, "of the parameter, cookie or header (default hdnts)", example: "hdnts"
-        ) { name in
+        .text("name", "NAME", .form, "of the parameter, cookie or header (default hdnts)", example: "hdnts") { name in
             let isName = !name.isEmpty && name.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "_") }
             return isName ? nil : "is '\(printable(name))'; expected letters and digits"
         },
-        GrantSetting(
-            "digest", .word(Digest.allCases.map(\.rawValue)), .form, "sha256, sha1 or md5 (default sha256)"),
-        GrantSetting("escape-early", .flag, .form, "percent-encode what is signed"),
-        GrantSetting("id", .text("TEXT"), .form, "session ID", in: .command),
-        GrantSetting("data", .text("TEXT"), .form, "payload", in: .command),
+        .word("digest", .form, "sha256 if not given", Digest.allCases.map(\.rawValue)),
+        .flag("escape-early", .form, "percent-encode what is signed"),
+        .text("id", "TEXT", .form, "session ID").only(in: .option),
+        .text("data", "TEXT", .form, "payload").only(in: .option),
     ]
 
     package init(_ values: GrantValues) throws(GrantError) {

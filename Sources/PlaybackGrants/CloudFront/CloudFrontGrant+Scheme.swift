@@ -1,16 +1,16 @@
+internal import Settings
 package import Timestamps
 
 extension CloudFrontGrant: GrantScheme {
     package static let kind = "cloudfront"
     package static let summary = "signed URL or cookies; --url, --key-pair-id, and a PEM private key"
     package static let needsOrigins = true
-    package static let settings = [
-        GrantSetting(
-            "key-pair-id", .text("ID"), .key, "ID of the public key there", isRequired: true, example: "K2JCJMDEHXQW5F"),
-        GrantSetting("url", .text("URL"), .scope, "one URL; * in it for anything", in: .command, isQuestion: true),
+    package static let settings: [GrantSetting] = [
+        .text("key-pair-id", "ID", .key, "ID of the public key there", example: "K2JCJMDEHXQW5F").required,
+        .text("url", "URL", .scope, "one URL; * in it for anything").only(in: .option),
         .ip,
         .starts,
-        GrantSetting("digest", .word(Digest.allCases.map(\.rawValue)), .form, "sha256 or sha1 (default sha256)"),
+        .word("digest", .form, "sha256 if not given", Digest.allCases.map(\.rawValue)),
     ]
 
     package init(_ values: GrantValues) throws(GrantError) {

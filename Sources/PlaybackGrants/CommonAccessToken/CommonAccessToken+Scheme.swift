@@ -1,3 +1,4 @@
+internal import Settings
 internal import TextEncodings
 package import Timestamps
 
@@ -8,35 +9,35 @@ extension CommonAccessToken: GrantScheme {
     package static let takesSeveralKeys = true
     /// The ID of a key that has none in the settings.
     private static let usualKeyID = "media-token"
-    package static let settings = [
-        GrantSetting(
-            "key-id", .list("ID"), .key,
-            "names the key in each token, of several keys each (default \(usualKeyID) for one)",
-            example: "2027-01 2026-07"),
-        GrantSetting("path", .text("PATH"), .scope, "exactly this path", in: .command),
-        GrantSetting("path-prefix", .text("PATH"), .scope, "paths that begin with this", in: .command),
-        GrantSetting("scheme", .text("NAME"), .scope, "exactly this scheme", in: .command),
-        GrantSetting("host", .text("NAME"), .scope, "exactly this host", in: .command),
-        GrantSetting("method", .list("NAME"), .scope, "with this method (repeatable)", in: .command),
-        GrantSetting("methods", .list("NAME"), .scope, "with these methods", in: .file, example: "GET HEAD") {
-            methodProblem($0)
-        },
+    package static let limitsPath = true
+    package static let settings: [GrantSetting] = [
+        .list(
+            "key-id", "ID", .key, "names the key in each token, of several keys each (default \(usualKeyID) for one)",
+            example: ["2027-01", "2026-07"]),
+        .text("path", "PATH", .scope, "exactly this path").only(in: .option),
+        .text("path-prefix", "PATH", .scope, "paths that begin with this").only(in: .option),
+        .text("scheme", "NAME", .scope, "exactly this scheme").only(in: .option),
+        .text("host", "NAME", .scope, "exactly this host").only(in: .option),
+        .list("method", "NAME", .scope, "with this method").only(in: .option),
+        .list("methods", "NAME", .scope, "with these methods", example: ["GET", "HEAD"]) { methodProblem($0) }
+            .only(in: .file),
         .starts,
-        GrantSetting("issuer", .text("ID"), .form, "who makes it", example: "gate.example"),
-        GrantSetting("digest", .word(["sha256"]), .form, "sha256", in: .file),
-        GrantSetting("cti", .text("HEX"), .form, "the token's own ID", in: .command),
-        GrantSetting(
-            "renew", .text("KIND:S[:S]"), .form,
+        .text("issuer", "ID", .form, "who makes it", example: "gate.example"),
+        .word("digest", .form, "sha256", ["sha256"]).only(in: .file),
+        .text("cti", "HEX", .form, "the token's own ID").only(in: .option),
+        .text(
+            "renew", "KIND:S[:S]", .form,
             "renewal as cookie, header, redirect or automatic, for so many seconds; then those before the end in which it is renewed",
             example: "cookie:3600:600"
         ) { text in
             do throws(GrantError) { _ = try CATRenewal(text: text) } catch { return error.reason }
             return nil
         },
-        GrantSetting(
-            "renew-until", .seconds(GrantPeriod.longest), .form,
+        .seconds(
+            "renew-until", .form,
             "seconds from a grant's issue until which the gate renews it as a cookie; required if renew says so",
-            in: .file, example: "28800"),
+            to: GrantPeriod.longest, example: 28_800
+        ).only(in: .file),
     ]
 
     private static func methodProblem(_ method: String) -> String? {

@@ -1,3 +1,4 @@
+package import Settings
 package import StreamPaths
 package import Timestamps
 
@@ -10,6 +11,10 @@ package protocol GrantScheme: Sendable {
     static var summary: String { get }
     /// The kind's settings, in addition to those that all kinds have.
     static var settings: [GrantSetting] { get }
+    /// The setting that names the file of a further secret, besides those of the keys; `nil` if the kind has none.
+    static var secretFile: String? { get }
+    /// Whether the option `path` limits a grant. For other kinds it is the path of the request that a grant is checked for.
+    static var limitsPath: Bool { get }
     /// How a route delivers its grants by default.
     static var defaultDelivery: GrantDelivery { get }
     /// Whether a route must name the origins whose URLs it signs.
@@ -47,6 +52,12 @@ package protocol GrantScheme: Sendable {
 }
 
 extension GrantScheme {
+    /// The settings that a route's configuration may have.
+    package static var fileSettings: SettingsTable<GrantValues> {
+        SettingsTable(settings.filter { $0.source ?? .file == .file })
+    }
+    package static var secretFile: String? { nil }
+    package static var limitsPath: Bool { false }
     package static var defaultDelivery: GrantDelivery { .query }
     package static var needsOrigins: Bool { false }
     package static var takesSeveralKeys: Bool { false }

@@ -1,66 +1,77 @@
-/// A setting of one kind of playback grant: an option of `media-token grant`, a name in a route's configuration, or
-/// both.
-package struct GrantSetting: Sendable {
-    package enum Value: Sendable {
-        /// A text. The associated value is its placeholder in `--help`.
-        case text(String)
-        /// One of these words.
-        case word([String])
-        /// Several texts. The associated value is their placeholder in `--help`.
-        case list(String)
-        /// The name of a file that contains one line, a secret.
-        case secretFile
-        /// A number of seconds from 1 to a limit.
-        case seconds(Duration)
-        /// A setting without a value, either present or not.
-        case flag
-    }
+package import Settings
+internal import TextEncodings
 
-    /// The heading in `--help` under which a setting is listed.
-    package enum Topic: String, Sendable, CaseIterable {
-        case key = "Key:"
-        case scope = "What it opens:"
-        case time = "When:"
-        case form = "In which form:"
-    }
+/// A setting of one kind of playback grant: an option of `media-token grant`, a name in a route's configuration, or both.
+package typealias GrantSetting = Setting<GrantValues>
 
-    /// Where a setting may be given.
-    package enum Place: Sendable {
-        case command, file, both
-    }
+/// The headings in `--help` under which the settings are listed.
+package enum GrantTopic: String, Sendable, CaseIterable {
+    case key = "Key"
+    case scope = "What it opens"
+    case time = "When"
+    case form = "In which form"
+}
 
-    package let name: String
-    package let value: Value
-    package let topic: Topic
-    package let help: String
-    /// Whether a route's configuration must contain the setting.
-    package let isRequired: Bool
-    /// Whether `media-token grant check` accepts the option for every kind of grant, because it describes the request.
-    package let isQuestion: Bool
-    /// The reason why a text is not accepted as a value; `nil` if it is accepted.
-    package let problem: @Sendable (String) -> String?
-    /// The value in the example of a configuration; of a list, its values with spaces between them.
-    package let example: String
-    private let place: Place
-
-    init(
-        _ name: String, _ value: Value, _ topic: Topic, _ help: String, in place: Place = .both,
-        isRequired: Bool = false, isQuestion: Bool = false, example: String = "",
+extension GrantSetting {
+    /// A text.
+    ///
+    /// - Parameter problem: The reason why a text is not accepted; `nil` if it is.
+    static func text(
+        _ name: String, _ placeholder: String, _ topic: GrantTopic, _ help: String, example: String = "",
         problem: @escaping @Sendable (String) -> String? = { _ in nil }
-    ) {
-        (self.name, self.value, self.topic, self.help) = (name, value, topic, help)
-        (self.place, self.isRequired, self.isQuestion, self.problem) = (place, isRequired, isQuestion, problem)
-        self.example = example
+    ) -> GrantSetting {
+        GrantSetting(name, placeholder, .text(), help, example: .text(example)) { object, name, values in
+            guard let text = object.text(name) else { return }
+            values[name] = text
+            if let problem = problem(text) { object.refuse(name, problem) }
+        }.under(topic.rawValue)
+    }
+
+    /// Several texts.
+    static func list(
+        _ name: String, _ placeholder: String, _ topic: GrantTopic, _ help: String, example: [String] = [],
+        problem: @escaping @Sendable (String) -> String? = { _ in nil }
+    ) -> GrantSetting {
+        GrantSetting(
+            name, placeholder, .texts(), help, example: .list(example.map { .text($0) })
+        ) { object, name, values in
+            guard let texts = object.texts(name) else { return }
+            values.set(name, to: texts)
+            if texts.isEmpty { object.refuse(name, "is an empty list; expected at least one") }
+            if let problem = texts.compactMap(problem).first { object.refuse(name, problem) }
+        }.under(topic.rawValue)
+    }
+
+    /// One of some words.
+    static func word(_ name: String, _ topic: GrantTopic, _ help: String, _ words: [String]) -> GrantSetting {
+        GrantSetting(name, "NAME", .word(words), help, example: words.first.map { .text($0) }) { object, name, values in
+            values[name] = object.word(name, words)
+        }.under(topic.rawValue)
+    }
+
+    /// A number of seconds from 1 to a limit.
+    static func seconds(
+        _ name: String, _ topic: GrantTopic, _ help: String, to limit: Duration, example: Int
+    ) -> GrantSetting {
+        let range = 1...Int(limit.components.seconds)
+        return GrantSetting(
+            name, "S", .number(range), help, example: .number(Double(example))
+        ) { object, name, values in
+            values[name] = object.number(name, range).map { String($0) }
+        }.under(topic.rawValue)
+    }
+
+    /// A setting that is either present or not.
+    static func flag(_ name: String, _ topic: GrantTopic, _ help: String) -> GrantSetting {
+        GrantSetting(name, nil, .flag, help, example: .boolean(true)) { object, name, values in
+            values[name] = object.flag(name) == true ? "" : nil
+        }.under(topic.rawValue)
     }
 
     /// The address that alone may use the grant.
-    static let ip = GrantSetting("ip", .text("ADDRESS"), .scope, "from this address alone", in: .command)
+    static let ip = text("ip", "ADDRESS", .scope, "from this address alone").only(in: .option)
     /// The start of the grant's validity period.
-    static let starts = GrantSetting(
-        "starts", .text("TIME"), .time, "not before (default: at once)", in: .command)
-
-    package var isOption: Bool { place != .file }
-    package var isInFile: Bool { place != .command }
+    static let starts = text("starts", "TIME", .time, "not before (default: at once)").only(in: .option)
 }
 
 /// The settings of one grant, with the secrets that they name. Descriptions and dumps do not show the secrets.

@@ -1,15 +1,15 @@
+internal import Settings
 internal import TextEncodings
 package import Timestamps
 
 extension SecureLink: GrantScheme {
     package static let kind = "secure-link"
     package static let summary = "nginx's secure_link; --path"
-    package static let settings = [
-        GrantSetting(
-            "path", .text("PATH"), .scope, "path as in the URL, percent-encoded", in: .command, isQuestion: true),
+    package static let settings: [GrantSetting] = [
+        .text("path", "PATH", .scope, "path as in the URL, percent-encoded").only(in: .option),
         .ip,
-        GrantSetting(
-            "expression", .text("TEXT"), .form,
+        .text(
+            "expression", "TEXT", .form,
             "as in secure_link_md5, with $secret in it (default \(usualExpression))", example: usualExpression),
     ]
 

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import MediaToken
+internal import Settings
 internal import TextEncodings
 
 /// The location of a Redis store, and the way in which it is asked. It can be read from a URL of the form ``form``.
@@ -89,32 +90,85 @@ public struct RedisConfiguration: Sendable, Equatable {
         user = parts.user.flatMap { $0.isEmpty ? nil : $0 }
         password = parts.password
         database = try Self.database(in: parts.path)
-        if scheme == "rediss" { tls = TLS() }
-        for item in parts.queryItems ?? [] { try set(item.name, to: item.value ?? "") }
-        try checkLogin()
-        guard tls?.key == nil || tls?.certificate != nil else {
-            throw URLError(description: "has tls-key without tls-certificate; expected both")
+        var query = Self.table.object(query: (parts.queryItems ?? []).map { ($0.name, $0.value ?? "") })
+        var draft = RedisURLDraft(configuration: self)
+        Self.table.read(&query, into: &draft)
+        self = draft.configuration
+        if scheme == "rediss" {
+            tls = draft.tls
+        } else {
+            for name in ["tls-ca", "tls-certificate", "tls-key", "tls-name"] where query.wasTaken(name) {
+                query.refuse(name, "is given without TLS; expected rediss://")
+            }
         }
-        guard !isCluster || database == 0 else {
-            throw URLError(description: "names database \(database) of a cluster, which has none but 0")
+        check(&query)
+        guard query.problems.isEmpty else {
+            throw URLError(description: query.problems.map(\.description).joined(separator: "; "))
         }
     }
 
-    private func checkLogin() throws(URLError) {
-        guard user == nil || password != nil || passwordFile != nil else {
-            throw URLError(
-                description: "has a user without a password; expected user:password@, :password@ or password-file")
+    /// Checks what depends on several parts of a URL.
+    private func check(_ query: inout SettingsObject) {
+        if user != nil, password == nil, passwordFile == nil {
+            query.refuse(nil, "has a user without a password; expected user:password@, :password@ or password-file")
         }
-        guard password == nil || passwordFile == nil else {
-            throw URLError(description: "has a password and a password-file; expected one of them")
+        if password != nil, passwordFile != nil {
+            query.refuse(nil, "has a password and a password-file; expected one of them")
+        }
+        if tls?.key != nil, tls?.certificate == nil {
+            query.refuse(nil, "has tls-key without tls-certificate; expected both")
+        }
+        if isCluster, database != 0 {
+            query.refuse(nil, "names database \(database) of a cluster, which has none but 0")
+        }
+    }
+
+    /// The settings of the URL's query.
+    private static let table = SettingsTable<RedisURLDraft>([
+        .flag("cluster", "Whether the host is a node of a Redis Cluster", \.configuration.isCluster),
+        Setting("prefix", "TEXT", .text(), "Beginning of all keys of the store") { query, name, draft in
+            // Braces would change which part of a key a cluster hashes.
+            let prefix = query.value(name, "printable ASCII without braces") { text in
+                !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x7B && $0 != 0x7D } ? text : nil
+            }
+            draft.configuration.prefix = prefix ?? draft.configuration.prefix
+        },
+        .number("timeout", "MILLISECONDS", "Time that a claim may take", 1...60_000, \.configuration.timeout) {
+            .milliseconds($0)
+        },
+        .number("wait", "REPLICAS", "Replicas that must confirm a claim", 0...100, \.configuration.replicas) { $0 },
+        statement("eviction", "none", "State that the server never evicts keys", \.configuration.assumesNoEviction),
+        statement("durable", "server", "State that the server loses no write", \.configuration.assumesDurability),
+        file("password-file", "File with the password", \.configuration.passwordFile),
+        file("tls-ca", "Authorities to trust", \.tls.authorities),
+        file("tls-certificate", "Certificate to show", \.tls.certificate),
+        file("tls-key", "Private key of the certificate", \.tls.key),
+        Setting("tls-name", "NAME", .text(), "Name that the server's certificate must have") { query, name, draft in
+            draft.tls.name = query.value(name, "the name of a host") { $0.isEmpty || $0.hasPrefix(".") ? nil : $0 }
+        },
+    ])
+
+    /// What the operator states about the server, by the only value that the setting may have.
+    private static func statement(
+        _ name: String, _ word: String, _ help: String, _ path: any WritableKeyPath<RedisURLDraft, Bool> & Sendable
+    ) -> Setting<RedisURLDraft> {
+        Setting(name, word, .word([word]), help) { query, name, draft in
+            draft[keyPath: path] = query.word(name, [word]) != nil
+        }
+    }
+
+    private static func file(
+        _ name: String, _ help: String, _ path: any WritableKeyPath<RedisURLDraft, String?> & Sendable
+    ) -> Setting<RedisURLDraft> {
+        Setting(name, "FILE", .text(), help) { query, name, draft in
+            draft[keyPath: path] = query.value(name, "the path of a file") { $0.isEmpty ? nil : $0 }
         }
     }
 
     /// The form of the URL, for help texts and error messages.
     public static let form =
-        "redis[s]://[user:password@]host[:port][/db]"
-        + "[?cluster=true&prefix=TEXT&timeout=MILLISECONDS&wait=REPLICAS&password-file=FILE&eviction=none"
-        + "&durable=server&tls-ca=FILE&tls-certificate=FILE&tls-key=FILE&tls-name=NAME]"
+        "redis[s]://[user:password@]host[:port][/db][?"
+        + table.settings.map { "\($0.name)=\($0.placeholder ?? "true")" }.joined(separator: "&") + "]"
 
     private static func database(in path: String) throws(URLError) -> Int {
         let name = path.drop { $0 == "/" }
@@ -124,69 +178,6 @@ public struct RedisConfiguration: Sendable, Equatable {
                 description: "the database is '\(printable(String(name), limit: 20))'; expected a number from 0")
         }
         return number
-    }
-
-    private mutating func set(_ name: String, to value: String) throws(URLError) {
-        func number(_ range: ClosedRange<Int>) throws(URLError) -> Int {
-            guard let number = Int(value), range.contains(number) else {
-                let expected = "a number from \(range.lowerBound) to \(range.upperBound)"
-                throw URLError(description: "\(name) is '\(printable(value))'; expected \(expected)")
-            }
-            return number
-        }
-        switch name {
-        case "cluster":
-            guard let flag = Bool(value) else {
-                throw URLError(description: "cluster is '\(printable(value))'; expected true or false")
-            }
-            isCluster = flag
-        case "prefix":
-            // Braces would change which part of a key a cluster hashes.
-            guard !value.isEmpty, value.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x7B && $0 != 0x7D }) else {
-                throw URLError(description: "prefix is '\(printable(value))'; expected printable ASCII without braces")
-            }
-            prefix = value
-        case "timeout": timeout = .milliseconds(try number(1...60_000))
-        case "wait": replicas = try number(0...100)
-        case "eviction":
-            guard value == "none" else {
-                throw URLError(description: "eviction is '\(printable(value))'; expected none")
-            }
-            assumesNoEviction = true
-        case "durable":
-            guard value == "server" else {
-                throw URLError(description: "durable is '\(printable(value))'; expected server")
-            }
-            assumesDurability = true
-        case "password-file": passwordFile = try Self.file(name, value)
-        case "tls-ca": try setTLS(name) { (tls) throws(URLError) in tls.authorities = try Self.file(name, value) }
-        case "tls-certificate":
-            try setTLS(name) { (tls) throws(URLError) in tls.certificate = try Self.file(name, value) }
-        case "tls-key": try setTLS(name) { (tls) throws(URLError) in tls.key = try Self.file(name, value) }
-        case "tls-name":
-            try setTLS(name) { (tls) throws(URLError) in
-                guard !value.isEmpty, !value.hasPrefix(".") else {
-                    throw URLError(description: "tls-name is '\(printable(value))'; expected the name of a host")
-                }
-                tls.name = value
-            }
-        default:
-            let known =
-                "cluster, prefix, timeout, wait, password-file, eviction, durable, tls-ca, tls-certificate, tls-key "
-                + "and tls-name"
-            throw URLError(description: "has the setting '\(printable(name))'; known are \(known)")
-        }
-    }
-
-    private mutating func setTLS(_ name: String, _ body: (inout TLS) throws(URLError) -> Void) throws(URLError) {
-        guard var changed = tls else { throw URLError(description: "has \(name) without TLS; expected rediss://") }
-        try body(&changed)
-        tls = changed
-    }
-
-    private static func file(_ name: String, _ value: String) throws(URLError) -> String {
-        guard !value.isEmpty else { throw URLError(description: "\(name) is empty; expected the path of a file") }
-        return value
     }
 
     var isTLS: Bool { tls != nil }
@@ -206,6 +197,12 @@ public struct RedisConfiguration: Sendable, Equatable {
                 + "successor accepts too; leave wait=0 out of the URL"
         ]
     }
+}
+
+/// A configuration while its URL is read, with what it says of TLS.
+private struct RedisURLDraft {
+    var configuration: RedisConfiguration
+    var tls = RedisConfiguration.TLS()
 }
 
 extension RedisConfiguration: CustomStringConvertible, CustomReflectable {

@@ -1,11 +1,12 @@
 internal import CommandShell
 internal import MediaToken
 internal import Sandbox
+internal import Settings
 internal import TextEncodings
 
 /// `media-token-sandbox cards`: prints the table of test cards.
 enum CardsCommand {
-    static let command = Command(syntax, run: run)
+    static let command = Command(syntax, Invocation.self, run: run)
 
     private static let syntax = CommandSyntax(
         name: "media-token-sandbox cards", operands: "",
@@ -19,17 +20,14 @@ enum CardsCommand {
 
             Example:
               media-token-sandbox cards
-            """,
-        groups: [
-            OptionGroup(
-                heading: "Options:", options: [CommandOption("json", nil, "Print one JSON object per line")])
-        ])
+            """)
 
-    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
-        let isJSON = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
-            guard given.operands.isEmpty else { throw UsageError("expected options only") }
-            return given.has("json")
-        }
+    private struct Invocation: CommandValues {
+        static let table = SettingsTable<Invocation>([.flag("json", "Print one JSON object per line", \.isJSON)])
+        var isJSON = false
+    }
+
+    @Sendable private static func run(_ invocation: Invocation) -> ExitStatus {
         let width = TestCard.all.map(\.name.count).max() ?? 0
         for card in TestCard.all {
             let verdict = card.verdict?.rawValue
@@ -37,7 +35,7 @@ enum CardsCommand {
                 "card": .text(card.name), "summary": .text(card.summary), "verdict": verdict.map { .text($0) } ?? .null,
             ]
             let name = card.name + String(repeating: " ", count: width - card.name.count)
-            Console.print(isJSON ? members.line : "\(name)  \(verdict ?? "-")  \(card.summary)")
+            Console.print(invocation.isJSON ? members.line : "\(name)  \(verdict ?? "-")  \(card.summary)")
         }
         return .success
     }

@@ -6,7 +6,7 @@ internal import Timestamps
 
 /// `media-token-sandbox crowd`: many devices that know what must happen to them.
 enum CrowdCommand {
-    static let command = Command(syntax, run: run)
+    static let command = Command(syntax, CrowdOptions.self, run: run)
 
     private static let syntax = CommandSyntax(
         name: "media-token-sandbox crowd", operands: "",
@@ -33,16 +33,14 @@ enum CrowdCommand {
               media-token-sandbox crowd --devices 100 --seconds 5 \\
                 --service http://127.0.0.1:8090 --gate http://127.0.0.1:8080 \\
                 --memory-of gate=$gate
-            """,
-        groups: CrowdOptions.groups)
+            """)
 
-    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
-        let options = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try CrowdOptions(given) }
+    @Sendable private static func run(_ options: CrowdOptions) throws(CommandError) -> ExitStatus {
         if options.printsGate {
             Console.print(options.gateConfiguration.document)
             return .success
         }
-        return CommandError.report { () throws(CommandError) in try play(options) }
+        return try play(options)
     }
 
     private static func play(_ options: CrowdOptions) throws(CommandError) -> ExitStatus {

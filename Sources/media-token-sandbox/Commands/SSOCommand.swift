@@ -1,10 +1,11 @@
 internal import CommandShell
 internal import Sandbox
+internal import Settings
 internal import TextEncodings
 
 /// `media-token-sandbox sso`: tells whether two apps on a device share a login.
 enum SSOCommand {
-    static let command = Command(syntax, run: run)
+    static let command = Command(syntax, Invocation.self, run: run)
 
     private static let syntax = CommandSyntax(
         name: "media-token-sandbox sso", operands: "",
@@ -20,37 +21,51 @@ enum SSOCommand {
               media-token-sandbox sso --table
               media-token-sandbox sso --os 12 --app T1/com.example.one@1.9 \\
                 --app T1/com.example.two@1.9
-            """,
-        groups: [
-            OptionGroup(
-                heading: "Apps:",
-                options: [
-                    CommandOption("os", "MAJOR", "Version of iOS, such as 12; tvOS12 for tvOS"),
-                    CommandOption("app", "TEAM/BUNDLE[@SDK]", "An app; give two"),
-                ]),
-            OptionGroup(
-                heading: "Output:",
-                options: [
-                    CommandOption("json", nil, "Print a JSON object"),
-                    CommandOption("table", nil, "Print all cases; the first that fits two apps decides"),
-                ]),
-        ])
+            """)
 
-    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
-        ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
-            guard given.operands.isEmpty else { throw UsageError("expected options only") }
-            if given.has("table") {
-                guard given.values.count == 1 else { throw UsageError("--table is given with other options") }
-                SingleSignOn.matrix.forEach { Console.print("\($0.name): \(words($0.result))", hanging: 2) }
-                return .success
+    private struct Invocation: CommandValues {
+        static let table = SettingsTable<Invocation>(
+            SettingsTable([
+                Setting("os", "MAJOR", .text(), "Version of iOS, such as 12; tvOS12 for tvOS") { given, name, values in
+                    values.system = given.value(
+                        name, "the major version of iOS, such as 12, or of tvOS, such as tvOS12", SSOCommand.system)
+                },
+                .texts("app", "TEAM/BUNDLE[@SDK]", "An app; give two", \.apps),
+            ]).under("Apps"),
+            SettingsTable([
+                .flag("json", "Print a JSON object", \.isJSON),
+                .flag("table", "Print all cases; the first that fits two apps decides", \.isTable),
+            ]).under("Output"))
+
+        var system: DeviceSystem?
+        private var apps: [String] = []
+        private(set) var installations: [AppInstallation] = []
+        var isJSON = false
+        var isTable = false
+
+        mutating func check(_ given: inout SettingsObject) {
+            guard !isTable else { return given.refuse(["os", "app", "json"], withoutEffect: "with --table") }
+            if !given.wasTaken("os") { given.refuse("os", "is missing; expected a version of iOS, such as 12") }
+            if apps.count != 2 { given.refuse("app", "is given \(apps.count) times; expected twice") }
+            guard let system else { return }
+            installations = apps.compactMap { text in
+                do throws(UsageError) { return try SSOCommand.app(text, on: system) } catch {
+                    given.refuse("app", error.message)
+                    return nil
+                }
             }
-            let system = try system(given)
-            let apps = try given.all("app").map { (text) throws(UsageError) in try app(text, on: system) }
-            guard apps.count == 2 else { throw UsageError("--app is given \(apps.count) times; expected twice") }
-            let result = SingleSignOn.between(apps[0], and: apps[1])
-            Console.print(given.has("json") ? json(result).document : words(result))
-            return result.outcome == .shared ? .success : .rejected
         }
+    }
+
+    @Sendable private static func run(_ invocation: Invocation) -> ExitStatus {
+        guard !invocation.isTable else {
+            SingleSignOn.matrix.forEach { Console.print("\($0.name): \(words($0.result))", hanging: 2) }
+            return .success
+        }
+        let apps = invocation.installations
+        let result = SingleSignOn.between(apps[0], and: apps[1])
+        Console.print(invocation.isJSON ? json(result).document : words(result))
+        return result.outcome == .shared ? .success : .rejected
     }
 
     private static func words(_ result: SingleSignOn) -> String { "\(result.outcome.rawValue); \(result.reason)" }
@@ -63,27 +78,22 @@ enum SSOCommand {
         ]
     }
 
-    private static func system(_ given: Arguments) throws(UsageError) -> DeviceSystem {
-        let expected = "the major version of iOS, such as 12, or of tvOS, such as tvOS12"
-        guard let text = try given.one("os") else { throw UsageError("--os is missing; expected \(expected)") }
+    fileprivate static func system(_ text: String) -> DeviceSystem? {
         let platform = [DeviceSystem.Platform.tvOS, .iOS].first { text.hasPrefix($0.rawValue) }
-        let digits = text.dropFirst(platform?.rawValue.count ?? 0)
-        guard let major = Int(digits), (1...999).contains(major) else {
-            throw UsageError("--os is '\(printable(text, limit: 20))'; expected \(expected)")
-        }
+        guard let major = Int(text.dropFirst(platform?.rawValue.count ?? 0)), (1...999).contains(major) else { return nil }
         return DeviceSystem(platform ?? .iOS, major)
     }
 
-    private static func app(_ text: String, on system: DeviceSystem) throws(UsageError) -> AppInstallation {
+    fileprivate static func app(_ text: String, on system: DeviceSystem) throws(UsageError) -> AppInstallation {
         let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
         let names = parts[0].split(separator: "/", omittingEmptySubsequences: false)
         guard names.count == 2, names.allSatisfy({ !$0.isEmpty }) else {
-            throw UsageError("--app is '\(printable(text, limit: 80))'; expected TEAM/BUNDLE[@SDK]")
+            throw UsageError("is '\(printable(text, limit: 80))'; expected TEAM/BUNDLE[@SDK]")
         }
         let version = parts.count > 1 ? SDKVersion(String(parts[1])) : .latest
         guard let version else {
             let given = printable(String(parts[1]), limit: 20)
-            throw UsageError("--app has the SDK '\(given)'; expected a version, such as 1.7.5")
+            throw UsageError("has the SDK '\(given)'; expected a version, such as 1.7.5")
         }
         return AppInstallation(on: system, team: String(names[0]), bundleID: String(names[1]), sdk: version)
     }

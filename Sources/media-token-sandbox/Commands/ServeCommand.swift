@@ -2,11 +2,12 @@ internal import CommandShell
 internal import HTTPMessages
 internal import HTTPServing
 internal import Sandbox
+internal import Settings
 internal import TextEncodings
 
 /// `media-token-sandbox serve`: the stand-in for Adobe Pass.
 enum ServeCommand {
-    static let command = Command(syntax, run: run)
+    static let command = Command(syntax, Invocation.self, run: run)
 
     private static let syntax = CommandSyntax(
         name: "media-token-sandbox serve", operands: "",
@@ -23,55 +24,41 @@ enum ServeCommand {
 
             Example:
               media-token-sandbox serve --listen 127.0.0.1:8090 --keys-to sandbox-keys
-            """,
-        groups: [
-            OptionGroup(
-                heading: "Service:",
-                options: [
-                    CommandOption(
-                        "listen", "ADDRESS", "Serve on IP:PORT or unix:PATH (default 127.0.0.1:8090; repeatable)"),
-                    CommandOption("workers", "N", "Threads (default 2)"),
-                    CommandOption("log", nil, "Print each call on standard output, one JSON object per line"),
-                ])
-        ] + SandboxOptions.groups)
+            """)
 
-    private struct Invocation {
-        let listeners: [HTTPListener]
-        let workers: Int
-        let logs: Bool
-        let options: SandboxOptions
+    private struct Invocation: CommandValues {
+        static let table = SettingsTable<Invocation>(
+            SettingsTable([
+                Setting(
+                    "listen", "ADDRESS", .texts(), "Serve on IP:PORT or unix:PATH", default: "127.0.0.1:8090"
+                ) { given, name, values in
+                    values.listeners = given.values(name, "IP:PORT or unix:PATH") { text in
+                        HTTPListener(text).flatMap { $0.isTLS ? nil : $0 }
+                    } ?? values.listeners
+                },
+                .number("workers", "N", "Threads", 1...256, default: 2, \.workers),
+                .flag("log", "Print each call on standard output, one JSON object per line", \.logs),
+            ]).under("Service"), SandboxOptions.table.within(\.options))
 
-        init(_ given: Arguments) throws(UsageError) {
-            guard given.operands.isEmpty else { throw UsageError("expected options only") }
-            var listeners: [HTTPListener] = []
-            for text in given.has("listen") ? given.all("listen") : ["127.0.0.1:8090"] {
-                guard let listener = HTTPListener(text), !listener.isTLS else {
-                    throw UsageError("--listen is '\(text)'; expected IP:PORT or unix:PATH")
-                }
-                listeners.append(listener)
-            }
-            self.listeners = listeners
-            workers = Int(try given.number("workers", in: 1...256) ?? 2)
-            (logs, options) = (given.has("log"), try SandboxOptions(given))
-        }
+        var listeners = [HTTPListener(.tcp(host: "127.0.0.1", port: 8090))]
+        var workers = 2
+        var logs = false
+        var options = SandboxOptions()
     }
 
-    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
-        let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
+    @Sendable private static func run(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
         let process = ServiceProcess()
         _ = ServiceProcess.raiseDescriptorLimit()
-        return CommandError.report { () throws(CommandError) in
-            let log = invocation.logs ? CallLog() : nil
-            let server = try SandboxServer(
-                invocation.options, on: invocation.listeners, workers: invocation.workers
-            ) { log?.note($0, $1) }
-            for listener in server.listeners {
-                Console.printError("SANDBOX of Adobe Pass, serving on http://\(listener)")
-            }
-            while process.nextSignal(withinSeconds: 3600) == nil {}
-            server.stop()
-            log?.close()
-            return .success
+        let log = invocation.logs ? CallLog() : nil
+        let server = try SandboxServer(
+            invocation.options, on: invocation.listeners, workers: invocation.workers
+        ) { log?.note($0, $1) }
+        for listener in server.listeners {
+            Console.printError("SANDBOX of Adobe Pass, serving on http://\(listener)")
         }
+        while process.nextSignal(withinSeconds: 3600) == nil {}
+        server.stop()
+        log?.close()
+        return .success
     }
 }

@@ -1,113 +1,117 @@
 internal import CommandShell
 internal import HTTPCalling
 internal import Sandbox
+internal import Settings
 internal import TextEncodings
 
 /// The options of `crowd`.
-struct CrowdOptions {
+struct CrowdOptions: CommandValues {
+    static let table = SettingsTable<CrowdOptions>(
+        SettingsTable([
+            url("service", "The sandbox (default http://127.0.0.1:8090)", \.service),
+            url("gate", "The gate (default http://127.0.0.1:8080)", \.gate),
+            url("stream", "The server of the stream (default no stream is played)", \.stream),
+            .text("requestor", "ID", "Requestor ID of the devices", default: "MML", \.requestor),
+            .text("resource", "ID", "Resource that they play", default: "TNT", \.resource),
+            Setting(
+                "path", "PATH", .text(), "Path of the manifest", default: "/live/tnt/index.m3u8"
+            ) { given, name, options in
+                options.path = given.value(name, "a path such as /live/tnt/index.m3u8") { $0.hasPrefix("/") ? $0 : nil }
+            },
+            .flag("retry-window", "The gate's route has a retry-window", \.hasRetryWindow),
+            .flag("print-gate", "Print the configuration of a gate for the crowd, and exit", \.printsGate),
+        ]).under("Where"),
+        SettingsTable([
+            .number("devices", "N", "Number of devices", 1...10_000_000, default: 1000, \.devices),
+            .number("seconds", "S", "Time in which they arrive", 1...86_400, default: 60, \.seconds),
+            .word("curve", "CURVE", "How they arrive", default: .kickOff, \.curve),
+            .number(
+                "seed", "N", "Seed of the random choices; the same one repeats the run", 0...1 << 53, default: 1, \.seed),
+            Setting(
+                "only", "STORY", .texts(),
+                "Play this story only: \(stories.joined(separator: ", "))"
+            ) { given, name, options in
+                for story in given.texts(name) ?? [] {
+                    if let kind = CrowdStory.Kind(rawValue: story) {
+                        options.only.append(kind)
+                    } else {
+                        given.refuse(nil, "no story '\(printable(story))'\(Spelling.hint(for: story, among: stories))")
+                    }
+                }
+            },
+            .number("workers", "N", "Threads", 1...64, default: 2, \.workers),
+            .number(
+                "connections", "N", "Connections of each thread to each server", 1...10_000, default: 64, \.connections),
+        ]).under("Crowd"),
+        SettingsTable([
+            .text("json", "FILE", "Write a JSON object, replacing the file; with - print it in place of the text", \.json),
+            .text("page", "FILE", "Write a page with plots (HTML in one file); replaces the file", \.page),
+            Setting(
+                "memory-of", "NAME=PID", .texts(), "Plot the memory of this process too, such as the gate's"
+            ) { given, name, options in
+                for text in given.texts(name) ?? [] where !options.watch(text) {
+                    given.refuse(name, "is '\(printable(text))'; expected NAME=PID, with each name once")
+                }
+            },
+        ]).under("Output"))
+
     private static let stories = CrowdStory.Kind.allCases.map(\.rawValue)
 
-    static let groups = [
-        OptionGroup(
-            heading: "Where:",
-            options: [
-                CommandOption("service", "URL", "The sandbox (default http://127.0.0.1:8090)"),
-                CommandOption("gate", "URL", "The gate (default http://127.0.0.1:8080)"),
-                CommandOption("stream", "URL", "The server of the stream (default: no stream is played)"),
-                CommandOption("requestor", "ID", "Requestor ID of the devices (default MML)"),
-                CommandOption("resource", "ID", "Resource that they play (default TNT)"),
-                CommandOption("path", "PATH", "Path of the manifest (default /live/tnt/index.m3u8)"),
-                CommandOption("retry-window", nil, "The gate's route has a retry-window"),
-                CommandOption("print-gate", nil, "Print the configuration of a gate for the crowd, and exit"),
-            ]),
-        OptionGroup(
-            heading: "Crowd:",
-            options: [
-                CommandOption("devices", "N", "Number of devices (default 1000)"),
-                CommandOption("seconds", "S", "Time in which they arrive (default 60)"),
-                CommandOption(
-                    "curve", "CURVE", "How they arrive: \(CrowdCurve.allCases.map(\.rawValue).joined(separator: ", "))"),
-                CommandOption("seed", "N", "Seed of the random choices (default 1); the same one repeats the run"),
-                CommandOption(
-                    "only", "STORY", "Play this story only (repeatable): \(stories.joined(separator: ", "))"),
-                CommandOption("workers", "N", "Threads (default 2)"),
-                CommandOption("connections", "N", "Connections of each thread to each server (default 64)"),
-            ]),
-        OptionGroup(
-            heading: "Output:",
-            options: [
-                CommandOption(
-                    "json", "FILE", "Write a JSON object, replacing the file; with - print it in place of the text"),
-                CommandOption("page", "FILE", "Write a page with plots (HTML in one file); replaces the file"),
-                CommandOption(
-                    "memory-of", "NAME=PID", "Plot the memory of this process too, such as the gate's (repeatable)"),
-            ]),
-    ]
+    private var service = local(8090)
+    private var gate = local(8080)
+    private var stream: ServerURL?
+    private var requestor: String?
+    private var resource: String?
+    private var path: String?
+    private var hasRetryWindow = false
+    private var devices = 1000
+    private var seconds = 60
+    private var curve = CrowdCurve.kickOff
+    private var seed = 1
+    private var only: [CrowdStory.Kind] = []
+    private var connections = 64
+    private(set) var workers = 2
+    private(set) var json: String?
+    private(set) var page: String?
+    private(set) var printsGate = false
+    private(set) var watched: [MemoryWatch.Part] = [("crowd", "self")]
 
-    let plan: CrowdPlan
-    let settings: CrowdSettings
-    let workers: Int
-    let json: String?
-    let page: String?
-    let printsGate: Bool
-    let watched: [MemoryWatch.Part]
+    init() {}
 
-    init(_ given: Arguments) throws(UsageError) {
-        guard given.operands.isEmpty else { throw UsageError("expected options only") }
-        settings = try Self.settings(given)
-        let curves = CrowdCurve.allCases.map(\.rawValue)
-        var only: [CrowdStory.Kind] = []
-        for name in given.all("only") {
-            guard let kind = CrowdStory.Kind(rawValue: name) else {
-                throw UsageError("no story '\(printable(name))'\(Spelling.hint(for: name, among: Self.stories))")
-            }
-            only.append(kind)
-        }
-        plan = CrowdPlan(
-            devices: Int(try given.number("devices", in: 1...10_000_000) ?? 1000),
-            seconds: Double(try given.number("seconds", in: 1...86_400) ?? 60),
-            curve: try given.choice("curve", { CrowdCurve(rawValue: $0) }, curves) ?? .kickOff,
-            seed: UInt64(try given.number("seed", in: 0 ... .max) ?? 1), only: only)
-        workers = Int(try given.number("workers", in: 1...64) ?? 2)
-        (json, page, printsGate) = (try given.one("json"), try given.one("page"), given.has("print-gate"))
-        watched = try Self.watched(given)
+    var plan: CrowdPlan {
+        CrowdPlan(devices: devices, seconds: Double(seconds), curve: curve, seed: UInt64(seed), only: only)
     }
 
-    private static func settings(_ given: Arguments) throws(UsageError) -> CrowdSettings {
-        var settings = CrowdSettings(
-            service: try url("service", given) ?? local(8090), gate: try url("gate", given) ?? local(8080),
-            stream: try url("stream", given))
-        settings.requestor = try given.one("requestor") ?? settings.requestor
-        settings.resource = try given.one("resource") ?? settings.resource
-        settings.path = try given.one("path") ?? settings.path
-        guard settings.path.hasPrefix("/") else {
-            throw UsageError("--path is '\(printable(settings.path))'; expected a path such as /live/tnt/index.m3u8")
-        }
-        settings.hasRetryWindow = given.has("retry-window")
-        settings.connections = Int(try given.number("connections", in: 1...10_000) ?? 64)
+    var settings: CrowdSettings {
+        var settings = CrowdSettings(service: service, gate: gate, stream: stream)
+        settings.requestor = requestor ?? settings.requestor
+        settings.resource = resource ?? settings.resource
+        settings.path = path ?? settings.path
+        (settings.hasRetryWindow, settings.connections) = (hasRetryWindow, connections)
         return settings
     }
 
     private static func local(_ port: UInt16) -> ServerURL { ServerURL(host: "127.0.0.1", port: port) }
 
-    private static func url(_ option: String, _ given: Arguments) throws(UsageError) -> ServerURL? {
-        guard let text = try given.one(option) else { return nil }
-        guard let url = ServerURL(text.hasSuffix("/") ? String(text.dropLast()) : text) else {
-            throw UsageError("--\(option) is '\(printable(text))'; expected http://HOST[:PORT]")
+    private static func url<Value>(
+        _ name: String, _ help: String, _ path: any WritableKeyPath<CrowdOptions, Value> & Sendable
+    ) -> Setting<CrowdOptions> {
+        Setting(name, "URL", .text(), help) { given, name, options in
+            let url = given.value(name, "http://HOST[:PORT]") { text in
+                ServerURL(text.hasSuffix("/") ? String(text.dropLast()) : text)
+            }
+            if let value = url as? Value { options[keyPath: path] = value }
         }
-        return url
     }
 
-    private static func watched(_ given: Arguments) throws(UsageError) -> [MemoryWatch.Part] {
-        var watched: [MemoryWatch.Part] = [("crowd", "self")]
-        for text in given.all("memory-of") {
-            let parts = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
-            guard parts.count == 2, !watched.contains(where: { $0.name == parts[0] }), let id = UInt32(parts[1]) else {
-                throw UsageError("--memory-of is '\(printable(text))'; expected NAME=PID, with each name once")
-            }
-            watched.append((parts[0], "\(id)"))
+    /// Watches the memory of a process; fails unless the text is `NAME=PID` with a new name.
+    private mutating func watch(_ text: String) -> Bool {
+        let parts = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, !watched.contains(where: { $0.name == parts[0] }), let id = UInt32(parts[1]) else {
+            return false
         }
-        return watched
+        watched.append((parts[0], "\(id)"))
+        return true
     }
 
     /// A configuration of a gate that accepts the crowd, with the keys and the file names of the example.

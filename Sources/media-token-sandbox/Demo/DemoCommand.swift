@@ -3,11 +3,12 @@ internal import Glibc
 internal import HTTPMessages
 internal import HTTPServing
 internal import Sandbox
+internal import Settings
 internal import TextEncodings
 
 /// `media-token-sandbox demo`: both sides on this machine, and a page with a player between them.
 enum DemoCommand {
-    static let command = Command(syntax, run: run)
+    static let command = Command(syntax, Invocation.self, run: run)
 
     private static let syntax = CommandSyntax(
         name: "media-token-sandbox demo", operands: "",
@@ -21,36 +22,33 @@ enum DemoCommand {
 
             Example:
               media-token-sandbox demo --port 8080
-            """,
-        groups: [
-            OptionGroup(
-                heading: "Options:",
-                options: [
-                    CommandOption("port", "N", "Port of the page (default: any that is free)"),
-                    CommandOption("gate", "PROGRAM", "The program media-token (default: the one beside this program)"),
-                ])
+            """)
+
+    private struct Invocation: CommandValues {
+        static let table = SettingsTable<Invocation>([
+            .number("port", "N", "Port of the page (default any that is free)", 1...65_535, \.port) { UInt16($0) },
+            .text("gate", "PROGRAM", "The program media-token (default the one beside this program)", \.program),
         ])
 
-    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
-        let (port, program) = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
-            guard given.operands.isEmpty else { throw UsageError("expected options only") }
-            return (UInt16(try given.number("port", in: 1...65_535) ?? 0), try given.one("gate") ?? gateBeside)
-        }
+        var port: UInt16 = 0
+        var program: String?
+    }
+
+    @Sendable private static func run(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
         let process = ServiceProcess()
-        return CommandError.report { () throws(CommandError) in
-            let (folder, calls) = (try TemporaryFolder("media-token-sandbox-demo"), DemoCalls())
-            let sandbox = try startSandbox(keys: "\(folder.path)/keys", calls)
-            let gate = try GateProgram(
-                program, settings: try writeSettings(in: folder), log: "\(folder.path)/gate.log")
-            let edge = try DemoEdge(port: port, gate: gate.port, sandbox: "http://\(sandbox.listeners[0])", calls)
-            Console.print("Log in, play, and play again, in a browser of this machine:\n   \(edge.url)")
-            Console.print("Ctrl-C ends the sandbox, the gate and the page.")
-            Console.flush()
-            while process.nextSignal(withinSeconds: 3600) == nil {}
-            edge.stop()
-            sandbox.stop()
-            return withExtendedLifetime((folder, gate)) { .success }
-        }
+        let (folder, calls) = (try TemporaryFolder("media-token-sandbox-demo"), DemoCalls())
+        let sandbox = try startSandbox(keys: "\(folder.path)/keys", calls)
+        let gate = try GateProgram(
+            invocation.program ?? gateBeside, settings: try writeSettings(in: folder), log: "\(folder.path)/gate.log")
+        let edge = try DemoEdge(
+            port: invocation.port, gate: gate.port, sandbox: "http://\(sandbox.listeners[0])", calls)
+        Console.print("Log in, play, and play again, in a browser of this machine:\n   \(edge.url)")
+        Console.print("Ctrl-C ends the sandbox, the gate and the page.")
+        Console.flush()
+        while process.nextSignal(withinSeconds: 3600) == nil {}
+        edge.stop()
+        sandbox.stop()
+        return withExtendedLifetime((folder, gate)) { .success }
     }
 
     private static func startSandbox(keys: String, _ calls: DemoCalls) throws(CommandError) -> SandboxServer {

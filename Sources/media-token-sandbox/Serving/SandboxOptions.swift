@@ -4,80 +4,78 @@ internal import Glibc
 internal import HTTPServing
 internal import MediaToken
 internal import Sandbox
+internal import Settings
 internal import TextEncodings
 internal import TokenCrypto
 
 /// The options that say how a sandbox behaves, which key signs, and where its public keys are written.
 struct SandboxOptions {
-    static let groups = [
-        OptionGroup(
-            heading: "Keys:",
-            options: [
-                CommandOption(
-                    "signing-key", "FILE", "Sign with this RSA key, in PEM (default: one that is made at start)"),
-                CommandOption(
-                    "keys-to", "DIR",
-                    "Write the public keys to a directory that is new or a sandbox's: PEM, certificates, media_token_keystore.jks (password 123456)"
-                ),
-            ]),
-        OptionGroup(
-            heading: "Behaviour:",
-            options: [
-                CommandOption("ttl", "MS", "TTL of media tokens in milliseconds (default 420000)"),
-                CommandOption("bearer-seconds", "N", "Seconds until a bearer token expires (default 86400)"),
-                CommandOption("session-seconds", "N", "Seconds until the code of a session expires (default 1800)"),
-                CommandOption("profile-seconds", "N", "Seconds until a login expires (default 2592000)"),
-                CommandOption("temp-pass-seconds", "N", "Seconds for which a TempPass permits (default 600)"),
-                CommandOption("temp-pass-resources", "N", "Resources that a promotional TempPass permits (default 3)"),
-                CommandOption(
-                    "resource-limit", "N",
-                    "Resources that one call may ask for (default 5; Adobe usually permits 1 to authorize)"),
-                CommandOption("latency", "MS[-MS]", "Answer this many milliseconds late, or evenly in between"),
-                CommandOption("clock", "SECONDS", "Be ahead of this machine's clock, or behind if negative"),
-                CommandOption(
-                    "throttle", nil,
-                    "Answer 429 beyond one call per second and address (X-Forwarded-For), with ten more at first"),
-                CommandOption("seed", "N", "Choose codes and identifiers by N, in the order of the calls"),
-            ]),
-    ]
+    static let table = SettingsTable<SandboxOptions>(
+        SettingsTable([
+            .text("signing-key", "FILE", "Sign with this RSA key, in PEM (default one that is made at start)", \.signingKey),
+            .text(
+                "keys-to", "DIR",
+                "Write the public keys to a directory that is new or a sandbox's: PEM, certificates, media_token_keystore.jks (password 123456)",
+                \.directory),
+        ]).under("Keys"),
+        SettingsTable([
+            .number(
+                "ttl", "MS", "TTL of media tokens in milliseconds", 1...86_400_000, default: 420_000,
+                \.settings.tokenMilliseconds
+            ) { Int64($0) },
+            seconds("bearer-seconds", "Seconds until a bearer token expires", default: 86_400, \.settings.bearerSeconds),
+            seconds(
+                "session-seconds", "Seconds until the code of a session expires", default: 1800, \.settings.sessionSeconds),
+            seconds("profile-seconds", "Seconds until a login expires", default: 2_592_000, \.settings.profileSeconds),
+            seconds(
+                "temp-pass-seconds", "Seconds for which a TempPass permits", default: 600, \.settings.temporarySeconds),
+            .number(
+                "temp-pass-resources", "N", "Resources that a promotional TempPass permits", 1...10_000, default: 3,
+                \.settings.temporaryResources),
+            .number(
+                "resource-limit", "N",
+                "Resources that one call may ask for; Adobe usually permits 1 to authorize", 1...200, default: 5,
+                \.settings.resourceLimit),
+            Setting(
+                "latency", "MS[-MS]", .text(), "Answer this many milliseconds late, or evenly in between"
+            ) { given, name, options in
+                let range = given.value(name, "milliseconds up to 50000, or two of them as 20-80", latency)
+                options.settings.latencyMilliseconds = range ?? 0...0
+            },
+            .number(
+                "clock", "SECONDS", "Be ahead of this machine's clock, or behind if negative",
+                -315_360_000...315_360_000, default: 0, \.settings.clockMilliseconds
+            ) { Int64($0) * 1000 },
+            .flag(
+                "throttle",
+                "Answer 429 beyond one call per second and address (X-Forwarded-For), with ten more at first",
+                \.settings.throttles),
+            .number(
+                "seed", "N", "Choose codes and identifiers by N, in the order of the calls", 0...1 << 53, \.settings.seed
+            ) { UInt64($0) },
+        ]).under("Behaviour"))
 
-    let settings: SandboxSettings
-    private let signingKey: String?
-    private let directory: String?
+    private(set) var settings = SandboxSettings()
+    private var signingKey: String?
+    private var directory: String?
 
-    init(_ given: Arguments) throws(UsageError) {
-        var settings = SandboxSettings()
-        func seconds(_ option: String, _ standard: Int64) throws(UsageError) -> Int64 {
-            try given.number(option, in: 1...315_360_000) ?? standard
-        }
-        settings.tokenMilliseconds = try given.number("ttl", in: 1...86_400_000) ?? settings.tokenMilliseconds
-        settings.bearerSeconds = try seconds("bearer-seconds", settings.bearerSeconds)
-        settings.sessionSeconds = try seconds("session-seconds", settings.sessionSeconds)
-        settings.profileSeconds = try seconds("profile-seconds", settings.profileSeconds)
-        settings.temporarySeconds = try seconds("temp-pass-seconds", settings.temporarySeconds)
-        settings.temporaryResources =
-            try given.number("temp-pass-resources", in: 1...10_000).map(Int.init) ?? settings.temporaryResources
-        settings.resourceLimit =
-            try given.number("resource-limit", in: 1...200).map(Int.init) ?? settings.resourceLimit
-        settings.clockMilliseconds = try given.number("clock", in: -315_360_000...315_360_000).map { $0 * 1000 } ?? 0
-        settings.latencyMilliseconds = try Self.latency(given.one("latency"))
-        settings.throttles = given.has("throttle")
-        settings.seed = try given.number("seed", in: 0 ... .max).map { UInt64($0) }
-        self.settings = settings
-        (signingKey, directory) = (try given.one("signing-key"), try given.one("keys-to"))
-    }
+    init() {}
 
     /// The options of a sandbox that writes its keys to `directory`, and has no other.
-    init(keysTo directory: String) {
-        (settings, signingKey, self.directory) = (SandboxSettings(), nil, directory)
+    init(keysTo directory: String) { self.directory = directory }
+
+    private static func seconds(
+        _ name: String, _ help: String, default defaultValue: Int,
+        _ path: any WritableKeyPath<SandboxOptions, Int64> & Sendable
+    ) -> Setting<SandboxOptions> {
+        .number(name, "N", help, 1...315_360_000, default: defaultValue, path) { Int64($0) }
     }
 
-    private static func latency(_ text: String?) throws(UsageError) -> ClosedRange<Int> {
-        guard let text else { return 0...0 }
+    private static func latency(_ text: String) -> ClosedRange<Int>? {
         let numbers = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
         guard (1...2).contains(numbers.count), let low = numbers[0], let high = numbers[numbers.count - 1],
             0 <= low, low <= high, high <= 50_000
-        else { throw UsageError("--latency is '\(text)'; expected milliseconds up to 50000, or two of them as 20-80") }
+        else { return nil }
         return low...high
     }
 

@@ -16,6 +16,5 @@ enum BenchCommand {
 
             Example:
               media-token bench verify --count 1000 --threads 2 --seconds 2
-            """,
-        groups: [])
+            """)
 }

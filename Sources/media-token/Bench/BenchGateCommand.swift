@@ -1,11 +1,12 @@
 internal import CommandShell
 internal import LoadTest
 internal import MediaToken
+internal import Settings
 internal import TextEncodings
 
 /// `media-token bench gate`: measures how many requests per second a running gate answers, and how long it takes.
 enum BenchGateCommand {
-    static let command = Command(syntax, run: run)
+    static let command = Command(syntax, Invocation.self, run: measure)
 
     private static let syntax = CommandSyntax(
         name: "media-token bench gate", operands: "URL",
@@ -33,52 +34,56 @@ enum BenchGateCommand {
               media-token bench gate http://127.0.0.1:8080/v1/authz/forward-auth \\
                 --stream /live/1.ts --requestor MML --resource TNT --count 200 \\
                 --signing-key dev/development.key
-            """,
-        groups: [
-            GateQuestionOptions.group, CorpusOptions.group,
-            OptionGroup(
-                heading: "How to measure:",
-                options: [
-                    CommandOption("rate", "R", "Requests per second (default: as fast as they are answered)"),
-                    CommandOption("connections", "N", "Connections (default 32)"),
-                    CommandOption("seconds", "S", "Duration; less if no token is left (default 10)"),
-                ]),
-            BenchOutput.group,
-        ])
+            """)
 
-    struct Invocation {
-        let url: String
-        let corpus: CorpusOptions
-        let asked: GateQuestionOptions
-        let output: BenchOutput
-        var load = GateLoad.Settings()
+    struct Invocation: CommandValues {
+        static let table = SettingsTable<Invocation>(
+            GateQuestionOptions.table.within(\.asked), CorpusOptions.table.within(\.corpus),
+            .group("How to measure", [
+                .number(
+                    "rate", "R", "Requests per second (default as fast as they are answered)", 1...1_000_000, \.load.rate
+                ) { Double($0) },
+                .number("connections", "N", "Connections", 1...10_000, default: 32, \.load.connections),
+                .number(
+                    "seconds", "S", "Duration; less if no token is left", CorpusOptions.seconds, default: 10, \.load.seconds
+                ) { Double($0) },
+            ]),
+            BenchOutput.table.within(\.output))
 
-        init(_ given: Arguments) throws(UsageError) {
-            guard given.operands.count == 1, let url = given.operands.first else {
-                throw UsageError("\(given.operands.count) URLs given; expected one, for example http://127.0.0.1:8080")
+        /// The URL of the gate, for messages.
+        var url = ""
+        var corpus = CorpusOptions()
+        var asked = GateQuestionOptions()
+        var output = BenchOutput()
+        var load = {
+            var load = GateLoad.Settings()
+            (load.connections, load.seconds) = (32, 10)
+            return load
+        }()
+        private var place: GateURL?
+
+        mutating func take(_ operands: [String], _ given: inout SettingsObject) {
+            guard operands.count == 1 else {
+                return given.refuse(
+                    nil, "\(operands.count) URLs given; expected one, for example http://127.0.0.1:8080")
             }
-            self.url = printable(url)
-            let place = try GateURL(url)
+            url = printable(operands[0])
+            do throws(UsageError) { place = try GateURL(operands[0]) } catch { given.refuse(nil, error.message) }
+        }
+
+        mutating func check(_ given: inout SettingsObject) {
+            corpus.check(&given)
+            guard let place else { return }
             (load.address, load.port) = (place.host, place.port)
-            corpus = try CorpusOptions(given)
-            asked = try GateQuestionOptions(given, at: place)
-            output = try BenchOutput(given)
-            load.rate = try given.number("rate", in: 1...1_000_000).map(Double.init)
-            load.connections = Int(try given.number("connections", in: 1...10_000) ?? 32)
-            load.seconds = Double(try given.number("seconds", in: CorpusOptions.seconds) ?? 10)
-            guard asked.question.means == .nothing || corpus.file != nil || corpus.namesSigningKey else {
-                throw UsageError(
-                    "no tokens; expected --tokens FILE, or --signing-key FILE of a key that the gate trusts")
+            asked.check(&given, at: place)
+            if asked.question.means != .nothing, corpus.file == nil, !corpus.namesSigningKey {
+                given.refuse(
+                    nil, "no tokens; expected --tokens FILE, or --signing-key FILE of a key that the gate trusts")
             }
         }
     }
 
-    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
-        let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
-        return CommandError.report { () throws(CommandError) in try measure(invocation) }
-    }
-
-    private static func measure(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
+    @Sendable private static func measure(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
         try invocation.output.checkPage()
         let earlier = try invocation.output.earlier(with: GateReport.mainFigure)
         _ = ServiceProcess.raiseDescriptorLimit()

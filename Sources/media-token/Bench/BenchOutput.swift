@@ -1,6 +1,7 @@
 internal import CommandShell
 internal import MediaTokenGate
 internal import Reports
+internal import Settings
 
 /// The results of a load test, for people, for programs and as a page.
 protocol BenchReport {
@@ -28,23 +29,15 @@ protocol BenchReport {
 
 /// The options for how a load test shows its results.
 struct BenchOutput {
-    static let group = OptionGroup(
-        heading: "Output:",
-        options: [
-            CommandOption("json", nil, "Print one JSON object"),
-            CommandOption("report", "FILE", "Write a page with plots too (HTML in one file)"),
-            CommandOption("compare", "FILE", "Compare with an earlier run, whose --json output is in FILE"),
-        ])
+    static let table = SettingsTable<BenchOutput>([
+        .flag("json", "Print one JSON object", \.isJSON),
+        .text("report", "FILE", "Write a page with plots too (HTML in one file)", \.file),
+        .text("compare", "FILE", "Compare with an earlier run, whose --json output is in FILE", \.comparedFile),
+    ]).under("Output")
 
-    private let isJSON: Bool
-    private let file: String?
-    private let comparedFile: String?
-
-    init(_ given: Arguments) throws(UsageError) {
-        isJSON = given.has("json")
-        file = try given.one("report")
-        comparedFile = try given.one("compare")
-    }
+    private var isJSON = false
+    private var file: String?
+    private var comparedFile: String?
 
     /// Throws if the page cannot be written, which is better known before a long run than after it.
     func checkPage() throws(CommandError) {

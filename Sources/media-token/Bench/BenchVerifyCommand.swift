@@ -2,12 +2,13 @@ internal import CommandShell
 internal import LoadTest
 internal import MediaToken
 internal import ReplayStores
+internal import Settings
 internal import TextEncodings
 internal import TokenCrypto
 
 /// `media-token bench verify`: measures verifications per second on this machine, compared with bare RSA operations.
 enum BenchVerifyCommand {
-    static let command = Command(syntax, run: run)
+    static let command = Command(syntax, Invocation.self, run: measure)
 
     private static let syntax = CommandSyntax(
         name: "media-token bench verify", operands: "",
@@ -25,61 +26,59 @@ enum BenchVerifyCommand {
               media-token bench verify --seconds 1 --keys Keys --min-rsa-bits 1024 \\
                 --tokens Tests/Vectors/media-token-2016-temppass.txt \\
                 --at '2016-03-17 15:02:00 -0700'
-            """,
-        groups: [
-            CorpusOptions.group,
-            OptionGroup(
-                heading: "How to measure:",
-                options: [
-                    CommandOption("bits", "N", "Length of the key to sign with, where none is named (default 2048)"),
-                    CommandOption("threads", "N", "Threads that verify (default 1)"),
-                    CommandOption("seconds", "S", "How long (default 5)"),
-                    CommandOption("group", "N", "Tokens that are verified in one call (default 1)"),
-                    CommandOption("live", "N", "Live tokens in the replay store before it begins (default 0)"),
-                    CommandOption("expect", "STATUS", "What every token must come to (default VALID_TOKEN)"),
-                ]),
-            KeyOptions.group, TimeOptions.group, ReplayOptions.group, BenchOutput.group,
-        ])
+            """)
 
-    struct Invocation {
-        let corpus: CorpusOptions
-        let keys: KeyOptions
-        let time: TimeOptions
-        let replays: ReplayOptions
-        let output: BenchOutput
-        let bits: Int
-        let live: Int
-        let expected: VerdictCode
-        var load = VerifyLoad.Settings()
+    struct Invocation: CommandValues {
+        static let table = SettingsTable<Invocation>(
+            CorpusOptions.table.within(\.corpus),
+            .group("How to measure", [
+                .number("bits", "N", "Length of the key to sign with", 1024...8192, default: 2048, \.bits),
+                .number("threads", "N", "Threads that verify", 1...1024, default: 1, \.load.threads),
+                .number("seconds", "S", "How long", CorpusOptions.seconds, default: 5, \.load.seconds) { Double($0) },
+                .number("group", "N", "Tokens that are verified in one call", 1...4096, default: 1, \.load.group),
+                .number(
+                    "live", "N", "Live tokens in the replay store before it begins", 0...100_000_000, default: 0, \.live),
+                .word("expect", "CODE", "Code that every token must get", default: .validToken, \.expected),
+            ]),
+            KeyOptions.table.within(\.keys), TimeOptions.table.within(\.time),
+            ReplayOptions.table.within(\.replays), BenchOutput.table.within(\.output))
 
-        init(_ given: Arguments) throws(UsageError) {
-            guard given.operands.isEmpty else {
-                throw UsageError("'\(given.operands[0])' is given; expected options only")
+        var corpus = CorpusOptions()
+        var keys = KeyOptions()
+        var time = TimeOptions()
+        var replays = ReplayOptions()
+        var output = BenchOutput()
+        var bits = 2048
+        var live = 0
+        var expected = VerdictCode.validToken
+        var load = {
+            var load = VerifyLoad.Settings()
+            (load.threads, load.seconds, load.group) = (1, 5, 1)
+            return load
+        }()
+
+        mutating func check(_ given: inout SettingsObject) {
+            corpus.check(&given)
+            keys.check(&given)
+            time.check(&given)
+            replays.check(&given, time)
+            switch time.time {
+            case .at(let moment)?: load.time = moment
+            case .issued?: given.refuse("at", "is issued, which has a meaning for inspect and verify --at only; expected a time")
+            case nil: break
             }
-            corpus = try CorpusOptions(given)
-            keys = try KeyOptions(given)
-            time = try TimeOptions(given)
-            replays = try ReplayOptions(given, time: time)
-            output = try BenchOutput(given)
-            bits = Int(try given.number("bits", in: 1024...8192) ?? 2048)
-            live = Int(try given.number("live", in: 0...100_000_000) ?? 0)
-            expected = try given.code("expect") ?? .validToken
-            load.threads = Int(try given.number("threads", in: 1...1024) ?? 1)
-            load.seconds = Double(try given.number("seconds", in: CorpusOptions.seconds) ?? 5)
-            load.group = Int(try given.number("group", in: 1...4096) ?? 1)
-            load.time = try TimeOptions.time("at", given)
-            guard corpus.file == nil || !keys.paths.isEmpty else {
-                throw UsageError("--tokens is given without their key; expected --keys PATH or --key FILE")
+            guard corpus.file != nil else {
+                if corpus.namesSigningKey { given.refuse(["bits"], withoutEffect: "with --signing-key") }
+                return
+            }
+            given.refuse(["bits"], withoutEffect: "with --tokens")
+            if keys.paths.isEmpty {
+                given.refuse("tokens", "is given without their key; expected --keys PATH or --key FILE")
             }
         }
     }
 
-    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
-        let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
-        return CommandError.report { () throws(CommandError) in try measure(invocation) }
-    }
-
-    private static func measure(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
+    @Sendable private static func measure(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
         try invocation.output.checkPage()
         let earlier = try invocation.output.earlier(with: VerifyReport.mainFigure)
         // The store is opened before the tokens are signed: tokens issued earlier would predate the store.
@@ -124,17 +123,5 @@ enum BenchVerifyCommand {
         let until = Timestamp(milliseconds: now.milliseconds + 900_000)
         var progress = ProgressBar("filling the store", total: invocation.live)
         try ReplayFilling.fill(store, with: invocation.live, until: until, at: now) { progress.update($0) }
-    }
-}
-
-extension Arguments {
-    /// The code that an option names; `nil` if the option is not given.
-    func code(_ option: String) throws(UsageError) -> VerdictCode? {
-        guard let text = try one(option) else { return nil }
-        guard let code = VerdictCode(rawValue: text) else {
-            let names = VerdictCode.allCases.map(\.rawValue).joined(separator: ", ")
-            throw UsageError("--\(option) is '\(printable(text))'; expected one of \(names)")
-        }
-        return code
     }
 }

@@ -3,59 +3,48 @@ internal import Files
 internal import Glibc
 internal import LoadTest
 internal import MediaToken
+internal import Settings
 internal import TextEncodings
 internal import TokenCrypto
 internal import TokenIssuer
 
 /// The options that select the tokens of a load test.
 struct CorpusOptions {
-    static let group = OptionGroup(
-        heading: "Tokens:",
-        options: [
-            CommandOption("tokens", "FILE", "Captured tokens, as verify reads them; - for standard input"),
-            CommandOption(
-                "count", "N",
-                "Distinct tokens to sign before the load begins, if none are given (default 20000; gate with --rate: as many as the run needs)"
-            ),
-            CommandOption("signing-key", "FILE", "PEM private key to sign them with"),
-            CommandOption("requestor", "ID", "Requestor that they are signed for (default MML)"),
-            CommandOption("resource", "ID", "Resource that they are signed for (default an MRSS item)"),
-            CommandOption("resource-file", "F", "The resource from a file, without its last line break"),
-        ])
+    static let table = SettingsTable<CorpusOptions>([
+        .text("tokens", "FILE", "Captured tokens, as verify reads them; - for standard input", \.file),
+        .number(
+            "count", "N",
+            "Distinct tokens to sign before the load begins, if none are given (default 20000; gate with --rate: as many as the run needs)",
+            1...TokenQueue.capacityLimit, \.givenCount
+        ) { $0 },
+        .text("signing-key", "FILE", "PEM private key to sign them with", \.signingKey),
+        .text("requestor", "ID", "Requestor that they are signed for (default MML)", \.requestor),
+        .text("resource", "ID", "Resource that they are signed for (default an MRSS item)", \.resource),
+        .text("resource-file", "FILE", "The resource from a file, without its last line break", \.resourceFile),
+    ]).under("Tokens")
 
     private static let defaultCount = 20_000
     /// How many seconds a load test may take.
-    static let seconds: ClosedRange<Int64> = 1...7200
+    static let seconds = 1...7200
 
-    let file: String?
+    private(set) var file: String?
     /// The number of tokens to sign; `nil` if it is not given.
-    private let givenCount: Int?
-    private let signingKey: String?
-    private let requestor: String?
-    private let resource: String?
-    private let resourceFile: String?
+    private var givenCount: Int?
+    private var signingKey: String?
+    private var requestor: String?
+    private var resource: String?
+    private var resourceFile: String?
 
-    init(_ given: Arguments) throws(UsageError) {
-        file = try given.one("tokens")
-        signingKey = try given.one("signing-key")
-        requestor = try given.one("requestor")
-        resource = try given.one("resource")
-        resourceFile = try given.one("resource-file")
-        givenCount = try given.number("count", in: 1...Int64(TokenQueue.capacityLimit)).map { Int($0) }
-        if file != nil { try Self.refuse(Self.signing, with: "--tokens", given) }
-        if resource != nil { try Self.refuse(["resource-file"], with: "--resource", given) }
+    func check(_ given: inout SettingsObject) {
+        if file != nil { given.refuse(Self.signing, withoutEffect: "with --tokens") }
+        given.refuseSecond(of: ["resource", "resource-file"])
     }
 
     private static let signing = ["count", "signing-key", "requestor", "resource", "resource-file"]
 
     /// Refuses all options of this group, because the load test sends no tokens.
-    static func refuseAll(with other: String, _ given: Arguments) throws(UsageError) {
-        try refuse(["tokens"] + signing, with: other, given)
-    }
-
-    private static func refuse(_ options: [String], with other: String, _ given: Arguments) throws(UsageError) {
-        guard let option = options.first(where: { given.has($0) }) else { return }
-        throw UsageError("--\(option) cannot be used with \(other)")
+    static func refuseAll(with other: String, _ given: inout SettingsObject) {
+        given.refuse(["tokens"] + signing, withoutEffect: "with \(other)")
     }
 
     var namesSigningKey: Bool { signingKey != nil }

@@ -7,11 +7,12 @@ internal import HTTPServing
 internal import MediaToken
 internal import MediaTokenGate
 internal import ReplayStores
+internal import Settings
 internal import TokenIssuer
 
 /// `media-token demo`: starts a gate on this machine, and shows how it answers requests.
 enum DemoCommand {
-    static let command = Command(syntax, run: run)
+    static let command = Command(syntax, Invocation.self, run: run)
 
     private static let syntax = CommandSyntax(
         name: "media-token demo", operands: "",
@@ -25,44 +26,41 @@ enum DemoCommand {
 
             Example:
               media-token demo --once
-            """,
-        groups: [
-            OptionGroup(
-                heading: "Options:",
-                options: [
-                    CommandOption("once", nil, "End after the tour"),
-                    CommandOption("port", "N", "Port of the gate (default: any that is free)"),
-                ])
+            """)
+
+    private struct Invocation: CommandValues {
+        static let table = SettingsTable<Invocation>([
+            .flag("once", "End after the tour", \.endsAfterTour),
+            .number("port", "N", "Port of the gate (default any that is free)", 1...65_535, \.port) { UInt16($0) },
         ])
 
-    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
-        let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
-            guard given.operands.isEmpty else { throw UsageError("expected options only") }
-            return (endsAfterTour: given.has("once"), port: UInt16(try given.number("port", in: 1...65_535) ?? 0))
-        }
+        var endsAfterTour = false
+        var port: UInt16 = 0
+    }
+
+    @Sendable private static func run(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
         let process = ServiceProcess()
-        return CommandError.report { () throws(CommandError) in
-            let folder = try DemoFolder()
-            let isRealRight = try verifyRealToken(folder)
-            let gate = try RunningGate(settings(folder, port: invocation.port))
-            let (client, address) = try connect(to: gate)
-            let isTourRight = try tour(of: address, by: client, with: folder)
-            let isRight = isRealRight && isTourRight
-            Console.print("")
-            Console.print(
-                isRight
-                    ? "One token, one play. \(Style.good("Every answer was the right one."))"
-                    : Style.bad("At least one answer was not the right one."))
-            if !invocation.endsAfterTour {
-                let web = try WebSession(
-                    port: 0, InspectCommand.engine(Arguments(values: ["key": [folder.publicKey]], operands: [])))
-                try invite(to: gate, at: address, with: folder, page: web.url)
-                while process.nextSignal(withinSeconds: 3600) == nil {}
-                web.stop()
-            }
-            try gate.stop()
-            return isRight ? .success : .rejected
+        let folder = try DemoFolder()
+        let isRealRight = try verifyRealToken(folder)
+        let gate = try RunningGate(settings(folder, port: invocation.port))
+        let (client, address) = try connect(to: gate)
+        let isTourRight = try tour(of: address, by: client, with: folder)
+        let isRight = isRealRight && isTourRight
+        Console.print("")
+        Console.print(
+            isRight
+                ? "One token, one play. \(Style.good("Every answer was the right one."))"
+                : Style.bad("At least one answer was not the right one."))
+        if !invocation.endsAfterTour {
+            var keys = KeyOptions()
+            keys.operands = [folder.publicKey]
+            let web = try WebSession(port: 0, InspectCommand.engine(keys))
+            try invite(to: gate, at: address, with: folder, page: web.url)
+            while process.nextSignal(withinSeconds: 3600) == nil {}
+            web.stop()
         }
+        try gate.stop()
+        return isRight ? .success : .rejected
     }
 
     private static func settings(_ folder: DemoFolder, port: UInt16) -> GateSettings {

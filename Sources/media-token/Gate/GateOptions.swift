@@ -1,110 +1,54 @@
 internal import CommandShell
 internal import Files
 internal import MediaTokenGate
+internal import Settings
 internal import TextEncodings
 
-extension Setting {
-    /// The option of the command line: the setting's name, of an array of objects that of one of them, and with `no-` before
-    /// it for a flag that is on by default.
-    var optionName: String {
-        switch form {
-        case .objects: String(name.dropLast())
-        case .flag where defaultValue == .boolean(true): "no-\(name)"
-        default: name
-        }
-    }
-
-    var option: CommandOption {
-        CommandOption(optionName, placeholder, optionName == "no-\(name)" ? "Turn off: \(fullHelp)" : fullHelp)
-    }
-
-    /// The value that the command line gives to the setting, as the configuration file would have it; `nil` if it gives none.
-    func value(_ given: Arguments) throws(UsageError) -> JSONValue? {
-        guard given.has(optionName) else { return nil }
-        switch form {
-        case .text, .word, .object: return .text(try given.one(optionName) ?? "")
-        case .texts, .lists: return .list(given.all(optionName).map { .text($0) })
-        case .number:
-            let text = try given.one(optionName) ?? ""
-            guard let number = Int(text) else {
-                throw UsageError("--\(optionName) is '\(text)'; expected a whole number")
-            }
-            return .number(Double(number))
-        case .flag: return .boolean(optionName == name)
-        case .objects: return .list(try given.all(optionName).map(route))
-        }
-    }
-
-    private func route(_ text: String) throws(UsageError) -> JSONValue {
-        guard let mark = text.firstIndex(of: "=") else {
-            throw UsageError("--\(optionName) is '\(text)'; expected PATH=REQUESTOR:RESOURCE")
-        }
-        let (path, rest) = (String(text[..<mark]), text[text.index(after: mark)...])
-        if rest == "open" { return ["path": .text(path), "open": .boolean(true)] }
-        guard let colon = rest.firstIndex(of: ":") else {
-            throw UsageError("--\(optionName) is '\(text)'; expected PATH=REQUESTOR:RESOURCE or PATH=open")
-        }
-        return [
-            "path": .text(path), "requestor": .text(String(rest[..<colon])),
-            "resource": .text(String(rest[rest.index(after: colon)...])),
-        ]
-    }
-}
-
-/// The options of `serve` that are settings of its configuration file too, and the file itself.
+/// The settings of a gate as they are given: options of the command line, and a configuration file.
 struct GateOptions {
-    /// The settings as `--help` lists them.
-    static let groups = topics.map { topic in
-        OptionGroup(
-            heading: topic + ":", options: GateSettings.all.filter { $0.topic == topic && $0.isOption }.map(\.option))
-    }
+    static let table = SettingsTable<GateOptions>(
+        .group("Configuration", [.text("config", "FILE", "Read settings from a JSON file", \.file)]),
+        SettingsTable(
+            GateSettings.table.options.map { setting in
+                setting.optional.readBy { object, name, options in options.given[JSONName(name)] = object.take(name) }
+            }))
 
-    private static let topics = GateSettings.all.map(\.topic).reduce(into: [String]()) { topics, topic in
-        if topics.last != topic { topics.append(topic) }
-    }
-
-    let file: String?
-    private let given: [JSONName: JSONValue]
-
-    init(_ given: Arguments) throws(UsageError) {
-        file = try given.one("config")
-        var values: [JSONName: JSONValue] = [:]
-        for setting in GateSettings.all where setting.isOption {
-            values[JSONName(setting.name)] = try setting.value(given)
-        }
-        self.given = values
-    }
+    /// The settings that options give.
+    private var given: [JSONName: JSONValue] = [:]
+    /// The path of the configuration file; `nil` without one.
+    private(set) var file: String?
+    /// The text of the file as it was read last, without its comments.
+    private var text: [UInt8] = []
 
     /// Reads the settings of file and command line together, and prints what the operator should know of them. An option
     /// replaces what the file says.
     ///
     /// - Parameter isReload: Whether the file was read before, and must not be a pipe now, for whose writer the gate would wait.
-    func read(isReload: Bool = false) throws(CommandError) -> GateSettingsReader {
-        var values =
-            try file.map { (file) throws(CommandError) in try Self.read(file: file, onlyRegular: isReload) } ?? [:]
-        for setting in GateSettings.all where given[JSONName(setting.name)] != nil {
-            if let former = setting.formerName { values[JSONName(former)] = nil }
-        }
-        values.merge(given) { $1 }
-        let reader = GateSettingsReader(values)
-        for notice in reader.notices { Console.printError("warning: \(file ?? "serve"): \(notice)") }
-        for problem in reader.problems { Console.printError(line(problem)) }
+    mutating func read(isReload: Bool = false) throws(CommandError) -> GateSettingsReader {
+        let values = try file.map { (file) throws(CommandError) in try read(file: file, onlyRegular: isReload) }
+        let reader = GateSettingsReader(GateSettings.table.object(given, over: values))
+        for line in lines(reader.notices) { Console.printError("warning: \(line)") }
+        for line in lines(reader.problems) { Console.printError(line) }
         return reader
     }
 
-    /// A problem with the place where its setting was given: an option, or the file.
-    func line(_ problem: String) -> String {
-        let name = JSONName(String(problem.prefix { !".:[".contains($0) }))
-        guard let setting = GateSettings.all.first(where: { $0.name == name.text }), given[name] != nil || file == nil
-        else { return "\(file ?? "serve"): \(problem)" }
-        return "--" + setting.optionName + problem.dropFirst(name.text.count)
+    /// Problems, each with the place where its setting was given: an option, or a line and a column of the file.
+    func lines(_ problems: [SettingProblem]) -> [String] {
+        let positions = StrictJSON.positions(of: problems.map(\.place), in: text, valueLimit: Self.valueLimit)
+        return zip(problems, positions).map { problem, position in
+            guard problem.isInFile else { return "\(problem)" }
+            let setting = GateSettings.table.options.first { $0.name == problem.setting }
+            if let setting, file == nil || given[JSONName(setting.name)] != nil {
+                return "--\(setting.optionName)\(problem.place.dropFirst(setting.name.count)) \(problem.text)"
+            }
+            return [file ?? "serve", position].compactMap(\.self).joined(separator: ":") + ": \(problem)"
+        }
     }
 
     /// The limit of values in a configuration file; that of a large programmer has some thousand routes.
     private static let valueLimit = 100_000
 
-    private static func read(file: String, onlyRegular: Bool) throws(CommandError) -> [JSONName: JSONValue] {
-        let text: [UInt8]
+    private mutating func read(file: String, onlyRegular: Bool) throws(CommandError) -> [JSONName: JSONValue] {
         do { text = try FileBytes.read(file, limit: 1 << 20, onlyRegular: onlyRegular) } catch {
             throw CommandError("\(file): \(error)")
         }
@@ -115,14 +59,14 @@ struct GateOptions {
             throw CommandError(
                 "\(file):\(line): a carriage return without a line feed; expected lines that end with LF or CRLF")
         }
-        let bytes = withoutComments(text)
+        text = Self.withoutComments(text)
         do {
-            var members = try StrictJSON.readObject(bytes[...], valueLimit: valueLimit).members
+            var members = try StrictJSON.readObject(text[...], valueLimit: Self.valueLimit).members
             // Names the schema for an editor.
             members["$schema"] = nil
             return members
         } catch {
-            throw CommandError("\(file):\(error.reason(in: bytes))")
+            throw CommandError("\(file):\(error.reason(in: text))")
         }
     }
 

@@ -15,7 +15,8 @@ struct GateReload {
 
     /// Reads the configuration file and all files that it names again.
     mutating func readAll(into gate: RunningGate) {
-        apply(to: gate, .signal) { [options] (settings) throws(CommandError) in
+        var options = options
+        apply(to: gate, .signal) { (settings) throws(CommandError) in
             let reader = try options.read(isReload: true)
             settings = reader.named(or: settings)
             guard reader.problems.isEmpty else { throw CommandError("the settings have problems") }

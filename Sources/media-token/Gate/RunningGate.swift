@@ -7,6 +7,7 @@ internal import MediaToken
 internal import MediaTokenGate
 internal import PlaybackGrants
 internal import ReplayStores
+internal import Settings
 internal import TextEncodings
 internal import Threading
 
@@ -167,12 +168,18 @@ struct GateFiles: Sendable {
         keys = try KeyOptions.load(settings)
         tls = try Self.loadTLS(settings)
         routes = try settings.routes.map { (route) throws(CommandError) in try Self.loaded(route, of: settings) }
-        if let problem = Self.problem(with: settings.dialects, beside: routes).first { throw CommandError(problem) }
+        if let problem = Self.problems(with: settings.dialects, beside: routes).first { throw CommandError("\(problem)") }
     }
 
     /// What is wrong with dialects beside routes whose grants are loaded.
-    private static func problem(with dialects: [Dialect], beside routes: [GateRoute]) -> [String] {
-        dialects.compactMap { dialect in dialect.problem(beside: routes).map { "\(dialect.place).\($0)" } }
+    private static func problems(with dialects: [Dialect], beside routes: [GateRoute]) -> [SettingProblem] {
+        dialects.compactMap { dialect in
+            // The first word is the name of the setting.
+            dialect.problem(beside: routes).map { problem in
+                let (name, text) = (problem.prefix { $0 != " " }, problem.drop { $0 != " " }.dropFirst())
+                return SettingProblem("dialects", at: "\(dialect.place).\(name)", String(text))
+            }
+        }
     }
 
     /// A copy of `settings` with the contents of the files.
@@ -231,33 +238,35 @@ struct GateFiles: Sendable {
     /// checked, since it would fail for the same reason.
     ///
     /// - Parameter areWhole: Whether all settings could be read. A route that could not would count as missing for a dialect.
-    static func problems(_ settings: GateSettings, areWhole: Bool) -> [String] {
+    static func problems(_ settings: GateSettings, areWhole: Bool) -> [SettingProblem] {
         let password = unreadable(settings.files.filter { $0.setting == "password-file" })
         let tls = unreadable(settings.files.filter { $0.setting.hasPrefix("tls-") })
-        var problems = password + tls + (settings.replays.refusal.map { ["replays: \($0)"] } ?? [])
+        var problems = password + tls + (settings.replays.refusal.map { [SettingProblem("replays", $0)] } ?? [])
         func check(_ name: String, _ load: () throws(CommandError) -> Void) {
-            do throws(CommandError) { try load() } catch { problems.append(name + error.message) }
+            do throws(CommandError) { try load() } catch { problems.append(SettingProblem(name, error.message)) }
         }
         for path in settings.keys where password.isEmpty {
             var one = settings
             one.keys = [path]
-            check("keys: ") { () throws(CommandError) in _ = try KeyOptions.load(one) }
+            check("keys") { () throws(CommandError) in _ = try KeyOptions.load(one) }
         }
-        if tls.isEmpty { check("tls-certificate: ") { () throws(CommandError) in _ = try loadTLS(settings) } }
-        // An error of a grant names its route.
+        if tls.isEmpty { check("tls-certificate") { () throws(CommandError) in _ = try loadTLS(settings) } }
         var routes: [GateRoute] = []
         for route in settings.routes {
-            check("") { () throws(CommandError) in routes.append(try loaded(route, of: settings)) }
+            do throws(GrantError) { routes.append(try route.withGrant(among: settings.routes)) } catch {
+                let place = "\(route.place).grant.\(error.field)"
+                problems.append(SettingProblem("routes", at: place, error.reason))
+            }
         }
         guard areWhole, routes.count == settings.routes.count else { return problems }
-        return problems + problem(with: settings.dialects, beside: routes)
+        return problems + Self.problems(with: settings.dialects, beside: routes)
     }
 
-    /// Why files of settings cannot be read, each with its setting.
-    private static func unreadable(_ files: [NamedFile]) -> [String] {
+    /// Why files of settings cannot be read.
+    private static func unreadable(_ files: [NamedFile]) -> [SettingProblem] {
         files.compactMap { file in
             do throws(FileError) { _ = try FileBytes.read(file.path, limit: 1 << 20) } catch {
-                return "\(file.setting): \(file.path): \(error)"
+                return SettingProblem(file.setting, "\(file.path): \(error)")
             }
             return nil
         }

@@ -4,12 +4,13 @@ internal import HTTPServing
 internal import MediaToken
 internal import MediaTokenGate
 internal import ReplayStores
+internal import Settings
 internal import TextEncodings
 internal import Timestamps
 
 /// `media-token serve`: the gate, an HTTP authorization service for playback backends and proxies.
 enum ServeCommand {
-    static let command = Command(syntax, run: run)
+    static let command = Command(syntax, Invocation.self, run: run)
 
     private static let syntax = CommandSyntax(
         name: "media-token serve", operands: "",
@@ -39,21 +40,7 @@ enum ServeCommand {
               media-token serve --keys Keys --min-rsa-bits 1024 --replays memory \\
                 --listen 127.0.0.1:8080 --admin 127.0.0.1:8081 --route /live=MML:TNT
               media-token serve --print=start > gate.json
-            """,
-        groups: [
-            OptionGroup(
-                heading: "Configuration:",
-                options: [
-                    CommandOption("config", "FILE", "Read settings from a JSON file"),
-                    CommandOption(
-                        "check", nil,
-                        "Check the settings, print all problems, and exit; no address is bound, no store opened"),
-                    CommandOption(
-                        "print", Printed.allCases.map(\.rawValue).joined(separator: "|"),
-                        "Print and exit: a FILE to start with, whose comments explain every setting; an example with every setting; its JSON schema; the settings, the metrics or the codes of verdicts as a page; the HTTP API's description"
-                    ),
-                ])
-        ] + GateOptions.groups)
+            """)
 
     /// What `--print` prints.
     private enum Printed: String, CaseIterable {
@@ -72,54 +59,62 @@ enum ServeCommand {
         }
     }
 
-    private struct Invocation {
-        let checks: Bool
-        let printed: Printed?
-        let options: GateOptions
+    private struct Invocation: CommandValues {
+        static let table = SettingsTable<Invocation>(
+            GateOptions.table.within(\.options),
+            .group("Configuration", [
+                .flag(
+                    "check", "Check the settings, print all problems, and exit; no address is bound, no store opened",
+                    \.checks),
+                Setting(
+                    "print", Printed.allCases.map(\.rawValue).joined(separator: "|"), .text(),
+                    "Print and exit: a FILE to start with, whose comments explain every setting; an example with every setting; its JSON schema; the settings, the metrics or the codes of verdicts as a page; the HTTP API's description"
+                ) { given, name, values in
+                    let words = Printed.allCases.map(\.rawValue)
+                    values.printed = given.word(name, words).flatMap(Printed.init)
+                },
+            ]))
 
-        init(_ given: Arguments) throws(UsageError) {
-            guard given.operands.isEmpty else { throw UsageError("expected options only") }
-            (checks, options) = (given.has("check"), try GateOptions(given))
-            printed = try given.choice("print", Printed.init, Printed.allCases.map(\.rawValue))
-        }
+        var checks = false
+        var printed: Printed?
+        var options = GateOptions()
     }
 
-    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
-        let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
-        return CommandError.report { () throws(CommandError) in
-            if let printed = invocation.printed {
-                Console.print(printed.text)
-                return .success
-            }
-            if invocation.checks { return check(invocation) }
-            let reader = try invocation.options.read()
-            return reader.problems.isEmpty ? try serve(reader.settings, invocation) : .usage
+    @Sendable private static func run(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
+        if let printed = invocation.printed {
+            Console.print(printed.text)
+            return .success
         }
+        if invocation.checks { return check(invocation.options) }
+        var options = invocation.options
+        let reader = try options.read()
+        return reader.problems.isEmpty ? try serve(reader.settings, options) : .usage
     }
 
     /// Checks that the files that the settings name contain what they should, and prints every problem, also if the settings
     /// themselves have some.
-    private static func check(_ invocation: Invocation) -> ExitStatus {
+    private static func check(_ given: GateOptions) -> ExitStatus {
+        var options = given
         let reader: GateSettingsReader
-        do throws(CommandError) { reader = try invocation.options.read() } catch {
+        do throws(CommandError) { reader = try options.read() } catch {
             Console.printError(error.message)
             return .usage
         }
         let settings = reader.settings
         for listener in HTTPServer.exposedListeners(among: settings.listen + settings.admin) { warn(exposed: listener) }
         warnOfClearText(to: settings.replays)
-        FileModes.warn(settings, file: invocation.options.file)
+        FileModes.warn(settings, file: options.file)
         warn(ofStoreIn: settings)
         if SignatureEngine.isDoubtful { tellEngine() }
         let problems = GateFiles.problems(settings, areWhole: reader.problems.isEmpty)
-        for problem in problems { Console.printError(invocation.options.line(problem)) }
+        for line in options.lines(problems) { Console.printError(line) }
         return problems.isEmpty && reader.problems.isEmpty ? .success : .usage
     }
 
-    private static func serve(_ settings: GateSettings, _ invocation: Invocation) throws(CommandError) -> ExitStatus {
+    private static func serve(_ settings: GateSettings, _ options: GateOptions) throws(CommandError) -> ExitStatus {
         let process = ServiceProcess()
         Console.writeMessagesAside()
-        FileModes.warn(settings, file: invocation.options.file)
+        FileModes.warn(settings, file: options.file)
         warn(ofStoreIn: settings)
         warn(settings, descriptors: ServiceProcess.raiseDescriptorLimit())
         let gate = try RunningGate(settings)
@@ -130,7 +125,7 @@ enum ServeCommand {
         ServiceManager.notify("READY=1")
         for listener in gate.exposedListeners { warn(exposed: listener) }
         warnOfClearText(to: settings.replays)
-        waitForEnd(of: gate, in: process, GateReload(invocation.options, in: process))
+        waitForEnd(of: gate, in: process, GateReload(options, in: process))
         // The service manager waits for as long as the settings say, whatever its own limit.
         ServiceManager.notify("STOPPING=1\nEXTEND_TIMEOUT_USEC=\((settings.stopMilliseconds + 5000) * 1000)")
         process.endAtNextSignal()

@@ -10,7 +10,7 @@ enum GrantCommand {
         "  " + kind.name + String(repeating: " ", count: max(1, 13 - kind.name.utf8.count)) + kind.scheme.summary
     }.joined(separator: "\n")
 
-    static let command = Command(syntax, run: run)
+    static let command = Command(syntax, GrantOptions.self, run: run)
 
     private static let syntax = CommandSyntax(
         name: "media-token grant", operands: (GrantKind.all.map(\.name) + ["check KIND GRANT"]).joined(separator: "|"),
@@ -36,30 +36,26 @@ enum GrantCommand {
               media-token grant check akamai @grant.txt
               media-token grant cat --key-file grant.key --issuer gate \\
                 --path-prefix /live/tnt/ --form cookie
-            """,
-        groups: GrantOption.groups)
+            """)
 
-    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
-        let options = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try GrantOptions(given) }
-        return CommandError.report { () throws(CommandError) in
-            let grant = try options.grant.map { (text) throws(CommandError) in try read(text) }
-            let unverified = grant.flatMap { UnverifiedGrant(recognizing: $0, named: options["name"]) }
-            if grant != nil, !options.hasKey { return explain(unverified, options) }
-            do throws(GrantError) {
-                let scheme = try options.settings.load()
-                guard let grant else {
-                    return try show(try scheme.grant(options.values, options.period(), at: options.now), options)
-                }
-                let captured = CapturedGrant(grant)
-                let field = captured.grant(of: options.kind.scheme, named: options["name"])
-                let name = options.kind.scheme.check(field, of: captured, named: options["name"])
-                let checks = try scheme.check(field.value, options.question)
-                let withName =
-                    name.map { [$0] + checks.drop { $0.subject == .format && $0.isPassed == true } } ?? checks
-                return show(withName, unverified, options)
-            } catch {
-                throw CommandError("\(error)")
+    @Sendable private static func run(_ options: GrantOptions) throws(CommandError) -> ExitStatus {
+        let grant = try options.grant.map { (text) throws(CommandError) in try read(text) }
+        let unverified = grant.flatMap { UnverifiedGrant(recognizing: $0, named: options.values["name"]) }
+        if grant != nil, !options.hasKey { return explain(unverified, options) }
+        do throws(GrantError) {
+            let scheme = try options.settings.load()
+            guard let grant else {
+                return try show(try scheme.grant(options.values, options.period(), at: options.now), options)
             }
+            let captured = CapturedGrant(grant)
+            let field = captured.grant(of: options.kind.scheme, named: options.values["name"])
+            let name = options.kind.scheme.check(field, of: captured, named: options.values["name"])
+            let checks = try scheme.check(field.value, options.question)
+            let withName =
+                name.map { [$0] + checks.drop { $0.subject == .format && $0.isPassed == true } } ?? checks
+            return show(withName, unverified, options)
+        } catch {
+            throw CommandError("\(error)")
         }
     }
 
@@ -80,9 +76,9 @@ enum GrantCommand {
 
     private static func show(_ grant: Grant, _ options: GrantOptions) throws(GrantError) -> ExitStatus {
         let cookies = Result { () throws(GrantError) in
-            try grant.cookies(path: options["cookie-path"] ?? "/", at: options.now)
+            try grant.cookies(path: options.pathOfCookies, at: options.now)
         }
-        if options.has("json") {
+        if options.isJSON {
             let url = options.stream.map { grant.appended(to: $0) }
             let expires = grant.expires.wholeSeconds
             Console.print(
@@ -108,7 +104,7 @@ enum GrantCommand {
             found.flatMap { isExpected ? $0.checks(options.question) : nil }
             ?? [GrantCheck(.format, false, "it has not the form of a grant of the kind \(options.kind.name)")]
         let isFaultless = checks.allSatisfy { $0.isPassed != false }
-        if options.has("json") {
+        if options.isJSON {
             Console.print(JSONLine.encode(GrantChecksObject(checks, found)))
         } else {
             let title = isFaultless ? "UNVERIFIED" : "UNVERIFIED, and opens nothing"
@@ -135,7 +131,7 @@ enum GrantCommand {
     private static func show(
         _ checks: [GrantCheck], _ unverified: UnverifiedGrant?, _ options: GrantOptions
     ) -> ExitStatus {
-        if options.has("json") {
+        if options.isJSON {
             Console.print(JSONLine.encode(GrantChecksObject(checks, nil)))
         } else {
             let unknown = checks.filter { $0.isPassed == nil }.map(\.subject.rawValue).joined(separator: ", ")

@@ -1,7 +1,9 @@
 internal import CommandShell
 internal import Glibc
+internal import MediaToken
 internal import MediaTokenGate
 internal import PlaybackGrants
+internal import Settings
 internal import TextEncodings
 
 /// The form in which a grant is printed.
@@ -10,23 +12,105 @@ enum GrantForm: String, CaseIterable {
 }
 
 /// The options and operands of `media-token grant`.
-struct GrantOptions {
-    let kind: GrantKind
-    /// The grant to check; `nil` if one is to be made.
-    let grant: String?
-    let now: Timestamp
-    let starts: Timestamp?
-    let expires: Timestamp?
-    let validity: Int64
-    let form: GrantForm
-    /// The values of the options that the kind declares.
-    let values: GrantValues
-    private let given: Arguments
-    private let single: [String: String]
+struct GrantOptions: CommandValues {
+    static let table = SettingsTable<GrantOptions>(
+        group(
+            .key,
+            [
+                .texts("key-file", "FILE", "File with the key; to check a cat several, each with its --key-id", \.keyFiles),
+                .text("key-env", "NAME", "Environment variable with the key", \.keyEnvironment),
+            ]),
+        group(.scope, []),
+        group(
+            .time,
+            [
+                .number(
+                    "validity", "S", "Seconds from now on", 1...Int(GrantPeriod.longest.components.seconds), default: 3600,
+                    \.validity),
+                .time("expires", "Instead: until then", \.expires),
+                .time("at", "Make or check as of TIME (default now)", \.at),
+            ]),
+        group(.form, []),
+        .group(
+            "Output",
+            [
+                .word("form", "FORM", "Form of a new grant", default: .query, \.form),
+                .text("cookie-path", "PATH", "Path of cookies", default: "/", \.cookiePath),
+                .flag("json", "Print one JSON object", \.isJSON),
+            ]))
 
-    init(_ given: Arguments) throws(UsageError) {
-        var operands = given.operands[...]
-        let isCheck = operands.first == "check"
+    /// The options of a topic: some of the command itself, and those that kinds declare.
+    private static func group(
+        _ topic: GrantTopic, _ common: [Setting<GrantOptions>]
+    ) -> SettingsTable<GrantOptions> {
+        .group(topic.rawValue, common + declared(for: topic.rawValue))
+    }
+
+    private var chosen: GrantKind?
+    private var operand: String?
+    private var isCheck = false
+    private var keyFiles: [String] = []
+    private var keyEnvironment: String?
+    private var validity = 3600
+    private var expires: Timestamp?
+    private var starts: Timestamp?
+    private var at: Timestamp?
+    private(set) var form = GrantForm.query
+    private var cookiePath: String?
+    private(set) var isJSON = false
+    /// The values of the options that the kind declares, and of those that describe the request.
+    private(set) var values = GrantValues()
+
+    init() {}
+
+    /// Options that describe the request for which a grant of any kind is checked.
+    private static let ofRequest = ["url", "path"]
+
+    /// The options of a topic that the kinds declare, in the order of the kinds, each name once. An option that limits a grant must
+    /// not be ignored for a kind that cannot express the limit: the grant would open more than the user asked for.
+    private static func declared(for topic: String) -> [Setting<GrantOptions>] {
+        let all = GrantKind.all.flatMap { kind in
+            SettingsTable(kind.scheme.settings).options.filter { $0.topic == topic }.map { (kind: kind, setting: $0) }
+        }
+        return all.map(\.setting.name).reduce(into: [String]()) { names, name in
+            if !names.contains(name) { names.append(name) }
+        }.map { name in option(declared: all.filter { $0.setting.name == name }) }
+    }
+
+    /// The option that some kinds declare under one name. Its help begins with their names.
+    private static func option(declared: [(kind: GrantKind, setting: GrantSetting)]) -> Setting<GrantOptions> {
+        let first = declared[0].setting
+        var helps: [(text: String, kinds: [String])] = []
+        for (kind, setting) in declared {
+            if let known = helps.firstIndex(where: { $0.text == setting.help }) {
+                helps[known].kinds.append(kind.name)
+            } else {
+                helps.append((setting.help, [kind.name]))
+            }
+        }
+        let help = helps.map { "\($0.kinds.joined(separator: ", ")): \($0.text)" }.joined(separator: "; ")
+        return Setting(first.name, first.placeholder, first.form, help) { given, name, options in
+            guard let kind = options.chosen, given.has(name) else {
+                given.take(name)
+                return
+            }
+            let own = declared.first { $0.kind == kind }?.setting
+            guard let setting = own ?? (options.isCheck && ofRequest.contains(name) ? first : nil) else {
+                given.take(name)
+                let kinds = declared.map(\.kind.name).joined(separator: ", ")
+                return given.refuse(name, "is not for \(kind.name); it is for \(kinds)")
+            }
+            setting.read(&given, name, &options.values)
+        }
+    }
+
+    mutating func take(_ operands: [String], _ given: inout SettingsObject) {
+        do throws(UsageError) { try take(operands[...]) } catch { given.refuse(nil, error.message) }
+    }
+
+    private mutating func take(_ given: ArraySlice<String>) throws(UsageError) {
+        var operands = given
+        isCheck = operands.first == "check"
         if isCheck { operands = operands.dropFirst() }
         guard let name = operands.popFirst() else {
             throw UsageError("no kind of grant given; expected \(GrantKind.names)")
@@ -35,116 +119,72 @@ struct GrantOptions {
             let known = GrantKind.all.map(\.name) + (isCheck ? [] : ["check"])
             throw UsageError("no kind '\(printable(name, limit: 20))'" + Spelling.hint(for: name, among: known))
         }
+        chosen = kind
         guard operands.count == (isCheck ? 1 : 0) else {
             throw UsageError(isCheck ? "expected one grant, @FILE or -" : "expected options only behind \(name)")
         }
-        let single = try Self.single(given, kind, isCheck: isCheck)
-        if isCheck { try Self.refuseTwoQuestions(given, kind) }
+        operand = operands.first
+        if let operand, operand != "-", !operand.hasPrefix("@"), access(operand, F_OK) == 0 {
+            throw UsageError("'\(printable(operand))' is a file; expected @ before its name, or a grant")
+        }
+    }
+
+    mutating func check(_ given: inout SettingsObject) {
+        guard let chosen else { return }
+        if isCheck {
+            // A path that is a part of the grant is no request.
+            if !chosen.scheme.limitsPath { given.refuseSecond(of: Self.ofRequest) }
+            if values.all("method").count > 1 {
+                given.refuse("method", "is given twice; expected the one of the request")
+            }
+            given.refuse(["form", "cookie-path", "validity", "expires"], withoutEffect: "with check")
+        } else {
+            if keyFiles.count > 1 {
+                given.refuse("key-file", "is given twice; expected the one key that makes the grant")
+            }
+            if form == .url, stream == nil { given.refuse("form", "is url, and no --url or --path is given") }
+            if form != .cookie, !isJSON { given.refuse(["cookie-path"], withoutEffect: "without --form cookie") }
+            given.refuseSecond(of: ["expires", "validity"])
+        }
         // A grant is shown without a key too.
-        guard given.has("key-file") != given.has("key-env") || isCheck && !given.has("key-file") else {
-            throw UsageError("expected one of --key-file and --key-env")
+        if given.wasTaken("key-file") == given.wasTaken("key-env"), !isCheck || given.wasTaken("key-file") {
+            given.refuse(nil, "expected one of --key-file and --key-env")
         }
-        if isCheck, let grant = operands.first, grant != "-", !grant.hasPrefix("@"), access(grant, F_OK) == 0 {
-            throw UsageError("'\(printable(grant))' is a file; expected @ before its name, or a grant")
-        }
-        guard isCheck || given.all("key-file").count < 2 else {
-            throw UsageError("--key-file is given twice; expected the one key that makes the grant")
-        }
-        (self.kind, grant, self.given, self.single) = (kind, operands.first, given, single)
-        values = try Self.values(of: kind, given, single)
-        now = try TimeOptions.time("at", given) ?? .now
-        (starts, expires) = (try TimeOptions.time("starts", given), try TimeOptions.time("expires", given))
-        guard expires == nil || !given.has("validity") else {
-            throw UsageError("--expires and --validity are given; expected one of them")
-        }
-        validity = try given.number("validity", in: 1...GrantPeriod.longest.components.seconds) ?? 3600
-        form = try Self.word("form", single["form"] ?? "query", GrantForm.allCases)
-        guard form != .url || isCheck || given.has("url") || given.has("path") else {
-            throw UsageError("--form is url, and no --url or --path is given")
+        guard let text = values["starts"] else { return }
+        if case .at(let time)? = CheckTime(reading: text) {
+            starts = time
+        } else { given.refuse("starts", "is '\(printable(text, limit: 40))'; expected a time, as for --at")
         }
     }
 
-    /// The values of the options that `kind` declares.
-    private static func values(
-        of kind: GrantKind, _ given: Arguments, _ single: [String: String]
-    ) throws(UsageError) -> GrantValues {
-        var values = GrantValues()
-        for setting in kind.scheme.settings where setting.isOption && given.has(setting.name) {
-            switch setting.value {
-            case .list: values.set(setting.name, to: given.all(setting.name))
-            case .flag: values[setting.name] = ""
-            case .word(let words) where !words.contains(single[setting.name] ?? ""):
-                let word = single[setting.name] ?? ""
-                throw UsageError("--\(setting.name) is '\(word)'; expected \(words.joined(separator: ", "))")
-            case .text, .word, .secretFile, .seconds: values[setting.name] = single[setting.name]
-            }
-        }
-        return values
-    }
-
-    /// The values of the options that may be given once. An option that does not belong to this kind is a usage error.
-    private static func single(
-        _ given: Arguments, _ kind: GrantKind, isCheck: Bool
-    ) throws(UsageError) -> [String: String] {
-        var single: [String: String] = [:]
-        for option in GrantOption.all where given.has(option.name) {
-            guard option.kinds.isEmpty || option.kinds.contains(kind) || isCheck && option.isQuestion else {
-                let kinds = option.kinds.map(\.name).joined(separator: ", ")
-                throw UsageError("--\(option.name) is not for \(kind.name); it is for \(kinds)")
-            }
-            if !option.isRepeatable { single[option.name] = try given.one(option.name) }
-        }
-        return single
-    }
-
-    /// Refuses options that describe two requests. A path that is a part of the grant, as for `cat`, is no request.
-    private static func refuseTwoQuestions(_ given: Arguments, _ kind: GrantKind) throws(UsageError) {
-        let isPartOfGrant = kind.scheme.settings.contains { $0.name == "path" && !$0.isQuestion }
-        guard isPartOfGrant || !given.has("url") || !given.has("path") else {
-            throw UsageError("--url and --path are given; expected one of them")
-        }
-        guard given.all("method").count < 2 else {
-            throw UsageError("--method is given twice; expected the one of the request")
-        }
-    }
-
-    private static func word<Value: RawRepresentable>(
-        _ option: String, _ text: String, _ all: [Value]
-    ) throws(UsageError) -> Value where Value.RawValue == String {
-        guard let value = Value(rawValue: text) else {
-            throw UsageError("--\(option) is '\(text)'; expected \(all.map(\.rawValue).joined(separator: ", "))")
-        }
-        return value
-    }
-
-    /// The value of an option that may be given once.
-    subscript(option: String) -> String? { single[option] }
-
+    /// The kind of the grant. Without one, the options have been refused.
+    var kind: GrantKind { chosen ?? GrantKind.all[0] }
+    /// The grant to check; `nil` if one is to be made.
+    var grant: String? { operand }
+    var now: Timestamp { at ?? .now }
     /// The URL or path that the grant is for; `nil` if none is given.
-    var stream: String? { single["url"] ?? single["path"] }
-
-    func has(_ option: String) -> Bool { given.has(option) }
-
-    var hasKey: Bool { has("key-file") || has("key-env") }
+    var stream: String? { values["url"] ?? values["path"] }
+    var hasKey: Bool { !keyFiles.isEmpty || keyEnvironment != nil }
+    var pathOfCookies: String { cookiePath ?? "/" }
 
     func period() throws(GrantError) -> GrantPeriod {
         let begin = starts.map { $0.wholeSeconds }
         if let expires { return try GrantPeriod(from: begin, to: expires.wholeSeconds) }
-        return try GrantPeriod(from: begin, to: GrantPeriod(from: starts ?? now, lasting: .seconds(validity)).end)
+        return try GrantPeriod(
+            from: begin, to: GrantPeriod(from: starts ?? now, lasting: .seconds(validity)).end)
     }
 
     var settings: GrantSettings {
         var settings = GrantSettings(kind)
-        (settings.keyFiles, settings.keyEnvironment) = (given.all("key-file"), single["key-env"])
-        settings.values = values
+        (settings.keyFiles, settings.keyEnvironment, settings.values) = (keyFiles, keyEnvironment, values)
         return settings
     }
 
     /// The request for which a grant is checked.
     var question: GrantQuestion {
         var question = GrantQuestion(at: now)
-        (question.url, question.method) = (stream, given.all("method").first)
-        (question.ip, question.issuer) = (single["ip"], single["issuer"])
+        (question.url, question.method) = (stream, values.all("method").first)
+        (question.ip, question.issuer) = (values["ip"], values["issuer"])
         return question
     }
 }

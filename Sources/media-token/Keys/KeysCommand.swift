@@ -19,6 +19,5 @@ enum KeysCommand {
             Example:
               media-token keys import Tests/Vectors/keystores/trust.jks \\
                 --password 123456 --to imported
-            """,
-        groups: [])
+            """)
 }

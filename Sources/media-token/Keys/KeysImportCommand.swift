@@ -1,10 +1,11 @@
 internal import CommandShell
 internal import Files
+internal import Settings
 internal import TokenCrypto
 
 /// `media-token keys import`: extracts the public keys and certificates of a key file.
 enum KeysImportCommand {
-    static let command = Command(syntax, run: run)
+    static let command = Command(syntax, Invocation.self, run: importKeys)
 
     private static let syntax = CommandSyntax(
         name: "media-token keys import", operands: "FILE",
@@ -20,46 +21,33 @@ enum KeysImportCommand {
             Example:
               media-token keys import Tests/Vectors/keystores/trust.jks \\
                 --password 123456 --to imported
-            """,
-        groups: [
-            OptionGroup(
-                heading: "Options:",
-                options: [
-                    CommandOption("to", "DIR", "Directory to write to; made if its parent exists"),
-                    CommandOption("password", "P", "Password of the file; others on this machine can see it"),
-                    CommandOption("password-file", "F", "Read the password from the first line of a file"),
-                    KeyOptions.withIssuers,
-                ])
-        ])
+            """)
 
-    private struct Invocation {
-        let file: String
-        let directory: String
-        let keys: KeyOptions
-        let withIssuers: Bool
+    private struct Invocation: CommandValues {
+        static let table = SettingsTable<Invocation>(
+            SettingsTable([
+                .text("to", "DIR", "Directory to write to; made if its parent exists", \.directory).required
+            ]), KeyOptions.table.some("password", "password-file", "with-issuers").within(\.keys))
 
-        init(_ given: Arguments) throws(UsageError) {
-            guard given.operands.count == 1 else { throw UsageError("expected one key file") }
-            guard let directory = try given.one("to") else { throw UsageError("no --to given") }
-            file = given.operands[0]
-            self.directory = directory
-            keys = try KeyOptions(given)
-            withIssuers = given.has("with-issuers")
+        var file = ""
+        var directory: String?
+        var keys = KeyOptions()
+
+        mutating func take(_ operands: [String], _ given: inout SettingsObject) {
+            file = operands.first ?? ""
+            if operands.count != 1 { given.refuse(nil, "expected one key file") }
         }
+
+        func check(_ given: inout SettingsObject) { keys.check(&given) }
     }
 
-    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
-        let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
-        return CommandError.report { () throws(CommandError) in try importKeys(invocation) }
-    }
-
-    private static func importKeys(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
+    @Sendable private static func importKeys(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
         let file: KeyFile
         let password = try invocation.keys.readPassword()
         do {
             file = try KeyFile(
                 reading: FileBytes.read(invocation.file, limit: KeyFile.sizeLimit), password: password,
-                withIssuers: invocation.withIssuers)
+                withIssuers: invocation.keys.acceptsIssuers)
         } catch {
             throw CommandError("\(invocation.file): \(error)")
         }
@@ -70,14 +58,15 @@ enum KeysImportCommand {
             }
             throw CommandError("\(invocation.file): holds no public key or certificate\(advice ?? "")")
         }
-        try NewFile.makeDirectory(invocation.directory)
+        let directory = invocation.directory ?? ""
+        try NewFile.makeDirectory(directory)
         if file.holdsPrivateKey {
             Console.printError("warning: \(invocation.file) holds a private key, which was not imported")
         }
         var count = 0
         for (index, entry) in file.entries.enumerated() {
             let number = file.entries.count > 1 ? "-\(index + 1)" : ""
-            let path = "\(invocation.directory)/\(stem(of: invocation.file))\(number).pem"
+            let path = "\(directory)/\(stem(of: invocation.file))\(number).pem"
             switch entry {
             case .key(let key): try write(key, try pem { () throws(CryptoError) in try key.pemText() }, to: path)
             case .certificate(let certificate):

@@ -1,11 +1,12 @@
 internal import CommandShell
 internal import MediaToken
 internal import MediaTokenGate
+internal import Settings
 internal import TextEncodings
 
 /// `media-token keys list`: shows the keys that a verifier would load.
 enum KeysListCommand {
-    static let command = Command(syntax, run: run)
+    static let command = Command(syntax, Invocation.self, run: run)
 
     private static let syntax = CommandSyntax(
         name: "media-token keys list", operands: "[FILE | DIR]...",
@@ -17,36 +18,42 @@ enum KeysListCommand {
 
             Example:
               media-token keys list --min-rsa-bits 1024 Keys
-            """,
-        groups: [
-            KeyOptions.group,
-            OptionGroup(
-                heading: "Output:", options: [CommandOption("json", nil, "Print one JSON object a line for each key")]),
-        ])
+            """)
 
-    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
-        let task = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
-            let keys = try KeyOptions(given, operands: given.operands)
-            guard !keys.paths.isEmpty else { throw UsageError("no key given; expected a file or a directory") }
-            return (keys: keys, isJSON: given.has("json"))
+    private struct Invocation: CommandValues {
+        static let table = SettingsTable<Invocation>(
+            KeyOptions.table.within(\.keys),
+            .group("Output", [.flag("json", "Print one JSON object per line for each key", \.isJSON)]))
+
+        var keys = KeyOptions()
+        var isJSON = false
+
+        mutating func take(_ operands: [String], _ given: inout SettingsObject) { keys.operands = operands }
+
+        func check(_ given: inout SettingsObject) {
+            keys.check(&given)
+            if keys.paths.isEmpty { given.refuse(nil, "no key given; expected a file or a directory") }
         }
-        return CommandError.report { () throws(CommandError) in
-            let (usable, refused, leftOut) = try task.keys.survey()
-            for key in usable { Console.print(task.isJSON ? JSONLine.encode(KeyObject(key)) : text(key)) }
-            for (key, isRefused) in refused.map({ ($0, true) }) + leftOut.map({ ($0, false) }) {
-                let text = key.explanation
-                if task.isJSON {
-                    let object = RefusedObject(
-                        file: key.file, refused: isRefused ? text : nil, leftOut: isRefused ? nil : text)
-                    Console.print(JSONLine.encode(object))
-                } else {
-                    Console.print(Style.faint(printable(key.file, limit: 300)))
-                    Console.print(Style.faint("  \(isRefused ? "refused: " : "")\(text)"), hanging: 4)
-                }
+    }
+
+    @Sendable private static func run(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
+        let (usable, refused, leftOut) = try invocation.keys.survey()
+        for key in usable { Console.print(invocation.isJSON ? JSONLine.encode(KeyObject(key)) : text(key)) }
+        for (key, isRefused) in refused.map({ ($0, true) }) + leftOut.map({ ($0, false) }) {
+            let text = key.explanation
+            if invocation.isJSON {
+                let object = RefusedObject(
+                    file: key.file, refused: isRefused ? text : nil, leftOut: isRefused ? nil : text)
+                Console.print(JSONLine.encode(object))
+            } else {
+                Console.print(Style.faint(printable(key.file, limit: 300)))
+                Console.print(Style.faint("  \(isRefused ? "refused: " : "")\(text)"), hanging: 4)
             }
-            if usable.isEmpty { Console.printError("\(KeyRingError.noKeys(places: task.keys.paths, refused: []))") }
-            return usable.isEmpty ? .undecided : .success
         }
+        if usable.isEmpty {
+            Console.printError("\(KeyRingError.noKeys(places: invocation.keys.paths, refused: []))")
+        }
+        return usable.isEmpty ? .undecided : .success
     }
 
     private static func text(_ key: VerificationKey) -> String {

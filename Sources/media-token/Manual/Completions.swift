@@ -122,12 +122,6 @@ enum Completions: String, CaseIterable {
     }
 }
 
-extension CommandSyntax {
-    fileprivate var options: [CommandOption] {
-        groups.flatMap(\.options) + [CommandOption("help", nil, "Show the help, and exit")]
-    }
-}
-
 extension CommandOption {
     /// The words that are the option's only values; `nil` if it has others.
     fileprivate var words: [String]? {

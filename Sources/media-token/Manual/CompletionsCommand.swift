@@ -14,17 +14,13 @@ enum CompletionsCommand {
                 ~/.local/share/bash-completion/completions/media-token
               mkdir -p ~/.config/fish/completions
               media-token completions fish > ~/.config/fish/completions/media-token.fish
-            """,
-        groups: [])
+            """)
 
     /// - Parameter program: The program whose commands are completed.
     static func command(of program: @escaping @Sendable () -> Command) -> Command {
-        Command(syntax) { arguments in
-            let shell = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) -> Completions in
-                guard given.operands.count == 1, let shell = Completions(rawValue: given.operands[0]) else {
-                    throw UsageError("expected one of \(Completions.allCases.map(\.rawValue).joined(separator: ", "))")
-                }
-                return shell
+        Command(syntax) { (operands) throws(UsageError) in
+            guard operands.count == 1, let shell = Completions(rawValue: operands[0]) else {
+                throw UsageError("expected one of \(Completions.allCases.map(\.rawValue).joined(separator: ", "))")
             }
             Console.print(shell.script(of: program()))
             return .success

@@ -1,5 +1,6 @@
 internal import CommandShell
 internal import Glibc
+internal import Settings
 internal import TextEncodings
 
 /// `media-token manual`: prints or writes the manual pages, which are made of the same texts as `--help`.
@@ -13,44 +14,50 @@ enum ManualCommand {
             Examples:
               media-token manual serve | man -l -
               media-token manual --to .
-            """,
-        groups: [
-            OptionGroup(
-                heading: "Output:",
-                options: [CommandOption("to", "DIR", "Write the page of each command to DIR, which must exist")])
-        ])
+            """)
+
+    private struct Invocation: CommandValues {
+        static let table = SettingsTable<Invocation>([
+            .text("to", "DIR", "Write the page of each command to DIR, which must exist", \.directory)
+        ]).under("Output")
+
+        var directory: String?
+        var name = ""
+
+        mutating func take(_ operands: [String], _ given: inout SettingsObject) {
+            name = operands.joined(separator: " ")
+            if given.has("to"), !name.isEmpty {
+                given.refuse("to", "writes all pages; expected it without a command")
+            }
+        }
+
+        func check(_ given: inout SettingsObject) {
+            if directory == "" { given.refuse("to", "is empty; expected a directory") }
+        }
+    }
 
     /// - Parameter program: The program whose commands have the pages.
     static func command(of program: @escaping @Sendable () -> Command) -> Command {
-        Command(syntax) { arguments in
+        Command(syntax, Invocation.self) { (invocation) throws(CommandError) in
             let pages = program().all.map { ManualPage(command: $0, version: ProgramVersion.text) }
-            let (directory, page) = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in
-                let (name, directory) = (given.operands.joined(separator: " "), try given.one("to"))
-                guard directory == nil || name.isEmpty else {
-                    throw UsageError("--to writes all pages; expected it without a command")
-                }
-                guard directory != "" else { throw UsageError("--to is empty; expected a directory") }
+            guard let directory = invocation.directory else {
                 let names = pages.map { $0.command.words.joined(separator: " ") }
-                guard let number = names.firstIndex(of: name) else {
-                    let nearest = Spelling.nearest(to: name, among: names)
+                guard let number = names.firstIndex(of: invocation.name) else {
+                    let nearest = Spelling.nearest(to: invocation.name, among: names)
                     let hint = nearest.map { "; did you mean \($0)?" } ?? ""
-                    throw UsageError("no command '\(printable(name, limit: 40))'" + hint)
+                    Console.printError("no command '\(printable(invocation.name, limit: 40))'" + hint, from: syntax.name)
+                    return .usage
                 }
-                return (directory, pages[number])
-            }
-            return CommandError.report { () throws(CommandError) in
-                guard let directory else {
-                    Console.print(page.text)
-                    return .success
-                }
-                for page in pages {
-                    let file = "\(directory)/\(page.name).1"
-                    // An upgrade replaces the pages of the version before.
-                    unlink(file)
-                    try NewFile.write(page.text, to: file, mode: 0o644)
-                }
+                Console.print(pages[number].text)
                 return .success
             }
+            for page in pages {
+                let file = "\(directory)/\(page.name).1"
+                // An upgrade replaces the pages of the version before.
+                unlink(file)
+                try NewFile.write(page.text, to: file, mode: 0o644)
+            }
+            return .success
         }
     }
 }

@@ -19,7 +19,7 @@ struct ManualPage {
         ]
         lines += syntax.details.split(separator: "\n\n").flatMap { Self.paragraph($0.split(separator: "\n")) }
         for group in syntax.groups {
-            lines += [".SH \"\(group.heading.dropLast().uppercased())\""] + group.options.flatMap(Self.entry)
+            lines += [".SH \"\(group.heading.uppercased())\""] + group.options.flatMap(Self.entry)
         }
         let others = command.commands.map(Self.name)
         if !others.isEmpty {

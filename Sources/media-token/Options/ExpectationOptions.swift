@@ -1,41 +1,40 @@
 internal import CommandShell
 internal import Files
 internal import MediaToken
+internal import Settings
+internal import TextEncodings
 
 /// The options that say what a token must be for: requestor, resource and MVPD.
 struct ExpectationOptions {
-    static let group = OptionGroup(
-        heading: "What the token must be for:",
-        options: [
-            CommandOption("requestor", "ID", "Requestor (service provider) that it was issued to (repeatable)"),
-            CommandOption("resource", "ID", "Resource that it must open (repeatable: any of them)"),
-            CommandOption("resource-file", "F", "The same from a file, without its last line break (repeatable)"),
-            CommandOption("any-resource", nil, "Do not check the resource (unsafe)"),
-            CommandOption("canonical-resource", nil, "Compare MRSS by its canonical XML, not byte by byte"),
-            CommandOption("mvpd", "ID", "MVPD, and proxy MVPD, that it may come from (repeatable)"),
-        ])
+    static let table = SettingsTable<ExpectationOptions>([
+        .texts("requestor", "ID", "Requestor (service provider) that it was issued to", \.requestorNames),
+        .texts("resource", "ID", "Resource that it must open; of several, any", \.resources),
+        .texts("resource-file", "FILE", "The same from a file, without its last line break", \.resourceFiles),
+        .flag("any-resource", "Do not check the resource (unsafe)", \.isAnyResource),
+        .flag("canonical-resource", "Compare MRSS by its canonical XML, not byte by byte", \.isCanonical),
+        .texts("mvpd", "ID", "MVPD, and proxy MVPD, that it may come from", \.mvpdNames),
+    ]).under("What the token must be for")
 
-    let requestors: [RequestorID]
-    let mvpds: Set<MVPDID>?
-    private let resources: [String]
-    private let resourceFiles: [String]
-    private let isAnyResource: Bool
-    private let isCanonical: Bool
+    private var requestorNames: [String] = []
+    private var mvpdNames: [String] = []
+    private var resources: [String] = []
+    private var resourceFiles: [String] = []
+    private var isAnyResource = false
+    private var isCanonical = false
 
-    init(_ given: Arguments) throws(UsageError) {
-        requestors = given.all("requestor").map { RequestorID($0) }
-        mvpds = given.has("mvpd") ? Set(given.all("mvpd").map { MVPDID($0) }) : nil
-        resources = given.all("resource")
-        resourceFiles = given.all("resource-file")
-        isAnyResource = given.has("any-resource")
-        isCanonical = given.has("canonical-resource")
-        guard !isAnyResource || (resources + resourceFiles).isEmpty && !isCanonical else {
-            throw UsageError("--any-resource is given beside another resource option; expected one or the other")
-        }
-    }
+    var requestors: [RequestorID] { requestorNames.map { RequestorID($0) } }
+    var mvpds: Set<MVPDID>? { mvpdNames.isEmpty ? nil : Set(mvpdNames.map { MVPDID($0) }) }
 
     /// Whether the command line names a resource, or allows any.
     var namesResource: Bool { isAnyResource || !(resources + resourceFiles).isEmpty }
+
+    func check(_ given: inout SettingsObject) {
+        if isAnyResource {
+            given.refuse(["resource", "resource-file", "canonical-resource"], withoutEffect: "with --any-resource")
+        } else if !namesResource {
+            given.refuse(["canonical-resource"], withoutEffect: "without a resource")
+        }
+    }
 
     /// The resource rule of the command line; `nil` if no resource is named.
     func resourceRule() throws(CommandError) -> ResourceRule? {

@@ -2,49 +2,58 @@ internal import CommandShell
 internal import Files
 internal import MediaToken
 internal import MediaTokenGate
+internal import Settings
 internal import TokenCrypto
 
 /// The options that name verification keys, for every command that takes some.
 struct KeyOptions {
-    static let group = OptionGroup(
-        heading: "Keys:",
-        options: GateSettings.settings(named: ["keys"]).map(\.option) + [
-            CommandOption("key", "FILE", "Load PEM, DER, a certificate, PKCS#12 or JKS (repeatable)"),
-            CommandOption("password", "P", "Password of a PKCS#12 or JKS; others on this machine can see it"),
-            CommandOption("password-file", "F", "Read the password from the first line of a file"),
-        ] + GateSettings.settings(named: ["min-rsa-bits"]).map(\.option) + [
-            CommandOption("ignore-certificate-dates", nil, "Use certificates outside of their validity (unsafe)"),
-            withIssuers,
+    static let table = SettingsTable<KeyOptions>(
+        GateSettings.table.some("keys").within(\.gate),
+        SettingsTable([
+            .texts("key", "FILE", "Load PEM, DER, a certificate, PKCS#12 or JKS", \.files),
+            .text("password", "P", "Password of a PKCS#12 or JKS; others on this machine can see it", \.password),
+        ]),
+        GateSettings.table.some("password-file", "min-rsa-bits").within(\.gate),
+        SettingsTable([
+            .flag("ignore-certificate-dates", "Use certificates outside of their validity (unsafe)", \.ignoresDates),
+            .flag("with-issuers", "Load a certificate that issued another one of its file too", \.acceptsIssuers),
         ])
+    ).under("Keys")
 
-    static let withIssuers = CommandOption(
-        "with-issuers", nil, "Load a certificate that issued another one of its file too")
+    /// Key files and directories that are operands of the command.
+    var operands: [String] = []
+    private var gate = GateSettings()
+    private var files: [String] = []
+    private var password: String?
+    private var ignoresDates = false
+    private(set) var acceptsIssuers = false
+
+    init() {}
+
+    private init(_ settings: GateSettings) { gate = settings }
 
     private static let passwordFileLimit = 4096
 
-    let paths: [String]
-    private let password: String?
-    private let passwordFile: String?
-    private let requirements: KeyRequirements
+    var paths: [String] { gate.keys + files + operands }
 
-    /// - Parameter operands: further key files and directories, if the command accepts them as operands.
-    init(_ given: Arguments, operands: [String] = []) throws(UsageError) {
-        paths = given.all("keys") + given.all("key") + operands
-        password = try given.one("password")
-        passwordFile = try given.one("password-file")
-        guard password == nil || passwordFile == nil else {
-            throw UsageError("--password and --password-file are given; expected one of them")
-        }
-        let bits = try given.number("min-rsa-bits", in: Int64(KeyRequirements.lowestMinimumRSABits)...8192)
-        requirements = KeyRequirements(
-            minimumRSABits: bits.map(Int.init) ?? GateSettings().minimumRSABits,
-            unsafeIgnoringCertificateDates: given.has("ignore-certificate-dates"),
-            acceptingIssuers: given.has("with-issuers"))
+    private var requirements: KeyRequirements {
+        KeyRequirements(
+            minimumRSABits: gate.minimumRSABits, unsafeIgnoringCertificateDates: ignoresDates,
+            acceptingIssuers: acceptsIssuers)
+    }
+
+    func check(_ given: inout SettingsObject) { given.refuseSecond(of: ["password", "password-file"]) }
+
+    /// Refuses the options that say something of keys, if the command line names none.
+    func checkThatKeysAreNamed(_ given: inout SettingsObject) {
+        guard paths.isEmpty else { return }
+        let names = ["password", "password-file", "min-rsa-bits", "ignore-certificate-dates", "with-issuers"]
+        given.refuse(names, withoutEffect: "without a key; expected --keys PATH or --key FILE too")
     }
 
     /// Loads the keys, and prints a warning on standard error for each refused key of a directory, and for what was left out.
     ///
-    /// - Parameter own: a key of this process, which is trusted too, and need not meet any requirement.
+    /// - Parameter own: A key of this process, which is trusted too, and need not meet any requirement.
     func load(unsafelyTrusting own: RSAPublicKey? = nil) throws(CommandError) -> KeyRing {
         let keys = try ring(trusting: own)
         for key in keys.refused + keys.leftOut { Console.printError("warning: \(key)") }
@@ -86,25 +95,20 @@ struct KeyOptions {
     /// The loaded keys of a gate without those that are gone.
     static func withdraw(from keys: KeyRing, by settings: GateSettings) -> KeyRing {
         let (options, unread) = (KeyOptions(settings), settings.files.filter { !$0.canBeReadAgain }.map(\.path))
-        let hasPassword = options.passwordFile.map { !unread.contains($0) } ?? true
+        let hasPassword = settings.passwordFile.map { !unread.contains($0) } ?? true
         return keys.withdrawing(
             from: options.paths, except: unread, password: hasPassword ? try? options.readPassword() : nil,
             requirements: options.requirements)
     }
 
-    private init(_ settings: GateSettings) {
-        (paths, password, passwordFile) = (settings.keys, nil, settings.passwordFile)
-        requirements = KeyRequirements(minimumRSABits: settings.minimumRSABits, unsafeIgnoringCertificateDates: false)
-    }
-
     func readPassword() throws(CommandError) -> String? {
-        guard let passwordFile else { return password }
+        guard let file = gate.passwordFile else { return password }
         do {
-            let bytes = try FileBytes.read(passwordFile, limit: Self.passwordFileLimit)
+            let bytes = try FileBytes.read(file, limit: Self.passwordFileLimit)
             let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
             return String(decoding: line, as: UTF8.self)
         } catch {
-            throw CommandError("\(passwordFile): \(error)")
+            throw CommandError("\(file): \(error)")
         }
     }
 }

@@ -1,35 +1,38 @@
 internal import CommandShell
 internal import MediaToken
 internal import ReplayStores
+internal import Settings
 internal import TextEncodings
 
 /// The option that names the replay store.
 struct ReplayOptions {
-    static let group = OptionGroup(
-        heading: "Single use:",
-        options: [
-            CommandOption(
-                "replays", "URL",
-                "Where used tokens are remembered: \(ReplayStoreLocation.forms) (default memory: for this run only)")
-        ])
-
-    private let url: String
-
-    /// The kind of store, for a report. The rest of the URL may contain a password.
-    var kind: String { String(url.prefix { $0.isASCII && $0.isLetter }) }
-
-    init(_ given: Arguments, time: TimeOptions) throws(UsageError) {
-        url = try given.one("replays") ?? "memory"
-        // A store deletes expired tokens. Given a future time, it would delete tokens that are live for other users.
-        guard url == "memory" || time.time == nil else {
-            throw UsageError(
-                "--at is given together with --replays of a lasting store, which is asked as of now only")
+    static let table = SettingsTable<ReplayOptions>([
+        Setting(
+            "replays", "URL", .text(),
+            "Where used tokens are remembered: \(ReplayStoreLocation.forms) (default memory: for this run only)"
+        ) { object, name, options in
+            guard let url = object.text(name) else { return }
+            do throws(ReplayStoreURLError) { options.location = try ReplayStoreLocation(url) } catch {
+                object.refuse(name, "\(error)")
+            }
         }
+    ]).under("Single use")
+
+    private var location = ReplayStoreLocation.memory
+
+    /// The kind of store, for a report.
+    var kind: String { location.kind }
+
+    func check(_ given: inout SettingsObject, _ time: TimeOptions) {
+        // A store deletes expired tokens. Given a future time, it would delete tokens that are live for other users.
+        guard location != .memory, time.time != nil else { return }
+        given.refuse(
+            nil, "--at is given together with --replays of a lasting store, which is asked as of now only")
     }
 
     /// Warns that the command consumes tokens, if a gate may use the store. Call it before the store is opened.
     func warnOfUse() {
-        guard let location = try? ReplayStoreLocation(url), location.mayBeInUse else { return }
+        guard location.mayBeInUse else { return }
         Console.printError(
             "warning: an accepted token is consumed in this \(kind) store: a gate that shares it will reject the viewer's play; "
                 + "to look only, run 'media-token replays lookup'")
@@ -37,7 +40,7 @@ struct ReplayOptions {
 
     /// Opens the store, or creates it. A new LMDB or Redis store gets a fence that allows for clock skew.
     func open(clockSkew: Duration) throws(CommandError) -> ConfiguredReplayStore {
-        do { return try ConfiguredReplayStore(opening: url, clockSkew: clockSkew) } catch {
+        do { return try ConfiguredReplayStore(at: location, isService: false, clockSkew: clockSkew) } catch {
             throw CommandError("\(error)")
         }
     }
@@ -45,7 +48,7 @@ struct ReplayOptions {
     /// Opens the store for a load test, which issues its tokens afterwards. A new fence allows for no clock skew, and a
     /// memory store has no size limit.
     func openToBeFilled() throws(CommandError) -> ConfiguredReplayStore {
-        url == "memory" ? .memory(MemoryReplayStore.unfenced(capacity: .max)) : try open(clockSkew: .zero)
+        location == .memory ? .memory(MemoryReplayStore.unfenced(capacity: .max)) : try open(clockSkew: .zero)
     }
 
     /// The location of a store that exists when this command begins.

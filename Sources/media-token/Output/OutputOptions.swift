@@ -1,46 +1,38 @@
 internal import CommandShell
 internal import MediaToken
 internal import MediaTokenGate
+internal import Settings
 
 /// The options for how a command shows what it found out about a token.
 struct OutputOptions {
-    static let group = OptionGroup(
-        heading: "Output:",
-        options: [
-            CommandOption("json", nil, "Print one JSON object a line for each token"),
-            CommandOption("quiet", nil, "Print nothing; the exit status tells"),
-        ])
+    static let table = SettingsTable<OutputOptions>([
+        .flag("json", "Print one JSON object per line for each token", \.isJSON),
+        .flag("quiet", "Print nothing; the exit status tells", \.isQuiet),
+    ]).under("Output")
 
     /// The options of a command that decides about tokens.
-    static let verdictGroup = OptionGroup(
-        heading: group.heading,
-        options: group.options + [CommandOption("status", nil, "Print nothing but one code for each token")])
+    static let verdictTable = SettingsTable<OutputOptions>(
+        table, .group("Output", [.flag("status", "Print nothing but one code for each token", \.isStatus)]))
 
     /// Whether only the codes are shown.
-    let isStatus: Bool
-    private let isQuiet: Bool
-    let isJSON: Bool
+    private(set) var isStatus = false
+    private var isQuiet = false
+    private(set) var isJSON = false
     /// Whether the checks of a token are shown.
     var showsChecks: Bool { !isQuiet && !isStatus }
 
-    /// JSON, whatever was asked for.
-    static let json = OutputOptions()
+    /// JSON, whatever the options say.
+    static let json = {
+        var options = OutputOptions()
+        options.isJSON = true
+        return options
+    }()
 
-    private init() { (isStatus, isQuiet, isJSON) = (false, false, true) }
-
-    init(_ given: Arguments) throws(UsageError) {
-        isStatus = given.has("status")
-        isQuiet = given.has("quiet")
-        isJSON = given.has("json")
-        let forms = ["json", "quiet", "status"].filter(given.has)
-        guard forms.count <= 1 else {
-            throw UsageError("--\(forms[0]) and --\(forms[1]) are given; expected one of them")
-        }
-    }
+    func check(_ given: inout SettingsObject) { given.refuseSecond(of: ["json", "quiet", "status"]) }
 
     /// - Parameters:
-    ///   - verdict: the code of the verdict; `nil` if the token was only inspected.
-    ///   - showsFields: whether the list for people contains the token's fields. JSON always contains them.
+    ///   - verdict: The code of the verdict; `nil` if the token was only inspected.
+    ///   - showsFields: Whether the list for people contains the token's fields. JSON always contains them.
     func show(_ examination: Examination, verdict: VerdictCode? = nil, showsFields: Bool = false) {
         guard showsChecks else { return }
         if isJSON {

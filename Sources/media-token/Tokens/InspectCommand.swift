@@ -2,10 +2,11 @@ internal import Captures
 internal import CommandShell
 internal import MediaToken
 internal import MediaTokenGate
+internal import Settings
 
 /// `media-token inspect`: shows the contents of a token of any kind, and runs the checks that the options ask for.
 enum InspectCommand {
-    static let command = Command(syntax, run: run)
+    static let command = Command(syntax, Invocation.self, run: run)
 
     private static let syntax = CommandSyntax(
         name: "media-token inspect", operands: "[TOKEN | @FILE | -]",
@@ -28,66 +29,64 @@ enum InspectCommand {
               media-token inspect --keys Keys --min-rsa-bits 1024 \\
                 @Tests/Vectors/media-token-2016-temppass.txt
               base64 Tests/Vectors/media-token-2016-temppass.txt | media-token inspect -
-            """,
-        groups: [
-            KeyOptions.group, ExpectationOptions.group,
-            OptionGroup(
-                heading: "Device:",
-                options: [
-                    CommandOption("device", "FINGERPRINT", "Device that an AuthN or AuthZ token must be bound to")
-                ]),
-            TimeOptions.group, captureGroup, outputGroup, webGroup,
-        ])
+            """)
 
-    private static let captureGroup = OptionGroup(
-        heading: "Capture:", options: [CommandOption("only", "N", "Show entry N of a HAR file in full")])
+    struct Invocation: CommandValues {
+        static let table = SettingsTable<Invocation>(
+            KeyOptions.table.within(\.keys), ExpectationOptions.table.within(\.expectation),
+            .group(
+                "Device",
+                [.text("device", "FINGERPRINT", "Device that an AuthN or AuthZ token must be bound to", \.device)]),
+            TimeOptions.table.within(\.time),
+            .group(
+                "Capture",
+                [.number("only", "N", "Show entry N of a HAR file in full", 1...Int(Int32.max), \.entry) { $0 }]),
+            OutputOptions.table.within(\.output),
+            .group(
+                "Output",
+                [.flag("clear", "Add the token's clear text, which is personal data, to the JSON", \.showsClear)]),
+            webTable)
 
-    private static let outputGroup = OptionGroup(
-        heading: OutputOptions.group.heading,
-        options: OutputOptions.group.options + [
-            CommandOption("clear", nil, "Add the token's clear text, which is personal data, to the JSON")
-        ])
+        /// The options of the page.
+        private static let webTable = SettingsTable<Invocation>.group(
+            "In a browser",
+            [
+                .flag("web", "Serve a page for tokens that are pasted or dropped, on the loopback", \.isWeb),
+                .number("port", "N", "Port of the page (default any that is free)", 1...65_535, \.port) { UInt16($0) },
+            ])
 
-    private static let webGroup = OptionGroup(
-        heading: "In a browser:",
-        options: [
-            CommandOption("web", nil, "Serve a page for tokens that are pasted or dropped, on the loopback"),
-            CommandOption("port", "N", "Port of the page (default: any that is free)"),
-        ])
-
-    private struct Invocation {
-        let keys: KeyOptions
-        let expectation: ExpectationOptions
-        let time: TimeOptions
-        let output: OutputOptions
-        let device: String?
-        let input: TokenInput
-        let showsClear: Bool
-        /// The port of the page; `nil` without one.
-        let webPort: UInt16?
-        let given: Arguments
+        var keys = KeyOptions()
+        var expectation = ExpectationOptions()
+        var time = TimeOptions()
+        var output = OutputOptions()
+        var device: String?
+        var input = TokenInput()
+        var showsClear = false
+        var isWeb = false
+        /// Whether the page asks, which may bring keys of its own.
+        var isOfPage = false
+        var port: UInt16 = 0
         /// The entry of a HAR file that is shown in full; `nil` for all, in a table.
-        let entry: Int?
+        var entry: Int?
 
-        init(_ given: Arguments) throws(UsageError) {
-            keys = try KeyOptions(given)
-            expectation = try ExpectationOptions(given)
-            time = try TimeOptions(given)
-            output = try OutputOptions(given)
-            device = try given.one("device")
-            input = try TokenInput(given.operands)
-            showsClear = given.has("clear")
-            let port = try given.number("port", in: 1...65_535)
-            webPort = given.has("web") ? UInt16(port ?? 0) : nil
-            self.given = given
-            entry = try given.number("only", in: 1...Int64(Int32.max)).map(Int.init)
-            guard expectation.requestors.count <= 1 else { throw UsageError("--requestor is given more than once") }
-            guard !showsClear || given.has("json") else { throw UsageError("--clear is given without --json") }
-            guard webPort != nil || port == nil else { throw UsageError("--port is given without --web") }
-            let forWeb = Set((KeyOptions.group.options + webGroup.options).map(\.name))
-            guard webPort == nil || given.operands.isEmpty && forWeb.isSuperset(of: given.values.keys) else {
-                throw UsageError("--web goes with options for keys only; the page takes the token and all else")
-            }
+        mutating func take(_ operands: [String], _ given: inout SettingsObject) {
+            input = TokenInput(operands, &given)
+            if given.has("web"), !operands.isEmpty { given.refuse("web", "is given with a token; the page takes that") }
+        }
+
+        func check(_ given: inout SettingsObject) {
+            keys.check(&given)
+            if !isOfPage { keys.checkThatKeysAreNamed(&given) }
+            expectation.check(&given)
+            time.check(&given)
+            output.check(&given)
+            if expectation.requestors.count > 1 { given.refuse("requestor", "is given more than once") }
+            if !output.isJSON { given.refuse(["clear"], withoutEffect: "without --json") }
+            if !isWeb { given.refuse(["port"], withoutEffect: "without --web") }
+            guard isWeb else { return }
+            let forPage = KeyOptions.table.names + Self.webTable.names
+            let others = Self.table.names.filter { !forPage.contains($0) }
+            given.refuse(others, withoutEffect: "with --web, which goes with options for keys only")
         }
 
         func questions() throws(CommandError) -> TokenInspector.Questions {
@@ -102,12 +101,8 @@ enum InspectCommand {
         }
     }
 
-    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
-        let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
-        return CommandError.report { () throws(CommandError) in
-            guard let port = invocation.webPort else { return try inspect(invocation) }
-            return try serve(invocation, port: port)
-        }
+    @Sendable private static func run(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
+        invocation.isWeb ? try serve(invocation) : try inspect(invocation)
     }
 
     private static func inspect(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
@@ -124,12 +119,11 @@ enum InspectCommand {
 
 extension InspectCommand {
     /// Serves the page until Ctrl-C.
-    private static func serve(_ invocation: Invocation, port: UInt16) throws(CommandError) -> ExitStatus {
+    private static func serve(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
         // The signals are blocked before the server's thread starts.
         let process = ServiceProcess()
         if !invocation.keys.paths.isEmpty { _ = try invocation.keys.load() }
-        let keys = invocation.given.values.filter { !webGroup.options.map(\.name).contains($0.key) }
-        let session = try WebSession(port: port, engine(Arguments(values: keys, operands: [])))
+        let session = try WebSession(port: invocation.port, engine(invocation.keys))
         Console.print(session.url)
         Console.flush()
         while process.nextSignal(withinSeconds: 3600) == nil {}
@@ -137,12 +131,11 @@ extension InspectCommand {
         return .success
     }
 
-    /// Answers the page's questions as this command, and `keys list`, would with `given` and the page's own options.
-    static func engine(_ given: Arguments) -> WebEngine {
+    /// Answers the page's questions as this command, and `keys list`, would with these keys and the page's own options.
+    static func engine(_ keys: KeyOptions) -> WebEngine {
         WebEngine(
-            given: given,
             inspect: { question in
-                answer(question) { (invocation) throws(CommandError) in
+                answer(question, keys) { (invocation) throws(CommandError) in
                     var (lines, remarks) = ([String](), [String]())
                     let output = FindingsOutput(
                         .json, only: nil, showsClear: true, remark: { remarks.append($0) }, { lines.append($0) })
@@ -155,7 +148,7 @@ extension InspectCommand {
                 }
             },
             keys: { question in
-                answer(question) { (invocation) throws(CommandError) in
+                answer(question, keys) { (invocation) throws(CommandError) in
                     let keys = try invocation.keys.ring(with: question.keys)?.keys ?? []
                     return keys.map { JSONLine.encode(KeysListCommand.KeyObject($0)) }
                 }
@@ -163,10 +156,12 @@ extension InspectCommand {
     }
 
     private static func answer(
-        _ question: WebQuestion, _ answer: (Invocation) throws(CommandError) -> [String]
+        _ question: WebQuestion, _ keys: KeyOptions, _ answer: (Invocation) throws(CommandError) -> [String]
     ) -> Result<[String], WebRefusal> {
-        let invocation: Invocation
-        do { invocation = try Invocation(question.arguments) } catch { return .failure(WebRefusal(error.message)) }
+        var invocation = Invocation()
+        (invocation.keys, invocation.isOfPage) = (keys, true)
+        let problems = invocation.read(question.options)
+        guard problems.isEmpty else { return .failure(WebRefusal(problems.joined(separator: "; "))) }
         do { return .success(try answer(invocation)) } catch { return .failure(WebRefusal(error.message)) }
     }
 }

@@ -1,12 +1,14 @@
 internal import CommandShell
 internal import Files
 internal import MediaToken
+internal import Settings
+internal import TextEncodings
 internal import TokenCrypto
 internal import TokenIssuer
 
 /// `media-token issue`: signs tokens for tests and load.
 enum IssueCommand {
-    static let command = Command(syntax, run: run)
+    static let command = Command(syntax, Invocation.self, run: issue)
 
     private static let syntax = CommandSyntax(
         name: "media-token issue", operands: "",
@@ -21,125 +23,121 @@ enum IssueCommand {
               media-token issue --signing-key dev/development.key --requestor MML \\
                 --resource TNT | \\
                 media-token verify --keys dev --requestor MML --resource TNT
-            """,
-        groups: [
-            OptionGroup(
-                heading: "What to sign:",
-                options: [
-                    CommandOption("signing-key", "FILE", "PEM private key to sign with"),
-                    CommandOption("requestor", "ID", "Requestor (service provider)"),
-                    CommandOption("resource", "ID", "Resource"),
-                    CommandOption("resource-file", "F", "The same from a file, without its last line break"),
-                    CommandOption("mvpd", "ID", "MVPD (default TempPass)"),
-                    CommandOption("proxy-mvpd", "ID", "Proxy MVPD (default none)"),
-                    CommandOption("ttl", "MS", "Life in milliseconds, or none (default 420000)"),
-                    CommandOption("issued-at", "TIME", "Issue time, in the forms of verify's --at (default now)"),
-                    CommandOption("kind", "media|authn|authz", "The kind of token (default media)"),
-                    CommandOption("root", "NAME", "authToken or shortAuthorizationToken (default authToken)"),
-                    CommandOption("device", "FINGERPRINT", "Device that an authn or authz token is bound to"),
-                    CommandOption(
-                        "omit", "FIELD",
-                        "Leave a media token's field out: \(fieldNames.joined(separator: ", ")) (repeatable)"),
-                    CommandOption("empty", "FIELD", "Make a media token's field an empty element (repeatable)"),
-                ]),
-            OptionGroup(
-                heading: "Output:",
-                options: [
-                    CommandOption("count", "N", "How many distinct tokens (default 1)"),
-                    CommandOption(
-                        "format", "FORM",
-                        "\(TokenWrapping.allCases.map(\.rawValue).joined(separator: ", ")) (default clear)"),
-                ]),
-        ])
+            """)
 
     private static let fieldNames = MediaTokenField.allCases.map { "\($0.name)" }
 
-    private struct Invocation {
-        let signingKey: String
-        let resourceFile: String?
-        let count: Int
-        let wrapping: TokenWrapping
-        var recipe: TokenRecipe
+    private struct Invocation: CommandValues {
+        static let table = SettingsTable<Invocation>(
+            .group("What to sign", [
+                .text("signing-key", "FILE", "PEM private key to sign with", \.signingKey).required,
+                .text("requestor", "ID", "Requestor (service provider)", \.requestor),
+                .text("resource", "ID", "Resource", \.resource),
+                .text("resource-file", "FILE", "The same from a file, without its last line break", \.resourceFile),
+                .text("mvpd", "ID", "MVPD", default: "TempPass", \.mvpd),
+                .text("proxy-mvpd", "ID", "Proxy MVPD (default none)", \.recipe.proxyMVPD),
+                Setting("ttl", "MS", .text(), "TTL in milliseconds, or none (default 420000)") { given, name, values in
+                    values.setTTL(&given, name)
+                },
+                Setting(
+                    "issued-at", "TIME", .text(), "Issue time, in the forms of verify's --at (default now)"
+                ) { given, name, values in values.setIssueTime(&given, name) },
+                .word("kind", "KIND", "The kind of token", default: .media, \.recipe.kind),
+                Setting(
+                    "root", "NAME", .word(TokenKind.media.roots), "Root element of a media token", default: "authToken"
+                ) { given, name, values in
+                    values.recipe.root = given.word(name, TokenKind.media.roots) ?? values.recipe.root
+                },
+                .text("device", "FINGERPRINT", "Device that an authn or authz token is bound to", \.device),
+                fields("omit", "Leave a media token's field out: \(fieldNames.joined(separator: ", "))", \.omitted),
+                fields("empty", "Make a media token's field an empty element", \.emptied),
+            ]),
+            .group("Output", [
+                .number("count", "N", "How many distinct tokens", 1...100_000_000, default: 1, \.count),
+                .word("format", "FORM", "Encoding of the tokens", default: .clear, \.wrapping),
+            ]))
 
-        init(_ given: Arguments) throws(UsageError) {
-            guard given.operands.isEmpty else {
-                throw UsageError("'\(given.operands[0])' is given; expected options only")
-            }
-            guard let key = try given.one("signing-key") else { throw UsageError("no --signing-key given") }
-            let requestor = try given.one("requestor") ?? ""
-            let resource = try given.one("resource")
-            resourceFile = try given.one("resource-file")
-            guard (resource == nil) != (resourceFile == nil) else {
-                throw UsageError("expected one of --resource and --resource-file")
-            }
-            signingKey = key
-            count = Int(try given.number("count", in: 1...100_000_000) ?? 1)
-            wrapping = try given.choice("format", TokenWrapping.init, TokenWrapping.allCases.map(\.rawValue)) ?? .clear
-            recipe = TokenRecipe(issued: try Self.issued(given))
-            recipe.requestor = requestor
-            recipe.resource = resource ?? ""
-            recipe.mvpd = try given.one("mvpd") ?? recipe.mvpd
-            recipe.proxyMVPD = try given.one("proxy-mvpd")
-            recipe.omitted = try Self.fields("omit", given)
-            recipe.emptied = try Self.fields("empty", given)
-            if given.all("ttl") == ["none"] {
-                recipe.omitted.insert(.ttl)
-            } else if given.has("ttl") {
-                do throws(UsageError) {
-                    recipe.timeToLive = try given.number("ttl", in: 1...31_536_000_000) ?? recipe.timeToLive
-                } catch {
-                    throw UsageError("\(error.message), or none")
+        var signingKey: String?
+        var requestor: String?
+        var resource: String?
+        var resourceFile: String?
+        var mvpd: String?
+        var device: String?
+        var count = 1
+        var wrapping = TokenWrapping.clear
+        var recipe = TokenRecipe(issued: TokenDate(.now))
+
+        private static func fields(
+            _ name: String, _ help: String,
+            _ path: any WritableKeyPath<TokenRecipe, Set<MediaTokenField>> & Sendable
+        ) -> Setting<Invocation> {
+            Setting(name, "FIELD", .texts(), help) { given, name, values in
+                let named = given.values(name, fieldNames.joined(separator: ", ")) { text in
+                    MediaTokenField.allCases.first { "\($0.name)" == text }
                 }
-            }
-            recipe.device = try given.one("device") ?? recipe.device
-            recipe.kind = try given.choice("kind", TokenKind.init, TokenKind.allCases.map(\.rawValue)) ?? .media
-            recipe.root =
-                try given.choice("root", { TokenKind.media.roots.contains($0) ? $0 : nil }, TokenKind.media.roots)
-                ?? recipe.root
-            guard recipe.omitted.isDisjoint(with: recipe.emptied) else {
-                throw UsageError("--omit and --empty name the same field; expected one of them")
-            }
-            let replaced = recipe.omitted.union(recipe.emptied)
-            guard !requestor.isEmpty || replaced.contains(.requestorID) else {
-                throw UsageError("no --requestor given")
-            }
-            guard count == 1 || !replaced.contains(.sessionGUID) else {
-                throw UsageError("--count is given, and tokens without a session GUID would not differ; expected one")
-            }
-            guard recipe.kind == .media || (recipe.omitted.isEmpty && recipe.emptied.isEmpty) else {
-                throw UsageError("--omit, --empty and --ttl none are for media tokens; expected no --kind, or media")
+                values.recipe[keyPath: path].formUnion(named ?? [])
             }
         }
 
-        private static func fields(_ option: String, _ given: Arguments) throws(UsageError) -> Set<MediaTokenField> {
-            var fields: Set<MediaTokenField> = []
-            for name in given.all(option) {
-                guard let field = MediaTokenField.allCases.first(where: { "\($0.name)" == name }) else {
-                    throw UsageError("--\(option) is '\(name)'; expected \(fieldNames.joined(separator: ", "))")
-                }
-                fields.insert(field)
+        private mutating func setTTL(_ given: inout SettingsObject, _ name: String) {
+            let range: ClosedRange<Int64> = 1...31_536_000_000
+            guard let text = given.text(name) else { return }
+            if text == "none" {
+                recipe.omitted.insert(.ttl)
+            } else if let number = Int64(text), range.contains(number) {
+                recipe.timeToLive = number
+            } else {
+                given.refuse(
+                    name,
+                    "is '\(printable(text))'; expected a whole number from \(range.lowerBound) to \(range.upperBound), or none")
             }
-            return fields
         }
 
         /// Reads the issue time. A time that is given with an offset is written with that offset.
-        private static func issued(_ given: Arguments) throws(UsageError) -> TokenDate {
-            if let date = try given.one("issued-at").flatMap({ TokenDate($0) }) { return date }
-            return TokenDate(try TimeOptions.time("issued-at", given) ?? .now)
+        private mutating func setIssueTime(_ given: inout SettingsObject, _ name: String) {
+            if case .text(let text)? = given.untaken[JSONName(name)], let date = TokenDate(text) {
+                given.take(name)
+                recipe.issued = date
+            } else if let time = given.time(name) {
+                recipe.issued = TokenDate(time)
+            }
+        }
+
+        mutating func check(_ given: inout SettingsObject) {
+            (recipe.requestor, recipe.resource) = (requestor ?? "", resource ?? "")
+            (recipe.mvpd, recipe.device) = (mvpd ?? recipe.mvpd, device ?? recipe.device)
+            if (resource == nil) == (resourceFile == nil) {
+                given.refuse(nil, "expected one of --resource and --resource-file")
+            }
+            if !recipe.omitted.isDisjoint(with: recipe.emptied) {
+                given.refuse(nil, "--omit and --empty name the same field; expected one of them")
+            }
+            let replaced = recipe.omitted.union(recipe.emptied)
+            if recipe.requestor.isEmpty, !replaced.contains(.requestorID) {
+                given.refuse(nil, "no --requestor given")
+            }
+            if count > 1, replaced.contains(.sessionGUID) {
+                given.refuse(
+                    "count", "is given, and tokens without a session GUID would not differ; expected one")
+            }
+            if recipe.kind == .media {
+                given.refuse(["device"], withoutEffect: "for a media token; expected --kind authn or authz")
+            } else {
+                given.refuse(["root", "proxy-mvpd"], withoutEffect: "for a token of another kind than media")
+                if !replaced.isEmpty {
+                    given.refuse(
+                        nil, "--omit, --empty and --ttl none are for media tokens; expected no --kind, or media")
+                }
+            }
         }
     }
 
-    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
-        let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
-        return CommandError.report { () throws(CommandError) in try issue(invocation) }
-    }
-
-    private static func issue(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
-        var recipe = invocation.recipe
+    @Sendable private static func issue(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
+        var (recipe, signingKey) = (invocation.recipe, invocation.signingKey ?? "")
         if let file = invocation.resourceFile { recipe.resource = try ResourceFile.read(file) }
         var progress = ProgressBar("signing", total: invocation.count)
         do {
-            let pem = try FileBytes.read(invocation.signingKey, limit: KeyFile.sizeLimit)
+            let pem = try FileBytes.read(signingKey, limit: KeyFile.sizeLimit)
             let signer = TokenSigner(key: try RSASigningKey(pem: pem))
             for number in 1...invocation.count {
                 recipe.sessionGUID = TokenRecipe.freshSessionGUID()
@@ -147,9 +145,9 @@ enum IssueCommand {
                 progress.update(number)
             }
         } catch let error as KeyFileError {
-            throw CommandError("\(invocation.signingKey): \(error)")
+            throw CommandError("\(signingKey): \(error)")
         } catch let error as FileError {
-            throw CommandError("\(invocation.signingKey): \(error)")
+            throw CommandError("\(signingKey): \(error)")
         } catch {
             throw CommandError("\(error)")
         }

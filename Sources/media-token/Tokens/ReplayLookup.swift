@@ -7,30 +7,30 @@ internal import ReplayStores
 struct ReplayLookup {
     private let location: ReplayStoreLocation
     private let input: TokenInput
-    private let isJSON: Bool
 
     /// - Parameter operands: the URL of the store, and the token.
-    init(_ operands: [String], asJSON isJSON: Bool) throws(UsageError) {
+    init(_ operands: [String]) throws(UsageError) {
         guard let url = operands.first else { throw UsageError("expected lookup URL TOKEN") }
         location = try ReplayOptions.existing(url)
-        self.isJSON = isJSON
         input = try TokenInput(Array(operands.dropFirst()))
     }
 
-    func run() throws(CommandError) -> ExitStatus {
+    func run(asJSON isJSON: Bool) throws(CommandError) -> ExitStatus {
         let store: ConfiguredReplayStore
         do { store = try ConfiguredReplayStore(lookingAt: location) } catch { throw CommandError("\(error)") }
         return try store.closed { () throws(CommandError) in
             var status = ExitStatus.success
             try input.forEachGroup { tokens in
-                for token in tokens { status = max(status, look(for: token, in: store)) }
+                for token in tokens { status = max(status, look(for: token, in: store, asJSON: isJSON)) }
                 Console.flush()
             }
             return status
         }
     }
 
-    private func look(for token: RawToken, in store: ConfiguredReplayStore) -> ExitStatus {
+    private func look(
+        for token: RawToken, in store: ConfiguredReplayStore, asJSON isJSON: Bool
+    ) -> ExitStatus {
         let found: FoundToken
         do throws(StageError) {
             let token = try UnverifiedToken(token)

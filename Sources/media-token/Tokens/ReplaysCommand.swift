@@ -2,11 +2,12 @@ internal import CommandShell
 internal import MediaToken
 internal import MediaTokenGate
 internal import ReplayStores
+internal import Settings
 internal import TextEncodings
 
 /// `media-token replays`: shows the contents of a replay store, deletes its expired buckets, or looks tokens up.
 enum ReplaysCommand {
-    static let command = Command(syntax, run: run)
+    static let command = Command(syntax, Invocation.self, run: run)
 
     private static let syntax = CommandSyntax(
         name: "media-token replays", operands: "stat|sweep|lookup URL [TOKEN | @FILE | -]",
@@ -29,21 +30,27 @@ enum ReplaysCommand {
               media-token replays lookup lmdb:replays \\
                 @Tests/Vectors/media-token-2016-temppass.txt
                 # exit status 1: it is older than the store
-            """,
-        groups: [
-            OptionGroup(heading: "Output:", options: [CommandOption("json", nil, "Print one JSON object")])
-        ])
+            """)
 
-    private enum Invocation {
-        case show(ReplayStoreLocation, sweepsFirst: Bool, asJSON: Bool)
-        case lookUp(ReplayLookup)
+    private struct Invocation: CommandValues {
+        enum Task {
+            case show(ReplayStoreLocation, sweepsFirst: Bool)
+            case lookUp(ReplayLookup)
+        }
 
-        init(_ given: Arguments) throws(UsageError) {
-            let (operands, isJSON) = (given.operands, given.has("json"))
-            if operands.first == "lookup" {
-                self = .lookUp(try ReplayLookup(Array(operands.dropFirst()), asJSON: isJSON))
-                return
-            }
+        static let table = SettingsTable<Invocation>([
+            .flag("json", "Print one JSON object", \.isJSON)
+        ]).under("Output")
+
+        var isJSON = false
+        var task: Task?
+
+        mutating func take(_ operands: [String], _ given: inout SettingsObject) {
+            do throws(UsageError) { task = try Self.task(operands) } catch { given.refuse(nil, error.message) }
+        }
+
+        private static func task(_ operands: [String]) throws(UsageError) -> Task {
+            if operands.first == "lookup" { return .lookUp(try ReplayLookup(Array(operands.dropFirst()))) }
             if let name = operands.first, let nearest = Spelling.nearest(to: name, among: ["stat", "sweep", "lookup"]),
                 nearest != name
             {
@@ -52,26 +59,24 @@ enum ReplaysCommand {
             guard operands.count == 2, ["stat", "sweep"].contains(operands[0]) else {
                 throw UsageError("expected stat URL, sweep URL or lookup URL TOKEN")
             }
-            self = .show(try ReplayOptions.existing(operands[1]), sweepsFirst: operands[0] == "sweep", asJSON: isJSON)
+            return .show(try ReplayOptions.existing(operands[1]), sweepsFirst: operands[0] == "sweep")
         }
     }
 
-    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
-        let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
-        return CommandError.report { () throws(CommandError) in
-            switch invocation {
-            case .lookUp(let lookup): return try lookup.run()
-            case .show(let location, let sweepsFirst, let isJSON):
-                let store = try ReplayOptions.openExisting(location)
-                let contents = try store.closed { () throws(CommandError) in
-                    do throws(ReplayStoreError) {
-                        if sweepsFirst { try store.sweep(at: .now) }
-                        return try store.contents()
-                    } catch { throw CommandError("\(error)") }
-                }
-                show(contents, store.statements, asJSON: isJSON)
-                return .success
+    @Sendable private static func run(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
+        switch invocation.task {
+        case nil: return .usage
+        case .lookUp(let lookup)?: return try lookup.run(asJSON: invocation.isJSON)
+        case .show(let location, let sweepsFirst)?:
+            let store = try ReplayOptions.openExisting(location)
+            let contents = try store.closed { () throws(CommandError) in
+                do throws(ReplayStoreError) {
+                    if sweepsFirst { try store.sweep(at: .now) }
+                    return try store.contents()
+                } catch { throw CommandError("\(error)") }
             }
+            show(contents, store.statements, asJSON: invocation.isJSON)
+            return .success
         }
     }
 

@@ -2,10 +2,11 @@ internal import Captures
 internal import CommandShell
 internal import MediaToken
 internal import ReplayStores
+internal import Settings
 
 /// `media-token verify`: decides whether tokens open a resource, and consumes the tokens that it accepts.
 enum VerifyCommand {
-    static let command = Command(syntax, run: run)
+    static let command = Command(syntax, Invocation.self, run: run)
 
     private static let syntax = CommandSyntax(
         name: "media-token verify", operands: "[TOKEN | @FILE | -]",
@@ -36,54 +37,50 @@ enum VerifyCommand {
                 --replays lmdb:replays --status - \\
                 < Tests/Vectors/media-token-2016-temppass.txt
                 # exit status 1: it has expired
-            """,
-        groups: [
-            KeyOptions.group, ExpectationOptions.group, TimeOptions.group, ReplayOptions.group,
-            OptionGroup(
-                heading: "Capture:",
-                options: [CommandOption("find", nil, "Find the tokens in a HAR, log, curl line or text of any form")]),
-            OutputOptions.verdictGroup,
-        ])
+            """)
 
-    private struct Invocation {
-        let keys: KeyOptions
-        let expectation: ExpectationOptions
-        let time: TimeOptions
-        let replays: ReplayOptions
-        let output: OutputOptions
-        let input: TokenInput
-        let finds: Bool
+    private struct Invocation: CommandValues {
+        static let table = SettingsTable<Invocation>(
+            KeyOptions.table.within(\.keys), ExpectationOptions.table.within(\.expectation),
+            TimeOptions.table.within(\.time), ReplayOptions.table.within(\.replays),
+            .group("Capture", [.flag("find", "Find the tokens in a HAR, log, curl line or text of any form", \.finds)]),
+            OutputOptions.verdictTable.within(\.output))
 
-        init(_ given: Arguments) throws(UsageError) {
-            keys = try KeyOptions(given)
-            expectation = try ExpectationOptions(given)
-            time = try TimeOptions(given)
-            replays = try ReplayOptions(given, time: time)
-            output = try OutputOptions(given)
-            input = try TokenInput(given.operands)
-            finds = given.has("find")
-            guard !output.isStatus || given.has("replays") else {
-                throw UsageError(
-                    "--status is given without --replays; expected a store that remembers used tokens, or memory to accept "
+        var keys = KeyOptions()
+        var expectation = ExpectationOptions()
+        var time = TimeOptions()
+        var replays = ReplayOptions()
+        var output = OutputOptions()
+        var input = TokenInput()
+        var finds = false
+
+        mutating func take(_ operands: [String], _ given: inout SettingsObject) { input = TokenInput(operands, &given) }
+
+        func check(_ given: inout SettingsObject) {
+            keys.check(&given)
+            expectation.check(&given)
+            time.check(&given)
+            replays.check(&given, time)
+            output.check(&given)
+            if output.isStatus, !given.wasTaken("replays") {
+                given.refuse(
+                    "status", "is given without --replays; expected a store that remembers used tokens, or memory to accept "
                         + "a token in each run")
             }
-            guard !keys.paths.isEmpty else { throw UsageError("no key given; expected --keys PATH or --key FILE") }
-            guard !expectation.requestors.isEmpty else { throw UsageError("no --requestor given") }
-            guard expectation.namesResource else {
-                throw UsageError("no resource given; expected --resource ID, --resource-file F or --any-resource")
+            if keys.paths.isEmpty { given.refuse(nil, "no key given; expected --keys PATH or --key FILE") }
+            if expectation.requestors.isEmpty { given.refuse(nil, "no --requestor given") }
+            if !expectation.namesResource {
+                given.refuse(nil, "no resource given; expected --resource ID, --resource-file FILE or --any-resource")
             }
         }
     }
 
-    @Sendable private static func run(_ arguments: [String]) -> ExitStatus {
-        let invocation = ArgumentParser.parse(syntax, arguments) { (given) throws(UsageError) in try Invocation(given) }
-        return CommandError.report { () throws(CommandError) in
-            do throws(CommandError) {
-                return try verify(invocation)
-            } catch {
-                if invocation.output.isStatus { Console.print(VerdictCode.errorUnknown.rawValue) }
-                throw error
-            }
+    @Sendable private static func run(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
+        do throws(CommandError) {
+            return try verify(invocation)
+        } catch {
+            if invocation.output.isStatus { Console.print(VerdictCode.errorUnknown.rawValue) }
+            throw error
         }
     }
 

@@ -1,15 +1,15 @@
-internal import CommandShell
 internal import MediaToken
 internal import TextEncodings
 
 /// A question of the page: what was pasted or dropped, the options of `media-token inspect`, and the keys that were dropped.
 struct WebQuestion: Sendable {
     let input: [UInt8]
-    let arguments: Arguments
+    /// The values of each option.
+    let options: [String: [String]]
     let keys: [KeyBytes]
 
     /// The options that a page may give. Those that name files are not among them: a page must not read this machine's disk.
-    private static let options = [
+    private static let optionNames = [
         "requestor", "resource", "any-resource", "canonical-resource", "mvpd", "device", "at", "skew", "default-ttl",
         "max-ttl", "min-rsa-bits", "ignore-certificate-dates",
     ]
@@ -17,14 +17,12 @@ struct WebQuestion: Sendable {
     private static let flags: Set = ["any-resource", "canonical-resource", "ignore-certificate-dates"]
 
     /// Reads the JSON of a request.
-    ///
-    /// - Parameter given: the options of the command line, which the page's take the place of.
-    init(_ json: ArraySlice<UInt8>, beyond given: Arguments) throws(WebRefusal) {
+    init(_ json: ArraySlice<UInt8>) throws(WebRefusal) {
         do throws(JSONError) {
             let object = try StrictJSON.readObject(json)
             let text = try object.text("input") ?? ""
             input = try object.flag("base64") == true ? try Self.bytes(text, "input") : Array(text.utf8)
-            arguments = try Self.arguments(try object.object("options"), beyond: given)
+            options = try Self.options(try object.object("options"))
             keys = try (try object.objects("keys") ?? []).map { (key) throws(JSONError) in
                 KeyBytes(
                     name: try key.requiredText("name"), bytes: try Self.bytes(try key.requiredText("base64"), "keys"),
@@ -39,9 +37,9 @@ struct WebQuestion: Sendable {
         }
     }
 
-    private static func arguments(_ object: JSONObject?, beyond given: Arguments) throws(JSONError) -> Arguments {
-        var values = given.values
-        for name in options {
+    private static func options(_ object: JSONObject?) throws(JSONError) -> [String: [String]] {
+        var values: [String: [String]] = [:]
+        for name in optionNames {
             switch object?.members[JSONName(name)] {
             case nil, .null, .boolean(false): continue
             case .boolean(true) where flags.contains(name): values[name] = [""]
@@ -54,7 +52,7 @@ struct WebQuestion: Sendable {
             default: throw .otherType(place: "options.\(name)", expected: "what the command line takes")
             }
         }
-        return Arguments(values: values, operands: [])
+        return values
     }
 }
 
@@ -67,8 +65,6 @@ struct WebRefusal: Error {
 
 /// What answers the questions of the page, each with lines of JSON.
 struct WebEngine: Sendable {
-    /// The options for keys on the command line.
-    let given: Arguments
     /// Answers with the lines that `media-token inspect --json` prints.
     let inspect: @Sendable (WebQuestion) -> Result<[String], WebRefusal>
     /// Answers with the lines that `media-token keys list --json` prints.

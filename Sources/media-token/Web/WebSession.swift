@@ -75,7 +75,7 @@ private final class WebSite: Sendable {
             request.onlyText(of: .contentType) == "application/json"
         else { return refuse(403, "not a question of this page") }
         do throws(WebRefusal) {
-            let lines = try engine(try WebQuestion(request.body, beyond: self.engine.given)).get()
+            let lines = try engine(try WebQuestion(request.body)).get()
             return page.answer(200, type: "application/x-ndjson", Array(lines.map { $0 + "\n" }.joined().utf8))
         } catch { return refuse(400, error.message) }
     }

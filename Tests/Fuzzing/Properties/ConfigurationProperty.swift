@@ -3,13 +3,14 @@ internal import MediaTokenGate
 internal import TextEncodings
 internal import Timestamps
 internal import TokenCrypto
+internal import Settings
 
 /// Settings that have no problem open what they say is open and nothing else; those that have one say so in one line each.
 struct ConfigurationProperty: FuzzProperty {
     func check(_ input: [UInt8]) throws {
         guard let object = try? StrictJSON.readObject(input[...], valueLimit: 1000) else { return }
-        let reader = GateSettingsReader(object.members)
-        for problem in reader.problems { try demandOneLine(problem) }
+        let reader = GateSettingsReader(SettingsObject(object.members))
+        for problem in reader.problems { try demandOneLine("\(problem)") }
         guard reader.problems.isEmpty else { return }
         guard case .list(let routes)? = object.members["routes"] else {
             return try demand(reader.settings.routes.isEmpty, "routes that nobody has named")

@@ -1,6 +1,6 @@
 package import TextEncodings
 
-/// The form of a setting's value in the configuration file.
+/// The form of a setting's value in a configuration file.
 package enum SettingForm: Sendable {
     /// A string. The pattern is a regular expression (ECMA 262), which the whole string must match; `nil` for any string.
     case text(pattern: String? = nil)
@@ -16,8 +16,29 @@ package enum SettingForm: Sendable {
     /// An object with the members of a JSON Schema.
     case object(JSONValue)
 
+    /// Whether a command line may give the setting several times.
+    package var isRepeatable: Bool {
+        switch self {
+        case .texts, .lists, .objects: true
+        case .text, .number, .flag, .word, .object: false
+        }
+    }
+
+    /// The JSON type of the value, in words.
+    package var name: String {
+        switch self {
+        case .text, .word: "string"
+        case .texts: "string or array of strings"
+        case .number: "number"
+        case .flag: "true or false"
+        case .lists: "object of arrays, or array of strings"
+        case .objects: "array of objects"
+        case .object: "object"
+        }
+    }
+
     /// The JSON Schema (draft 2020-12) of the values that have this form.
-    var schema: [JSONName: JSONValue] {
+    package var schema: [JSONName: JSONValue] {
         switch self {
         case .text(let pattern): return Self.string(pattern)
         case .texts(let pattern, let mayBeEmpty):

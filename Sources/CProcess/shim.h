@@ -1,7 +1,6 @@
-#ifndef CARGP_SHIM_H
-#define CARGP_SHIM_H
+#ifndef CPROCESS_SHIM_H
+#define CPROCESS_SHIM_H
 
-#include <argp.h>
 #include <sys/prctl.h>
 
 /* Keeps other processes of the user from reading this one's memory, and the kernel from writing it to a file. Swift imports no
