@@ -110,7 +110,8 @@ let package = Package(
             dependencies: [
                 "Captures", "CommandShell", "EventLoops", "Files", "HTTPCalling", "HTTPMessages", "HTTPServing",
                 "LoadTest",
-                "MediaToken", "MediaTokenGate", "PlaybackGrants", "ReplayStores", "Reports", "Settings", "TextEncodings",
+                "MediaToken", "MediaTokenGate", "PlaybackGrants", "ReplayStores", "Reports", "Settings",
+                "TextEncodings",
                 "Threading", "Timestamps", "TokenCrypto", "TokenIssuer",
             ], resources: [.embedInCode("Web/page.html")]),
 
@@ -123,7 +124,8 @@ let package = Package(
             name: "media-token-sandbox",
             dependencies: [
                 "CommandShell", "EventLoops", "Files", "HTTPCalling", "HTTPMessages", "HTTPServing", "LoadTest",
-                "MediaToken", "Reports", "Sandbox", "Settings", "TextEncodings", "Threading", "Timestamps", "TokenCrypto",
+                "MediaToken", "Reports", "Sandbox", "Settings", "TextEncodings", "Threading", "Timestamps",
+                "TokenCrypto",
                 "TokenIssuer",
             ], resources: [.embedInCode("Demo/player.html"), .embedInCode("Demo/player.js")]),
 
@@ -147,7 +149,8 @@ let package = Package(
             name: "VectorTests",
             dependencies: [
                 "EnvelopeStage", "HTTPMessages", "MediaToken", "MediaTokenGate", "PlaybackGrants", "Settings",
-                "SignatureStage", "StreamPaths", "TestSupport", "TextEncodings", "Timestamps", "TokenCrypto", "TokenIssuer",
+                "SignatureStage", "StreamPaths", "TestSupport", "TextEncodings", "Timestamps", "TokenCrypto",
+                "TokenIssuer",
             ]),
         .testTarget(
             name: "HTTPTests",
@@ -199,7 +202,8 @@ let package = Package(
             name: "MediaTokenGateTests",
             dependencies: [
                 "EventLoops", "HTTPMessages", "HTTPServing", "MediaToken", "MediaTokenGate", "PlaybackGrants",
-                "Settings", "StreamPaths", "TestSupport", "TextEncodings", "Threading", "Timestamps", "TokenCrypto", "gate-workload",
+                "Settings", "StreamPaths", "TestSupport", "TextEncodings", "Threading", "Timestamps", "TokenCrypto",
+                "gate-workload",
             ]),
         .testTarget(
             name: "PlaybackGrantsTests",

@@ -90,7 +90,9 @@ package struct Command: Sendable {
             }
             do throws(UsageError) {
                 let names = commands.map(\.name).joined(separator: ", ")
-                guard let name = arguments.operands.first else { throw UsageError("no command given; expected \(names)") }
+                guard let name = arguments.operands.first else {
+                    throw UsageError("no command given; expected \(names)")
+                }
                 return try Self.named(name, among: commands).run(Array(arguments.operands.dropFirst()))
             } catch { throw UsageErrors([error.message]) }
         }

@@ -57,7 +57,9 @@ struct CommandLineReader {
     private mutating func take(_ argument: String, _ rest: inout ArraySlice<String>, isAlone: Bool) {
         let hyphens = argument.utf8.prefix(2).prefix { $0 == UInt8(ascii: "-") }.count
         let mark = argument.firstIndex(of: "=")
-        let name = argument == "-h" ? CommandSyntax.help.name : String(argument[..<(mark ?? argument.endIndex)].dropFirst(hyphens))
+        let name =
+            argument == "-h"
+            ? CommandSyntax.help.name : String(argument[..<(mark ?? argument.endIndex)].dropFirst(hyphens))
         guard hyphens == 2 || argument == "-h", let option = options.first(where: { $0.name == name }) else {
             let abbreviated = options.filter { $0.name.hasPrefix(name) }
             let nearest =
@@ -67,7 +69,8 @@ struct CommandLineReader {
             return
         }
         guard !Self.standAlone.contains(name) || isAlone else {
-            problems.append("\(argument) is given with other arguments; expected it alone, or after -- if it is no option")
+            problems.append(
+                "\(argument) is given with other arguments; expected it alone, or after -- if it is no option")
             return
         }
         let given = mark.map { String(argument[argument.index(after: $0)...]) }

@@ -12,7 +12,8 @@ extension Setting {
     /// The setting as an option.
     fileprivate var option: CommandOption {
         let isTurnedOff = optionName == "no-\(name)"
-        return CommandOption(name: optionName, value: placeholder, help: isTurnedOff ? "Turn off: \(fullHelp)" : fullHelp)
+        return CommandOption(
+            name: optionName, value: placeholder, help: isTurnedOff ? "Turn off: \(fullHelp)" : fullHelp)
     }
 }
 
@@ -75,9 +76,11 @@ package struct CommandSyntax: Sendable {
         for group in groups + [hint] {
             lines += ["", "\(group.heading):"] + group.options.map { Self.line($0, width: width) }
         }
-        lines += [""] + details.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-            LineWrap(width: width, hanging: Self.hangingColumn(of: line)).wrapped(String(line))
-        }
+        lines +=
+            [""]
+            + details.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+                LineWrap(width: width, hanging: Self.hangingColumn(of: line)).wrapped(String(line))
+            }
         return lines.joined(separator: "\n")
     }
 
@@ -85,7 +88,8 @@ package struct CommandSyntax: Sendable {
     private static let column = 26
 
     private static func line(_ option: CommandOption, width: Int) -> String {
-        let name = (option.name == help.name ? "  -h, --" : "      --") + option.name + (option.value.map { "=\($0)" } ?? "")
+        let name =
+            (option.name == help.name ? "  -h, --" : "      --") + option.name + (option.value.map { "=\($0)" } ?? "")
         let wrap = LineWrap(width: width, hanging: column)
         let blanks = String(repeating: " ", count: max(0, column - name.count))
         // A name that is too long has a line of its own.

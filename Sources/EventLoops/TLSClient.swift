@@ -1,5 +1,6 @@
 internal import CLibEvent
 internal import CLibSSL
+internal import Files
 internal import Glibc
 
 /// A client's side of TLS, by ``TLSRules``: the authorities that it trusts, and the certificate that it shows. A connection
@@ -11,7 +12,7 @@ package final class TLSClient {
     private let authorities, certificate, key, name: String?
     private var context: OpaquePointer?
     /// Identity, size and times of the files that the context was made from.
-    private var version: [String] = []
+    private var version: FileMarks?
 
     /// - Parameters:
     ///   - authorities: the path of the authorities' certificates as PEM; `nil` for those that the host trusts.
@@ -33,7 +34,7 @@ package final class TLSClient {
 
     /// A new TLS session with a host, on a socket that is to be connected; the caller owns it.
     func session(for host: String, on socket: Int32) throws(TLSError) -> OpaquePointer {
-        let version = [authorities, certificate, key].map(Self.version)
+        let version = FileMarks(of: [authorities, certificate, key].compactMap(\.self))
         if context == nil || version != self.version { try load(version) }
         let name = name ?? host
         ERR_clear_error()
@@ -64,7 +65,7 @@ package final class TLSClient {
         return isSet == 1 && SSL_set1_host(session, name) == 1
     }
 
-    private func load(_ version: [String]) throws(TLSError) {
+    private func load(_ version: FileMarks) throws(TLSError) {
         ERR_clear_error()
         guard let made = SSL_CTX_new(TLS_client_method()) else { throw TLSError("TLS", "cannot be set up") }
         do throws(TLSError) { try configure(made) } catch {
@@ -110,11 +111,4 @@ package final class TLSClient {
 
     /// X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS.
     private static let noPartialWildcards: UInt32 = 4
-
-    /// Tells one state of a file from another.
-    private static func version(of file: String?) -> String {
-        var found = stat()
-        guard let file, stat(file, &found) == 0 else { return "" }
-        return "\(found.st_dev) \(found.st_ino) \(found.st_size) \(found.st_mtim.tv_sec) \(found.st_mtim.tv_nsec)"
-    }
 }

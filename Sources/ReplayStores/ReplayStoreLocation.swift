@@ -80,7 +80,7 @@ public enum ReplayStoreLocation: Sendable, Equatable {
             do {
                 self = .redis(try RedisConfiguration(url: url))
             } catch {
-                throw ReplayStoreURLError(description: "the URL of the redis store \(error)")
+                throw ReplayStoreURLError(description: "the URL of the redis store: \(error)")
             }
         } else {
             // The message shows only the URL's scheme, because the rest may contain a password.

@@ -116,7 +116,8 @@ package struct Setting<Values>: Sendable {
         case .texts, .lists: return .list(texts.map { .text($0) })
         case .objects: return .list(texts.map { item?($0) ?? .text($0) })
         case .number: return Int(text).map { .number(Double($0)) } ?? .text(text)
-        case .flag: return source == .option ? .boolean(optionName == name) : Bool(text).map { .boolean($0) } ?? .text(text)
+        case .flag:
+            return source == .option ? .boolean(optionName == name) : Bool(text).map { .boolean($0) } ?? .text(text)
         case .text, .word, .object: return .text(text)
         }
     }
@@ -167,7 +168,8 @@ extension Setting {
         example: String? = nil, _ path: any WritableKeyPath<Values, String?> & Sendable
     ) -> Setting {
         Setting(
-            name, placeholder, .text(), help, default: defaultValue.map { .text($0) }, example: example.map { .text($0) }
+            name, placeholder, .text(), help, default: defaultValue.map { .text($0) },
+            example: example.map { .text($0) }
         ) { object, name, values in
             values[keyPath: path] = object.text(name) ?? values[keyPath: path]
         }

@@ -24,15 +24,12 @@ package enum TokenWrapping: String, CaseIterable, Sendable {
     }
 
     private static func playDocument(_ serialized: String, _ recipe: TokenRecipe) -> String {
-        let escape = { (text: String) in
-            text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-        }
-        return """
-            <?xml version="1.0" encoding="UTF-8" standalone="yes"?>\
-            <play><expires>\(recipe.expiryMilliseconds)</expires><mvpdId>\(escape(recipe.mvpd))</mvpdId>\
-            <requestor>\(escape(recipe.requestor))</requestor><resource>\(escape(recipe.resource))</resource>\
-            <serializedToken>\(serialized)</serializedToken><userId>\(recipe.sessionGUID)</userId></play>
-            """
+        """
+        <?xml version="1.0" encoding="UTF-8" standalone="yes"?>\
+        <play><expires>\(recipe.expiryMilliseconds)</expires><mvpdId>\(xmlEscaped(recipe.mvpd))</mvpdId>\
+        <requestor>\(xmlEscaped(recipe.requestor))</requestor><resource>\(xmlEscaped(recipe.resource))</resource>\
+        <serializedToken>\(serialized)</serializedToken><userId>\(recipe.sessionGUID)</userId></play>
+        """
     }
 
     private static func json(_ answer: some Encodable) -> String {

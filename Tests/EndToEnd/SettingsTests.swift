@@ -17,38 +17,55 @@ extension EndToEnd {
             return try Program.mediaToken.run(["serve", "--check", "--config", file] + options)
         }
 
-        /// Members of a configuration, one with a fault each, and the beginning of the line that `--check` prints for it.
+        /// Members of a configuration, one with a fault each on a line of its own, and what `--check` says of it.
         private static let faults = [
-            (#""listen": ["nowhere"]"#, "listen[0]: is 'nowhere'; expected IP:PORT"),
-            (#""workers": 0"#, "workers: is 0; expected a whole number from 1 to 256"),
-            (#""max-ttl": "900""#, "max-ttl: is '900'; expected a whole number"),
-            (#""replays": "reddis://host""#, "replays: no replay store of the kind 'reddis'"),
-            (#""tls-key": "key.pem""#, "tls-certificate: is missing beside tls-key"),
+            (#""listen": ["nowhere"]"#, ":1:13: listen[0]: is 'nowhere'; expected IP:PORT"),
+            (#""workers": 0"#, ":2:1: workers: is 0; expected a whole number from 1 to 256"),
+            (#""max-ttl": "900""#, ":3:1: max-ttl: is '900'; expected a whole number"),
+            (
+                #""replays": "redis://host?timout=5&wait=x""#,
+                ":4:1: replays: the URL of the redis store: wait is 'x'; expected"
+            ),
+            (#""tls-key": "key.pem""#, "tls-certificate: is missing; expected one for tls-key"),
             (#""tokenheader": "X""#, "tokenheader: no such setting; did you mean token-header?"),
             (#""mvpd": {"MML": []}"#, "mvpd.MML: is an empty list"),
-            (#""keys": ["kees"]"#, "kees: cannot be opened: No such file or directory"),
+            (#""keys": ["kees"]"#, ":8:1: keys: kees: cannot be opened: No such file or directory"),
         ]
         /// Routes with faults, and the beginnings of the lines that `--check` prints for them. The first has two faults.
         private static let faultyRoutes = [
             (
                 #"{"path": "live", "requestor": "MML"}"#,
-                ["routes[0].path: is 'live'; the path does not begin with a slash", "routes[0].resource: is missing"]
+                [
+                    ":9:13: routes[0].path: is 'live'; the path does not begin with a slash",
+                    ":9:12: routes[0].resource: is missing",
+                ]
             ),
             (
                 #"{"path": "/free", "open": true, "requestor": "MML"}"#,
-                ["routes[1].requestor: is given, and the route is open"]
+                [":9:82: routes[1].requestor: is given, and the route is open"]
+            ),
+            (
+                #"{"path": "/c", "requestor": "MML", "resource": "TNT", "grant": {"kind": "cat", "key-env": "X", "delivery": "query", "partitioned": true}}"#,
+                ["routes[2].grant.partitioned: has no effect with delivery query"]
             ),
         ]
+        /// Options with faults, and what is said of them.
+        private static let options = [
+            ("--log-every=x", "--log-every is 'x'; expected a whole number"),
+            ("--unix-mode=9", "--unix-mode is '9'; expected permissions"),
+            ("--skew=400", "--skew is 400; expected a whole number from 0 to 300"),
+        ]
 
-        @Test("--check tells eleven faults of a file in eleven lines")
+        @Test("--check reports fifteen faults of a file and a command line in fifteen lines, each with its place")
         func faults() throws {
             let routes = Self.faultyRoutes.map(\.0).joined(separator: ", ")
             let members = Self.faults.map(\.0) + ["\"routes\": [\(routes)]"]
-            let outcome = try check("{\(members.joined(separator: ",\n"))}")
+            let options = Self.options.map(\.0)
+            let outcome = try check("{\(members.joined(separator: ",\n"))}", options)
             #expect(outcome.status == 64)
             let lines = outcome.errors.split(separator: "\n").filter { !$0.contains("warning: ") }
-            let expected = Self.faults.map(\.1) + Self.faultyRoutes.flatMap(\.1)
-            #expect(lines.count == 11 && expected.count == 11, "\(outcome.errors)")
+            let expected = Self.faults.map(\.1) + Self.faultyRoutes.flatMap(\.1) + Self.options.map(\.1)
+            #expect(lines.count == 15 && expected.count == 15, "\(outcome.errors)")
             for text in expected { #expect(lines.contains { $0.contains(text) }, "\(text): \(outcome.errors)") }
         }
 
@@ -83,7 +100,7 @@ extension EndToEnd {
                 (#""mvpd": {"": ["A"]}"#, 64, "mvpd: names ''; expected the ID"),
                 (
                     #""mvpd": {"MLL": ["A"]}, "routes": [{"path": "/a", "requestor": "MML", "resource": "TNT"}]"#, 0,
-                    "warning: FILE: mvpd: restricts 'MLL', which no route names; did you mean MML?"
+                    "warning: FILE:1:2: mvpd: restricts 'MLL', which no route names; did you mean MML?"
                 ),
                 (#""mvpd": {"MML": ["A"]}, "routes": [{"path": "/a", "requestor": "MML", "resource": "TNT"}]"#, 0, ""),
                 // Messages escape such a name; it is compared as it is.
@@ -105,8 +122,8 @@ extension EndToEnd {
         func places() throws {
             let text = #"{"skew": 10, "mvpds": {"MML": ["A"]}}"#
             let wrong = try check(text, ["--keys", place.key, "--skew", "999", "--listen", "x"])
-            #expect(wrong.status == 64 && wrong.errors.contains("media-token: --skew: is 999; expected"))
-            #expect(wrong.errors.contains("media-token: --listen[0]: is 'x'"))
+            #expect(wrong.status == 64 && wrong.errors.contains("media-token: --skew is 999; expected"))
+            #expect(wrong.errors.contains("media-token: --listen[0] is 'x'"))
             let replaced = try check(text, ["--keys", place.key, "--mvpd", "MML=B"])
             #expect(replaced.status == 0 && replaced.errors.isEmpty, "\(replaced.errors)")
         }
@@ -134,7 +151,7 @@ extension EndToEnd {
                 // A setting that needs another one is refused by its name, not for the syntax of the file.
                 for line in errors.split(separator: "\n") {
                     #expect(
-                        !line.contains(/gate.json:[0-9]+:/) && line.contains("gate.json: "), "\(setting.1): \(line)")
+                        line.contains(/gate.json:(?:[0-9]+:[0-9]+:)? [a-z-]+[:.\[]/), "\(setting.1): \(line)")
                 }
             }
         }

@@ -110,8 +110,8 @@ struct GateSettingsTests {
         for (json, problem) in [
             (#""listen": "tls:127.0.0.1:443""#, "tls-certificate: is missing; expected one, and tls-key"),
             (#""admin": "tls:systemd:x""#, "tls-certificate: is missing; expected one, and tls-key"),
-            (#""tls-key": "k""#, "tls-certificate: is missing beside tls-key"),
-            (#""tls-certificate": "c""#, "tls-key: is missing beside tls-certificate"),
+            (#""tls-key": "k""#, "tls-certificate: is missing; expected one for tls-key"),
+            (#""tls-certificate": "c""#, "tls-key: is missing; expected the private key"),
             (#""tls-client-ca": "a""#, "tls-client-ca: is given without"),
             (#""tls-client-name": "a""#, "tls-client-name: is given without tls-client-ca"),
             (#""tls-client-ca": "a", "tls-client-name": [], \#(tls)"#, "tls-client-name: names no client"),

@@ -71,7 +71,7 @@ package struct Program {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = [executable] + arguments
-        // The process ends from within. Thread Sanitizer would take that for a fault of its own bookkeeping.
+        // Thread Sanitizer takes a process that ends from within for a fault of its own bookkeeping.
         let sanitizer = ["TSAN_OPTIONS": "ignore_interceptors_accesses=0"]
         process.environment = ProcessInfo.processInfo.environment.merging(sanitizer) { $1 }.merging(environment) { $1 }
         let inputFile = try directory.write(input, to: "input")

@@ -35,7 +35,10 @@ enum DialectVectors {
             SettingsObject(try StrictJSON.readObject(Array(text.utf8)[...], valueLimit: 10_000).members))
         var settings = reader.settings
         settings.routes = try settings.routes.map { try $0.withGrant(among: reader.settings.routes) }
-        return (settings, reader.problems.map(\.description) + settings.dialects.compactMap { $0.problem(beside: settings.routes) })
+        return (
+            settings,
+            reader.problems.map(\.description) + settings.dialects.compactMap { $0.problem(beside: settings.routes) }
+        )
     }
 
     static func check(_ vector: Vector) throws -> VectorOutcome {

@@ -6,9 +6,10 @@ package import Timestamps
 /// A check is one value, added to ``inOrder``. Verdicts, examinations and inspections are all made from that.
 package struct PolicyCheck: Sendable {
     /// A look at a token's claims, under a policy, for an expectation, at a time.
-    package typealias Look<Found> = @Sendable (
-        _ policy: VerificationPolicy, _ claims: MediaTokenClaims, _ expectation: Expectation, _ now: Timestamp
-    ) -> Found
+    package typealias Look<Found> =
+        @Sendable (
+            _ policy: VerificationPolicy, _ claims: MediaTokenClaims, _ expectation: Expectation, _ now: Timestamp
+        ) -> Found
 
     package let name: Check
     /// Why a token fails the check; `nil` if it passes.
@@ -28,7 +29,4 @@ package struct PolicyCheck: Sendable {
         (self.name, self.failure, self.signed) = (name, failure, signed)
         (self.exemption, self.note) = (exemption, note)
     }
-
-    /// The checks in the order in which they are made; the first that fails decides the verdict.
-    package static let inOrder = [window, requestor, resource, mvpd]
 }

@@ -3,6 +3,9 @@ internal import TextEncodings
 internal import Timestamps
 
 extension PolicyCheck {
+    /// The checks in the order in which they are made; the first that fails decides the verdict.
+    package static let inOrder = [window, requestor, resource, mvpd]
+
     /// `issueTime − skew ≤ now ≤ issueTime + TTL + skew`, to the millisecond. The TTL is the signed `ttl`, limited to
     /// ``VerificationPolicy/maximumTTL``, or ``VerificationPolicy/defaultTTL`` if the token has none.
     static let window = PolicyCheck(

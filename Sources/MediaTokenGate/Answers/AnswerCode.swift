@@ -28,7 +28,10 @@ package struct AnswerCode: Sendable {
             return "| `\(code.rawValue)` | \(code.number) | \(code.title) | \(exit) | \(code.httpStatus) | "
                 + "\(code.consumed.rawValue) | \(action) |"
         }
-        let head = ["| code | number | meaning | exit | HTTP | consumed | action |", "| --- | --- | --- | --- | --- | --- | --- |"]
+        let head = [
+            "| code | number | meaning | exit | HTTP | consumed | action |",
+            "| --- | --- | --- | --- | --- | --- | --- |",
+        ]
         return (head + rows).joined(separator: "\n")
     }
 

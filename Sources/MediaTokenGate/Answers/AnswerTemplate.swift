@@ -50,22 +50,17 @@ package struct AnswerTemplate: Sendable {
             switch self {
             // Drops the quotation marks as scalars: as a character, one would include a combining mark beside it.
             case .json: String(JSONValue.text(value).document.unicodeScalars.dropFirst().dropLast())
-            case .xml: value.unicodeScalars.map(Self.xml).joined()
+            case .xml: xmlEscaped(String(String.UnicodeScalarView(value.unicodeScalars.map(Self.inXML))))
             case .form: PercentEncoding.encode(value)
             case .text: printable(value, limit: .max)
             }
         }
 
-        /// A character in XML text or an attribute. XML 1.0 cannot write a control character, not even as an escape.
-        private static func xml(_ scalar: Unicode.Scalar) -> String {
+        /// XML 1.0 cannot write a control character, not even as an escape.
+        private static func inXML(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
             switch scalar {
-            case "&": "&amp;"
-            case "<": "&lt;"
-            case ">": "&gt;"
-            case "\"": "&quot;"
-            case "'": "&#39;"
             case ..<" ", "\u{7F}"..."\u{9F}", "\u{FFFE}", "\u{FFFF}": "\u{FFFD}"
-            default: String(scalar)
+            default: scalar
             }
         }
     }

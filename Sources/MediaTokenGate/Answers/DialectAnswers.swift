@@ -40,6 +40,21 @@ package final class DialectAnswers: Sendable {
         (self.accepted, self.rejected, self.undecided) = (accepted, rejected, undecided)
     }
 
+    /// Why the answer to an accepted token cannot be filled from the grant of its route; `nil` if it can.
+    ///
+    /// - Parameters:
+    ///   - grant: The grant of the route; `nil` if it has none.
+    ///   - namesStream: Whether the request names the URL of one stream.
+    func misfit(_ grant: RouteGrant?, namesStream: Bool) -> String? {
+        let wanted = accepted.template.placeholders.intersection([.token, .url])
+        guard let name = wanted.map(\.rawValue).min() else { return nil }
+        guard let grant else { return "has {\(name)}, and the route has no grant; expected one" }
+        if wanted.contains(.token), !grant.hasOneField {
+            return "has {token}, and a grant of the route has several fields; expected {url}"
+        }
+        return wanted.contains(.url) && !namesStream ? "has {url}, and no stream is named; expected {token}" : nil
+    }
+
     func accept(_ token: VerifiedToken, _ play: Play?) -> GateReply {
         var values: AnswerTemplate.Values = [.expires: String(play?.expires ?? token.expires.wholeSeconds)]
         (values[.token], values[.url]) = (play?.token, play?.url)

@@ -52,29 +52,22 @@ package final class Dialect: Sendable {
 
     /// Why the dialect cannot be served beside these routes, whose grants are loaded; `nil` if it can.
     package func problem(beside routes: [GateRoute]) -> String? {
-        let wanted = answers.accepted.template.placeholders
+        // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
+        func described(_ misfit: String?) -> String? { misfit.map { "accepted.body \($0)" } }
         guard case .route(let path) = target else {
-            // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
-            let fits = routes.contains { $0.grant.map { !wanted.contains(.token) || $0.hasOneField } ?? false }
-            return wanted.isDisjoint(with: [.token, .url]) || fits
-                // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
-                ? nil : "accepted.body has {token} or {url}, and no route has a grant that fills it; expected one"
+            // Any route may be meant, so one that fits is enough.
+            let misfits = routes.map { answers.misfit($0.grant, namesStream: true) }
+            return misfits.contains(nil) ? nil : described(answers.misfit(nil, namesStream: true))
         }
         // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
         guard let route = route(among: routes), case .token = route.access else {
             return "route is '\(printable(path))'; expected the path of one route that demands a token"
         }
         // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
-        if wanted.contains(.url) { return "accepted.body has {url}, and no url is asked for; expected {token}" }
-        guard let grant = route.grant else {
-            // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
-            return wanted.contains(.token) ? "accepted.body has {token}, and its route has no grant; expected one" : nil
+        if let need = route.grant?.needOfURL {
+            return "url is missing, and the grant of its route \(need); expected it"
         }
-        // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
-        if let need = grant.needOfURL { return "url is missing, and the grant of its route \(need); expected it" }
-        return wanted.contains(.token) && !grant.hasOneField
-            // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
-            ? "accepted.body has {token}, and a grant of its route has several fields; expected url, and {url}" : nil
+        return described(answers.misfit(route.grant, namesStream: false))
     }
 }
 
@@ -187,23 +180,16 @@ struct DialectReader: Sendable {
     private func order(
         _ grant: RouteGrant?, for wanted: Wanted, at now: Timestamp
     ) throws(RequestError) -> GrantOrder? {
-        let placeholders = dialect.answers.accepted.template.placeholders
-        guard let grant else {
-            guard placeholders.isDisjoint(with: [.token, .url]) else {
-                throw .invalid("the stream's route has no grant")
-            }
-            return nil
-        }
-        guard !placeholders.contains(.token) || grant.hasOneField else {
-            throw .invalid("a grant of the stream's route has several fields, and the answer has a place for one")
+        let namesStream = if case .stream = wanted { true } else { false }
+        if let misfit = dialect.answers.misfit(grant, namesStream: namesStream) {
+            throw .invalid("the answer to an accepted token \(misfit)")
         }
         do throws(GrantError) {
-            if case .stream(let url) = wanted { return try grant.order(for: url, at: now) }
-            guard !placeholders.contains(.url) else {
-                throw GrantError("url", "names no stream; expected one, as the answer has its URL")
+            switch wanted {
+            case .stream(let url): return try grant?.order(for: url, at: now)
+            case .prefix(let url): return try grant?.order(forAllBelow: url, at: now)
+            case .all: return try grant?.orderForAll(at: now)
             }
-            if case .prefix(let url) = wanted { return try grant.order(forAllBelow: url, at: now) }
-            return try grant.orderForAll(at: now)
         } catch {
             // Unreached: A grant that cannot be made for the URL of a dialect, for the message; the tests of dialects
             // have it.

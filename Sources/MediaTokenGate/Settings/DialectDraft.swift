@@ -5,7 +5,7 @@ internal import TextEncodings
 /// A dialect as the configuration file has it.
 struct DialectDraft: Sendable {
     private var path: String?
-    private var method = "POST"
+    private var method = Method.post
     private var token: DialectPlace?
     private var requestor: DialectPlace?
     private var resource: DialectPlace?
@@ -15,27 +15,24 @@ struct DialectDraft: Sendable {
     private var rejected: DialectAnswers.Answer?
     private var undecided: DialectAnswers.Answer?
 
+    private enum Method: String, CaseIterable {
+        case get = "GET"
+        case post = "POST"
+    }
+
     private static let table = SettingsTable<DialectDraft>([
         Setting(
             "path", "PATH", .text(pattern: "/(?!v1(?:/|$))[^?*]*"), "Path of the gate at which apps ask",
             example: "/token"
         ) { object, name, draft in
-            guard let path = object.text(name) else { return }
-            draft.path = path
-            let problem: String
-            do throws(StreamPathError) {
-                _ = try GateRoute.path(path)
-                let isOwn = path == "/v1" || path.hasPrefix("/v1/")
-                guard isOwn || path.contains("*") else { return }
-                problem = isOwn ? "expected none of the gate's own /v1/…" : "expected a path without *"
-            } catch {
-                problem = "\(error)"
+            draft.path = object.value(name, "a path without *, and none of the gate's own /v1/…") { path in
+                path != "/v1" && !path.hasPrefix("/v1/") && !path.contains("*") ? path : nil
             }
-            object.refuse(name, "is '\(printable(path))'; \(problem)")
+            do throws(StreamPathError) { _ = try draft.path.map(GateRoute.path) } catch {
+                object.refuse(name, "is '\(printable(draft.path ?? ""))'; \(error)")
+            }
         }.required,
-        Setting(
-            "method", "METHOD", .word(["GET", "POST"]), "Method with which apps ask", default: "POST", example: "POST"
-        ) { object, name, draft in draft.method = object.word(name, ["GET", "POST"]) ?? draft.method },
+        .word("method", "METHOD", "Method with which apps ask", default: .post, \.method),
         place("token", "Where the token is", example: "json:token;base64", \.token).required,
         place(
             "requestor", "Where the requestor is; the route's if not given", example: "json:requestorId", \.requestor),
@@ -72,11 +69,7 @@ struct DialectDraft: Sendable {
         Setting(
             name, "PLACE", .text(pattern: "(?:query|form|header|json):[^;]+(?:;base64)?"), help, example: .text(example)
         ) { object, name, draft in
-            guard let text = object.text(name) else { return }
-            draft[keyPath: path] = DialectPlace(text)
-            if draft[keyPath: path] == nil {
-                object.refuse(name, "is '\(printable(text))'; expected \(DialectPlace.forms)")
-            }
+            draft[keyPath: path] = object.value(name, DialectPlace.forms) { DialectPlace($0) }
         }
     }
 
@@ -110,7 +103,7 @@ struct DialectDraft: Sendable {
         let named = [("token", token), ("requestor", requestor), ("resource", resource), ("url", url)]
         let places = named.compactMap { name, place in place.map { (name, $0) } }
         for (index, (name, place)) in places.enumerated() {
-            if place.isInBody, method == "GET" {
+            if place.isInBody, method == .get {
                 object.refuse(name, "is '\(printable(place.text))', and a GET has no body; expected query or header")
             }
             for (otherName, other) in places[..<index] {
@@ -136,7 +129,8 @@ struct DialectDraft: Sendable {
             let target = url.map(Dialect.Target.url) ?? route.map(Dialect.Target.route)
         else { return nil }
         return Dialect(
-            at: object.place, path: path, method: method, token: token, requestor: requestor, resource: resource,
+            at: object.place, path: path, method: method.rawValue, token: token, requestor: requestor,
+            resource: resource,
             target: target,
             answers: DialectAnswers(accepted: accepted, rejected: rejected, undecided: undecided))
     }
@@ -173,19 +167,15 @@ private struct AnswerDraft: Sendable {
     }
 
     private var status = 0
-    private var type = ""
-    private var body = ""
+    private var type: String?
+    private var body: String?
 
     static func table(_ kind: Kind) -> SettingsTable<AnswerDraft> {
         SettingsTable([
             Setting.number("status", "N", "HTTP status, of an answer that has a body", kind.statuses, \.status, { $0 })
                 .required,
-            Setting("type", "TYPE", .text(), "Media type of the body", example: "application/json") {
-                object, name, draft in draft.type = object.text(name) ?? ""
-            }.required,
-            Setting("body", "TEXT", .text(), "Body, with placeholders", example: "{}") {
-                object, name, draft in draft.body = object.text(name) ?? ""
-            }.required,
+            .text("type", "TYPE", "Media type of the body", example: "application/json", \.type).required,
+            .text("body", "TEXT", "Body, with placeholders", example: "{}", \.body).required,
         ])
     }
 
@@ -194,7 +184,7 @@ private struct AnswerDraft: Sendable {
     ) -> DialectAnswers.Answer? {
         var draft = AnswerDraft()
         table.read(&object, into: &draft)
-        guard object.problems.isEmpty else { return nil }
+        guard object.problems.isEmpty, let type = draft.type, let body = draft.body else { return nil }
         // An answer with one of these ends after its header fields (RFC 9110, 15.3.5), or says to go elsewhere.
         guard ![204, 205].contains(draft.status), !(300...399).contains(draft.status) else {
             let fault = draft.status < 300 || draft.status == 304 ? "has no body" : "says to go elsewhere"
@@ -202,7 +192,7 @@ private struct AnswerDraft: Sendable {
             return nil
         }
         do throws(AnswerTemplateError) {
-            let template = try AnswerTemplate(draft.body, type: draft.type, filling: kind.values)
+            let template = try AnswerTemplate(body, type: type, filling: kind.values)
             return DialectAnswers.Answer(draft.status, template)
         } catch {
             object.refuse(error.setting, error.reason)

@@ -84,8 +84,8 @@ package struct GateSettingsReader {
             if isUsed {
                 object.refuse("tls-certificate", "is missing; expected one, and tls-key, where a listener speaks TLS")
             }
-        case (nil, _): object.refuse("tls-certificate", "is missing beside tls-key")
-        case (_, nil): object.refuse("tls-key", "is missing beside tls-certificate")
+        case (nil, _): object.refuse("tls-certificate", "is missing; expected one for tls-key")
+        case (_, nil): object.refuse("tls-key", "is missing; expected the private key of tls-certificate")
         }
     }
 

@@ -76,7 +76,8 @@ enum RouteGrantReader {
             object.refuse(problem.field, problem.reason)
         }
         if settings.delivery != .cookie {
-            object.refuse(["cookie-domain", "partitioned"], withoutEffect: "with delivery query; expected delivery cookie")
+            object.refuse(
+                ["cookie-domain", "partitioned"], withoutEffect: "with delivery query; expected delivery cookie")
         }
         return object.problems.isEmpty ? settings : nil
     }
@@ -89,7 +90,8 @@ enum RouteGrantReader {
         var table = table(kind)
         if !kind.scheme.takesSeveralKeys {
             table = SettingsTable(table.settings.filter { $0.name != "key-file" })
-            others["key-file"] = .object(SettingForm.text().schema.merging(["description": "File with the grant key"]) { $1 })
+            others["key-file"] = .object(
+                SettingForm.text().schema.merging(["description": "File with the grant key"]) { $1 })
         }
         let required =
             ["kind"] + (kind.scheme.needsOrigins ? ["origins"] : []) + table.settings.filter(\.isRequired).map(\.name)

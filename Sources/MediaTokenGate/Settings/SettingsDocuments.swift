@@ -6,7 +6,8 @@ internal import TextEncodings
 package enum SettingsDocuments {
     /// A configuration file with every setting, for each kind of grant too.
     package static var example: String {
-        var members = Dictionary(uniqueKeysWithValues: GateSettings.table.settings.map { (JSONName($0.name), $0.example) })
+        var members = Dictionary(
+            uniqueKeysWithValues: GateSettings.table.settings.map { (JSONName($0.name), $0.example) })
         members["listen"] = ["127.0.0.1:8080", "tls:127.0.0.1:8443"]
         members["routes"] = .list(GrantKind.all.map(route) + [RouteDraft.openExample])
         return JSONValue.object(members).document
@@ -62,7 +63,9 @@ package enum SettingsDocuments {
         lines.append("| `kind` | string | \(GrantKind.names) | reload |")
         lines += RouteGrantReader.common.settings.map(row)
         for kind in GrantKind.all {
-            lines += kind.scheme.fileSettings.settings.map { "| `\($0.name)` | \($0.form.name) | `\(kind.name)` only: \($0.help) | reload |" }
+            lines += kind.scheme.fileSettings.settings.map {
+                "| `\($0.name)` | \($0.form.name) | `\(kind.name)` only: \($0.help) | reload |"
+            }
         }
         lines += ["", "### A dialect", ""] + head + DialectDraft.settings.map(row)
         return lines.dropFirst().joined(separator: "\n")

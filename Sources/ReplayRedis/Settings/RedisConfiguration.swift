@@ -129,7 +129,8 @@ public struct RedisConfiguration: Sendable, Equatable {
         Setting("prefix", "TEXT", .text(), "Beginning of all keys of the store") { query, name, draft in
             // Braces would change which part of a key a cluster hashes.
             let prefix = query.value(name, "printable ASCII without braces") { text in
-                !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x7B && $0 != 0x7D } ? text : nil
+                !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x7B && $0 != 0x7D }
+                    ? text : nil
             }
             draft.configuration.prefix = prefix ?? draft.configuration.prefix
         },

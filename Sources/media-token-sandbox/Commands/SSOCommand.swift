@@ -80,7 +80,9 @@ enum SSOCommand {
 
     fileprivate static func system(_ text: String) -> DeviceSystem? {
         let platform = [DeviceSystem.Platform.tvOS, .iOS].first { text.hasPrefix($0.rawValue) }
-        guard let major = Int(text.dropFirst(platform?.rawValue.count ?? 0)), (1...999).contains(major) else { return nil }
+        guard let major = Int(text.dropFirst(platform?.rawValue.count ?? 0)), (1...999).contains(major) else {
+            return nil
+        }
         return DeviceSystem(platform ?? .iOS, major)
     }
 

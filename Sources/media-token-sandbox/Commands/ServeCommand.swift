@@ -32,9 +32,10 @@ enum ServeCommand {
                 Setting(
                     "listen", "ADDRESS", .texts(), "Serve on IP:PORT or unix:PATH", default: "127.0.0.1:8090"
                 ) { given, name, values in
-                    values.listeners = given.values(name, "IP:PORT or unix:PATH") { text in
-                        HTTPListener(text).flatMap { $0.isTLS ? nil : $0 }
-                    } ?? values.listeners
+                    values.listeners =
+                        given.values(name, "IP:PORT or unix:PATH") { text in
+                            HTTPListener(text).flatMap { $0.isTLS ? nil : $0 }
+                        } ?? values.listeners
                 },
                 .number("workers", "N", "Threads", 1...256, default: 2, \.workers),
                 .flag("log", "Print each call on standard output, one JSON object per line", \.logs),

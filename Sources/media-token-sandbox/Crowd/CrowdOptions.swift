@@ -26,7 +26,8 @@ struct CrowdOptions: CommandValues {
             .number("seconds", "S", "Time in which they arrive", 1...86_400, default: 60, \.seconds),
             .word("curve", "CURVE", "How they arrive", default: .kickOff, \.curve),
             .number(
-                "seed", "N", "Seed of the random choices; the same one repeats the run", 0...1 << 53, default: 1, \.seed),
+                "seed", "N", "Seed of the random choices; the same one repeats the run", 0...1 << 53, default: 1, \.seed
+            ),
             Setting(
                 "only", "STORY", .texts(),
                 "Play this story only: \(stories.joined(separator: ", "))"
@@ -44,7 +45,8 @@ struct CrowdOptions: CommandValues {
                 "connections", "N", "Connections of each thread to each server", 1...10_000, default: 64, \.connections),
         ]).under("Crowd"),
         SettingsTable([
-            .text("json", "FILE", "Write a JSON object, replacing the file; with - print it in place of the text", \.json),
+            .text(
+                "json", "FILE", "Write a JSON object, replacing the file; with - print it in place of the text", \.json),
             .text("page", "FILE", "Write a page with plots (HTML in one file); replaces the file", \.page),
             Setting(
                 "memory-of", "NAME=PID", .texts(), "Plot the memory of this process too, such as the gate's"

@@ -12,7 +12,9 @@ internal import TokenCrypto
 struct SandboxOptions {
     static let table = SettingsTable<SandboxOptions>(
         SettingsTable([
-            .text("signing-key", "FILE", "Sign with this RSA key, in PEM (default one that is made at start)", \.signingKey),
+            .text(
+                "signing-key", "FILE", "Sign with this RSA key, in PEM (default one that is made at start)",
+                \.signingKey),
             .text(
                 "keys-to", "DIR",
                 "Write the public keys to a directory that is new or a sandbox's: PEM, certificates, media_token_keystore.jks (password 123456)",
@@ -23,9 +25,11 @@ struct SandboxOptions {
                 "ttl", "MS", "TTL of media tokens in milliseconds", 1...86_400_000, default: 420_000,
                 \.settings.tokenMilliseconds
             ) { Int64($0) },
-            seconds("bearer-seconds", "Seconds until a bearer token expires", default: 86_400, \.settings.bearerSeconds),
             seconds(
-                "session-seconds", "Seconds until the code of a session expires", default: 1800, \.settings.sessionSeconds),
+                "bearer-seconds", "Seconds until a bearer token expires", default: 86_400, \.settings.bearerSeconds),
+            seconds(
+                "session-seconds", "Seconds until the code of a session expires", default: 1800,
+                \.settings.sessionSeconds),
             seconds("profile-seconds", "Seconds until a login expires", default: 2_592_000, \.settings.profileSeconds),
             seconds(
                 "temp-pass-seconds", "Seconds for which a TempPass permits", default: 600, \.settings.temporarySeconds),
@@ -51,7 +55,8 @@ struct SandboxOptions {
                 "Answer 429 beyond one call per second and address (X-Forwarded-For), with ten more at first",
                 \.settings.throttles),
             .number(
-                "seed", "N", "Choose codes and identifiers by N, in the order of the calls", 0...1 << 53, \.settings.seed
+                "seed", "N", "Choose codes and identifiers by N, in the order of the calls", 0...1 << 53,
+                \.settings.seed
             ) { UInt64($0) },
         ]).under("Behaviour"))
 

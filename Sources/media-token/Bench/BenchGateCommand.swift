@@ -39,15 +39,19 @@ enum BenchGateCommand {
     struct Invocation: CommandValues {
         static let table = SettingsTable<Invocation>(
             GateQuestionOptions.table.within(\.asked), CorpusOptions.table.within(\.corpus),
-            .group("How to measure", [
-                .number(
-                    "rate", "R", "Requests per second (default as fast as they are answered)", 1...1_000_000, \.load.rate
-                ) { Double($0) },
-                .number("connections", "N", "Connections", 1...10_000, default: 32, \.load.connections),
-                .number(
-                    "seconds", "S", "Duration; less if no token is left", CorpusOptions.seconds, default: 10, \.load.seconds
-                ) { Double($0) },
-            ]),
+            .group(
+                "How to measure",
+                [
+                    .number(
+                        "rate", "R", "Requests per second (default as fast as they are answered)", 1...1_000_000,
+                        \.load.rate
+                    ) { Double($0) },
+                    .number("connections", "N", "Connections", 1...10_000, default: 32, \.load.connections),
+                    .number(
+                        "seconds", "S", "Duration; less if no token is left", CorpusOptions.seconds, default: 10,
+                        \.load.seconds
+                    ) { Double($0) },
+                ]),
             BenchOutput.table.within(\.output))
 
         /// The URL of the gate, for messages.

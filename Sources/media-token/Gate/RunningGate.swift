@@ -168,7 +168,9 @@ struct GateFiles: Sendable {
         keys = try KeyOptions.load(settings)
         tls = try Self.loadTLS(settings)
         routes = try settings.routes.map { (route) throws(CommandError) in try Self.loaded(route, of: settings) }
-        if let problem = Self.problems(with: settings.dialects, beside: routes).first { throw CommandError("\(problem)") }
+        if let problem = Self.problems(with: settings.dialects, beside: routes).first {
+            throw CommandError("\(problem)")
+        }
     }
 
     /// What is wrong with dialects beside routes whose grants are loaded.

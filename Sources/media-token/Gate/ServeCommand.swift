@@ -62,18 +62,21 @@ enum ServeCommand {
     private struct Invocation: CommandValues {
         static let table = SettingsTable<Invocation>(
             GateOptions.table.within(\.options),
-            .group("Configuration", [
-                .flag(
-                    "check", "Check the settings, print all problems, and exit; no address is bound, no store opened",
-                    \.checks),
-                Setting(
-                    "print", Printed.allCases.map(\.rawValue).joined(separator: "|"), .text(),
-                    "Print and exit: a FILE to start with, whose comments explain every setting; an example with every setting; its JSON schema; the settings, the metrics or the codes of verdicts as a page; the HTTP API's description"
-                ) { given, name, values in
-                    let words = Printed.allCases.map(\.rawValue)
-                    values.printed = given.word(name, words).flatMap(Printed.init)
-                },
-            ]))
+            .group(
+                "Configuration",
+                [
+                    .flag(
+                        "check",
+                        "Check the settings, print all problems, and exit; no address is bound, no store opened",
+                        \.checks),
+                    Setting(
+                        "print", Printed.allCases.map(\.rawValue).joined(separator: "|"), .text(),
+                        "Print and exit: a FILE to start with, whose comments explain every setting; an example with every setting; its JSON schema; the settings, the metrics or the codes of verdicts as a page; the HTTP API's description"
+                    ) { given, name, values in
+                        let words = Printed.allCases.map(\.rawValue)
+                        values.printed = given.word(name, words).flatMap(Printed.init)
+                    },
+                ]))
 
         var checks = false
         var printed: Printed?

@@ -17,7 +17,8 @@ struct GrantOptions: CommandValues {
         group(
             .key,
             [
-                .texts("key-file", "FILE", "File with the key; to check a cat several, each with its --key-id", \.keyFiles),
+                .texts(
+                    "key-file", "FILE", "File with the key; to check a cat several, each with its --key-id", \.keyFiles),
                 .text("key-env", "NAME", "Environment variable with the key", \.keyEnvironment),
             ]),
         group(.scope, []),
@@ -25,7 +26,8 @@ struct GrantOptions: CommandValues {
             .time,
             [
                 .number(
-                    "validity", "S", "Seconds from now on", 1...Int(GrantPeriod.longest.components.seconds), default: 3600,
+                    "validity", "S", "Seconds from now on", 1...Int(GrantPeriod.longest.components.seconds),
+                    default: 3600,
                     \.validity),
                 .time("expires", "Instead: until then", \.expires),
                 .time("at", "Make or check as of TIME (default now)", \.at),
@@ -153,7 +155,8 @@ struct GrantOptions: CommandValues {
         guard let text = values["starts"] else { return }
         if case .at(let time)? = CheckTime(reading: text) {
             starts = time
-        } else { given.refuse("starts", "is '\(printable(text, limit: 40))'; expected a time, as for --at")
+        } else {
+            given.refuse("starts", "is '\(printable(text, limit: 40))'; expected a time, as for --at")
         }
     }
 

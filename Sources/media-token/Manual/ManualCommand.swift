@@ -45,7 +45,8 @@ enum ManualCommand {
                 guard let number = names.firstIndex(of: invocation.name) else {
                     let nearest = Spelling.nearest(to: invocation.name, among: names)
                     let hint = nearest.map { "; did you mean \($0)?" } ?? ""
-                    Console.printError("no command '\(printable(invocation.name, limit: 40))'" + hint, from: syntax.name)
+                    Console.printError(
+                        "no command '\(printable(invocation.name, limit: 40))'" + hint, from: syntax.name)
                     return .usage
                 }
                 Console.print(pages[number].text)

@@ -64,7 +64,9 @@ extension SettingsObject {
 
 extension Setting {
     /// A time, of the forms that `--at` has.
-    static func time(_ name: String, _ help: String, _ path: any WritableKeyPath<Values, Timestamp?> & Sendable) -> Setting {
+    static func time(_ name: String, _ help: String, _ path: any WritableKeyPath<Values, Timestamp?> & Sendable)
+        -> Setting
+    {
         Setting(name, "TIME", .text(), help) { object, name, values in
             values[keyPath: path] = object.time(name)
         }

@@ -29,33 +29,39 @@ enum IssueCommand {
 
     private struct Invocation: CommandValues {
         static let table = SettingsTable<Invocation>(
-            .group("What to sign", [
-                .text("signing-key", "FILE", "PEM private key to sign with", \.signingKey).required,
-                .text("requestor", "ID", "Requestor (service provider)", \.requestor),
-                .text("resource", "ID", "Resource", \.resource),
-                .text("resource-file", "FILE", "The same from a file, without its last line break", \.resourceFile),
-                .text("mvpd", "ID", "MVPD", default: "TempPass", \.mvpd),
-                .text("proxy-mvpd", "ID", "Proxy MVPD (default none)", \.recipe.proxyMVPD),
-                Setting("ttl", "MS", .text(), "TTL in milliseconds, or none (default 420000)") { given, name, values in
-                    values.setTTL(&given, name)
-                },
-                Setting(
-                    "issued-at", "TIME", .text(), "Issue time, in the forms of verify's --at (default now)"
-                ) { given, name, values in values.setIssueTime(&given, name) },
-                .word("kind", "KIND", "The kind of token", default: .media, \.recipe.kind),
-                Setting(
-                    "root", "NAME", .word(TokenKind.media.roots), "Root element of a media token", default: "authToken"
-                ) { given, name, values in
-                    values.recipe.root = given.word(name, TokenKind.media.roots) ?? values.recipe.root
-                },
-                .text("device", "FINGERPRINT", "Device that an authn or authz token is bound to", \.device),
-                fields("omit", "Leave a media token's field out: \(fieldNames.joined(separator: ", "))", \.omitted),
-                fields("empty", "Make a media token's field an empty element", \.emptied),
-            ]),
-            .group("Output", [
-                .number("count", "N", "How many distinct tokens", 1...100_000_000, default: 1, \.count),
-                .word("format", "FORM", "Encoding of the tokens", default: .clear, \.wrapping),
-            ]))
+            .group(
+                "What to sign",
+                [
+                    .text("signing-key", "FILE", "PEM private key to sign with", \.signingKey).required,
+                    .text("requestor", "ID", "Requestor (service provider)", \.requestor),
+                    .text("resource", "ID", "Resource", \.resource),
+                    .text("resource-file", "FILE", "The same from a file, without its last line break", \.resourceFile),
+                    .text("mvpd", "ID", "MVPD", default: "TempPass", \.mvpd),
+                    .text("proxy-mvpd", "ID", "Proxy MVPD (default none)", \.recipe.proxyMVPD),
+                    Setting("ttl", "MS", .text(), "TTL in milliseconds, or none (default 420000)") {
+                        given, name, values in
+                        values.setTTL(&given, name)
+                    },
+                    Setting(
+                        "issued-at", "TIME", .text(), "Issue time, in the forms of verify's --at (default now)"
+                    ) { given, name, values in values.setIssueTime(&given, name) },
+                    .word("kind", "KIND", "The kind of token", default: .media, \.recipe.kind),
+                    Setting(
+                        "root", "NAME", .word(TokenKind.media.roots), "Root element of a media token",
+                        default: "authToken"
+                    ) { given, name, values in
+                        values.recipe.root = given.word(name, TokenKind.media.roots) ?? values.recipe.root
+                    },
+                    .text("device", "FINGERPRINT", "Device that an authn or authz token is bound to", \.device),
+                    fields("omit", "Leave a media token's field out: \(fieldNames.joined(separator: ", "))", \.omitted),
+                    fields("empty", "Make a media token's field an empty element", \.emptied),
+                ]),
+            .group(
+                "Output",
+                [
+                    .number("count", "N", "How many distinct tokens", 1...100_000_000, default: 1, \.count),
+                    .word("format", "FORM", "Encoding of the tokens", default: .clear, \.wrapping),
+                ]))
 
         var signingKey: String?
         var requestor: String?
@@ -89,7 +95,8 @@ enum IssueCommand {
             } else {
                 given.refuse(
                     name,
-                    "is '\(printable(text))'; expected a whole number from \(range.lowerBound) to \(range.upperBound), or none")
+                    "is '\(printable(text))'; expected a whole number from \(range.lowerBound) to \(range.upperBound), or none"
+                )
             }
         }
 

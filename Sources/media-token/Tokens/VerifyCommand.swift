@@ -64,7 +64,8 @@ enum VerifyCommand {
             output.check(&given)
             if output.isStatus, !given.wasTaken("replays") {
                 given.refuse(
-                    "status", "is given without --replays; expected a store that remembers used tokens, or memory to accept "
+                    "status",
+                    "is given without --replays; expected a store that remembers used tokens, or memory to accept "
                         + "a token in each run")
             }
             if keys.paths.isEmpty { given.refuse(nil, "no key given; expected --keys PATH or --key FILE") }
