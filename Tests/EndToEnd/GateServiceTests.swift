@@ -380,7 +380,7 @@ extension EndToEnd {
             let refused = try check(["--replays", "lmdb:\(folder)/replays"])
             #expect(
                 refused.status == 64 && refused.lines.count == 1
-                    && refused.lines[0].contains("--replays: \(folder)/replays has mode 777"), "\(refused)")
+                    && refused.lines[0].contains("--replays \(folder)/replays has mode 777"), "\(refused)")
             let authority = try check(["--replays", "rediss://127.0.0.1:1?tls-ca=\(folder)/replays/ca.pem"])
             #expect(
                 authority.lines.count == 1 && authority.lines[0].contains("warning: \(folder)/replays: has mode 777"))
@@ -421,7 +421,7 @@ extension EndToEnd {
             ]
             #expect(outcome.status == 64 && lines.count == names.count, "\(outcome.errors)")
             for (line, name) in zip(lines, names) {
-                #expect(line.hasPrefix("media-token: \(file): \(name): "), "\(line)")
+                #expect(line.contains(try Regex("^media-token: \(file):[0-9]+:[0-9]+: \(name): ")), "\(line)")
             }
         }
     }

@@ -267,7 +267,7 @@ def dropped_key(page):
     page.wait("a file without a key is refused by its name", lambda: "notes.pem: holds neither PEM" in page.words("keys"))
     page.fill("bits", "1023" + Keys.TAB)
     page.wait("while a field keeps all keys from being loaded, each is named with that", lambda: [line for line in page.words("keys").splitlines() if line.endswith("Remove")]
-              == [f"{name}: not loaded, since Shortest RSA key, in bits: '1023'; expected a whole number from 1024 to 8192 Remove" for name in ["adobe.pem", "notes.pem"]])
+              == [f"{name}: not loaded, since Shortest RSA key, in bits: 1023; expected a whole number from 1024 to 8192 Remove" for name in ["adobe.pem", "notes.pem"]])
     page.use("[aria-label='Remove notes.pem']", lambda button: button.click())
     page.fill("bits", "1024" + Keys.TAB)
     page.wait("the page says which key verified the token", lambda: "verified this token" in page.words("keys"))
