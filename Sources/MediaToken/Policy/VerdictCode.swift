@@ -63,7 +63,10 @@ public enum VerdictCode: String, Sendable, CaseIterable {
 
 /// Whether a token is used up, so that no later call accepts it.
 public enum Consumption: String, Sendable {
-    case yes, no
+    /// The token is used up, by this call or by an earlier one.
+    case yes
+    /// The token can still be accepted, for another request or at another time.
+    case no
     /// The replay store may have recorded the token before it failed.
     case unknown
 }
