@@ -29,12 +29,8 @@ package struct Examination: Sendable {
 
     /// Whether the token passes every check that a verification makes, but the replay claim, which an examination cannot make.
     package var passesAllButUse: Bool {
-        key != nil
-            && reports.allSatisfy { report in
-                // The MVPD and the resource are not checked where neither the policy nor the request restricts them.
-                report.outcome == .passed
-                    || report.outcome == .notChecked && [.mvpd, .resource, .replay].contains(report.check)
-            }
+        // With a key, a check is left out only if the policy and the request exempt the token from it.
+        key != nil && reports.allSatisfy { [.passed, .notChecked].contains($0.outcome) }
     }
 
     /// The examination with other words about each check that failed; `nil` leaves the detail that it has.

@@ -16,9 +16,9 @@ extension MediaTokenVerifier {
         _ token: RawToken, for requestors: [RequestorID]?, _ resource: ResourceRule?, at now: Timestamp
     ) -> Examination {
         let expectation = Expectation(requestors: requestors ?? [], resource: resource ?? .unsafeAnyResource)
-        let steps = steps(of: [VerificationRequest(token: token, expectation: expectation)], at: now)[0]
+        let steps = steps(of: [VerificationRequest(token: token, expectation: expectation)], at: now)
         return examination(
-            of: steps, at: now, namesRequestor: requestors != nil,
+            of: 0, in: steps, for: expectation, at: now, namesRequestor: requestors != nil,
             .notChecked(.replay, "an examination does not consume the token"))
     }
 
@@ -33,29 +33,34 @@ extension MediaTokenVerifier {
         _ group: [VerificationRequest], at now: Timestamp
     ) -> [(outcome: Result<Verdict, VerificationError>, examination: Examination)] {
         let steps = steps(of: group, at: now)
-        let outcomes = PendingGroup(steps.map(\.member), at: now).verdicts(by: replays)
-        return zip(steps, outcomes).map { steps, outcome in
-            (outcome, examination(of: steps, at: now, seeksOrigin: true, .replay(outcome)))
+        let outcomes = PendingGroup(steps.members, at: now).verdicts(by: replays)
+        return outcomes.enumerated().map { index, outcome in
+            let expectation = group[index].expectation
+            return (
+                outcome,
+                examination(of: index, in: steps, for: expectation, at: now, seeksOrigin: true, .replay(outcome))
+            )
         }
     }
 
     /// - Parameters:
+    ///   - index: which token of the group.
     ///   - namesRequestor: whether the expectation names requestors; otherwise no requestor is checked.
     ///   - seeksOrigin: whether to find out why no key verifies a signature.
     ///   - replay: the report on the replay claim.
     private func examination(
-        of steps: TokenSteps, at now: Timestamp, namesRequestor: Bool = true, seeksOrigin: Bool = false,
+        of index: Int, in steps: GroupSteps, for expectation: Expectation, at now: Timestamp,
+        namesRequestor: Bool = true, seeksOrigin: Bool = false,
         _ replay: CheckReport
     ) -> Examination {
         let examiner = TokenExaminer(
-            envelope: steps.envelope, payload: steps.payload,
+            envelope: steps.envelopes[index], payload: steps.payloads[index],
             unread: PolicyCheck.inOrder.map { .unread($0.name) } + [replay], time: now, seeksOrigin: seeksOrigin)
         return examiner.examination { (elements) throws(ClaimsError) in
             let claims = try MediaTokenClaims(elements)
             let reports = PolicyCheck.inOrder.map { check in
                 check.report(
-                    isAsked: check.name != .requestor || namesRequestor, policy, claims,
-                    steps.member.request.expectation, now)
+                    isAsked: check.name != .requestor || namesRequestor, policy, claims, expectation, now)
             }
             return (reports + [replay], claims.issueTime, policy.expiryDate(of: claims))
         }

@@ -105,22 +105,22 @@ public final class MediaTokenVerifier: Sendable {
     }
 
     /// Takes every step of a group up to the replay store.
-    func steps(of group: [VerificationRequest], at now: Timestamp) -> [TokenSteps] {
+    func steps(of group: [VerificationRequest], at now: Timestamp) -> GroupSteps {
         do {
             return try paths.withPath { $0.steps(of: group, at: now) }
         } catch {
             // Without contexts no signature can be verified. An examination still shows what the envelopes hold.
-            return group.map { request in
-                TokenSteps(
-                    envelope: TokenPath.open(request.token, for: request.expectation.resource),
-                    payload: .failure(.outOfResources("\(error)")),
-                    member: PendingGroup.Member(request: request, id: nil, approved: .failure(.undecided(error))))
-            }
+            return GroupSteps(
+                envelopes: group.map { TokenPath.open($0.token, for: $0.expectation.resource) },
+                payloads: group.map { _ in .failure(.outOfResources("\(error)")) },
+                members: group.map {
+                    PendingGroup.Member(retries: $0.retries, id: nil, approved: .failure(.undecided(error)))
+                })
         }
     }
 
     private func pending(_ group: [VerificationRequest], at now: Timestamp) -> PendingGroup {
-        PendingGroup(steps(of: group, at: now).map(\.member), at: now)
+        PendingGroup(steps(of: group, at: now).members, at: now)
     }
 
     /// Calls `body` with a path for this thread, for a caller that takes the path's steps one by one.
@@ -132,7 +132,7 @@ public final class MediaTokenVerifier: Sendable {
     package func conclude(
         _ approved: [StageResult<ApprovedToken>], of group: [VerificationRequest], at now: Timestamp
     ) -> [Result<Verdict, VerificationError>] {
-        let members = zip(group, approved).map { PendingGroup.Member(request: $0, id: nil, approved: $1) }
+        let members = zip(group, approved).map { PendingGroup.Member(retries: $0.retries, id: nil, approved: $1) }
         return PendingGroup(members, at: now).verdicts(by: replays)
     }
 }

@@ -24,16 +24,18 @@ package final class TokenPath {
     }
 
     /// Takes every step up to the replay store, for a group of tokens.
-    func steps(of group: [VerificationRequest], at now: Timestamp) -> [TokenSteps] {
+    func steps(of group: [VerificationRequest], at now: Timestamp) -> GroupSteps {
         let envelopes = group.map { Self.open($0.token, for: $0.expectation.resource) }
         let digested = envelopes.map(signatures.digest)
         let payloads = signatures.authenticate(digested: digested, at: now)
-        return group.indices.map { index in
-            let (request, envelope, payload) = (group[index], envelopes[index], payloads[index])
-            let approved = read(envelope, payload).flatMap { approve($0, for: request.expectation, at: now) }
-            let member = PendingGroup.Member(request: request, id: digested[index].id, approved: approved)
-            return TokenSteps(envelope: envelope, payload: payload, member: member)
+        let members = group.indices.map { index in
+            PendingGroup.Member(
+                retries: group[index].retries, id: digested[index].id,
+                approved: read(envelopes[index], payloads[index]).flatMap {
+                    approve($0, for: group[index].expectation, at: now)
+                })
         }
+        return GroupSteps(envelopes: envelopes, payloads: payloads, members: members)
     }
 
     /// Unwraps a token and splits it into signature and signed bytes.
@@ -81,12 +83,12 @@ package final class TokenPath {
     }
 }
 
-/// The results of the steps of one token.
-struct TokenSteps {
-    let envelope: Result<TokenEnvelope, EnvelopeError>
-    /// The result of verifying the signature; `nil` for a token that has no envelope.
-    let payload: Result<AuthenticPayload, SignatureError>?
-    let member: PendingGroup.Member
+/// What the steps of a group have come to. An examination shows what the first steps found; a verdict needs the members alone.
+struct GroupSteps {
+    let envelopes: [Result<TokenEnvelope, EnvelopeError>]
+    /// The result of verifying each signature; `nil` for a token that has no envelope.
+    let payloads: [Result<AuthenticPayload, SignatureError>?]
+    let members: [PendingGroup.Member]
 }
 
 extension Optional<Result<DigestedEnvelope, SignatureError>> {

@@ -71,7 +71,8 @@ public enum VerificationError: Error, Sendable, CustomStringConvertible {
 struct PendingGroup: Sendable {
     /// A token of the group.
     struct Member: Sendable {
-        let request: VerificationRequest
+        /// Lets the caller that consumed the token retry; `nil` for strictly single use.
+        let retries: RetryWindow?
         /// The short ID of the token; `nil` if it has no envelope.
         let id: TokenID?
         /// The approved token, or why it gets no further.
@@ -91,7 +92,7 @@ struct PendingGroup: Sendable {
         for index in members.indices {
             guard case .success(let approved) = members[index].approved else { continue }
             do {
-                claims.append(try ReplayClaim(of: approved, retries: members[index].request.retries))
+                claims.append(try ReplayClaim(of: approved, retries: members[index].retries))
             } catch {
                 members[index].approved = .failure(StageError(error))
             }
@@ -111,7 +112,7 @@ struct PendingGroup: Sendable {
             case .success(let approved):
                 defer { claimed += 1 }
                 let answer = miscount.map { .failure($0) } ?? answers[claimed]
-                return approved.verdict(for: answer, retries: member.request.retries, at: now)
+                return approved.verdict(for: answer, retries: member.retries, at: now)
             }
         }
     }
