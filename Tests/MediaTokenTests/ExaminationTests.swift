@@ -24,6 +24,17 @@ struct ExaminationTests {
             ])
     }
 
+    @Test("what neither the policy nor the request restricts is not checked, and what one of them does has passed")
+    func exemptions() throws {
+        let token = RawToken(try Mint.token())
+        let anything = Expectation(requestors: ["MML"], resource: .unsafeAnyResource)
+        let open = results(try Mint.verifier().examine(token, for: anything, at: Mint.now))
+        #expect(open["mvpd"] == .notChecked && open["resource"] == .notChecked && open["requestor"] == .passed)
+        let policy = VerificationPolicy(allowedMVPDs: ["MML": ["TempPass"]])
+        let strict = results(try Mint.verifier(policy: policy).examine(token, for: Mint.expectation, at: Mint.now))
+        #expect(strict["mvpd"] == .passed && strict["resource"] == .passed)
+    }
+
     @Test("where a byte was changed, it names what a verification names")
     func flippedBytes() throws {
         let bytes = Array(try Mint.token().utf8)

@@ -188,4 +188,17 @@ struct RejectionTests {
             ])
         #expect(VerdictCode.allCases.map(\.number) == Array(0...10))
     }
+
+    @Test("each code has its HTTP status, says whether the token is consumed, and who has to act")
+    func rows() {
+        let rows = VerdictCode.allCases.map { code in
+            "\(code.number) \(code.httpStatus) \(code.consumed) \(code.action?.rawValue ?? "-")"
+        }
+        #expect(
+            rows == [
+                "0 200 yes -", "1 401 no fix-request", "2 401 no operator", "3 401 no operator", "4 401 no new-token",
+                "5 403 no fix-request", "6 403 no fix-request", "7 403 no operator", "8 403 yes new-token",
+                "9 403 no wait", "10 503 unknown wait",
+            ])
+    }
 }
