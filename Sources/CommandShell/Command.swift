@@ -12,6 +12,9 @@ package protocol CommandValues: Sendable {
 
     /// Checks what depends on several options and operands, once all are read.
     mutating func check(_ given: inout SettingsObject)
+
+    /// Looks for problems beyond the command line, for a user whose command line has some.
+    func furtherProblems() -> [String]
 }
 
 extension CommandValues {
@@ -21,6 +24,8 @@ extension CommandValues {
     }
 
     package mutating func check(_ given: inout SettingsObject) {}
+
+    package func furtherProblems() -> [String] { [] }
 
     /// Reads options and operands over the values that there are.
     ///
@@ -48,7 +53,8 @@ package struct NoOptions: CommandValues {
 package struct Command: Sendable {
     package let syntax: CommandSyntax
     package let commands: [Command]
-    private let body: @Sendable (Arguments) throws(UsageErrors) -> ExitStatus
+    /// Runs the command with its arguments, unless there are problems with them.
+    private let body: @Sendable (Arguments, _ problems: [String]) throws(UsageErrors) -> ExitStatus
 
     /// The words that call the command, without the name of the program: `keys list`.
     package var words: [Substring] { Array(syntax.name.split(separator: " ").dropFirst()) }
@@ -61,10 +67,10 @@ package struct Command: Sendable {
         _ syntax: CommandSyntax, _: Values.Type, run: @escaping @Sendable (Values) throws(CommandError) -> ExitStatus
     ) {
         (self.syntax, commands) = (syntax.with(Values.table), [])
-        body = { (arguments) throws(UsageErrors) in
+        body = { (arguments, problems) throws(UsageErrors) in
             var values = Values()
-            let problems = values.read(arguments.values, operands: arguments.operands)
-            guard problems.isEmpty else { throw UsageErrors(problems) }
+            let problems = problems + values.read(arguments.values, operands: arguments.operands)
+            guard problems.isEmpty else { throw UsageErrors(problems + values.furtherProblems()) }
             return CommandError.report { () throws(CommandError) in try run(values) }
         }
     }
@@ -72,7 +78,8 @@ package struct Command: Sendable {
     /// Creates a command that takes operands alone, and may refuse them.
     package init(_ syntax: CommandSyntax, run: @escaping @Sendable ([String]) throws(UsageError) -> ExitStatus) {
         (self.syntax, commands) = (syntax, [])
-        body = { (arguments) throws(UsageErrors) in
+        body = { (arguments, problems) throws(UsageErrors) in
+            guard problems.isEmpty else { throw UsageErrors(problems) }
             do throws(UsageError) { return try run(arguments.operands) } catch { throw UsageErrors([error.message]) }
         }
     }
@@ -83,7 +90,8 @@ package struct Command: Sendable {
     package init(_ syntax: CommandSyntax, _ commands: [Command], version: (@Sendable () -> Void)? = nil) {
         self.syntax = version == nil ? syntax : syntax.with(Version.table)
         self.commands = commands
-        body = { (arguments) throws(UsageErrors) in
+        body = { (arguments, problems) throws(UsageErrors) in
+            guard problems.isEmpty else { throw UsageErrors(problems) }
             if let version, !arguments.values.isEmpty {
                 version()
                 return .success
@@ -113,8 +121,7 @@ package struct Command: Sendable {
             return .success
         }
         do throws(UsageErrors) {
-            guard reader.problems.isEmpty else { throw UsageErrors(reader.problems) }
-            return try body(reader.arguments)
+            return try body(reader.arguments, reader.problems)
         } catch {
             for problem in error.problems { Console.printError(problem, from: syntax.name) }
             Console.writeProgress("Try '\(syntax.name) --help' for more.\n")

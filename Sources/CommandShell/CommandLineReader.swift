@@ -65,12 +65,17 @@ struct CommandLineReader {
             let nearest =
                 abbreviated.count == 1 ? abbreviated[0].name : Spelling.nearest(to: name, among: options.map(\.name))
             let hint = nearest.map { "; did you mean --\($0)?" }
-            problems.append("no option '\(argument.prefix(hyphens))\(printable(name, limit: 20))'\(hint ?? "")")
+            // What stands behind the letters of a name may be a secret.
+            let shown = name.prefix { $0.isLetter || $0 == "-" }
+            let rest = shown.count < name.count ? "…" : ""
+            problems.append(
+                "no option '\(argument.prefix(hyphens))\(printable(String(shown), limit: 20))\(rest)'\(hint ?? "")")
             return
         }
         guard !Self.standAlone.contains(name) || isAlone else {
             problems.append(
-                "\(argument) is given with other arguments; expected it alone, or after -- if it is no option")
+                "\(argument.prefix { $0 != "=" }) is given with other arguments; expected it alone, or after -- if it is no option"
+            )
             return
         }
         let given = mark.map { String(argument[argument.index(after: $0)...]) }

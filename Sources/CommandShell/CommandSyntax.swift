@@ -13,7 +13,7 @@ extension Setting {
     fileprivate var option: CommandOption {
         let isTurnedOff = optionName == "no-\(name)"
         return CommandOption(
-            name: optionName, value: placeholder, help: isTurnedOff ? "Turn off: \(fullHelp)" : fullHelp)
+            name: optionName, value: placeholder, help: isTurnedOff ? "Turn off: \(help)" : fullHelp)
     }
 }
 
@@ -76,11 +76,11 @@ package struct CommandSyntax: Sendable {
         for group in groups + [hint] {
             lines += ["", "\(group.heading):"] + group.options.map { Self.line($0, width: width) }
         }
-        lines +=
-            [""]
-            + details.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-                LineWrap(width: width, hanging: Self.hangingColumn(of: line)).wrapped(String(line))
-            }
+        lines.append("")
+        for line in details.split(separator: "\n", omittingEmptySubsequences: false) {
+            let column = Self.hangingColumn(of: line)
+            lines.append(column.map { LineWrap(width: width, hanging: $0).wrapped(String(line)) } ?? String(line))
+        }
         return lines.joined(separator: "\n")
     }
 
@@ -97,10 +97,12 @@ package struct CommandSyntax: Sendable {
         return "\(name)\n" + wrap.wrapped(String(repeating: " ", count: column) + option.help)
     }
 
-    /// Where further lines of a line of the details begin: below its text or, in a row of a table, below its second column.
-    private static func hangingColumn(of line: Substring) -> Int {
+    /// Where further lines of a line of the details begin: at the margin or, in a row of a table, below its second column. `nil` for a
+    /// line of an example, which stays as it is, since people paste it.
+    private static func hangingColumn(of line: Substring) -> Int? {
         let indent = line.prefix { $0 == " " }.count
-        guard indent > 0, let gap = line.dropFirst(indent).firstRange(of: "  ") else { return indent }
+        guard indent > 0 else { return 0 }
+        guard let gap = line.dropFirst(indent).firstRange(of: "  ") else { return nil }
         return line[..<gap.lowerBound].count + line[gap.lowerBound...].prefix { $0 == " " }.count
     }
 }

@@ -58,7 +58,9 @@ package enum Console {
     /// in the message is cut, since a user may have given one in the place of a file name or a URL, which messages repeat.
     package static func printError(_ message: String, from name: String = program) {
         flush()
-        for (number, line) in withoutTokens(withoutLongWords(message)).split(separator: "\n").enumerated() {
+        for (number, line) in withoutLogins(withoutTokens(withoutLongWords(message))).split(separator: "\n")
+            .enumerated()
+        {
             // A line break in a file's name must not begin a message of its own.
             writeProgress("\(name): \(number > 0 ? "  " : "")\(printable(String(line), limit: .max))\n")
         }
@@ -101,6 +103,20 @@ package enum Console {
             let end = rest[(last?.upperBound ?? rest.startIndex)...].firstIndex { " ':".contains($0) } ?? rest.endIndex
             kept += "…"
             rest = rest[end...]
+        }
+        return kept + rest
+    }
+
+    /// A message whose URLs have no user and no password.
+    private static func withoutLogins(_ message: String) -> String {
+        var (kept, rest) = ("", message[...])
+        while let scheme = rest.firstRange(of: "://") {
+            kept += rest[..<scheme.upperBound]
+            rest = rest[scheme.upperBound...]
+            let authority = rest.prefix { !" '\n".contains($0) }
+            guard let mark = authority.lastIndex(of: "@") else { continue }
+            kept += "…"
+            rest = rest[mark...]
         }
         return kept + rest
     }

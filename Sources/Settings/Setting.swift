@@ -124,7 +124,7 @@ package struct Setting<Values>: Sendable {
 
     /// The help with the default and the range, as `--help` and pages show it.
     package var fullHelp: String {
-        var notes: [String] = []
+        var notes = isRequired ? ["required"] : []
         if form.isRepeatable { notes.append("repeatable") }
         if case .word(let words) = form { notes.append(words.joined(separator: ", ")) }
         if let shown = defaultValue.flatMap(Self.shown) { notes.append("default \(shown)") }

@@ -71,7 +71,7 @@ package struct SettingsObject {
     package func placeOf(_ name: String) -> String {
         let own = name.prefix { $0 != "[" }
         if let option = options[JSONName(String(own))] { return "--\(option)\(name.dropFirst(own.count))" }
-        return place.isEmpty ? printable(name) : "\(place).\(printable(name))"
+        return (place.isEmpty ? "" : place + ".") + JSONName(name).step
     }
 
     /// Refuses those of some settings that are given, since they would have no effect.

@@ -66,7 +66,7 @@ struct JSONReader {
             guard take(":") else { throw malformed("':'") }
             skipWhiteSpace()
             let outer = path
-            if places != nil { note(outer.isEmpty ? printable(name) : "\(outer).\(printable(name))", offset) }
+            if places != nil { note((outer.isEmpty ? "" : outer + ".") + JSONName(name).step, offset) }
             let value = try readValue(expected: "a value")
             path = outer
             guard members.updateValue(value, forKey: JSONName(name)) == nil else {

@@ -76,6 +76,9 @@ package struct JSONName: Hashable, Sendable, ExpressibleByStringLiteral {
 
     package init(stringLiteral text: String) { self.text = text }
 
+    /// The name as a part of a path such as `routes[0].path`.
+    package var step: String { text.isEmpty ? "''" : printable(text) }
+
     package static func == (left: Self, right: Self) -> Bool { left.text.hasSameBytes(as: right.text) }
 
     package func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }

@@ -405,6 +405,10 @@ struct GrantCommandTests {
             (["cloudfront", "--key-file", key, "--key-pair-id", "K", "--url", "https://d/"], "key-file: \(key) "),
             (["secure-link", "--key-file", key, "--path", "x"], "path: is 'x'"),
             (["secure-link", "--key-file", key, "--path", "/", "--expression", "$uri"], "expression: is '$uri'"),
+            (
+                ["secure-link", "--key-file", key, "--path", "/", "--expression", "$secure_link_expires $secret"],
+                "expression: has no $uri"
+            ),
             (["akamai", "--key-file", key, "--acl", "/", "--at", "9999-12-31T00:00:00Z"], "clock: is 2"),
             (
                 [
@@ -420,6 +424,8 @@ struct GrantCommandTests {
             #expect(outcome.errors.split(separator: "\n").count == 1 && !outcome.errors.contains("0f0f"))
         }
         for arguments in [
+            ["akamai", "--key-file", key, "--acl", "/", "--ip", ""],
+            ["akamai", "--key-file", key, "--acl", "/", "--form", "cookie", "--cookie-path", "/\r\nX: y"],
             [], ["nothing"], ["akamai", "--key-file", key, "--acl", "/", "--form", "url"], ["akamai"],
             ["check", "cat"], ["akamai", "--key-file", key, "--validity", "0"],
             ["akamai", "--key-file", key, "--digest", "sha512"], ["cloudfront", "--key-file", key, "--digest", "md5"],

@@ -125,6 +125,26 @@ extension EndToEnd {
             #expect(replaced.status == 0 && replaced.errors.isEmpty, "\(replaced.errors)")
         }
 
+        @Test("a problem hides no other: neither of the command line, nor of the file, nor a clash of two paths")
+        func together() throws {
+            let routes = [
+                #"{"path": "/o", "requestor": "M", "resource": "R", "allow-head": 1}"#,
+                #"{"path": "/O", "requestor": "M", "resource": "R"}"#,
+            ].joined(separator: ", ")
+            let outcome = try check(
+                #"{"keys": "\#(place.key)", "replays": "memory", "": 1, "routes": [\#(routes)]}"#,
+                ["--workers", "1", "--workers", "2", "--nonsense"])
+            #expect(outcome.status == 64)
+            for text in [
+                "no option '--nonsense'", "--workers is given 2 times", "routes[0].allow-head: is 1",
+                "routes[1].path: is '/O', and another route's '/o'", ": '': no such setting",
+            ] { #expect(outcome.errors.contains(text), "\(text): \(outcome.errors)") }
+            let store = try check("{\"keys\": \"\(place.key)\", \"replays\": \"rediss://h?tls-ca=/nowhere\"}")
+            #expect(store.status == 64 && store.errors.contains("replays: /nowhere: cannot be opened"), "\(store)")
+            let both = try Program.mediaToken.run(["serve", "--print=start", "--check"])
+            #expect(both.status == 64 && both.output.isEmpty)
+        }
+
         @Test(
             "the file to start with is right as it stands, has every setting, and each comment is a setting without its slashes"
         )

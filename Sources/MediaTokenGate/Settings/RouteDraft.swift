@@ -79,7 +79,7 @@ struct RouteDraft: Sendable {
     /// A route for unprotected media.
     static let openExample: JSONValue = ["path": "/trailers", "open": .boolean(true), "hosts": ["stream.example"]]
 
-    /// Reads a route; `nil` if it has problems, which are added to the object.
+    /// Reads a route, and adds its problems to the object; `nil` if it has no path, by which it is compared with others.
     static func route(_ object: inout SettingsObject) -> GateRoute? {
         var draft = RouteDraft()
         table.read(&object, into: &draft)
@@ -111,7 +111,7 @@ struct RouteDraft: Sendable {
         } else {
             for name in ["requestor", "resource"] where !object.wasTaken(name) { object.refuse(name, "is missing") }
         }
-        guard object.problems.isEmpty, let path else { return nil }
+        guard let path else { return nil }
         let identifiers = (resources ?? []).map { ResourceID($0) }
         let rule: ResourceRule = isCanonical ? .canonically(identifiers) : .anyOf(identifiers)
         let expectation = Expectation(requestors: (requestors ?? []).map { RequestorID($0) }, resource: rule)

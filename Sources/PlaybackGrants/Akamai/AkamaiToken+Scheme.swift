@@ -16,7 +16,7 @@ extension AkamaiToken: GrantScheme {
             let isName = !name.isEmpty && name.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "_") }
             return isName ? nil : "is '\(printable(name))'; expected letters and digits"
         },
-        .word("digest", .form, "sha256 if not given", Digest.allCases.map(\.rawValue)),
+        .word("digest", .form, "sha256 (default), sha1 or md5", Digest.allCases.map(\.rawValue)),
         .flag("escape-early", .form, "percent-encode what is signed"),
         .text("id", "TEXT", .form, "session ID").only(in: .option),
         .text("data", "TEXT", .form, "payload").only(in: .option),

@@ -10,7 +10,7 @@ extension CloudFrontGrant: GrantScheme {
         .text("url", "URL", .scope, "one URL; * in it for anything").only(in: .option),
         .ip,
         .starts,
-        .word("digest", .form, "sha256 if not given", Digest.allCases.map(\.rawValue)),
+        .word("digest", .form, "sha256 (default) or sha1", Digest.allCases.map(\.rawValue)),
     ]
 
     package init(_ values: GrantValues) throws(GrantError) {

@@ -12,7 +12,8 @@ extension CommonAccessToken: GrantScheme {
     package static let limitsPath = true
     package static let settings: [GrantSetting] = [
         .list(
-            "key-id", "ID", .key, "names the key in each token, of several keys each (default \(usualKeyID) for one)",
+            "key-id", "ID", .key,
+            "name of the key in each token; with several keys, one for each (default \(usualKeyID))",
             example: ["2027-01", "2026-07"]),
         .text("path", "PATH", .scope, "exactly this path").only(in: .option),
         .text("path-prefix", "PATH", .scope, "paths that begin with this").only(in: .option),

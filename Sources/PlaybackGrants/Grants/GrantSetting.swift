@@ -69,7 +69,11 @@ extension GrantSetting {
     }
 
     /// The address that alone may use the grant.
-    static let ip = text("ip", "ADDRESS", .scope, "from this address alone").only(in: .option)
+    static let ip = text("ip", "ADDRESS", .scope, "from this address alone") { text in
+        // A network has the number of its bits behind a slash.
+        let address = text.prefix { $0 != "/" }
+        return IPAddress(String(address)) == nil ? "is '\(printable(text))'; expected an address" : nil
+    }.only(in: .option)
     /// The start of the grant's validity period.
     static let starts = text("starts", "TIME", .time, "not before (default: at once)").only(in: .option)
 }

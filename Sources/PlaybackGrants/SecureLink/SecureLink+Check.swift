@@ -10,6 +10,7 @@ extension SecureLink {
     ///   - question: The request that the link is checked for. Its path is percent-encoded; nginx's `$uri` is that path,
     ///     decoded.
     public func check(_ query: String, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck] {
+        try demandURI()
         let fields = QueryFields(query)
         // nginx compares the names of `$arg_…` and `$cookie_…` without case, and reads the first of several.
         // Unreached: A field under a second spelling, in a check of the command line; its tests have it.

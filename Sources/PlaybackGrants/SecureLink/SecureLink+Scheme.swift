@@ -21,10 +21,19 @@ extension SecureLink: GrantScheme {
     package func grant(
         _ values: GrantValues, _ period: GrantPeriod, at now: Timestamp
     ) throws(GrantError) -> Grant {
+        try demandURI()
         guard !values.has("ip") || namesAddress else {
             throw GrantError("ip", "is given, and the expression has no $remote_addr; expected both or neither")
         }
         return try grant(uri: Self.uri(values.required("path", "--path for secure-link")), period)
+    }
+
+    /// Refuses an expression without `$uri`: its link would open everything that the expression guards.
+    func demandURI() throws(GrantError) {
+        // Unreached: Refuses a configured expression when the gate starts; the properties' has $uri.
+        guard namesURI else {
+            throw GrantError("expression", "has no $uri; expected it, so that a link is for one")
+        }
     }
 
     /// nginx's `$uri` for a path as it stands in a URL, as the gate and checks read it.

@@ -6,11 +6,7 @@ struct SecureLinkRouteGrants: RouteGrants {
     var opensPrefix: Bool { false }
 
     init(links: SecureLink, _ route: GrantRoute) throws(GrantError) {
-        // Without `$uri` in the expression, the link would open everything that the expression guards.
-        // Unreached: Refuses a configured expression when the gate starts; the properties' has $uri.
-        guard links.namesURI else {
-            throw GrantError("expression", "has no $uri; expected it, so that a link is for one")
-        }
+        try links.demandURI()
         // Unreached: Refuses a configured delivery when the gate starts; a secure link of the properties travels in the
         // query.
         guard route.delivery == .query else {

@@ -32,6 +32,17 @@ struct GateOptions {
         return reader
     }
 
+    /// The problems of the settings of file and command line together, without those of the files that they name.
+    mutating func problems() -> [String] {
+        do throws(CommandError) {
+            let values = try file.map { (file) throws(CommandError) in try read(file: file, onlyRegular: false) }
+            // The command line's own problems are known.
+            return lines(GateSettingsReader(GateSettings.table.object(given, over: values)).problems.filter(\.isInFile))
+        } catch {
+            return [error.message]
+        }
+    }
+
     /// Problems, each with the place where its setting was given: an option, or a line and a column of the file.
     func lines(_ problems: [SettingProblem]) -> [String] {
         let positions = StrictJSON.positions(of: problems.map(\.place), in: text, valueLimit: Self.valueLimit)

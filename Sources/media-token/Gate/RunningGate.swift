@@ -239,11 +239,20 @@ struct GateFiles: Sendable {
     /// Every problem with the files that `settings` name, each with its setting. What needs a file that cannot be read is not
     /// checked, since it would fail for the same reason.
     ///
-    /// - Parameter areWhole: Whether all settings could be read. A route that could not would count as missing for a dialect.
+    /// - Parameter areWhole: Whether all routes could be read. One that could not would count as missing for a dialect.
     static func problems(_ settings: GateSettings, areWhole: Bool) -> [SettingProblem] {
         let password = unreadable(settings.files.filter { $0.setting == "password-file" })
         let tls = unreadable(settings.files.filter { $0.setting.hasPrefix("tls-") })
-        var problems = password + tls + (settings.replays.refusal.map { [SettingProblem("replays", $0)] } ?? [])
+        let store = (settings.replays.secretFiles + settings.replays.trustedFiles).map {
+            NamedFile(path: $0, role: .secret, setting: "replays")
+        }
+        // Without the password, it is only known which keys are not there.
+        let gone = settings.keys.filter { !password.isEmpty && FileBytes.isGone($0) }.map {
+            SettingProblem("keys", "\($0): cannot be opened: No such file or directory")
+        }
+        var problems =
+            password + gone + tls + unreadable(store)
+            + (settings.replays.refusal.map { [SettingProblem("replays", $0)] } ?? [])
         func check(_ name: String, _ load: () throws(CommandError) -> Void) {
             do throws(CommandError) { try load() } catch { problems.append(SettingProblem(name, error.message)) }
         }

@@ -20,9 +20,10 @@ enum ServeCommand {
             /v1/authz/auth-request (nginx, HAProxy), /v1/authz/forward-auth (Caddy, Traefik) or /v1/authz/ext-authz \
             (Envoy) about each request; routes say what a path demands, and a path that no route names is denied.
 
-            FILE is a JSON object whose names are those of the options, without the dashes, and routes:
-              {"keys": ["Keys"], "replays": "lmdb:/var/lib/media-token/replays", "routes": [
-                {"path": "/live/tnt", "requestor": "MML", "resource": "TNT"}, {"path": "/trailers", "open": true}]}
+            FILE is a JSON object of settings, which --print=page lists; most have the name of their option, without the dashes:
+              {"keys": ["Keys"], "replays": "lmdb:/var/lib/media-token/replays",
+               "routes": [{"path": "/live/tnt", "requestor": "MML", "resource": "TNT"},
+                          {"path": "/trailers", "open": true}]}
             Lines that begin with // are comments. What is given on the command line replaces what FILE says. --print=start \
             is a FILE to start with, which explains each; --print=example has every setting, those of a route's hosts, retries and grant too; \
             --print=schema is what an editor needs to complete and check FILE.
@@ -81,6 +82,16 @@ enum ServeCommand {
         var checks = false
         var printed: Printed?
         var options = GateOptions()
+
+        func check(_ given: inout SettingsObject) {
+            guard printed != nil else { return }
+            given.refuse(GateOptions.table.names + ["check"], withoutEffect: "with --print")
+        }
+
+        func furtherProblems() -> [String] {
+            var options = options
+            return checks ? options.problems() : []
+        }
     }
 
     @Sendable private static func run(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
@@ -109,7 +120,7 @@ enum ServeCommand {
         FileModes.warn(settings, file: options.file)
         warn(ofStoreIn: settings)
         if SignatureEngine.isDoubtful { tellEngine() }
-        let problems = GateFiles.problems(settings, areWhole: reader.problems.isEmpty)
+        let problems = GateFiles.problems(settings, areWhole: !reader.problems.contains { $0.setting == "routes" })
         for line in options.lines(problems) { Console.printError(line) }
         return problems.isEmpty && reader.problems.isEmpty ? .success : .usage
     }

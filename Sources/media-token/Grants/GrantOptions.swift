@@ -19,14 +19,22 @@ struct GrantOptions: CommandValues {
             [
                 .texts(
                     "key-file", "FILE", "File with the key; to check a cat several, each with its --key-id", \.keyFiles),
-                .text("key-env", "NAME", "Environment variable with the key", \.keyEnvironment),
+                Setting("key-env", "NAME", .text(), "Environment variable with the key") { given, name, options in
+                    // What is no name may be the key itself, and is not shown.
+                    let text = given.text(name)
+                    options.keyEnvironment = text
+                    if text?.utf8.allSatisfy({ $0.isLetterOrDigit || $0 == UInt8(ascii: "_") }) == false {
+                        given.refuse(name, "is not the name of an environment variable")
+                    }
+                },
             ]),
         group(.scope, []),
         group(
             .time,
             [
                 .number(
-                    "validity", "S", "Seconds from now on", 1...Int(GrantPeriod.longest.components.seconds),
+                    "validity", "S", "Seconds from now on, or from --starts",
+                    1...Int(GrantPeriod.longest.components.seconds),
                     default: 3600,
                     \.validity),
                 .time("expires", "Instead: until then", \.expires),
@@ -37,7 +45,13 @@ struct GrantOptions: CommandValues {
             "Output",
             [
                 .word("form", "FORM", "Form of a new grant", default: .query, \.form),
-                .text("cookie-path", "PATH", "Path of cookies", default: "/", \.cookiePath),
+                Setting("cookie-path", "PATH", .text(), "Path of cookies", default: "/") { given, name, options in
+                    options.cookiePath = given.value(name, "a path from / on, without ; and control characters") {
+                        text in
+                        let isPath = text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ";") }
+                        return text.hasPrefix("/") && isPath ? text : nil
+                    }
+                },
                 .flag("json", "Print one JSON object", \.isJSON),
             ]))
 
@@ -91,7 +105,9 @@ struct GrantOptions: CommandValues {
             }
         }
         let help = helps.map { "\($0.kinds.joined(separator: ", ")): \($0.text)" }.joined(separator: "; ")
-        return Setting(first.name, first.placeholder, first.form, help) { given, name, options in
+        // The words of one kind need not be those of another.
+        let form = if case .word = first.form { SettingForm.text() } else { first.form }
+        return Setting(first.name, first.placeholder, form, help) { given, name, options in
             guard let kind = options.chosen, given.has(name) else {
                 given.take(name)
                 return
@@ -139,7 +155,6 @@ struct GrantOptions: CommandValues {
             if values.all("method").count > 1 {
                 given.refuse("method", "is given twice; expected the one of the request")
             }
-            given.refuse(["form", "cookie-path", "validity", "expires"], withoutEffect: "with check")
         } else {
             if keyFiles.count > 1 {
                 given.refuse("key-file", "is given twice; expected the one key that makes the grant")
