@@ -8,7 +8,7 @@ package protocol CommandValues: Sendable {
     init()
 
     /// Takes the operands, before the options are read.
-    mutating func take(_ operands: [String], _ given: inout SettingsObject)
+    mutating func take(_ operands: [String]) throws(UsageError)
 
     /// Checks what depends on several options and operands, once all are read.
     mutating func check(_ given: inout SettingsObject)
@@ -18,9 +18,9 @@ package protocol CommandValues: Sendable {
 }
 
 extension CommandValues {
-    package mutating func take(_ operands: [String], _ given: inout SettingsObject) {
+    package mutating func take(_ operands: [String]) throws(UsageError) {
         guard let operand = operands.first else { return }
-        given.refuse(nil, "'\(printable(operand))' is given; expected options only")
+        throw UsageError("'\(printable(operand))' is given; expected options only")
     }
 
     package mutating func check(_ given: inout SettingsObject) {}
@@ -32,21 +32,11 @@ extension CommandValues {
     /// - Returns: All problems, in the order in which they were found.
     package mutating func read(_ options: [String: [String]], operands: [String] = []) -> [String] {
         var given = Self.table.object(options)
-        take(operands, &given)
+        do throws(UsageError) { try take(operands) } catch { given.refuse(nil, error.message) }
         Self.table.read(&given, into: &self)
         check(&given)
         return given.problems.map(\.description)
     }
-}
-
-/// The values of a command that has no options.
-package struct NoOptions: CommandValues {
-    package static let table = SettingsTable<NoOptions>([])
-    package private(set) var operands: [String] = []
-
-    package init() {}
-
-    package mutating func take(_ operands: [String], _ given: inout SettingsObject) { self.operands = operands }
 }
 
 /// A command of the program: its syntax, and what it does or which commands it has in turn.

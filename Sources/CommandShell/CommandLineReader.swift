@@ -3,12 +3,8 @@ internal import TextEncodings
 /// The options and operands given on a command line.
 package struct Arguments: Sendable {
     /// The values of each option, in their order. A flag has an empty one.
-    package var values: [String: [String]]
-    package var operands: [String]
-
-    package init(values: [String: [String]] = [:], operands: [String] = []) {
-        (self.values, self.operands) = (values, operands)
-    }
+    package fileprivate(set) var values: [String: [String]] = [:]
+    package fileprivate(set) var operands: [String] = []
 }
 
 /// A command line that cannot be read. It ends the program with exit status 64.
@@ -23,16 +19,15 @@ package struct UsageError: Error {
 /// must not be set by accident.
 struct CommandLineReader {
     private let options: [CommandOption]
-    /// Whether the first operand ends the options, as in a command that has subcommands.
-    private let stopsAtOperand: Bool
     private(set) var arguments = Arguments()
     private(set) var problems: [String] = []
 
     /// Whether the command line asks for the help.
     var asksForHelp: Bool { problems.isEmpty && arguments.values[CommandSyntax.help.name] != nil }
 
+    /// - Parameter stopsAtOperand: Whether the first operand ends the options, as in a command that has subcommands.
     init(_ line: [String], of syntax: CommandSyntax, stopsAtOperand: Bool) {
-        (options, self.stopsAtOperand) = (syntax.options, stopsAtOperand)
+        options = syntax.options
         let isAlone = line.count == (syntax.firstOperands.contains(line.first ?? "") ? 2 : 1)
         var rest = line[...]
         while let argument = rest.popFirst() {

@@ -77,6 +77,12 @@ package enum FileBytes {
         return names
     }
 
+    /// Bytes of a file without the line break at its end, LF or CRLF, which editors add.
+    package static func withoutLastLineBreak(_ bytes: [UInt8]) -> [UInt8] {
+        guard bytes.last == UInt8(ascii: "\n") else { return bytes }
+        return Array(bytes.dropLast(bytes.dropLast().last == UInt8(ascii: "\r") ? 2 : 1))
+    }
+
     /// Whether a path leads to no file: to nothing, to itself, to a directory, or to a device such as `/dev/null`, with which files are
     /// switched off. A pipe may still get its contents, and what may not be looked at is not gone.
     package static func isGone(_ path: String) -> Bool {

@@ -11,13 +11,8 @@ package struct SettingProblem: Sendable, CustomStringConvertible {
     /// Whether the place is one in a configuration file.
     package let isInFile: Bool
 
-    /// Creates a problem with a setting that a configuration file may have.
-    package init(_ setting: String, at place: String? = nil, _ text: String) {
-        self.init(setting, at: place ?? setting, text, isInFile: true)
-    }
-
-    fileprivate init(_ setting: String, at place: String, _ text: String, isInFile: Bool) {
-        (self.setting, self.place, self.text, self.isInFile) = (setting, place, text, isInFile)
+    package init(_ setting: String, at place: String? = nil, _ text: String, isInFile: Bool = true) {
+        (self.setting, self.place, self.text, self.isInFile) = (setting, place ?? setting, text, isInFile)
     }
 
     package var description: String { place.isEmpty ? text : place + (isInFile ? ": " : " ") + text }
@@ -41,17 +36,14 @@ package struct SettingsObject {
     /// The names that were taken and whose values could not be read.
     private var misread: Set<JSONName> = []
 
-    /// - Parameter place: The path of the object in the configuration; empty for the whole configuration.
-    package init(_ values: [JSONName: JSONValue], at place: String = "") {
-        (self.values, self.place, options, isQuery) = (values, place, [:], false)
-    }
-
-    init(_ values: [JSONName: JSONValue], options: [JSONName: String]) {
-        (self.values, self.options, place, isQuery) = (values, options, "", false)
-    }
-
-    init(_ values: [JSONName: JSONValue], isQuery: Bool) {
-        (self.values, self.isQuery, options, place) = (values, isQuery, [:], "")
+    /// - Parameters:
+    ///   - place: The path of the object in the configuration; empty for the whole configuration.
+    ///   - options: The names of the options that give settings.
+    ///   - isQuery: Whether the settings are the query of a URL.
+    package init(
+        _ values: [JSONName: JSONValue], at place: String = "", options: [JSONName: String] = [:], isQuery: Bool = false
+    ) {
+        (self.values, self.place, self.options, self.isQuery) = (values, place, options, isQuery)
     }
 
     /// Adds a problem with the setting `name`, or with the object itself if `name` is `nil`.
@@ -62,10 +54,12 @@ package struct SettingsObject {
 
     private func about(_ name: String?, _ text: String) -> SettingProblem {
         let place = name.map(placeOf) ?? place
-        let setting = whole.isEmpty ? String((name ?? "").prefix { $0 != "[" }) : whole
         return SettingProblem(
-            setting, at: place, text, isInFile: !place.isEmpty && !place.hasPrefix("--") && !isQuery)
+            settingOf(name ?? ""), at: place, text, isInFile: !place.isEmpty && !place.hasPrefix("--") && !isQuery)
     }
+
+    /// The setting of the whole configuration that a setting of this object is, or is a part of.
+    private func settingOf(_ name: String) -> String { whole.isEmpty ? String(name.prefix { $0 != "[" }) : whole }
 
     /// The place of a setting, whose name may have the index of an item behind it.
     package func placeOf(_ name: String) -> String {
@@ -193,7 +187,7 @@ package struct SettingsObject {
     /// An object inside this one.
     private func below(_ values: [JSONName: JSONValue], _ name: String) -> SettingsObject {
         var object = SettingsObject(values, at: placeOf(name))
-        object.whole = whole.isEmpty ? String(name.prefix { $0 != "[" }) : whole
+        object.whole = settingOf(name)
         return object
     }
 

@@ -45,7 +45,7 @@ struct TimeOptionTests {
             let outcome = try run(arguments)
             #expect(
                 outcome.status == 64
-                    && outcome.errors.contains("is issued, which has a meaning for inspect and verify"),
+                    && outcome.errors.contains("is 'issued', which only inspect and verify"),
                 "\(outcome.errors)")
         }
     }

@@ -54,7 +54,7 @@ struct GateSettingsTests {
     @Test("what would refuse everybody, or could be nothing, is told")
     func useless() throws {
         for (json, problem) in [
-            (#""listen": []"#, "listen: names no place"),
+            (#""listen": []"#, "listen: names no address"),
             (#""listen": ":80", "admin": "0.0.0.0:80""#, "admin: has 0.0.0.0:80, which is in use"),
             (#""listen": ["127.0.0.1:80", "127.0.0.1:80"]"#, "listen: has 127.0.0.1:80, which is in use"),
             (#""listen": "localhost:80""#, "listen[0]: is 'localhost:80'"),

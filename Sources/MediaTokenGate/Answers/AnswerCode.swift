@@ -64,20 +64,18 @@ package enum GateCode: String, Sendable, CaseIterable {
     case corsPreflight = "CORS_PREFLIGHT"
 
     /// Whether the token of the request is used up; `nil` if the answer is about no token.
-    var consumed: Consumption? {
-        switch self {
-        case .tokenNotConsumed, .methodWithoutMedia, .tokenAmbiguous, .routeUnknown, .requestInvalid: .no
-        case .tokenNotRequired, .grantValid, .grantRefused, .tokenMissing, .corsPreflight: nil
-        }
-    }
-
+    var consumed: Consumption? { row.consumed }
     /// What has to be done so that the request is allowed; `nil` if it is.
-    var action: Action? {
+    var action: Action? { row.action }
+
+    /// All that a code says, in one place.
+    private var row: (consumed: Consumption?, action: Action?) {
         switch self {
-        case .tokenNotRequired, .grantValid, .tokenNotConsumed, .corsPreflight: nil
-        case .grantRefused, .tokenMissing: .newToken
-        case .methodWithoutMedia, .routeUnknown: .operator
-        case .tokenAmbiguous, .requestInvalid: .fixRequest
+        case .tokenNotRequired, .grantValid, .corsPreflight: (nil, nil)
+        case .tokenNotConsumed: (.no, nil)
+        case .grantRefused, .tokenMissing: (nil, .newToken)
+        case .methodWithoutMedia, .routeUnknown: (.no, .operator)
+        case .tokenAmbiguous, .requestInvalid: (.no, .fixRequest)
         }
     }
 }

@@ -44,9 +44,8 @@ package struct GrantSettings: Sendable, Equatable {
     func withdrawing(by named: GrantSettings?, _ secrets: [String: [UInt8]]) -> GrantSettings? {
         func isThere(_ path: String) -> Bool {
             guard named?.secretFiles.contains(path) == true, !FileBytes.isGone(path) else { return false }
-            guard var bytes = try? FileBytes.read(path, limit: 65_536, onlyRegular: true) else { return true }
-            if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
-            return bytes == secrets[path]
+            guard let bytes = try? FileBytes.read(path, limit: 65_536, onlyRegular: true) else { return true }
+            return FileBytes.withoutLastLineBreak(bytes) == secrets[path]
         }
         var left = self
         let kept = keyFiles.indices.filter { isThere(keyFiles[$0]) }
@@ -107,9 +106,7 @@ package struct GrantSettings: Sendable, Equatable {
     /// The content of a file, without the final line break that editors add.
     package static func line(ofFile path: String, _ field: String) throws(GrantError) -> [UInt8] {
         do {
-            var bytes = try FileBytes.read(path == "-" ? "/dev/stdin" : path, limit: 65_536)
-            if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
-            return bytes
+            return FileBytes.withoutLastLineBreak(try FileBytes.read(path == "-" ? "/dev/stdin" : path, limit: 65_536))
         } catch {
             throw GrantError(field, "\(path) \(error)")
         }

@@ -54,15 +54,13 @@ struct FormFields {
     }
 
     /// The values of `name` as they were sent; the library decodes wrapped tokens.
-    func encoded(_ name: String) -> [ArraySlice<UInt8>] { values(name) }
+    func encoded(_ name: String) -> [ArraySlice<UInt8>] {
+        fields.compactMap { $0.name.isSame(as: name) ? $0.value : nil }
+    }
 
     /// The decoded values of `name`. A value is `nil` if it cannot be decoded.
     func decoded(_ name: String) -> [String?] {
-        values(name).map { String(percentEncoded: $0, plus: Self.space) }
-    }
-
-    private func values(_ name: String) -> [ArraySlice<UInt8>] {
-        fields.compactMap { $0.name.isSame(as: name) ? $0.value : nil }
+        encoded(name).map { String(percentEncoded: $0, plus: Self.space) }
     }
 }
 

@@ -20,7 +20,7 @@ struct DialectDraft: Sendable {
         case post = "POST"
     }
 
-    private static let table = SettingsTable<DialectDraft>([
+    static let table = SettingsTable<DialectDraft>([
         Setting(
             "path", "PATH", .text(pattern: "/(?!v1(?:/|$))[^?*]*"), "Path of the gate at which apps ask",
             example: "/token"
@@ -58,9 +58,6 @@ struct DialectDraft: Sendable {
     static let example = JSONValue.object(
         Dictionary(
             uniqueKeysWithValues: table.settings.filter { $0.name != "route" }.map { (JSONName($0.name), $0.example) }))
-
-    /// The settings, for the page on settings.
-    static var settings: [Setting<DialectDraft>] { table.settings }
 
     private static func place(
         _ name: String, _ help: String, example: String,
@@ -138,31 +135,22 @@ struct DialectDraft: Sendable {
 
 /// An answer of a dialect as the configuration file has it.
 private struct AnswerDraft: Sendable {
-    enum Kind {
-        case accepted, rejected, undecided
+    struct Kind {
+        let statuses: ClosedRange<Int>
+        let values: Set<AnswerTemplate.Placeholder>
+        let exampleStatus: Int
+        let exampleBody: String
 
-        var exampleStatus: Int {
-            switch self {
-            case .accepted: 200
-            case .rejected: 403
-            case .undecided: 503
-            }
-        }
+        static let accepted = Kind(
+            statuses: 200...299, values: DialectAnswers.valuesOfAcceptance, exampleStatus: 200,
+            exampleBody: #"{"tokenizedUrl": "{url}"}"#)
+        static let rejected = denial(200...499, exampleStatus: 403)
+        static let undecided = denial(200...599, exampleStatus: 503)
 
-        var exampleBody: String {
-            self == .accepted ? #"{"tokenizedUrl": "{url}"}"# : #"{"error": "{code}", "message": "{detail}"}"#
-        }
-
-        var statuses: ClosedRange<Int> {
-            switch self {
-            case .accepted: 200...299
-            case .rejected: 200...499
-            case .undecided: 200...599
-            }
-        }
-
-        var values: Set<AnswerTemplate.Placeholder> {
-            self == .accepted ? DialectAnswers.valuesOfAcceptance : DialectAnswers.valuesOfDenial
+        private static func denial(_ statuses: ClosedRange<Int>, exampleStatus: Int) -> Kind {
+            Kind(
+                statuses: statuses, values: DialectAnswers.valuesOfDenial, exampleStatus: exampleStatus,
+                exampleBody: #"{"error": "{code}", "message": "{detail}"}"#)
         }
     }
 

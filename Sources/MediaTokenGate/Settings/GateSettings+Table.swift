@@ -17,11 +17,13 @@ extension GateSettings {
     private static let defaults = GateSettings()
 
     private static let listening: [Setting<GateSettings>] = [
-        listeners("listen", "Address for backends and proxies: \(HTTPListener.forms)", mayBeEmpty: false, \.listen),
         listeners(
-            "admin", "Address for health, readiness, metrics and the API's description", mayBeEmpty: true, \.admin),
+            "listen", "Serve backends and proxies at ADDRESS: \(HTTPListener.forms)", mayBeEmpty: false, \.listen),
+        listeners(
+            "admin", "Serve health, readiness, metrics and the API's description at ADDRESS", mayBeEmpty: true, \.admin),
         Setting(
-            "unix-mode", "MODE", .text(pattern: "0?[0-7]{1,3}"), "Permissions of Unix sockets", default: "660",
+            "unix-mode", "MODE", .text(pattern: "0?[0-7]{1,3}"), "Create Unix sockets with these permissions",
+            default: "660",
             example: "660"
         ) { object, name, settings in
             guard let text = object.text(name) else { return }
@@ -31,13 +33,14 @@ extension GateSettings {
             settings.unixMode = mode
         }.afterRestart(\.unixMode),
         .text(
-            "tls-certificate", "FILE", "Certificate as PEM, followed by those up to its authority",
+            "tls-certificate", "FILE", "Present this certificate: PEM, followed by those up to its authority",
             example: "/etc/media-token/tls.pem", \.tlsFiles.certificate),
         .text(
-            "tls-key", "FILE", "Its private key as PEM, without a password", example: "/etc/media-token/tls.key",
+            "tls-key", "FILE", "Use this private key of the certificate: PEM, without a password",
+            example: "/etc/media-token/tls.key",
             \.tlsFiles.key),
         .text(
-            "tls-client-ca", "FILE", "Serve over TLS only clients with a certificate of these authorities",
+            "tls-client-ca", "FILE", "Serve only TLS clients with a certificate of these authorities",
             example: "/etc/media-token/clients.pem", \.tlsFiles.authorities),
         Setting(
             "tls-client-name", "NAME", .texts(pattern: "(?!\\.)[^*]+"),
@@ -46,12 +49,12 @@ extension GateSettings {
         ) { object, name, settings in settings.tlsFiles.names = object.texts(name) },
         Setting(
             "cors-origin", "ORIGIN", .texts(pattern: "\\*|https?://[^/]+", mayBeEmpty: true),
-            "Origin whose pages may call /v1/verify, /v1/play, /v1/explain and dialects; * for any, without cookies",
+            "Let pages of this origin call /v1/verify, /v1/play, /v1/explain and dialects; * for any, without cookies",
             example: ["https://player.example"]
         ) { object, name, settings in
             settings.corsOrigins = CORSOrigins(object.texts(name) ?? []) { object.refuse(name, $0) }
         },
-        fixedNumber("workers", "N", "Threads that serve requests", 1...256, \.workers),
+        fixedNumber("workers", "N", "Serve requests with N threads", 1...256, \.workers),
     ]
 
     private static let trust: [Setting<GateSettings>] = [
@@ -64,17 +67,18 @@ extension GateSettings {
             if paths.isEmpty { object.refuse(name, "none is named; expected key files, or directories of them") }
         }.required,
         .text(
-            "password-file", "FILE", "Password of a PKCS#12 or JKS, on the file's first line",
+            "password-file", "FILE", "Read the password of a PKCS#12 or JKS from the first line of FILE",
             example: "/etc/media-token/keystore-password", \.passwordFile),
         number(
-            "min-rsa-bits", "N", "Accept keys from N bits up", KeyRequirements.lowestMinimumRSABits...8192,
+            "min-rsa-bits", "N", "Accept RSA keys of at least N bits", KeyRequirements.lowestMinimumRSABits...8192,
             \.minimumRSABits),
         number(
             "watch", "S",
-            "Seconds between looks at the files of keys, certificates and secrets; what two looks find changed is read again; 0: SIGHUP only",
+            "Check the files of keys, certificates and secrets every S seconds, and read a changed file again once it is stable; 0: only on SIGHUP",
             0...3600, \.watchSeconds),
         Setting(
-            "replays", "URL", .text(pattern: "memory|lmdb:.+|rediss?:.+"), "Replay store: \(ReplayStoreLocation.forms)",
+            "replays", "URL", .text(pattern: "memory|lmdb:.+|rediss?:.+"),
+            "Record used tokens in this replay store: \(ReplayStoreLocation.forms)",
             default: "lmdb:/var/lib/media-token/replays", example: "lmdb:/var/lib/media-token/replays"
         ) { object, name, settings in
             guard let url = object.text(name) else { return }
@@ -84,23 +88,24 @@ extension GateSettings {
 
     private static let policy: [Setting<GateSettings>] = [
         seconds(
-            "skew", "Difference allowed between this host's clock and Adobe's, in seconds",
+            "skew", "Allow this host's clock and Adobe's to differ by S seconds",
             0...Int(VerificationPolicy.largestClockSkew.components.seconds), \.clockSkew
         )
         .afterRestart(\.clockSkew),
         seconds(
-            "default-ttl", "TTL of a token that has none, in seconds",
+            "default-ttl", "Give a token without a TTL one of S seconds",
             1...Int(VerificationPolicy.longestDefaultTTL.components.seconds), \.defaultTTL),
-        seconds("max-ttl", "Longest TTL, to which a longer one is cut, in seconds", 1...86_400, \.maximumTTL),
-        .flag("canonical-resource", "/v1/verify and /v1/play compare MRSS by its canonical XML", \.comparesCanonically),
+        seconds("max-ttl", "Cut a longer TTL to S seconds", 1...86_400, \.maximumTTL),
+        .flag(
+            "canonical-resource", "Compare MRSS by its canonical XML at /v1/verify and /v1/play", \.comparesCanonically),
         Setting(
-            "mvpd", "REQUESTOR=ID", .lists, "MVPD, or proxy MVPD, that a requestor's tokens may come from",
+            "mvpd", "REQUESTOR=ID", .lists, "Accept tokens of REQUESTOR only from this MVPD, or proxy MVPD",
             example: ["MML": ["Comcast", "TempPass"]]
         ) { object, name, settings in settings.mvpds = object.allowLists(name) }
         .formerly("mvpds"),
         Setting(
             "routes", "PATH=REQUESTOR:RESOURCE", .objects(RouteDraft.schema),
-            "What a path and all below it demand; PATH=open: nothing",
+            "Demand a token for PATH and all paths below it; PATH=open demands none",
             example: .list([RouteDraft.example, RouteDraft.openExample])
         ) { object, name, settings in settings.routes = object.routes(name) }
         .asOption("route", item: route),
@@ -124,29 +129,39 @@ extension GateSettings {
     }
 
     private static let sources: [Setting<GateSettings>] = [
-        source("token-header", "Header with the token; empty for none", pattern: nameInHTTP, \.sources.header),
+        source(
+            "token-header", "Take the token from this header; empty for none", pattern: nameInHTTP, \.sources.header),
         .flag("token-bearer", "Take a token from Authorization: Bearer", default: true, \.sources.bearer),
-        source("token-cookie", "Cookie with the token; empty for none", pattern: nameInHTTP, \.sources.cookie),
-        source("token-parameter", "Query parameter with the token; empty for none", pattern: nil, \.sources.parameter),
+        source(
+            "token-cookie", "Take the token from this cookie; empty for none", pattern: nameInHTTP, \.sources.cookie),
+        source(
+            "token-parameter", "Take the token from this query parameter; empty for none", pattern: nil,
+            \.sources.parameter),
     ]
 
     private static let limits: [Setting<GateSettings>] = [
         fixedNumber(
-            "max-header-bytes", "N", "Longest request line and headers", 1024...1_048_576, \.limits.headerBytes),
-        fixedNumber("max-body-bytes", "N", "Longest body", 1024...16_777_216, \.limits.bodyBytes),
+            "max-header-bytes", "N", "Refuse a request whose line and headers have more than N bytes", 1024...1_048_576,
+            \.limits.headerBytes),
         fixedNumber(
-            "arrival-timeout", "S", "Seconds for a request to arrive", 1...3600, \.limits.arrivalMilliseconds,
+            "max-body-bytes", "N", "Refuse a request whose body has more than N bytes", 1024...16_777_216,
+            \.limits.bodyBytes),
+        fixedNumber(
+            "arrival-timeout", "S", "Close a connection if a request takes more than S seconds to arrive", 1...3600,
+            \.limits.arrivalMilliseconds,
             unit: 1000),
         fixedNumber(
-            "idle-timeout", "S", "Seconds that a connection may be idle", 1...86_400, \.limits.idleMilliseconds,
+            "idle-timeout", "S", "Close a connection that has been idle for S seconds", 1...86_400,
+            \.limits.idleMilliseconds,
             unit: 1000),
-        fixedNumber("max-connections", "N", "Connections at a time", 1...1_000_000, \.limits.connections),
         fixedNumber(
-            "max-connections-per-peer", "N", "Connections at a time from one address", 1...1_000_000,
+            "max-connections", "N", "Serve at most N connections at a time", 1...1_000_000, \.limits.connections),
+        fixedNumber(
+            "max-connections-per-peer", "N", "Serve at most N connections at a time from one address", 1...1_000_000,
             \.limits.connectionsPerPeer),
         fixedNumber(
             "max-unfinished-bytes", "N",
-            "Total bytes of unfinished requests; above it, connections with the most are closed. As many again may wait for answers; above that, requests of more than 8 KiB get 503",
+            "Close the connections with the most bytes of unfinished requests if these exceed N in total. As many again may wait for responses; above that, requests of more than 8 KiB get 503",
             1_048_576...17_179_869_184, \.limits.unfinishedBytes),
     ]
 
@@ -154,16 +169,17 @@ extension GateSettings {
         fixedNumber("log-every", "N", "Log one verdict in N; 0 for none", 0...1_000_000, \.logEvery),
         Setting(
             "trusted-proxy", "ADDRESS", .texts(pattern: "unix|[0-9A-Fa-f.:]+(?:/[0-9]+)?", mayBeEmpty: true),
-            "Proxy whose X-Forwarded-For the log takes the client's address from: an address, a network, or unix",
+            "Log the client's address from the X-Forwarded-For of this proxy: an address, a network, or unix",
             example: ["10.0.0.0/8", "unix"]
         ) { object, name, settings in
             settings.trustedProxies = TrustedProxies(object.texts(name) ?? []) { object.refuse(name, $0) }
         },
         fixedNumber(
-            "stop-timeout", "S", "Seconds to finish in-flight requests on shutdown", 0...3600, \.stopMilliseconds,
+            "stop-timeout", "S", "Wait up to S seconds for requests in flight when stopping", 0...3600,
+            \.stopMilliseconds,
             unit: 1000),
         .flag(
-            "ready-while-fenced", "/readyz says ready also while a new replay store still rejects every token",
+            "ready-while-fenced", "Report ready even while a new replay store still rejects every token",
             \.isReadyWhileFenced
         )
         .afterRestart(\.isReadyWhileFenced),

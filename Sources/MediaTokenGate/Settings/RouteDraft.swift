@@ -29,11 +29,7 @@ struct RouteDraft: Sendable {
                 object.refuse(name, "is '\(printable(path))'; \(error)")
             }
         }.required,
-        Setting(
-            "open", nil, .flag, "Whether the media is unprotected", default: .boolean(false), example: .boolean(false)
-        ) {
-            object, name, draft in draft.isOpen = object.flag(name) ?? false
-        },
+        .flag("open", "Whether the media is unprotected", \.isOpen),
         identifiers(
             "requestor", "Requestor that the token must be for, or one of several", example: "MML", \.requestors),
         identifiers("resource", "Resource that the token must be for, or one of several", example: "TNT", \.resources),
@@ -61,14 +57,17 @@ struct RouteDraft: Sendable {
         },
     ])
 
+    /// The settings that an open route cannot have.
+    private static let ofProtected = [
+        "requestor", "resource", "canonical-resource", "attempt-window", "allow-head", "allow-preflight", "grant",
+    ]
+
     /// The JSON Schema of a route.
     static let schema = table.schema([
         "if": ["properties": ["open": ["const": .boolean(true)]], "required": ["open"]],
         "then": [
-            "properties": [
-                "requestor": .boolean(false), "resource": .boolean(false), "grant": .boolean(false),
-                "attempt-window": .boolean(false), "allow-head": .boolean(false), "allow-preflight": .boolean(false),
-            ]
+            "properties": .object(
+                Dictionary(uniqueKeysWithValues: ofProtected.map { (JSONName($0), JSONValue.boolean(false)) }))
         ],
         "else": ["required": ["requestor", "resource"]],
     ])
@@ -104,12 +103,13 @@ struct RouteDraft: Sendable {
     /// Checks what depends on several settings, and makes the route.
     private func route(_ object: inout SettingsObject) -> GateRoute? {
         if isOpen {
-            for name in ["requestor", "resource", "attempt-window", "allow-head", "allow-preflight", "grant"]
-            where object.wasTaken(name) {
+            for name in Self.ofProtected where object.wasTaken(name) {
                 object.refuse(name, "is given, and the route is open; expected one or the other")
             }
         } else {
-            for name in ["requestor", "resource"] where !object.wasTaken(name) { object.refuse(name, "is missing") }
+            for name in ["requestor", "resource"] where !object.wasTaken(name) {
+                object.refuse(name, "is missing; expected an ID, or open")
+            }
         }
         guard let path else { return nil }
         let identifiers = (resources ?? []).map { ResourceID($0) }

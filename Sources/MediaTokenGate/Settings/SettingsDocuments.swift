@@ -67,7 +67,7 @@ package enum SettingsDocuments {
                 "| `\($0.name)` | \($0.form.name) | `\(kind.name)` only: \($0.help) | reload |"
             }
         }
-        lines += ["", "### A dialect", ""] + head + DialectDraft.settings.map(row)
+        lines += ["", "### A dialect", ""] + head + DialectDraft.table.settings.map(row)
         return lines.dropFirst().joined(separator: "\n")
     }
 

@@ -8,7 +8,7 @@ extension SettingsObject {
     /// Reads a list of listeners; `nil` if there is none.
     mutating func listeners(_ name: String, mayBeEmpty: Bool) -> [HTTPListener]? {
         let texts = texts(name)
-        if texts == [], !mayBeEmpty { refuse(name, "names no place; expected at least one") }
+        if texts == [], !mayBeEmpty { refuse(name, "names no address; expected at least one") }
         return texts?.enumerated().compactMap { position, text in
             let listener = HTTPListener(text)
             if listener == nil {

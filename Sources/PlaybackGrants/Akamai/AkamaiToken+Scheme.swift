@@ -14,7 +14,7 @@ extension AkamaiToken: GrantScheme {
         .starts,
         .text("name", "NAME", .form, "of the parameter, cookie or header (default hdnts)", example: "hdnts") { name in
             let isName = !name.isEmpty && name.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "_") }
-            return isName ? nil : "is '\(printable(name))'; expected letters and digits"
+            return isName ? nil : "is '\(printable(name))'; expected letters, digits and _"
         },
         .word("digest", .form, "sha256 (default), sha1 or md5", Digest.allCases.map(\.rawValue)),
         .flag("escape-early", .form, "percent-encode what is signed"),

@@ -43,12 +43,13 @@ enum BenchGateCommand {
                 "How to measure",
                 [
                     .number(
-                        "rate", "R", "Requests per second (default as fast as they are answered)", 1...1_000_000,
+                        "rate", "R", "Send R requests per second (default as fast as responses come)", 1...1_000_000,
                         \.load.rate
                     ) { Double($0) },
-                    .number("connections", "N", "Connections", 1...10_000, default: 32, \.load.connections),
+                    .number("connections", "N", "Use N connections", 1...10_000, default: 32, \.load.connections),
                     .number(
-                        "seconds", "S", "Duration; less if no token is left", CorpusOptions.seconds, default: 10,
+                        "seconds", "S", "Measure for S seconds, or until no token is left", CorpusOptions.seconds,
+                        default: 10,
                         \.load.seconds
                     ) { Double($0) },
                 ]),
@@ -66,13 +67,12 @@ enum BenchGateCommand {
         }()
         private var place: GateURL?
 
-        mutating func take(_ operands: [String], _ given: inout SettingsObject) {
+        mutating func take(_ operands: [String]) throws(UsageError) {
             guard operands.count == 1 else {
-                return given.refuse(
-                    nil, "\(operands.count) URLs given; expected one, for example http://127.0.0.1:8080")
+                throw UsageError("\(operands.count) URLs given; expected one, for example http://127.0.0.1:8080")
             }
             url = printable(operands[0])
-            do throws(UsageError) { place = try GateURL(operands[0]) } catch { given.refuse(nil, error.message) }
+            place = try GateURL(operands[0])
         }
 
         mutating func check(_ given: inout SettingsObject) {

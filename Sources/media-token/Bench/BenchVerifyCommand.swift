@@ -34,16 +34,17 @@ enum BenchVerifyCommand {
             .group(
                 "How to measure",
                 [
-                    .number("bits", "N", "Length of the key to sign with", 1024...8192, default: 2048, \.bits),
-                    .number("threads", "N", "Threads that verify", 1...1024, default: 1, \.load.threads),
-                    .number("seconds", "S", "How long", CorpusOptions.seconds, default: 5, \.load.seconds) {
+                    .number("bits", "N", "Sign with a new key of N bits", 1024...8192, default: 2048, \.bits),
+                    .number("threads", "N", "Verify with N threads", 1...1024, default: 1, \.load.threads),
+                    .number("seconds", "S", "Measure for S seconds", CorpusOptions.seconds, default: 5, \.load.seconds)
+                    {
                         Double($0)
                     },
-                    .number("group", "N", "Tokens that are verified in one call", 1...4096, default: 1, \.load.group),
+                    .number("group", "N", "Verify N tokens in one call", 1...4096, default: 1, \.load.group),
                     .number(
-                        "live", "N", "Live tokens in the replay store before it begins", 0...100_000_000, default: 0,
+                        "live", "N", "Put N live tokens into the replay store first", 0...100_000_000, default: 0,
                         \.live),
-                    .word("expect", "CODE", "Code that every token must get", default: .validToken, \.expected),
+                    .word("expect", "CODE", "Expect this code for every token", default: .validToken, \.expected),
                 ]),
             KeyOptions.table.within(\.keys), TimeOptions.table.within(\.time),
             ReplayOptions.table.within(\.replays), BenchOutput.table.within(\.output))
@@ -70,7 +71,7 @@ enum BenchVerifyCommand {
             switch time.time {
             case .at(let moment)?: load.time = moment
             case .issued?:
-                given.refuse("at", "is issued, which has a meaning for inspect and verify --at only; expected a time")
+                given.refuse("at", "is 'issued', which only inspect and verify --at understand; expected a time")
             case nil: break
             }
             guard corpus.file != nil else {

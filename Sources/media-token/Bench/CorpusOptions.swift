@@ -11,16 +11,16 @@ internal import TokenIssuer
 /// The options that select the tokens of a load test.
 struct CorpusOptions {
     static let table = SettingsTable<CorpusOptions>([
-        .text("tokens", "FILE", "Captured tokens, as verify reads them; - for standard input", \.file),
+        .text("tokens", "FILE", "Use captured tokens, as verify reads them; - for standard input", \.file),
         .number(
             "count", "N",
-            "Distinct tokens to sign before the load begins, if none are given (default 20000; gate with --rate: as many as the run needs)",
+            "Sign N distinct tokens before the load begins, if none are given (default 20000; gate with --rate: as many as the run needs)",
             1...TokenQueue.capacityLimit, \.givenCount
         ) { $0 },
-        .text("signing-key", "FILE", "PEM private key to sign them with", \.signingKey),
-        .text("requestor", "ID", "Requestor that they are signed for (default MML)", \.requestor),
-        .text("resource", "ID", "Resource that they are signed for (default an MRSS item)", \.resource),
-        .text("resource-file", "FILE", "The resource from a file, without its last line break", \.resourceFile),
+        .text("signing-key", "FILE", "Sign them with this PEM private key", \.signingKey),
+        .text("requestor", "ID", "Sign them for this requestor (default MML)", \.requestor),
+        .text("resource", "ID", "Sign them for this resource (default an MRSS item)", \.resource),
+        .text("resource-file", "FILE", "Read the resource from FILE, without its last line break", \.resourceFile),
     ]).under("Tokens")
 
     private static let defaultCount = 20_000

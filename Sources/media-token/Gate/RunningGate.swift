@@ -223,7 +223,7 @@ struct GateFiles: Sendable {
         routes.flatMap { route in
             route.keysGone(since: earlier.routes).map { id in
                 "warning: \(route.place).grant: the key '\(printable(id))' is gone or has other content; grants that were made "
-                    + "with it open nothing any more"
+                    + "with it no longer open anything"
             }
         }
     }
@@ -247,8 +247,8 @@ struct GateFiles: Sendable {
             NamedFile(path: $0, role: .secret, setting: "replays")
         }
         // Without the password, it is only known which keys are not there.
-        let gone = settings.keys.filter { !password.isEmpty && FileBytes.isGone($0) }.map {
-            SettingProblem("keys", "\($0): cannot be opened: No such file or directory")
+        let gone = settings.keys.filter { !password.isEmpty && access($0, R_OK) != 0 }.map {
+            SettingProblem("keys", "\($0): cannot be opened: \(String(cString: strerror(errno)))")
         }
         var problems =
             password + gone + tls + unreadable(store)

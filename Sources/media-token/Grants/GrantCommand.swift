@@ -76,7 +76,7 @@ enum GrantCommand {
 
     private static func show(_ grant: Grant, _ options: GrantOptions) throws(GrantError) -> ExitStatus {
         let cookies = Result { () throws(GrantError) in
-            try grant.cookies(path: options.pathOfCookies, at: options.now)
+            try grant.cookies(path: options.cookiePath, at: options.now)
         }
         if options.isJSON {
             let url = options.stream.map { grant.appended(to: $0) }
@@ -102,7 +102,7 @@ enum GrantCommand {
         let isExpected = found?.kind == options.kind.name
         let checks =
             found.flatMap { isExpected ? $0.checks(options.question) : nil }
-            ?? [GrantCheck(.format, false, "it has not the form of a grant of the kind \(options.kind.name)")]
+            ?? [GrantCheck(.format, false, "it does not have the form of a grant of kind \(options.kind.name)")]
         let isFaultless = checks.allSatisfy { $0.isPassed != false }
         if options.isJSON {
             Console.print(JSONLine.encode(GrantChecksObject(checks, found)))
@@ -125,7 +125,9 @@ enum GrantCommand {
         let isKind = GrantKind.named(found.kind) != nil
         CheckList.printAdvice(
             "recognised as \(found.title)"
-                + (isKind ? ": ask with 'media-token grant check \(found.kind)'" : ", of which no kind of grant is"))
+                + (isKind
+                    ? ": ask with 'media-token grant check \(found.kind)'"
+                    : ", which is not a kind that this command checks"))
     }
 
     private static func show(

@@ -46,11 +46,12 @@ struct GrantOptions: CommandValues {
             [
                 .word("form", "FORM", "Form of a new grant", default: .query, \.form),
                 Setting("cookie-path", "PATH", .text(), "Path of cookies", default: "/") { given, name, options in
-                    options.cookiePath = given.value(name, "a path from / on, without ; and control characters") {
+                    let path = given.value(name, "a path from / on, without ; and control characters") {
                         text in
                         let isPath = text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ";") }
                         return text.hasPrefix("/") && isPath ? text : nil
                     }
+                    options.cookiePath = path ?? options.cookiePath
                 },
                 .flag("json", "Print one JSON object", \.isJSON),
             ]))
@@ -63,7 +64,8 @@ struct GrantOptions: CommandValues {
     }
 
     private var chosen: GrantKind?
-    private var operand: String?
+    /// The grant to check; `nil` if one is to be made.
+    private(set) var grant: String?
     private var isCheck = false
     private var keyFiles: [String] = []
     private var keyEnvironment: String?
@@ -72,7 +74,7 @@ struct GrantOptions: CommandValues {
     private var starts: Timestamp?
     private var at: Timestamp?
     private(set) var form = GrantForm.query
-    private var cookiePath: String?
+    private(set) var cookiePath = "/"
     private(set) var isJSON = false
     /// The values of the options that the kind declares, and of those that describe the request.
     private(set) var values = GrantValues()
@@ -122,12 +124,8 @@ struct GrantOptions: CommandValues {
         }
     }
 
-    mutating func take(_ operands: [String], _ given: inout SettingsObject) {
-        do throws(UsageError) { try take(operands[...]) } catch { given.refuse(nil, error.message) }
-    }
-
-    private mutating func take(_ given: ArraySlice<String>) throws(UsageError) {
-        var operands = given
+    mutating func take(_ given: [String]) throws(UsageError) {
+        var operands = given[...]
         isCheck = operands.first == "check"
         if isCheck { operands = operands.dropFirst() }
         guard let name = operands.popFirst() else {
@@ -139,11 +137,11 @@ struct GrantOptions: CommandValues {
         }
         chosen = kind
         guard operands.count == (isCheck ? 1 : 0) else {
-            throw UsageError(isCheck ? "expected one grant, @FILE or -" : "expected options only behind \(name)")
+            throw UsageError(isCheck ? "expected one grant, @FILE or -" : "expected options only after \(name)")
         }
-        operand = operands.first
-        if let operand, operand != "-", !operand.hasPrefix("@"), access(operand, F_OK) == 0 {
-            throw UsageError("'\(printable(operand))' is a file; expected @ before its name, or a grant")
+        grant = operands.first
+        if let grant, grant != "-", !grant.hasPrefix("@"), access(grant, F_OK) == 0 {
+            throw UsageError("'\(printable(grant))' is a file; expected @ before its name, or a grant")
         }
     }
 
@@ -177,13 +175,10 @@ struct GrantOptions: CommandValues {
 
     /// The kind of the grant. Without one, the options have been refused.
     var kind: GrantKind { chosen ?? GrantKind.all[0] }
-    /// The grant to check; `nil` if one is to be made.
-    var grant: String? { operand }
     var now: Timestamp { at ?? .now }
     /// The URL or path that the grant is for; `nil` if none is given.
     var stream: String? { values["url"] ?? values["path"] }
     var hasKey: Bool { !keyFiles.isEmpty || keyEnvironment != nil }
-    var pathOfCookies: String { cookiePath ?? "/" }
 
     func period() throws(GrantError) -> GrantPeriod {
         let begin = starts.map { $0.wholeSeconds }

@@ -20,8 +20,8 @@ enum KeysGenerateCommand {
 
     private struct Invocation: CommandValues {
         static let table = SettingsTable<Invocation>([
-            .number("bits", "N", "Length of the modulus", 1024...8192, default: 2048, \.bits),
-            .text("to", "DIR", "Directory to write to; made if its parent exists", \.directory).required,
+            .number("bits", "N", "Make a key of N bits", 1024...8192, default: 2048, \.bits),
+            .text("to", "DIR", "Write to DIR, which is made if its parent exists", \.directory).required,
         ])
 
         var bits = 2048

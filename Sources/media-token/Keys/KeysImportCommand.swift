@@ -26,16 +26,16 @@ enum KeysImportCommand {
     private struct Invocation: CommandValues {
         static let table = SettingsTable<Invocation>(
             SettingsTable([
-                .text("to", "DIR", "Directory to write to; made if its parent exists", \.directory).required
+                .text("to", "DIR", "Write to DIR, which is made if its parent exists", \.directory).required
             ]), KeyOptions.table.some("password", "password-file", "with-issuers").within(\.keys))
 
         var file = ""
         var directory: String?
         var keys = KeyOptions()
 
-        mutating func take(_ operands: [String], _ given: inout SettingsObject) {
-            file = operands.first ?? ""
-            if operands.count != 1 { given.refuse(nil, "expected one key file") }
+        mutating func take(_ operands: [String]) throws(UsageError) {
+            guard operands.count == 1 else { throw UsageError("expected one key file") }
+            file = operands[0]
         }
 
         func check(_ given: inout SettingsObject) { keys.check(&given) }

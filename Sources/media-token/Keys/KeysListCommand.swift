@@ -28,7 +28,7 @@ enum KeysListCommand {
         var keys = KeyOptions()
         var isJSON = false
 
-        mutating func take(_ operands: [String], _ given: inout SettingsObject) { keys.operands = operands }
+        mutating func take(_ operands: [String]) { keys.operands = operands }
 
         func check(_ given: inout SettingsObject) {
             keys.check(&given)

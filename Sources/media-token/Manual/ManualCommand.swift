@@ -24,14 +24,10 @@ enum ManualCommand {
         var directory: String?
         var name = ""
 
-        mutating func take(_ operands: [String], _ given: inout SettingsObject) {
-            name = operands.joined(separator: " ")
-            if given.has("to"), !name.isEmpty {
-                given.refuse("to", "writes all pages; expected it without a command")
-            }
-        }
+        mutating func take(_ operands: [String]) { name = operands.joined(separator: " ") }
 
         func check(_ given: inout SettingsObject) {
+            if directory != nil, !name.isEmpty { given.refuse("to", "writes all pages; expected it without a command") }
             if directory == "" { given.refuse("to", "is empty; expected a directory") }
         }
     }

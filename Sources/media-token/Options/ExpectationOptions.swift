@@ -7,12 +7,12 @@ internal import TextEncodings
 /// The options that say what a token must be for: requestor, resource and MVPD.
 struct ExpectationOptions {
     static let table = SettingsTable<ExpectationOptions>([
-        .texts("requestor", "ID", "Requestor (service provider) that it was issued to", \.requestorNames),
-        .texts("resource", "ID", "Resource that it must open; of several, any", \.resources),
-        .texts("resource-file", "FILE", "The same from a file, without its last line break", \.resourceFiles),
+        .texts("requestor", "ID", "Require that it was issued to this requestor (service provider)", \.requestorNames),
+        .texts("resource", "ID", "Require that it opens this resource; of several, any", \.resources),
+        .texts("resource-file", "FILE", "Read the resource from FILE, without its last line break", \.resourceFiles),
         .flag("any-resource", "Do not check the resource (unsafe)", \.isAnyResource),
         .flag("canonical-resource", "Compare MRSS by its canonical XML, not byte by byte", \.isCanonical),
-        .texts("mvpd", "ID", "MVPD, and proxy MVPD, that it may come from", \.mvpdNames),
+        .texts("mvpd", "ID", "Accept it only from this MVPD, or proxy MVPD", \.mvpdNames),
     ]).under("What the token must be for")
 
     private var requestorNames: [String] = []
@@ -61,10 +61,9 @@ enum ResourceFile {
         do { bytes = try FileBytes.read(path, limit: RawToken.sizeLimit) } catch {
             throw CommandError("\(path): \(error)")
         }
-        guard var text = String(validating: bytes, as: UTF8.self) else {
+        guard let text = String(validating: FileBytes.withoutLastLineBreak(bytes), as: UTF8.self) else {
             throw CommandError("\(path): is not UTF-8; expected a resource ID")
         }
-        if text.hasSuffix("\r\n") || text.hasSuffix("\n") { text.removeLast() }
         return text
     }
 }

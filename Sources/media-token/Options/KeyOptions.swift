@@ -11,12 +11,16 @@ struct KeyOptions {
         GateSettings.table.some("keys").within(\.gate),
         SettingsTable([
             .texts("key", "FILE", "Load PEM, DER, a certificate, PKCS#12 or JKS", \.files),
-            .text("password", "P", "Password of a PKCS#12 or JKS; others on this machine can see it", \.password),
+            .text(
+                "password", "P", "Open a PKCS#12 or JKS with this password; others on this machine can see it",
+                \.password),
         ]),
         GateSettings.table.some("password-file", "min-rsa-bits").within(\.gate),
         SettingsTable([
-            .flag("ignore-certificate-dates", "Use certificates outside of their validity (unsafe)", \.ignoresDates),
-            .flag("with-issuers", "Load a certificate that issued another one of its file too", \.acceptsIssuers),
+            .flag(
+                "ignore-certificate-dates", "Accept certificates outside of their validity period (unsafe)",
+                \.ignoresDates),
+            .flag("with-issuers", "Load issuing certificates of a file too", \.acceptsIssuers),
         ])
     ).under("Keys")
 

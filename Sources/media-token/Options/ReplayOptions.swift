@@ -9,7 +9,7 @@ struct ReplayOptions {
     static let table = SettingsTable<ReplayOptions>([
         Setting(
             "replays", "URL", .text(),
-            "Where used tokens are remembered: \(ReplayStoreLocation.forms) (default memory: for this run only)"
+            "Record used tokens in this replay store: \(ReplayStoreLocation.forms) (default memory, for this run only)"
         ) { object, name, options in
             guard let url = object.text(name) else { return }
             do throws(ReplayStoreURLError) { options.location = try ReplayStoreLocation(url) } catch {
@@ -27,7 +27,7 @@ struct ReplayOptions {
         // A store deletes expired tokens. Given a future time, it would delete tokens that are live for other users.
         guard location != .memory, time.time != nil else { return }
         given.refuse(
-            nil, "--at is given together with --replays of a lasting store, which is asked as of now only")
+            nil, "--at cannot go with a lasting --replays store, which is only asked as of now")
     }
 
     /// Warns that the command consumes tokens, if a gate may use the store. Call it before the store is opened.

@@ -49,7 +49,7 @@ extension SettingsObject {
         case .at(let time)?: return time
         case nil: return nil
         case .issued?:
-            refuse(name, "is issued, which has a meaning for inspect and verify --at only; expected a time")
+            refuse(name, "is 'issued', which only inspect and verify --at understand; expected a time")
             return nil
         }
     }

@@ -2,7 +2,6 @@ internal import Captures
 internal import CommandShell
 internal import Glibc
 internal import MediaToken
-internal import Settings
 internal import TextEncodings
 
 /// The source of a command's tokens: an operand `TOKEN` or `@FILE`, or standard input for `-` or no operand.
@@ -11,14 +10,6 @@ struct TokenInput {
 
     /// Standard input.
     init() { operand = nil }
-
-    /// The input that the operands of a command name. A problem with them is refused.
-    init(_ operands: [String], _ given: inout SettingsObject) {
-        do throws(UsageError) { self = try TokenInput(operands) } catch {
-            given.refuse(nil, error.message)
-            self.init()
-        }
-    }
 
     init(_ operands: [String]) throws(UsageError) {
         guard operands.count <= 1 else {

@@ -7,7 +7,7 @@ internal import Settings
 struct OutputOptions {
     static let table = SettingsTable<OutputOptions>([
         .flag("json", "Print one JSON object per line for each token", \.isJSON),
-        .flag("quiet", "Print nothing; the exit status tells", \.isQuiet),
+        .flag("quiet", "Print nothing, and report by the exit status alone", \.isQuiet),
     ]).under("Output")
 
     /// The options of a command that decides about tokens.

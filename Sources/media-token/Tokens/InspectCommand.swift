@@ -36,7 +36,11 @@ enum InspectCommand {
             KeyOptions.table.within(\.keys), ExpectationOptions.table.within(\.expectation),
             .group(
                 "Device",
-                [.text("device", "FINGERPRINT", "Device that an AuthN or AuthZ token must be bound to", \.device)]),
+                [
+                    .text(
+                        "device", "FINGERPRINT", "Require that an AuthN or AuthZ token is bound to this device",
+                        \.device)
+                ]),
             TimeOptions.table.within(\.time),
             .group(
                 "Capture",
@@ -61,6 +65,7 @@ enum InspectCommand {
         var output = OutputOptions()
         var device: String?
         var input = TokenInput()
+        private var hasToken = false
         var showsClear = false
         var isWeb = false
         /// Whether the page asks, which may bring keys of its own.
@@ -69,9 +74,9 @@ enum InspectCommand {
         /// The entry of a HAR file that is shown in full; `nil` for all, in a table.
         var entry: Int?
 
-        mutating func take(_ operands: [String], _ given: inout SettingsObject) {
-            input = TokenInput(operands, &given)
-            if given.has("web"), !operands.isEmpty { given.refuse("web", "is given with a token; the page takes that") }
+        mutating func take(_ operands: [String]) throws(UsageError) {
+            hasToken = !operands.isEmpty
+            input = try TokenInput(operands)
         }
 
         func check(_ given: inout SettingsObject) {
@@ -84,6 +89,7 @@ enum InspectCommand {
             if !output.isJSON { given.refuse(["clear"], withoutEffect: "without --json") }
             if !isWeb { given.refuse(["port"], withoutEffect: "without --web") }
             guard isWeb else { return }
+            if hasToken { given.refuse("web", "is given with a token; the page takes that") }
             let forPage = KeyOptions.table.names + Self.webTable.names
             let others = Self.table.names.filter { !forPage.contains($0) }
             given.refuse(others, withoutEffect: "with --web, which goes with options for keys only")

@@ -32,10 +32,12 @@ enum IssueCommand {
             .group(
                 "What to sign",
                 [
-                    .text("signing-key", "FILE", "PEM private key to sign with", \.signingKey).required,
-                    .text("requestor", "ID", "Requestor (service provider)", \.requestor),
-                    .text("resource", "ID", "Resource", \.resource),
-                    .text("resource-file", "FILE", "The same from a file, without its last line break", \.resourceFile),
+                    .text("signing-key", "FILE", "Sign with this PEM private key", \.signingKey).required,
+                    .text("requestor", "ID", "Issue them for this requestor (service provider)", \.requestor),
+                    .text("resource", "ID", "Issue them for this resource", \.resource),
+                    .text(
+                        "resource-file", "FILE", "Read the resource from FILE, without its last line break",
+                        \.resourceFile),
                     .text("mvpd", "ID", "MVPD", default: "TempPass", \.mvpd),
                     .text("proxy-mvpd", "ID", "Proxy MVPD (default none)", \.recipe.proxyMVPD),
                     Setting("ttl", "MS", .text(), "TTL in milliseconds, or none (default 420000)") {
@@ -59,7 +61,7 @@ enum IssueCommand {
             .group(
                 "Output",
                 [
-                    .number("count", "N", "How many distinct tokens", 1...100_000_000, default: 1, \.count),
+                    .number("count", "N", "Sign N distinct tokens", 1...100_000_000, default: 1, \.count),
                     .word("format", "FORM", "Encoding of the tokens", default: .clear, \.wrapping),
                 ]))
 
@@ -133,7 +135,7 @@ enum IssueCommand {
                 given.refuse(["root", "proxy-mvpd"], withoutEffect: "for a token of another kind than media")
                 if !replaced.isEmpty {
                     given.refuse(
-                        nil, "--omit, --empty and --ttl none are for media tokens; expected no --kind, or media")
+                        nil, "--omit, --empty and --ttl none are for media tokens; expected --kind media, the default")
                 }
             }
         }

@@ -45,9 +45,7 @@ enum ReplaysCommand {
         var isJSON = false
         var task: Task?
 
-        mutating func take(_ operands: [String], _ given: inout SettingsObject) {
-            do throws(UsageError) { task = try Self.task(operands) } catch { given.refuse(nil, error.message) }
-        }
+        mutating func take(_ operands: [String]) throws(UsageError) { task = try Self.task(operands) }
 
         private static func task(_ operands: [String]) throws(UsageError) -> Task {
             if operands.first == "lookup" { return .lookUp(try ReplayLookup(Array(operands.dropFirst()))) }

@@ -12,7 +12,7 @@ enum VerifyCommand {
         name: "media-token verify", operands: "[TOKEN | @FILE | -]",
         summary: "Decide whether media tokens open a resource, and say exactly why not.",
         details: """
-            A token is read from the argument, from a file behind '@', or from standard input: one a line, or one \
+            A token is read from the argument, from @FILE, or from standard input: one a line, or one \
             document. Clear text, percent-encoding, Base64, a REST v1 <play> and REST v1 or v2 JSON are understood. \
             With --find, tokens are found in any text, also in a HAR file, and errors of Adobe Pass are rejected.
 
@@ -54,7 +54,7 @@ enum VerifyCommand {
         var input = TokenInput()
         var finds = false
 
-        mutating func take(_ operands: [String], _ given: inout SettingsObject) { input = TokenInput(operands, &given) }
+        mutating func take(_ operands: [String]) throws(UsageError) { input = try TokenInput(operands) }
 
         func check(_ given: inout SettingsObject) {
             keys.check(&given)
