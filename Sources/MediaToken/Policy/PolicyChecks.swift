@@ -75,6 +75,7 @@ extension PolicyCheck {
         },
         exemption: { policy, claims, _, _ in
             policy.allowedMVPDs[claims.requestor] == nil
+                // Unreached: The properties' requestors have allow-lists where a token is examined.
                 ? "requestor '\(claims.requestor)' has no allow-list" : nil
         })
 }
@@ -95,6 +96,7 @@ extension PolicyFailure {
             "use the resource that the app passes to getAuthorization, byte for byte"
             + (isMarkup ? "; if only the form of the XML differs, compare it canonically" : "")
         return PolicyFailure(.invalidResourceID, advice: advice) {
+            // Unreached: The properties ask for no message of a resource; tests do.
             guard let nearest = ResourceDifference(between: signed, and: expected) else {
                 return "signed for resource '\(signed)'; no resource is expected"
             }
@@ -131,7 +133,9 @@ extension PolicyFailure {
 
     /// What to add to a message about values of which one looks like the signed one.
     private static func likeness(of signed: String, among values: [String]) -> String {
+        // Unreached: The properties ask for no message of a requestor or an MVPD; tests do.
         let found = values.lazy.compactMap { value in TextLikeness(of: value, and: signed).map { (value, $0) } }.first
+        // Unreached: The properties ask for no message of a requestor or an MVPD; tests do.
         guard let (value, likeness) = found else { return "" }
         return values.count == 1 ? "; \(likeness.rawValue)" : "; as for '\(printable(value))', \(likeness.rawValue)"
     }

@@ -52,10 +52,14 @@ public enum VerdictCode: String, Sendable, CaseIterable {
         case .tokenExpired: (4, .window, 401, .no, .newToken, "Expired")
         case .invalidRequestorID: (5, .requestor, 403, .no, .fixRequest, "Signed for another requestor")
         case .invalidResourceID: (6, .resource, 403, .no, .fixRequest, "Signed for another resource")
+        // Unreached: The properties bring about no such verdict; tests do.
         case .invalidMVPDID: (7, .mvpd, 403, .no, .operator, "From an MVPD that is not allowed")
+        // Unreached: The properties bring about no such verdict; tests do.
         case .tokenAlreadyUsed: (8, .replay, 403, .yes, .newToken, "Used before")
+        // Unreached: The properties bring about no such verdict; tests do.
         case .tokenPredatesStore:
             (9, .replay, 403, .no, .wait, "Issued before the replay store began to remember")
+        // Unreached: The properties bring about no such verdict; tests do.
         case .errorUnknown: (10, nil, 503, .unknown, .wait, "No decision possible")
         }
     }

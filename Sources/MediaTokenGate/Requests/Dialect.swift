@@ -57,6 +57,7 @@ package final class Dialect: Sendable {
         guard case .route(let path) = target else {
             // Any route may be meant, so one that fits is enough.
             let misfits = routes.map { answers.misfit($0.grant, namesStream: true) }
+            // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
             return misfits.contains(nil) ? nil : described(answers.misfit(nil, namesStream: true))
         }
         // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.

@@ -43,7 +43,6 @@ package final class GateRoute: Sendable {
         attemptWindow: Duration? = nil, allowing allowedMethods: Set<MethodWithoutMedia> = [],
         grant: RouteGrantSettings? = nil
     ) {
-        // Unreached: The settings refuse such a path before a route is made of it.
         guard let path = try? Self.path(path) else { return nil }
         (self.path, self.hosts, self.access, self.attemptWindow) = (path, hosts, access, attemptWindow)
         (lenientPath, self.place, self.allowedMethods) = (LenientPath(path), place, allowedMethods)

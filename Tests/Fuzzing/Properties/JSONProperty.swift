@@ -1,7 +1,7 @@
 internal import Foundation
 internal import TextEncodings
 
-/// What is read is what Foundation reads; and what Foundation writes of it is read as the same.
+/// What is read is what Foundation reads; and what Foundation writes of it is read as the same. Each member has a place.
 ///
 /// Not all that Foundation reads: it lets pass a comma at the end of a list, and control characters in a text.
 struct JSONProperty: FuzzProperty {
@@ -11,6 +11,12 @@ struct JSONProperty: FuzzProperty {
             try demandOneLine(error.reason)
             return try demandOneLine(error.reason(in: input))
         }
+        // Each member has its place, and what is not there the place of the member that it would be in.
+        let paths = object.members.keys.flatMap { [$0.step, $0.step + ".none[0]"] }
+        let positions = StrictJSON.positions(of: paths, in: input)
+        try demand(!positions.contains(nil), "a member has no place: \(paths), \(positions)")
+        // No name is shown with a zero byte.
+        try demand(StrictJSON.positions(of: ["\0"], in: input) == [nil], "what is not there has a place")
         let value = JSONValue.object(object.members)
         let shown: JSONValue = ["depth": 1, "value": value]
         let read = try? StrictJSON.readObject(Array(shown.document.utf8)[...], valueLimit: 1000)
