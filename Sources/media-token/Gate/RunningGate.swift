@@ -89,7 +89,7 @@ final class RunningGate {
         settings.clockSkew = self.settings.clockSkew
         if let file = settings.files.first(where: { !$0.canBeReadAgain }) {
             throw CommandError(
-                "\(file.setting): \(file.path): is not a regular file, and cannot be read again; restart it")
+                "\(file.setting): \(file.path): is not a regular file, and cannot be read again; restart the gate")
         }
         let read = whileReading(in: process) { [settings] in
             Result { () throws(CommandError) in try GateFiles(settings) }
@@ -101,7 +101,7 @@ final class RunningGate {
         }
         guard files.tls != nil || !(listeners + adminListeners).contains(where: \.isTLS) else {
             throw CommandError(
-                "tls-certificate: is no longer set, and a listener of this process speaks TLS; restart it")
+                "tls-certificate: is no longer set, and a listener of this process speaks TLS; restart the gate")
         }
         service.apply(files.loaded(settings), keys: files.keys)
         server.replace(files.tls)

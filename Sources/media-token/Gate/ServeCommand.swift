@@ -24,13 +24,13 @@ enum ServeCommand {
               {"keys": ["Keys"], "replays": "lmdb:/var/lib/media-token/replays",
                "routes": [{"path": "/live/tnt", "requestor": "MML", "resource": "TNT"},
                           {"path": "/trailers", "open": true}]}
-            Lines that begin with // are comments. What is given on the command line replaces what FILE says. --print=start \
-            is a FILE to start with, which explains each; --print=example has every setting, those of a route's hosts, retries and grant too; \
-            --print=schema is what an editor needs to complete and check FILE.
+            Lines that begin with // are comments. An option takes precedence over FILE. --print=start \
+            prints a FILE to start with, which explains each setting; --print=example prints every setting, also those of routes and \
+            grants; --print=schema prints what an editor needs to complete and check FILE.
 
-            SIGHUP reads FILE and all files that it names again: routes, keys, TTLs, MVPDs, token sources and certificates change \
-            at once, all or none. Files of keys, certificates and secrets are also read again when they change (--watch); FILE is \
-            not. SIGTERM and SIGINT stop the gate gracefully. Verdicts are logged on standard output, one JSON object per line. It tells systemd when it is ready (Type=notify), and takes sockets from systemd.
+            On SIGHUP, the gate reads FILE and all files that it names again. What --print=page marks 'reload' changes at once, \
+            all or none. Files of keys, certificates and secrets are also read again when they change (--watch); FILE is \
+            not. SIGTERM and SIGINT stop the gate gracefully. Verdicts are logged on standard output, one JSON object per line. The gate notifies systemd when it is ready (Type=notify), and accepts sockets from systemd.
 
             The Debian package has its file in /etc/media-token/gate.json, keys in /etc/media-token/keys, and the \
             documentation in /usr/share/doc/media-token, with deployment and troubleshooting in MediaTokenGate.
@@ -184,7 +184,7 @@ enum ServeCommand {
 
     private static func warn(exposed listener: HTTPListener) {
         Console.printError(
-            "warning: \(listener): others on the network can read and change what is said there; listen on 127.0.0.1 or a "
+            "warning: \(listener): others on the network can read and change this traffic; listen on 127.0.0.1 or a "
                 + "Unix socket, or put tls: in front")
     }
 
