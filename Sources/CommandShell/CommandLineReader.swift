@@ -35,7 +35,7 @@ struct CommandLineReader {
                 arguments.operands += rest
                 return
             }
-            // Bytes are compared, of which a character may have several.
+            // Compares bytes: the first character may consist of a hyphen and more.
             guard argument.utf8.first == UInt8(ascii: "-"), argument != "-" else {
                 arguments.operands.append(argument)
                 if !stopsAtOperand { continue }
@@ -60,7 +60,7 @@ struct CommandLineReader {
             let nearest =
                 abbreviated.count == 1 ? abbreviated[0].name : Spelling.nearest(to: name, among: options.map(\.name))
             let hint = nearest.map { "; did you mean --\($0)?" }
-            // What stands behind the letters of a name may be a secret.
+            // What follows the letters of a name may be a secret.
             let shown = name.prefix { $0.isLetter || $0 == "-" }
             let rest = shown.count < name.count ? "…" : ""
             problems.append(
@@ -69,7 +69,7 @@ struct CommandLineReader {
         }
         guard !Self.standAlone.contains(name) || isAlone else {
             problems.append(
-                "\(argument.prefix { $0 != "=" }) is given with other arguments; expected it alone, or after -- if it is no option"
+                "\(argument.prefix { $0 != "=" }) is given with other arguments; expected it alone, or after -- if it is an operand"
             )
             return
         }

@@ -32,7 +32,7 @@ package struct CommandSyntax: Sendable {
     package let summary: String
     /// The text after the options in the help: details, exit status, an example.
     package let details: String
-    /// The options under their headings, of which `--help` is the last.
+    /// The options under their headings, without `--help`, which every command has.
     package private(set) var groups: [OptionGroup]
 
     package init(name: String, operands: String, summary: String, details: String) {
@@ -59,7 +59,7 @@ package struct CommandSyntax: Sendable {
 
     package var options: [CommandOption] { groups.flatMap(\.options) + [Self.help] }
 
-    /// The words of which the first operand is one; none if the first operand may be anything.
+    /// The words that the first operand may be; empty if it may be anything.
     package var firstOperands: [String] {
         let first = operands.prefix { $0 != " " }
         return first.contains("|") ? first.split(separator: "|").map(String.init) : []
@@ -92,7 +92,7 @@ package struct CommandSyntax: Sendable {
             (option.name == help.name ? "  -h, --" : "      --") + option.name + (option.value.map { "=\($0)" } ?? "")
         let wrap = LineWrap(width: width, hanging: column)
         let blanks = String(repeating: " ", count: max(0, column - name.count))
-        // A name that is too long has a line of its own.
+        // A long name stands on its own line.
         guard name.count + 2 > column else { return wrap.wrapped(name + blanks + option.help) }
         return "\(name)\n" + wrap.wrapped(String(repeating: " ", count: column) + option.help)
     }

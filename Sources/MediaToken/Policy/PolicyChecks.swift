@@ -131,7 +131,7 @@ extension PolicyFailure {
         }
     }
 
-    /// What to add to a message about values of which one looks like the signed one.
+    /// The end of a message, if one of the expected values looks like the signed one; empty otherwise.
     private static func likeness(of signed: String, among values: [String]) -> String {
         // Unreached: The properties ask for no message of a requestor or an MVPD; tests do.
         let found = values.lazy.compactMap { value in TextLikeness(of: value, and: signed).map { (value, $0) } }.first

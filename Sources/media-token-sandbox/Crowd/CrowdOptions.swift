@@ -59,8 +59,8 @@ struct CrowdOptions: CommandValues {
 
     private static let stories = CrowdStory.Kind.allCases.map(\.rawValue)
 
-    private var service = local(8090)
-    private var gate = local(8080)
+    private var service: ServerURL?
+    private var gate: ServerURL?
     private var stream: ServerURL?
     private var requestor: String?
     private var resource: String?
@@ -85,7 +85,8 @@ struct CrowdOptions: CommandValues {
     }
 
     var settings: CrowdSettings {
-        var settings = CrowdSettings(service: service, gate: gate, stream: stream)
+        var settings = CrowdSettings(
+            service: service ?? Self.local(8090), gate: gate ?? Self.local(8080), stream: stream)
         settings.requestor = requestor ?? settings.requestor
         settings.resource = resource ?? settings.resource
         settings.path = path ?? settings.path
@@ -95,14 +96,13 @@ struct CrowdOptions: CommandValues {
 
     private static func local(_ port: UInt16) -> ServerURL { ServerURL(host: "127.0.0.1", port: port) }
 
-    private static func url<Value>(
-        _ name: String, _ help: String, _ path: any WritableKeyPath<CrowdOptions, Value> & Sendable
+    private static func url(
+        _ name: String, _ help: String, _ path: any WritableKeyPath<CrowdOptions, ServerURL?> & Sendable
     ) -> Setting<CrowdOptions> {
         Setting(name, "URL", .text(), help) { given, name, options in
-            let url = given.value(name, "http://HOST[:PORT]") { text in
+            options[keyPath: path] = given.value(name, "http://HOST[:PORT]") { text in
                 ServerURL(text.hasSuffix("/") ? String(text.dropLast()) : text)
             }
-            if let value = url as? Value { options[keyPath: path] = value }
         }
     }
 
