@@ -42,7 +42,7 @@ package struct CapturedCall: Sendable {
         answered = headers["age"] == nil ? headers["date"] : nil
         milliseconds = facts[]["time"].flatMap { Double($0) }.map { Int64(max(0, min($0, 1e9))) } ?? 0
         let sent = Self.pairs(in: facts, below: ["request", "headers"], ["request", "postData", "params"])
-        let form = FormPairs(ofBody: facts["request", "postData"]["text"] ?? "")
+        let form = SentPairs(ofBody: facts["request", "postData"]["text"] ?? "")
         stated = Stated(
             named: url.stated, { sent[JSONName($0.lowercased())].map(Self.withoutScheme) }, { form[$0] },
             { facts.said[$0] })
@@ -85,14 +85,11 @@ private func decoded(_ text: ArraySlice<UInt8>, plus: Unicode.Scalar = "+") -> S
 }
 
 /// The names and values of a query, or of a form in a request's body: `resource=TNT&mvpd=Cox`.
-private struct FormPairs {
+private struct SentPairs {
     private let pairs: [(name: String, value: String)]
 
     init(_ text: ArraySlice<UInt8>) {
-        pairs = text.split(separator: UInt8(ascii: "&")).map { pair in
-            let name = pair.prefix { $0 != UInt8(ascii: "=") }
-            return (decoded(name, plus: " "), decoded(pair.dropFirst(name.count + 1), plus: " "))
-        }
+        pairs = FormPairs(text).map { (decoded($0.name, plus: " "), decoded($0.value, plus: " ")) }
     }
 
     /// Takes no pairs from a body of another form, such as JSON, which does not begin as a name does.
@@ -111,7 +108,7 @@ private struct CapturedURL {
     /// The host and the path; `nil` without a URL.
     let target: String?
     private let path: [ArraySlice<UInt8>]
-    private let query: FormPairs
+    private let query: SentPairs
 
     init(_ text: String) {
         let url = Array(text.utf8).prefix { $0 != UInt8(ascii: "#") }
@@ -122,7 +119,7 @@ private struct CapturedURL {
         path = rest[host.endIndex...].split(separator: UInt8(ascii: "/"))
         let shown = String(decoding: named + rest[host.endIndex...], as: UTF8.self)
         target = text.isEmpty ? nil : printable(shown, limit: 300)
-        query = FormPairs(url.dropFirst(address.count + 1))
+        query = SentPairs(url.dropFirst(address.count + 1))
     }
 
     /// What the query says or, in REST v2, the path: `/api/v2/{serviceProvider}/decisions/authorize/{mvpd}`.

@@ -14,6 +14,15 @@ package struct CommandError: Error {
 
     package init(_ message: String) { self.message = message }
 
+    /// Does something whose error says all that the user needs.
+    ///
+    /// - Parameter place: What the message begins with, such as the path of a file.
+    package static func wrap<Value>(
+        at place: String? = nil, _ work: () throws -> Value
+    ) throws(CommandError) -> Value {
+        do { return try work() } catch { throw CommandError((place.map { "\($0): " } ?? "") + "\(error)") }
+    }
+
     /// Runs `work`, and prints its failure on standard error.
     package static func report(_ work: () throws(CommandError) -> ExitStatus) -> ExitStatus {
         do {

@@ -113,7 +113,7 @@ package struct Setting<Values>: Sendable {
     func value(of texts: [String], in source: SettingSource) -> JSONValue {
         let text = texts.first ?? ""
         switch form {
-        case .texts, .lists: return .list(texts.map { .text($0) })
+        case .texts, .lists: return texts.count == 1 ? .text(text) : .list(texts.map { .text($0) })
         case .objects: return .list(texts.map { item?($0) ?? .text($0) })
         case .number: return Int(text).map { .number(Double($0)) } ?? .text(text)
         case .flag:

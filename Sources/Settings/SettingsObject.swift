@@ -150,10 +150,15 @@ package struct SettingsObject {
 
     /// Reads a list of strings of a certain form; `nil` if there is none. Those that are refused are left out.
     package mutating func values<Value>(_ name: String, _ expected: String, _ read: (String) -> Value?) -> [Value]? {
+        let isList = if case .list? = values[JSONName(name)] { true } else { false }
         guard let texts = texts(name) else { return nil }
-        return texts.compactMap { text in
+        return texts.enumerated().compactMap { position, text in
             let value = read(text)
-            if value == nil { refuse(name, "is '\(printable(text))'; expected \(expected)") }
+            if value == nil {
+                misread.insert(JSONName(name))
+                let item = isList ? "\(name)[\(position)]" : name
+                refuse(item, "is '\(printable(text))'; expected \(expected)")
+            }
             return value
         }
     }

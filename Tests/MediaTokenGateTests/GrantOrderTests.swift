@@ -36,7 +36,7 @@ struct GrantOrderTests {
     }
 
     private func order(_ grants: RouteGrant, _ path: String) throws -> GrantOrder {
-        try grants.order(for: try #require(StreamURL("https://d.example" + path)), at: .now)
+        try grants.order(for: .one(try #require(StreamURL("https://d.example" + path))), at: .now)
     }
 
     private static func second(_ second: Int64) -> Timestamp { Timestamp(milliseconds: second * 1000 + 7) }
@@ -73,11 +73,11 @@ struct GrantOrderTests {
     @Test("a grant for all below a URL is one that opens a path; one for all of the route needs a single host")
     func all() throws {
         let url = try #require(StreamURL("https://d.example/a/b"))
-        #expect(throws: Never.self) { try grants(AkamaiToken.self).order(forAllBelow: url, at: .now) }
-        #expect(throws: Never.self) { try grants(AkamaiToken.self).orderForAll(at: .now) }
+        #expect(throws: Never.self) { try grants(AkamaiToken.self).order(for: .allBelow(url), at: .now) }
+        #expect(throws: Never.self) { try grants(AkamaiToken.self).order(for: .allOf(path: "/a", hosts: []), at: .now) }
         for action in [
-            { try grants(SecureLink.self).order(forAllBelow: url, at: .now) },
-            { try grants(SecureLink.self).orderForAll(at: .now) },
+            { try grants(SecureLink.self).order(for: .allBelow(url), at: .now) },
+            { try grants(SecureLink.self).order(for: .allOf(path: "/a", hosts: []), at: .now) },
         ] {
             let error = #expect(throws: GrantError.self) { try action() }
             #expect(error?.reason.contains("for one URL") == true)

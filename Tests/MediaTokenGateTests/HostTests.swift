@@ -135,10 +135,10 @@ struct HostTests {
         for (routes, problem) in [
             (
                 #"{"hosts": ["a.example:80"], \#(open)}"#,
-                "routes[0].hosts: is 'a.example:80'; expected the name of a host"
+                "routes[0].hosts[0]: is 'a.example:80'; expected the name of a host"
             ),
-            (#"{"hosts": ["[::1]:443"], \#(open)}"#, "routes[0].hosts: is '[::1]:443'"),
-            (#"{"hosts": ["https://a.example"], \#(open)}"#, "routes[0].hosts: is 'https://a.example'"),
+            (#"{"hosts": ["[::1]:443"], \#(open)}"#, "routes[0].hosts[0]: is '[::1]:443'"),
+            (#"{"hosts": ["https://a.example"], \#(open)}"#, "routes[0].hosts[0]: is 'https://a.example'"),
             (#"{"hosts": [], \#(open)}"#, "routes[0].hosts: is an empty list"),
             (
                 #"{"hosts": ["a.example"], \#(open)}, {"path": "/y", "open": true}"#,

@@ -268,7 +268,7 @@ struct PlayTests {
             ("url=https://x%252fy/live/1", 400, "or an http(s) URL"),
             ("url=/nothing", 403, "no route"),
             ("url=/LIVE/premium", 403, "no route"),
-            ("url=/plain/1", 400, "no grant"), ("url=/free/1", 400, "no grant"),
+            ("url=/plain/1", 400, "no grant"), ("url=/free/1", 400, "needs no token"),
             ("url=/cf/1", 400, "absolute URL"), ("url=https://d.example/cf?premium/a.mp4", 400, "without a query"),
             ("url=/live", 400, "below /live"), ("url=/live/", 400, "below /live"), ("url=/vod?a=b", 400, "below /vod"),
             ("path=live/1", 400, "the path is 'live/1'; expected a path"),
@@ -313,7 +313,7 @@ struct PlayTests {
             (#"{"kind":"cloudfront","key-env":"X","key-pair-id":"K"}"#, "grant.origins: is missing"),
             (
                 #"{"kind":"cat","key-env":"X","origins":["cdn.example"]}"#,
-                "grant.origins: is 'cdn.example'; expected https://"
+                "grant.origins[0]: is 'cdn.example'; expected https://"
             ),
             (#"{"kind":"cat","key-env":"X","origins":[]}"#, "grant.origins: is an empty list"),
             (#"{"kind":"cat","key-env":"X","validity":0}"#, "grant.validity: is 0"),
@@ -377,8 +377,10 @@ struct PlayTests {
         var settings = RouteGrantSettings(maker, scope: path)
         let grant = try RouteGrant(settings, hosts: [])
         let url = try #require(StreamURL("https://d.example\(path)/master.m3u8"))
-        let made = try grant.order(for: url, at: Self.now).outcome(identifier: [], firstUse: Self.now, at: Self.now)
-            .get()
+        let made = try grant.order(for: .one(url), at: Self.now).outcome(
+            identifier: [], firstUse: Self.now, at: Self.now
+        )
+        .get()
         #expect(made.grant.fields[0].value.contains("acl=\(path)/*~"))
         settings.delivery = .cookie
         #expect {

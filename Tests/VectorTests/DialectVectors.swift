@@ -37,7 +37,8 @@ enum DialectVectors {
         settings.routes = try settings.routes.map { try $0.withGrant(among: reader.settings.routes) }
         return (
             settings,
-            reader.problems.map(\.description) + settings.dialects.compactMap { $0.problem(beside: settings.routes) }
+            reader.problems.map(\.description)
+                + settings.dialects.compactMap { $0.problem(beside: settings.routes)?.description }
         )
     }
 

@@ -1,29 +1,35 @@
 internal import HTTPMessages
-internal import StreamPaths
+package import StreamPaths
 internal import TextEncodings
+
+/// An origin whose pages may call the gate from a browser.
+package enum CORSOrigin: Sendable {
+    case any
+    case one(StreamOrigin)
+
+    static let forms = "https://HOST[:PORT], http://HOST[:PORT] or *"
+
+    /// Reads an origin, or `*`; `nil` for any other text.
+    package init?(_ text: String) {
+        if text == "*" {
+            self = .any
+        } else if let origin = StreamOrigin(text) {
+            self = .one(origin)
+        } else {
+            return nil
+        }
+    }
+}
 
 /// The origins whose pages may call the gate from a browser (Fetch standard, CORS protocol).
 package struct CORSOrigins: Sendable, Equatable {
-    private var origins: [String] = []
-    private var isAny = false
+    /// As a browser writes them: in lower case, and without the usual port of the scheme.
+    private let origins: [String]
+    private let isAny: Bool
 
-    /// No page may call the gate.
-    package init() {}
-
-    /// - Parameters:
-    ///   - texts: Origins, or `*` for any of them.
-    ///   - refuse: Called with what is wrong with one of the texts.
-    package init(_ texts: [String], refuse: (String) -> Void) {
-        for text in texts {
-            if text == "*" {
-                isAny = true
-            } else if let origin = StreamOrigin(text) {
-                // As a browser writes it: in lower case, and without the usual port of the scheme.
-                origins.append(origin.text)
-            } else {
-                refuse("is '\(printable(text))'; expected https://HOST[:PORT], http://HOST[:PORT] or *")
-            }
-        }
+    package init(_ origins: [CORSOrigin] = []) {
+        self.origins = origins.compactMap { if case .one(let origin) = $0 { origin.text } else { nil } }
+        isAny = origins.contains { if case .any = $0 { true } else { false } }
     }
 
     /// Whether no page may call the gate.

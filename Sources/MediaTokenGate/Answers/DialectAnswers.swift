@@ -1,5 +1,6 @@
 internal import HTTPMessages
 internal import MediaToken
+internal import PlaybackGrants
 internal import TextEncodings
 
 /// The answers of an endpoint that speaks a dialect.
@@ -18,10 +19,11 @@ package final class DialectAnswers: Sendable {
 
         fileprivate func reply(_ code: AnswerCode, _ values: AnswerTemplate.Values) -> GateReply {
             let values = values.merging([.code: code.name]) { $1 }
-            var answer = HTTPAnswer(status, code: code.name, type: template.type, body: template.body(values))
+            var reply = GateReply(
+                status, code, type: template.type, body: template.body(values), detail: values[.detail])
             // A browser must not guess another type for a text that a client may have chosen.
-            answer.add("X-Content-Type-Options", "nosniff")
-            return GateReply(answer, code, detail: values[.detail])
+            reply.answer.add("X-Content-Type-Options", "nosniff")
+            return reply
         }
     }
 
@@ -49,7 +51,7 @@ package final class DialectAnswers: Sendable {
         let wanted = accepted.template.placeholders.intersection([.token, .url])
         guard let name = wanted.map(\.rawValue).min() else { return nil }
         guard let grant else { return "has {\(name)}, and the route has no grant; expected one" }
-        if wanted.contains(.token), !grant.hasOneField {
+        if wanted.contains(.token), !grant.settings.maker.kind.scheme.hasOneField {
             return "has {token}, and a grant of the route has several fields; expected {url}"
         }
         return wanted.contains(.url) && !namesStream ? "has {url}, and no stream is named; expected {token}" : nil

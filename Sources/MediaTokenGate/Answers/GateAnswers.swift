@@ -4,13 +4,6 @@ internal import TextEncodings
 
 /// The gate's own header fields.
 extension HTTPAnswer {
-    /// Creates an answer that no cache may keep, with the code under which log and metrics count it.
-    init(_ status: Int, code: String, type: String? = nil, body: [UInt8] = []) {
-        self.init(status, type: type, body: body)
-        add("X-Media-Token-Code", code)
-        add("Cache-Control", "no-store")
-    }
-
     /// Adds the reason for the code.
     mutating func addDetail(_ detail: String) { add("X-Media-Token-Detail", Self.fieldValue(detail)) }
 
@@ -75,11 +68,10 @@ struct RequestError: Error {
         code == .routeUnknown ? "No route names this path" : "The request cannot be understood"
     }
 
-    var answer: HTTPAnswer {
-        ProblemDocument(status: status, AnswerCode(code), title: title, detail: detail).answer
+    var reply: GateReply {
+        let document = ProblemDocument(status: status, AnswerCode(code), title: title, detail: detail)
+        return GateReply(status, document.code, type: ProblemDocument.type, body: document.body, detail: detail)
     }
-
-    var reply: GateReply { GateReply(answer, AnswerCode(code), detail: detail) }
 }
 
 /// The problem details of an answer (RFC 9457), sent as `application/problem+json`. Each member has the name and type that it
@@ -101,9 +93,7 @@ private struct ProblemDocument {
         (self.status, self.code, self.title, self.detail) = (status, code, title, detail)
     }
 
-    var answer: HTTPAnswer {
-        HTTPAnswer(status, code: code.name, type: "application/problem+json", body: body)
-    }
+    static let type = "application/problem+json"
 
     var body: [UInt8] {
         var json = FlatJSON()
@@ -211,14 +201,33 @@ package enum AnswerFormat: Sendable {
     }
 
     private func reply(_ code: VerdictCode, _ detail: String? = nil, _ body: () -> [UInt8]) -> GateReply {
-        let answer =
-            if case .document = self {
-                HTTPAnswer(
-                    code.httpStatus, code: code.rawValue,
-                    type: code == .validToken ? "application/json" : "application/problem+json", body: body())
-            } else {
-                HTTPAnswer(code.httpStatus, code: code.rawValue)
-            }
-        return GateReply(answer, AnswerCode(code), detail: detail)
+        guard case .document = self else { return GateReply(code.httpStatus, AnswerCode(code), detail: detail) }
+        let type = code == .validToken ? "application/json" : ProblemDocument.type
+        return GateReply(code.httpStatus, AnswerCode(code), type: type, body: body(), detail: detail)
+    }
+
+    /// The answer to a request that is not understood.
+    func refuse(_ error: RequestError) -> GateReply {
+        switch self {
+        case .document: error.reply
+        case .subrequest: .subrequest(error.status, error.code, error.detail)
+        case .dialect(let answers): answers.refuse(error)
+        }
+    }
+
+    /// Refuses a request for a grant that the answer cannot deliver.
+    ///
+    /// - Parameters:
+    ///   - grant: The grant of the route; `nil` if it has none.
+    ///   - namesStream: Whether the request names the URL of one stream.
+    func check(_ grant: RouteGrant?, namesStream: Bool) throws(RequestError) {
+        switch self {
+        case .document where grant == nil:
+            throw .invalid("the route of the stream has no grant; expected one in its configuration")
+        case .dialect(let answers):
+            guard let misfit = answers.misfit(grant, namesStream: namesStream) else { return }
+            throw .invalid("the answer to an accepted token \(misfit)")
+        case .document, .subrequest: break
+        }
     }
 }

@@ -25,24 +25,39 @@ package struct GateReply: Sendable {
     /// The path of the route that the request is for, as it is configured; `nil` if there is none.
     var route: String?
 
-    init(_ answer: HTTPAnswer, _ row: AnswerCode, detail: String? = nil) {
-        (self.answer, self.row, self.detail) = (answer, row, detail)
+    /// Creates an answer that no cache may keep.
+    init(_ status: Int, _ row: AnswerCode, type: String? = nil, body: [UInt8] = [], detail: String? = nil) {
+        answer = HTTPAnswer(status, type: type, body: body)
+        answer.add("X-Media-Token-Code", row.name)
+        answer.add("Cache-Control", "no-store")
+        (self.row, self.detail) = (row, detail)
+    }
+
+    /// The answer to a proxy without a verdict. All proxies understand the statuses 200, 401 and 403 in the same way.
+    ///
+    /// - Parameters:
+    ///   - detail: The reason, for the proxy and the log.
+    ///   - logged: The reason, if only the log says it.
+    static func subrequest(
+        _ status: Int, _ code: GateCode, _ detail: String? = nil, logged: String? = nil
+    ) -> GateReply {
+        var reply = GateReply(status, AnswerCode(code), detail: detail ?? logged)
+        if let detail { reply.answer.addDetail(detail) }
+        if status == 401 { reply.answer.addChallenge(error: nil) }
+        return reply
     }
 
     /// The answer of `/v1/explain`.
     package init(explaining examination: Examination) {
         let document = ExaminationDocument(examination, status: 200)
-        let answer = HTTPAnswer(
-            200, code: AnswerCode.explained.name, type: "application/json", body: JSONLine.body(document))
-        self.init(answer, .explained)
+        self.init(200, .explained, type: "application/json", body: JSONLine.body(document))
     }
 
     /// The answer to a proxy about a request that gets no media, whose token was examined and not consumed. It is allowed if the
     /// token passes every check but its use.
     package init(withoutMedia examination: Examination) {
         if examination.passesAllButUse {
-            let code = GateCode.tokenNotConsumed
-            self.init(HTTPAnswer(200, code: code.rawValue), AnswerCode(code))
+            self.init(200, AnswerCode(.tokenNotConsumed))
         } else {
             let failure = examination.firstFailure
             self = AnswerFormat.denied(

@@ -1,5 +1,5 @@
 package import HTTPMessages
-package import MediaToken
+internal import MediaToken
 package import PlaybackGrants
 package import StreamPaths
 internal import TextEncodings
@@ -43,8 +43,6 @@ package final class RouteGrant: Sendable {
     private let lenientScope: LenientPath
     /// A URL below the path prefix.
     private let sample: StreamURL
-    /// Whether a grant is a single value, which an answer can have in its body.
-    let hasOneField: Bool
     /// Why no grant can be made for all of the route, without the URL of a stream; `nil` if one can.
     let needOfURL: String?
 
@@ -85,7 +83,6 @@ package final class RouteGrant: Sendable {
         }
         self.secrets = secrets
         grants = try scheme.grants(for: route, settings.maker.values)
-        hasOneField = settings.maker.kind.scheme.hasOneField
         verifier = (grants as? any VerifiableGrants)?.verifier
         // Unreached: Refuses a configuration without origins when the gate starts; the properties' routes have two.
         if settings.maker.kind.scheme.needsOrigins, settings.origins.isEmpty { throw Self.originsMissing }
@@ -146,15 +143,21 @@ package final class RouteGrant: Sendable {
         return grants.opensPrefix && other.lies(within: lenientScope)
     }
 
-    /// The order for a grant for `url`. If anything rules the grant out, this throws, before the token is consumed.
-    package func order(for url: StreamURL, at now: Timestamp) throws(GrantError) -> GrantOrder {
-        try order(for: url, isPrefix: false, at: now)
+    /// The order for a grant. If anything rules the grant out, this throws, before the token is consumed.
+    func order(for wanted: WantedStream, at now: Timestamp) throws(GrantError) -> GrantOrder {
+        switch wanted {
+        case .one(let url): return try order(for: url, isPrefix: false, at: now)
+        case .allBelow(let url): return try order(for: url, isPrefix: true, at: now)
+        case .allOf:
+            // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
+            if let needOfURL { throw GrantError("url", "is missing, and the grant \(needOfURL); expected it") }
+            return try order(for: sample, isPrefix: false, at: now)
+        }
     }
 
     private func order(
         for url: StreamURL, isPrefix: Bool, at now: Timestamp
     ) throws(GrantError) -> GrantOrder {
-        // Unreached: A wrapper that the compiler makes for a method that is handed on, and does not count.
         guard settings.origins.isEmpty || url.origin.map(settings.origins.contains) ?? false else {
             throw GrantError(
                 "url",
@@ -171,18 +174,6 @@ package final class RouteGrant: Sendable {
         }
         _ = try GrantPeriod(from: now, lasting: settings.validity)
         return GrantOrder(route: self, url: url, subject: try grants.subject(of: url))
-    }
-
-    /// The order for a grant for a client that wants to play all below a URL.
-    func order(forAllBelow url: StreamURL, at now: Timestamp) throws(GrantError) -> GrantOrder {
-        try order(for: url, isPrefix: true, at: now)
-    }
-
-    /// The order for a grant for all of the route; it throws if ``needOfURL`` is not `nil`.
-    func orderForAll(at now: Timestamp) throws(GrantError) -> GrantOrder {
-        // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
-        if let needOfURL { throw GrantError("url", "is missing, and the grant \(needOfURL); expected it") }
-        return try order(for: sample, at: now)
     }
 
     // Unreached: Asked by the service, which decides by it on which thread a grant is signed; the properties have no

@@ -54,17 +54,17 @@ package struct DialectPlace: Sendable {
 /// The values of one request in a dialect.
 struct DialectValues {
     private let request: HTTPRequest
+    private let places: [Dialect.Value: DialectPlace]
     private let query: FormFields
     private var form: FormFields?
     private var json: JSONObject?
 
     /// Reads the parts of the request that the places are in. The dialect alone decides how the body is read: clients label
     /// JSON as a form, or as nothing.
-    init(_ request: HTTPRequest, at places: [DialectPlace]) throws(RequestError) {
-        let query = try FormFields.whole(request.query ?? [], of: "query")
-        self.request = request
-        self.query = query
-        guard let place = places.first(where: \.isInBody) else {
+    init(_ request: HTTPRequest, at places: [Dialect.Value: DialectPlace]) throws(RequestError) {
+        query = try FormFields.whole(request.query ?? [], of: "query")
+        (self.request, self.places) = (request, places)
+        guard let place = places.values.first(where: \.isInBody) else {
             guard request.body.isEmpty else { throw .invalid("the request has a body; expected none") }
             return
         }
@@ -78,10 +78,20 @@ struct DialectValues {
         }
     }
 
-    /// The value at a place, which the request must have there once.
-    ///
-    /// - Parameter name: What the value is, for error messages.
-    func required(_ name: String, at place: DialectPlace) throws(RequestError) -> String {
+    /// The place of a value, as it is configured.
+    func place(_ value: Dialect.Value) -> String { places[value]?.text ?? "" }
+
+    /// A value that the request must have; it throws too if the dialect has no place for it.
+    func required(_ value: Dialect.Value) throws(RequestError) -> String {
+        // Unreached: A dialect without it is refused when the gate starts.
+        guard let text = try self.value(value) else { throw .invalid("no \(value.rawValue) is read in this dialect") }
+        return text
+    }
+
+    /// A value, which the request must have once if the dialect has a place for it; `nil` if it has none.
+    func value(_ value: Dialect.Value) throws(RequestError) -> String? {
+        guard let place = places[value] else { return nil }
+        let name = value.rawValue
         let values = try texts(at: place)
         guard values.count <= 1 else {
             throw .invalid("the \(name) is given \(values.count) times; expected it once, as \(place.text)")

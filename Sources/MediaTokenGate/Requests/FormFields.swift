@@ -15,19 +15,11 @@ struct FormFields {
 
     /// Splits `text`, which must be the query or the form without anything around it.
     init(_ text: ArraySlice<UInt8>) {
-        var (fields, rest, pairs, isWhole) = ([(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)](), text, 0, true)
-        while !rest.isEmpty, pairs <= Self.pairLimit {
-            let end = rest.position(of: UInt8(ascii: "&")) ?? rest.endIndex
-            let pair = rest[..<end]
-            rest = rest[end...].dropFirst()
-            guard !pair.isEmpty else { continue }
+        var (fields, pairs, isWhole) = ([(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)](), 0, true)
+        for (name, value) in FormPairs(text) {
             pairs += 1
-            let mark = pair.position(of: UInt8(ascii: "=")) ?? pair.endIndex
-            if let name = Self.decodedName(pair[..<mark]) {
-                fields.append((name, pair[mark...].dropFirst()))
-            } else {
-                isWhole = false
-            }
+            guard pairs <= Self.pairLimit else { break }
+            if let name = Self.decodedName(name) { fields.append((name, value)) } else { isWhole = false }
         }
         isTooLong = pairs > Self.pairLimit
         self.fields = fields
@@ -61,14 +53,5 @@ struct FormFields {
     /// The decoded values of `name`. A value is `nil` if it cannot be decoded.
     func decoded(_ name: String) -> [String?] {
         encoded(name).map { String(percentEncoded: $0, plus: Self.space) }
-    }
-}
-
-extension String {
-    /// Decodes part of a request target or a form; `nil` if an escape is invalid or the result is not UTF-8.
-    init?(percentEncoded text: ArraySlice<UInt8>, plus: UInt8 = UInt8(ascii: "+")) {
-        let isPlain = text.allSatisfy { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "+") }
-        guard let bytes = isPlain ? text : try? PercentEncoding.decode(text, plus: plus) else { return nil }
-        self.init(utf8: bytes)
     }
 }

@@ -1,4 +1,5 @@
 package import MediaToken
+internal import StreamPaths
 
 /// What the gate has to do for a request.
 package enum GateTask: Sendable {
@@ -8,6 +9,28 @@ package enum GateTask: Sendable {
     case verify(VerificationTask)
     /// Examine a token without consuming it, and answer with the result of every check, or to a proxy with the first failure.
     case explain(ExplanationRequest)
+
+    /// The task, with the route that it belongs to.
+    func on(_ route: GateRoute) -> GateTask {
+        switch self {
+        case .settled(var reply):
+            reply.route = route.path.text
+            return .settled(reply)
+        case .verify(var task):
+            task.route = route.path.text
+            return .verify(task)
+        case .explain(var request):
+            request.route = route.path.text
+            return .explain(request)
+        }
+    }
+}
+
+extension AnswerFormat {
+    /// The task that a request asks for, or the answer that says why it is not understood.
+    func task(_ read: () throws(RequestError) -> GateTask) -> GateTask {
+        do throws(RequestError) { return try read() } catch { return .settled(refuse(error)) }
+    }
 }
 
 /// A token to examine, and as far as the caller says so, what it must be for.

@@ -4,15 +4,71 @@ internal import PlaybackGrants
 internal import StreamPaths
 internal import TextEncodings
 
+/// A request to exchange a token for the grant of a stream, as it was sent.
+struct SentPlay {
+    /// What names the stream.
+    enum Target {
+        /// A URL or path, and what the request has it in, for messages.
+        case url(String, in: String)
+        /// A URL or path or, if it ends with `/*`, all below it.
+        case urlOrPrefix(String, in: String)
+        /// All of a route, which the configuration names.
+        case route(GateRoute)
+    }
+
+    let token: RawToken
+    let requestor: String?
+    let resource: String?
+    let target: Target
+}
+
 /// What a token must be for, and who may ask for its grant again, when a caller wants to play a stream.
 struct TokenExchange {
     let routes: GateRoutes
     let comparesCanonically: Bool
 
-    /// Reads the URL of a stream, and finds its route.
+    /// The task of exchanging a token for a grant. The route of the stream determines what the token must be for, and the
+    /// grant.
     ///
-    /// - Parameter field: What the request has the URL in, for messages.
-    func route(to text: String, in field: String) throws(RequestError) -> (GateRoute, StreamURL) {
+    /// - Parameter format: The form of the answer. It has the grant, so it may not fit every route.
+    func task(
+        _ request: HTTPRequest, _ sent: SentPlay, _ format: AnswerFormat, at now: Timestamp
+    ) throws(RequestError) -> GateTask {
+        let (route, wanted, field) = try find(sent.target)
+        return format.task { () throws(RequestError) in
+            guard case .token(let expectation) = route.access else {
+                throw .invalid("the stream is open, and needs no token")
+            }
+            let namesStream = if case .one = wanted { true } else { false }
+            try format.check(route.grant, namesStream: namesStream)
+            let verification = VerificationRequest(
+                token: sent.token,
+                expectation: try narrowed(expectation, toRequestor: sent.requestor, resource: sent.resource),
+                retries: try retries(request, of: wanted, within: route.grant?.settings.retryWindow))
+            do throws(GrantError) {
+                let order = try route.grant?.order(for: wanted, at: now)
+                return .verify(VerificationTask(verification, format, order: order))
+            } catch {
+                let place = error.field == "url" ? field : error.field
+                throw .invalid("the grant cannot be made: \(place): \(error.reason)")
+            }
+        }.on(route)
+    }
+
+    /// The route of a stream, what the grant is to open, and what messages call the place of its URL.
+    private func find(_ target: SentPlay.Target) throws(RequestError) -> (GateRoute, WantedStream, field: String) {
+        switch target {
+        case .route(let route): return (route, .allOf(path: route.path.text, hosts: route.hosts), "url")
+        case .urlOrPrefix(let text, let field) where text.hasSuffix("/*") && !text.utf8.contains(UInt8(ascii: "?")):
+            let (route, url) = try find(String(text.dropLast()), in: field)
+            return (route, .allBelow(url), field)
+        case .url(let text, let field), .urlOrPrefix(let text, let field):
+            let (route, url) = try find(text, in: field)
+            return (route, .one(url), field)
+        }
+    }
+
+    private func find(_ text: String, in field: String) throws(RequestError) -> (GateRoute, StreamURL) {
         func refusal(_ reason: String) -> String { "the \(field) is '\(printable(text))'; \(reason)" }
         let url: StreamURL
         do throws(StreamPathError) { url = try StreamURL(reading: text) } catch {
@@ -27,6 +83,11 @@ struct TokenExchange {
         } catch {
             throw RequestError(403, .routeUnknown, refusal("\(error)"))
         }
+    }
+
+    /// The rule for a resource that a caller names.
+    func rule(for resource: ResourceID) -> ResourceRule {
+        comparesCanonically ? .canonically([resource]) : .exactly(resource)
     }
 
     /// The caller's expectation, which must be within the route's. Anything left out is taken from the route. A resource that the
@@ -49,9 +110,7 @@ struct TokenExchange {
                 )
             }
             let comparison: ResourceRule.Comparison = comparesCanonically ? .canonical : .exact
-            if resource.comparison != comparison || !resource.namesOnly(given) {
-                resource = comparesCanonically ? .canonically([given]) : .exactly(given)
-            }
+            if resource.comparison != comparison || !resource.namesOnly(given) { resource = rule(for: given) }
         }
         return Expectation(requestors: requestors, resource: resource)
     }
@@ -60,11 +119,10 @@ struct TokenExchange {
     /// at one play (draft-ietf-httpapi-idempotency-key-header). Anyone who has the token could guess a shorter key.
     private static let keyLengths = RetryWindow.shortestSecret...255
 
-    /// Lets a client fetch its grant again; `nil` if the route does not allow it, or the client sends no key.
-    ///
-    /// - Parameter target: What the grant is for. A retry with the same key is allowed for the same target only.
-    func retries(
-        _ request: HTTPRequest, of target: String, within window: Duration?
+    /// Lets a client fetch its grant again; `nil` if the route does not allow it, or the client sends no key. A retry with the
+    /// same key is allowed for the same stream only.
+    private func retries(
+        _ request: HTTPRequest, of wanted: WantedStream, within window: Duration?
     ) throws(RequestError) -> RetryWindow? {
         guard let window else { return nil }
         let keys = request.values(of: GateField.idempotencyKey)
@@ -76,17 +134,7 @@ struct TokenExchange {
                 "the Idempotency-Key is not usable; expected one, of \(Self.keyLengths.lowerBound) to "
                     + "\(Self.keyLengths.upperBound) visible characters, made at random for each play")
         }
-        // The secret includes the target, because another one needs another grant. No key contains a zero byte.
-        return RetryWindow(secret: Array(key) + [0] + target.utf8, within: window)
-    }
-}
-
-extension RequestError {
-    /// Why no grant can be made.
-    ///
-    /// - Parameter field: What the request has the stream's URL in.
-    static func noGrant(_ error: GrantError, for field: String) -> Self {
-        // Unreached: Names the field of a grant that cannot be made, for the message; the tests of plays have it.
-        .invalid("the grant cannot be made: \(error.field == "url" ? field : error.field): \(error.reason)")
+        // The secret includes the stream, because another one needs another grant. No key contains a zero byte.
+        return RetryWindow(secret: Array(key) + [0] + wanted.identity.utf8, within: window)
     }
 }

@@ -1,30 +1,34 @@
 package import HTTPMessages
 internal import StreamPaths
-internal import TextEncodings
+package import TextEncodings
+
+/// A proxy that is trusted to tell the address of its client.
+package enum TrustedProxy: Sendable {
+    case unixSockets
+    case network(IPNetwork)
+
+    static let forms = "an IP address, a network by its first address such as 10.0.0.0/8, or unix"
+
+    /// Reads an address, a network in CIDR notation (RFC 4632, 3.1), or `unix` for peers on Unix sockets; `nil` for any other text.
+    package init?(_ text: String) {
+        if text.hasSameBytes(as: "unix") {
+            self = .unixSockets
+        } else if let network = IPNetwork(text), network.beginsWithItsAddress {
+            self = .network(network)
+        } else {
+            return nil
+        }
+    }
+}
 
 /// The proxies whose `X-Forwarded-For` tells the address of a client. It decides nothing but what the log says.
 package struct TrustedProxies: Sendable {
-    private var networks: [IPNetwork] = []
-    private var trustsUnixSockets = false
+    private let networks: [IPNetwork]
+    private let trustsUnixSockets: Bool
 
-    /// No proxy is trusted.
-    init() {}
-
-    /// - Parameters:
-    ///   - texts: Addresses, networks in CIDR notation (RFC 4632, 3.1), or `unix` for peers on Unix sockets.
-    ///   - refuse: Called with what is wrong with one of the texts.
-    package init(_ texts: [String], refuse: (String) -> Void) {
-        for text in texts {
-            if text.hasSameBytes(as: "unix") {
-                trustsUnixSockets = true
-            } else if let network = IPNetwork(text), network.beginsWithItsAddress {
-                networks.append(network)
-            } else {
-                refuse(
-                    "is '\(printable(text))'; expected an IP address, a network by its first address such as 10.0.0.0/8, or unix"
-                )
-            }
-        }
+    package init(_ proxies: [TrustedProxy] = []) {
+        networks = proxies.compactMap { if case .network(let network) = $0 { network } else { nil } }
+        trustsUnixSockets = proxies.contains { if case .unixSockets = $0 { true } else { false } }
     }
 
     /// The address of the client, as the nearest proxy that is not trusted was seen by one that is; `nil` if the peer is

@@ -2,33 +2,31 @@ internal import HTTPMessages
 internal import MediaToken
 internal import TextEncodings
 
-/// Reads a request to `POST /v1/verify` or `/v1/explain`: a token in any supported form, and what it must be for.
-struct VerifyRequestReader {
-    let comparesCanonically: Bool
-
-    func task(_ request: HTTPRequest, explains: Bool) -> GateTask {
-        do throws(RequestError) {
-            let sent = try VerifyRequestFields(request)
-            let token = RawToken(sent.body.token)
-            let requestor = try sent.requestor().map { RequestorID($0) }
-            let resource = try sent.resource().map { rule(for: ResourceID($0)) }
-            if explains {
-                return .explain(
-                    ExplanationRequest(
-                        token: token, requestors: requestor.map { [$0] }, resource: resource))
-            }
-            guard let requestor else { throw .missing("requestor", "X-Requestor-Id") }
-            guard let resource else { throw .missing("resource", "X-Resource-Id") }
-            let expectation = Expectation(requestors: [requestor], resource: resource)
-            return .verify(
-                VerificationTask(VerificationRequest(token: token, expectation: expectation), .document))
-        } catch {
-            return .settled(error.reply)
+extension TokenExchange {
+    /// Reads a request to `POST /v1/verify` or `/v1/explain`: a token in any supported form, and what it must be for.
+    func verify(_ request: HTTPRequest, explains: Bool) throws(RequestError) -> GateTask {
+        let sent = try VerifyRequestFields(request)
+        let token = RawToken(sent.body.token)
+        let requestor = try sent.requestor().map { RequestorID($0) }
+        let resource = try sent.resource().map { rule(for: ResourceID($0)) }
+        if explains {
+            return .explain(
+                ExplanationRequest(token: token, requestors: requestor.map { [$0] }, resource: resource))
         }
+        guard let requestor else { throw .missing("requestor", "X-Requestor-Id") }
+        guard let resource else { throw .missing("resource", "X-Resource-Id") }
+        let expectation = Expectation(requestors: [requestor], resource: resource)
+        return .verify(VerificationTask(VerificationRequest(token: token, expectation: expectation), .document))
     }
 
-    private func rule(for resource: ResourceID) -> ResourceRule {
-        comparesCanonically ? .canonically([resource]) : .exactly(resource)
+    /// Reads a request to `POST /v1/play`: the fields of `/v1/verify`, and the stream's URL or path.
+    func play(_ request: HTTPRequest, at now: Timestamp) throws(RequestError) -> GateTask {
+        let sent = try VerifyRequestFields(request)
+        let (field, text) = try sent.one("url", or: "path")
+        let play = SentPlay(
+            token: RawToken(sent.body.token), requestor: try sent.requestor(), resource: try sent.resource(),
+            target: .url(text, in: field))
+        return try task(request, play, .document, at: now)
     }
 }
 

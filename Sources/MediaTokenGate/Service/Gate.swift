@@ -24,7 +24,7 @@ package struct Gate: Sendable {
     ) {
         let exchange = TokenExchange(routes: GateRoutes(routes), comparesCanonically: comparesCanonically)
         (self.exchange, self.sources) = (exchange, sources)
-        self.dialects = DialectReaders.all(dialects, routes, exchange)
+        self.dialects = DialectReaders.all(dialects, routes)
         self.corsOrigins = corsOrigins
     }
 
@@ -63,8 +63,13 @@ package struct Gate: Sendable {
             if isPreflight {
                 return .preflight(dialects.methods, reading: dialects.readers.flatMap(\.dialect.headerNames))
             }
-            return dialects.reader(of: request.method)?.task(request, at: now)
-                ?? .methodNotAllowed(request, expected: dialects.methods.joined(separator: ", "))
+            guard let reader = dialects.reader(of: request.method) else {
+                return .methodNotAllowed(request, expected: dialects.methods.joined(separator: ", "))
+            }
+            let format = AnswerFormat.dialect(reader.dialect.answers)
+            return format.task { () throws(RequestError) in
+                try exchange.task(request, reader.play(request), format, at: now)
+            }
         }
     }
 
@@ -73,15 +78,14 @@ package struct Gate: Sendable {
         switch endpoint {
         // Verifying and explaining have separate paths, so that 200 from /v1/verify has one meaning.
         case .verify, .explain:
-            let reader = VerifyRequestReader(comparesCanonically: exchange.comparesCanonically)
-            return reader.task(request, explains: endpoint == .explain)
+            return AnswerFormat.document.task { () throws(RequestError) in
+                try exchange.verify(request, explains: endpoint == .explain)
+            }
         case .play:
-            return PlayRequestReader(exchange: exchange).task(request, at: now)
+            return AnswerFormat.document.task { () throws(RequestError) in try exchange.play(request, at: now) }
         case .authRequest, .forwardAuth, .extAuthz:
-            do throws(RequestError) {
-                return try authorize(ProxiedRequest(request, at: endpoint), at: now)
-            } catch {
-                return .subrequest(error.status, error.code, error.detail)
+            return AnswerFormat.subrequest.task { () throws(RequestError) in
+                try authorize(ProxiedRequest(request, at: endpoint), at: now)
             }
         }
     }
@@ -159,20 +163,6 @@ extension GateSettings {
 }
 
 extension GateReply {
-    /// The answer to a proxy without a verdict. All proxies understand the statuses 200, 401 and 403 in the same way.
-    ///
-    /// - Parameters:
-    ///   - detail: The reason, for the proxy and the log.
-    ///   - logged: The reason, if only the log says it.
-    fileprivate static func subrequest(
-        _ status: Int, _ code: GateCode, _ detail: String? = nil, logged: String? = nil
-    ) -> GateReply {
-        var answer = HTTPAnswer(status, code: code.rawValue)
-        if let detail { answer.addDetail(detail) }
-        if status == 401 { answer.addChallenge(error: nil) }
-        return GateReply(answer, AnswerCode(code), detail: detail ?? logged)
-    }
-
     /// The answer to a proxy whose client has a grant that opens the stream.
     ///
     /// - Parameters:
@@ -200,26 +190,11 @@ extension GateTask {
         .settled(.subrequest(status, code, detail, logged: logged))
     }
 
-    /// The task, with the route that it belongs to.
-    fileprivate func on(_ route: GateRoute) -> GateTask {
-        switch self {
-        case .settled(var reply):
-            reply.route = route.path.text
-            return .settled(reply)
-        case .verify(var task):
-            task.route = route.path.text
-            return .verify(task)
-        case .explain(var request):
-            request.route = route.path.text
-            return .explain(request)
-        }
-    }
-
     /// The answer to a browser that asks whether a page may send a request; ``Gate/corsFields(for:)`` says to which pages.
     fileprivate static func preflight(_ methods: [String], reading names: [String]) -> GateTask {
-        var answer = HTTPAnswer(204, code: GateCode.corsPreflight.rawValue)
-        for (name, value) in CORSOrigins.preflight(methods, reading: names) { answer.add(name, value) }
-        return .settled(GateReply(answer, AnswerCode(.corsPreflight)))
+        var reply = GateReply(204, AnswerCode(.corsPreflight))
+        for (name, value) in CORSOrigins.preflight(methods, reading: names) { reply.answer.add(name, value) }
+        return .settled(reply)
     }
 
     /// The answer for the gate's own endpoints.

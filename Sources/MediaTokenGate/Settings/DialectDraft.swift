@@ -6,10 +6,7 @@ internal import TextEncodings
 struct DialectDraft: Sendable {
     private var path: String?
     private var method = Method.post
-    private var token: DialectPlace?
-    private var requestor: DialectPlace?
-    private var resource: DialectPlace?
-    private var url: DialectPlace?
+    private var places: [Dialect.Value: DialectPlace] = [:]
     private var route: String?
     private var accepted: DialectAnswers.Answer?
     private var rejected: DialectAnswers.Answer?
@@ -33,13 +30,10 @@ struct DialectDraft: Sendable {
             }
         }.required,
         .word("method", "METHOD", "Method with which apps ask", default: .post, \.method),
-        place("token", "Where the token is", example: "json:token;base64", \.token).required,
-        place(
-            "requestor", "Where the requestor is; the route's if not given", example: "json:requestorId", \.requestor),
-        place(
-            "resource", "Where the resource is; the route's if not given", example: "json:resourceId;base64", \.resource
-        ),
-        place("url", "Where the stream's URL or path is; this or route", example: "json:url", \.url),
+        place(.token, "Where the token is", example: "json:token;base64").required,
+        place(.requestor, "Where the requestor is; the route's if not given", example: "json:requestorId"),
+        place(.resource, "Where the resource is; the route's if not given", example: "json:resourceId;base64"),
+        place(.url, "Where the stream's URL or path is; this or route", example: "json:url"),
         .text(
             "route", "PATH", "Path of the route that the token and the grant are for, if requests have no URL",
             example: "/live/tnt", \.route),
@@ -59,14 +53,12 @@ struct DialectDraft: Sendable {
         Dictionary(
             uniqueKeysWithValues: table.settings.filter { $0.name != "route" }.map { (JSONName($0.name), $0.example) }))
 
-    private static func place(
-        _ name: String, _ help: String, example: String,
-        _ path: any WritableKeyPath<DialectDraft, DialectPlace?> & Sendable
-    ) -> Setting<DialectDraft> {
+    private static func place(_ value: Dialect.Value, _ help: String, example: String) -> Setting<DialectDraft> {
         Setting(
-            name, "PLACE", .text(pattern: "(?:query|form|header|json):[^;]+(?:;base64)?"), help, example: .text(example)
+            value.rawValue, "PLACE", .text(pattern: "(?:query|form|header|json):[^;]+(?:;base64)?"), help,
+            example: .text(example)
         ) { object, name, draft in
-            draft[keyPath: path] = object.value(name, DialectPlace.forms) { DialectPlace($0) }
+            draft.places[value] = object.value(name, DialectPlace.forms) { DialectPlace($0) }
         }
     }
 
@@ -97,13 +89,12 @@ struct DialectDraft: Sendable {
 
     /// Checks what depends on several settings, and makes the dialect.
     private func dialect(_ object: inout SettingsObject) -> Dialect? {
-        let named = [("token", token), ("requestor", requestor), ("resource", resource), ("url", url)]
-        let places = named.compactMap { name, place in place.map { (name, $0) } }
-        for (index, (name, place)) in places.enumerated() {
+        let named = Dialect.Value.allCases.compactMap { value in places[value].map { (value.rawValue, $0) } }
+        for (index, (name, place)) in named.enumerated() {
             if place.isInBody, method == .get {
                 object.refuse(name, "is '\(printable(place.text))', and a GET has no body; expected query or header")
             }
-            for (otherName, other) in places[..<index] {
+            for (otherName, other) in named[..<index] {
                 if place.meets(other) {
                     object.refuse(name, "is where \(otherName) is; expected another place")
                 } else if place.isInBody, other.isInBody, place.part != other.part {
@@ -122,13 +113,9 @@ struct DialectDraft: Sendable {
                 "has the status and the text of accepted, apart from values; expected an answer that apps can tell from it"
             )
         }
-        guard object.problems.isEmpty, let path, let token, let accepted, let rejected, let undecided,
-            let target = url.map(Dialect.Target.url) ?? route.map(Dialect.Target.route)
-        else { return nil }
+        guard object.problems.isEmpty, let path, let accepted, let rejected, let undecided else { return nil }
         return Dialect(
-            at: object.place, path: path, method: method.rawValue, token: token, requestor: requestor,
-            resource: resource,
-            target: target,
+            at: object.place, path: path, method: method.rawValue, places, route: route,
             answers: DialectAnswers(accepted: accepted, rejected: rejected, undecided: undecided))
     }
 }

@@ -46,13 +46,18 @@ extension GateSettings {
             "tls-client-name", "NAME", .texts(pattern: "(?!\\.)[^*]+"),
             "Serve only TLS clients whose certificate has this DNS name, or this common name if it has no DNS name",
             example: ["backend.example"]
-        ) { object, name, settings in settings.tlsFiles.names = object.texts(name) },
+        ) { object, name, settings in
+            settings.tlsFiles.names = object.values(name, "a whole name, without * and without a dot at its beginning")
+            {
+                TLSServer.Files.isClientName($0) ? $0 : nil
+            }
+        },
         Setting(
             "cors-origin", "ORIGIN", .texts(pattern: "\\*|https?://[^/]+", mayBeEmpty: true),
             "Let pages of this origin call /v1/verify, /v1/play, /v1/explain and dialects; * for any, without cookies",
             example: ["https://player.example"]
         ) { object, name, settings in
-            settings.corsOrigins = CORSOrigins(object.texts(name) ?? []) { object.refuse(name, $0) }
+            settings.corsOrigins = CORSOrigins(object.values(name, CORSOrigin.forms) { CORSOrigin($0) } ?? [])
         },
         fixedNumber("workers", "N", "Serve requests with N threads", 1...256, \.workers),
     ]
@@ -172,7 +177,8 @@ extension GateSettings {
             "Log the client's address from the X-Forwarded-For of this proxy: an address, a network, or unix",
             example: ["10.0.0.0/8", "unix"]
         ) { object, name, settings in
-            settings.trustedProxies = TrustedProxies(object.texts(name) ?? []) { object.refuse(name, $0) }
+            settings.trustedProxies = TrustedProxies(
+                object.values(name, TrustedProxy.forms) { TrustedProxy($0) } ?? [])
         },
         fixedNumber(
             "stop-timeout", "S", "Wait up to S seconds for requests in flight when stopping", 0...3600,

@@ -91,11 +91,8 @@ package struct GateSettingsReader {
 
     private mutating func checkClientNames(_ names: [String], isAuthorityGiven: Bool) {
         if !isAuthorityGiven { object.refuse("tls-client-name", "is given without tls-client-ca") }
-        if names.isEmpty { object.refuse("tls-client-name", "names no client; expected at least one") }
-        for (position, name) in names.enumerated() where !TLSServer.Files.isClientName(name) {
-            object.refuse(
-                "tls-client-name[\(position)]",
-                "is '\(printable(name))'; expected a whole name, without * and without a dot at its beginning")
+        if names.isEmpty, object.wasRead("tls-client-name") {
+            object.refuse("tls-client-name", "names no client; expected at least one")
         }
     }
 

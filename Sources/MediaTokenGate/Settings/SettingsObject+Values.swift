@@ -7,15 +7,12 @@ internal import TextEncodings
 extension SettingsObject {
     /// Reads a list of listeners; `nil` if there is none.
     mutating func listeners(_ name: String, mayBeEmpty: Bool) -> [HTTPListener]? {
-        let texts = texts(name)
-        if texts == [], !mayBeEmpty { refuse(name, "names no address; expected at least one") }
-        return texts?.enumerated().compactMap { position, text in
-            let listener = HTTPListener(text)
-            if listener == nil {
-                refuse("\(name)[\(position)]", "is '\(printable(text))'; expected \(HTTPListener.forms)")
-            }
-            return listener
+        let before = problems.count
+        let listeners = values(name, HTTPListener.forms) { HTTPListener($0) }
+        if listeners == [], problems.count == before, !mayBeEmpty {
+            refuse(name, "names no address; expected at least one")
         }
+        return listeners
     }
 
     /// Reads the MVPDs of each requestor: `{"REQUESTOR": ["ID", …]}`, or strings `REQUESTOR=ID`.

@@ -20,10 +20,8 @@ struct PassCall {
         let type = Self.header(.contentType, of: request)?.lowercased()
         let isForm = type?.hasPrefix("application/x-www-form-urlencoded") ?? false
         for text in [request.query ?? [], isForm ? request.body : []] {
-            for pair in text.split(separator: UInt8(ascii: "&")) {
-                let rawName = pair.prefix { $0 != UInt8(ascii: "=") }
-                guard let name = Self.decoded(rawName), let value = Self.decoded(pair.dropFirst(rawName.count + 1))
-                else { return nil }
+            for (name, value) in FormPairs(text) {
+                guard let name = Self.decoded(name), let value = Self.decoded(value) else { return nil }
                 parameters[name] = value
             }
         }
@@ -45,7 +43,7 @@ struct PassCall {
     }
 
     static func decoded(_ text: ArraySlice<UInt8>, plus: UInt8 = UInt8(ascii: " ")) -> String? {
-        (try? PercentEncoding.decode(text, plus: plus)).flatMap { String(utf8: $0) }.flatMap(checked)
+        String(percentEncoded: text, plus: plus).flatMap(checked)
     }
 
     /// Returns the text, or `nil` if a token, which is XML, cannot carry one of its characters (XML 1.0, 2.2), or if more than 30 combining

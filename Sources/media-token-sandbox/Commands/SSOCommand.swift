@@ -25,17 +25,22 @@ enum SSOCommand {
 
     private struct Invocation: CommandValues {
         static let table = SettingsTable<Invocation>(
-            SettingsTable([
-                Setting("os", "MAJOR", .text(), "Version of iOS, such as 12; tvOS12 for tvOS") { given, name, values in
-                    values.system = given.value(
-                        name, "the major version of iOS, such as 12, or of tvOS, such as tvOS12", SSOCommand.system)
-                },
-                .texts("app", "TEAM/BUNDLE[@SDK]", "An app; give two", \.apps),
-            ]).under("Apps"),
-            SettingsTable([
-                .flag("json", "Print a JSON object", \.isJSON),
-                .flag("table", "Print all cases; the first that fits two apps decides", \.isTable),
-            ]).under("Output"))
+            .group(
+                "Apps",
+                [
+                    Setting("os", "MAJOR", .text(), "Version of iOS, such as 12; tvOS12 for tvOS") {
+                        given, name, values in
+                        values.system = given.value(
+                            name, "the major version of iOS, such as 12, or of tvOS, such as tvOS12", SSOCommand.system)
+                    },
+                    .texts("app", "TEAM/BUNDLE[@SDK]", "An app; give two", \.apps),
+                ]),
+            .group(
+                "Output",
+                [
+                    .flag("json", "Print a JSON object", \.isJSON),
+                    .flag("table", "Print all cases; the first that fits two apps decides", \.isTable),
+                ]))
 
         var system: DeviceSystem?
         private var apps: [String] = []

@@ -28,18 +28,20 @@ enum ServeCommand {
 
     private struct Invocation: CommandValues {
         static let table = SettingsTable<Invocation>(
-            SettingsTable([
-                Setting(
-                    "listen", "ADDRESS", .texts(), "Serve on IP:PORT or unix:PATH", default: "127.0.0.1:8090"
-                ) { given, name, values in
-                    values.listeners =
-                        given.values(name, "IP:PORT or unix:PATH") { text in
-                            HTTPListener(text).flatMap { $0.isTLS ? nil : $0 }
-                        } ?? values.listeners
-                },
-                .number("workers", "N", "Threads", 1...256, default: 2, \.workers),
-                .flag("log", "Print each call on standard output, one JSON object per line", \.logs),
-            ]).under("Service"), SandboxOptions.table.within(\.options))
+            .group(
+                "Service",
+                [
+                    Setting(
+                        "listen", "ADDRESS", .texts(), "Serve on IP:PORT or unix:PATH", default: "127.0.0.1:8090"
+                    ) { given, name, values in
+                        values.listeners =
+                            given.values(name, "IP:PORT or unix:PATH") { text in
+                                HTTPListener(text).flatMap { $0.isTLS ? nil : $0 }
+                            } ?? values.listeners
+                    },
+                    .number("workers", "N", "Threads", 1...256, default: 2, \.workers),
+                    .flag("log", "Print each call on standard output, one JSON object per line", \.logs),
+                ]), SandboxOptions.table.within(\.options))
 
         var listeners = [HTTPListener(.tcp(host: "127.0.0.1", port: 8090))]
         var workers = 2

@@ -7,55 +7,67 @@ internal import TextEncodings
 /// The options of `crowd`.
 struct CrowdOptions: CommandValues {
     static let table = SettingsTable<CrowdOptions>(
-        SettingsTable([
-            url("service", "The sandbox (default http://127.0.0.1:8090)", \.service),
-            url("gate", "The gate (default http://127.0.0.1:8080)", \.gate),
-            url("stream", "The server of the stream (default no stream is played)", \.stream),
-            .text("requestor", "ID", "Requestor ID of the devices", default: "MML", \.requestor),
-            .text("resource", "ID", "Resource that they play", default: "TNT", \.resource),
-            Setting(
-                "path", "PATH", .text(), "Path of the manifest", default: "/live/tnt/index.m3u8"
-            ) { given, name, options in
-                options.path = given.value(name, "a path such as /live/tnt/index.m3u8") { $0.hasPrefix("/") ? $0 : nil }
-            },
-            .flag("retry-window", "The gate's route has a retry-window", \.hasRetryWindow),
-            .flag("print-gate", "Print the configuration of a gate for the crowd, and exit", \.printsGate),
-        ]).under("Where"),
-        SettingsTable([
-            .number("devices", "N", "Number of devices", 1...10_000_000, default: 1000, \.devices),
-            .number("seconds", "S", "Time in which they arrive", 1...86_400, default: 60, \.seconds),
-            .word("curve", "CURVE", "How they arrive", default: .kickOff, \.curve),
-            .number(
-                "seed", "N", "Seed of the random choices; the same one repeats the run", 0...1 << 53, default: 1, \.seed
-            ),
-            Setting(
-                "only", "STORY", .texts(),
-                "Play this story only: \(stories.joined(separator: ", "))"
-            ) { given, name, options in
-                for story in given.texts(name) ?? [] {
-                    if let kind = CrowdStory.Kind(rawValue: story) {
-                        options.only.append(kind)
-                    } else {
-                        given.refuse(nil, "no story '\(printable(story))'\(Spelling.hint(for: story, among: stories))")
+        .group(
+            "Where",
+            [
+                url("service", "The sandbox (default http://127.0.0.1:8090)", \.service),
+                url("gate", "The gate (default http://127.0.0.1:8080)", \.gate),
+                url("stream", "The server of the stream (default no stream is played)", \.stream),
+                .text("requestor", "ID", "Requestor ID of the devices", default: "MML", \.requestor),
+                .text("resource", "ID", "Resource that they play", default: "TNT", \.resource),
+                Setting(
+                    "path", "PATH", .text(), "Path of the manifest", default: "/live/tnt/index.m3u8"
+                ) { given, name, options in
+                    options.path = given.value(name, "a path such as /live/tnt/index.m3u8") {
+                        $0.hasPrefix("/") ? $0 : nil
                     }
-                }
-            },
-            .number("workers", "N", "Threads", 1...64, default: 2, \.workers),
-            .number(
-                "connections", "N", "Connections of each thread to each server", 1...10_000, default: 64, \.connections),
-        ]).under("Crowd"),
-        SettingsTable([
-            .text(
-                "json", "FILE", "Write a JSON object, replacing the file; with - print it in place of the text", \.json),
-            .text("page", "FILE", "Write a page with plots (HTML in one file); replaces the file", \.page),
-            Setting(
-                "memory-of", "NAME=PID", .texts(), "Plot the memory of this process too, such as the gate's"
-            ) { given, name, options in
-                for text in given.texts(name) ?? [] where !options.watch(text) {
-                    given.refuse(name, "is '\(printable(text))'; expected NAME=PID, with each name once")
-                }
-            },
-        ]).under("Output"))
+                },
+                .flag("retry-window", "The gate's route has a retry-window", \.hasRetryWindow),
+                .flag("print-gate", "Print the configuration of a gate for the crowd, and exit", \.printsGate),
+            ]),
+        .group(
+            "Crowd",
+            [
+                .number("devices", "N", "Number of devices", 1...10_000_000, default: 1000, \.devices),
+                .number("seconds", "S", "Time in which they arrive", 1...86_400, default: 60, \.seconds),
+                .word("curve", "CURVE", "How they arrive", default: .kickOff, \.curve),
+                .number(
+                    "seed", "N", "Seed of the random choices; the same one repeats the run", 0...1 << 53, default: 1,
+                    \.seed
+                ),
+                Setting(
+                    "only", "STORY", .texts(),
+                    "Play this story only: \(stories.joined(separator: ", "))"
+                ) { given, name, options in
+                    for story in given.texts(name) ?? [] {
+                        if let kind = CrowdStory.Kind(rawValue: story) {
+                            options.only.append(kind)
+                        } else {
+                            given.refuse(
+                                nil, "no story '\(printable(story))'\(Spelling.hint(for: story, among: stories))")
+                        }
+                    }
+                },
+                .number("workers", "N", "Threads", 1...64, default: 2, \.workers),
+                .number(
+                    "connections", "N", "Connections of each thread to each server", 1...10_000, default: 64,
+                    \.connections),
+            ]),
+        .group(
+            "Output",
+            [
+                .text(
+                    "json", "FILE", "Write a JSON object, replacing the file; with - print it in place of the text",
+                    \.json),
+                .text("page", "FILE", "Write a page with plots (HTML in one file); replaces the file", \.page),
+                Setting(
+                    "memory-of", "NAME=PID", .texts(), "Plot the memory of this process too, such as the gate's"
+                ) { given, name, options in
+                    for text in given.texts(name) ?? [] where !options.watch(text) {
+                        given.refuse(name, "is '\(printable(text))'; expected NAME=PID, with each name once")
+                    }
+                },
+            ]))
 
     private static let stories = CrowdStory.Kind.allCases.map(\.rawValue)
 

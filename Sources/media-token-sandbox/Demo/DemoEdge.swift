@@ -15,13 +15,13 @@ struct DemoEdge {
 
     /// - Parameter sandbox: The origin of the sandbox, which the page calls.
     init(port: UInt16, gate: UInt16, sandbox: String, _ calls: DemoCalls) throws(CommandError) {
-        do {
-            server = try HTTPServer([HTTPListener(.tcp(host: "127.0.0.1", port: port))], workers: 1) { loop in
+        server = try CommandError.wrap {
+            try HTTPServer([HTTPListener(.tcp(host: "127.0.0.1", port: port))], workers: 1) { loop in
                 let gate = ConnectionPool(loop, ServerURL(host: "127.0.0.1", port: gate), most: 16)
                 let site = DemoSite(gate: gate, sandbox: sandbox, calls)
                 return HTTPHandler { group in for exchange in group { site.answer(exchange) } }
             }
-        } catch { throw CommandError("\(error)") }
+        }
         url = "http://\(server.listeners[0])/"
     }
 

@@ -22,9 +22,9 @@ struct SandboxServer {
     ) throws(CommandError) {
         let keys = try options.keys()
         let hasKeys = Guarded(false)
-        do {
+        server = try CommandError.wrap {
             let service = try SandboxService(keys, options.settings)
-            server = try HTTPServer(listeners, workers: workers) { loop in
+            return try HTTPServer(listeners, workers: workers) { loop in
                 let late = LateAnswers(loop)
                 return HTTPHandler { group in
                     for exchange in group {
@@ -38,7 +38,7 @@ struct SandboxServer {
                     }
                 }
             }
-        } catch { throw CommandError("\(error)") }
+        }
         try options.write(keys)
         hasKeys.withLock { $0 = true }
     }

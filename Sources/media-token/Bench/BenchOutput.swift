@@ -29,11 +29,13 @@ protocol BenchReport {
 
 /// The options for how a load test shows its results.
 struct BenchOutput {
-    static let table = SettingsTable<BenchOutput>([
-        .flag("json", "Print one JSON object", \.isJSON),
-        .text("report", "FILE", "Write a page with plots too (HTML in one file)", \.file),
-        .text("compare", "FILE", "Compare with an earlier run, whose --json output is in FILE", \.comparedFile),
-    ]).under("Output")
+    static let table = SettingsTable<BenchOutput>.group(
+        "Output",
+        [
+            .flag("json", "Print one JSON object", \.isJSON),
+            .text("report", "FILE", "Write a page with plots too (HTML in one file)", \.file),
+            .text("compare", "FILE", "Compare with an earlier run, whose --json output is in FILE", \.comparedFile),
+        ])
 
     private var isJSON = false
     private var file: String?

@@ -105,19 +105,18 @@ enum BenchVerifyCommand {
                 "\(corpus.items.count) tokens for \(invocation.load.threads) threads in groups of \(invocation.load.group); "
                     + "expected at least \(needed), so that none is idle")
         }
-        let figures: VerifyFigures
-        let contents: ReplayStoreContents
-        do {
+        let (figures, contents) = try CommandError.wrap {
             try fill(store, invocation)
             Interruption.note()
             let load = VerifyLoad(
                 corpus, keys: keys, policy: invocation.time.policy(), replays: store, settings: invocation.load)
             var progress = ProgressBar("verifying", total: 100)
-            figures = try load.run(
+            let figures = try load.run(
                 isCancelled: { Interruption.isRequested }, progress: { progress.update(Int($0 * 100)) })
-            contents = try store.contents()
+            let contents = try store.contents()
             try store.close()
-        } catch { throw CommandError("\(error)") }
+            return (figures, contents)
+        }
         guard figures.verifications > 0 else { throw CommandError("interrupted before anything was measured") }
         let report = VerifyReport(figures, of: invocation, corpus: corpus, keys: keys, contents: contents)
         try invocation.output.show(report, beside: earlier)

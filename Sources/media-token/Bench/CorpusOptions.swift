@@ -10,18 +10,20 @@ internal import TokenIssuer
 
 /// The options that select the tokens of a load test.
 struct CorpusOptions {
-    static let table = SettingsTable<CorpusOptions>([
-        .text("tokens", "FILE", "Use captured tokens, as verify reads them; - for standard input", \.file),
-        .number(
-            "count", "N",
-            "Sign N distinct tokens before the load begins, if none are given (default 20000; gate with --rate: as many as the run needs)",
-            1...TokenQueue.capacityLimit, \.givenCount
-        ) { $0 },
-        .text("signing-key", "FILE", "Sign them with this PEM private key", \.signingKey),
-        .text("requestor", "ID", "Sign them for this requestor (default MML)", \.requestor),
-        .text("resource", "ID", "Sign them for this resource (default an MRSS item)", \.resource),
-        .text("resource-file", "FILE", "Read the resource from FILE, without its last line break", \.resourceFile),
-    ]).under("Tokens")
+    static let table = SettingsTable<CorpusOptions>.group(
+        "Tokens",
+        [
+            .text("tokens", "FILE", "Use captured tokens, as verify reads them; - for standard input", \.file),
+            .number(
+                "count", "N",
+                "Sign N distinct tokens before the load begins, if none are given (default 20000; gate with --rate: as many as the run needs)",
+                1...TokenQueue.capacityLimit, \.givenCount
+            ) { $0 },
+            .text("signing-key", "FILE", "Sign them with this PEM private key", \.signingKey),
+            .text("requestor", "ID", "Sign them for this requestor (default MML)", \.requestor),
+            .text("resource", "ID", "Sign them for this resource (default an MRSS item)", \.resource),
+            .text("resource-file", "FILE", "Read the resource from FILE, without its last line break", \.resourceFile),
+        ])
 
     private static let defaultCount = 20_000
     /// How many seconds a load test may take.
@@ -92,12 +94,12 @@ struct CorpusOptions {
         let issued = Timestamp(milliseconds: (Timestamp.now.milliseconds / 1000 + 1) * 1000)
         let (recipe, count) = (try recipe(issued: issued), givenCount ?? Self.defaultCount)
         var progress = ProgressBar("signing", total: count)
-        do {
-            let corpus = try TokenCorpus(
+        let corpus = try CommandError.wrap {
+            try TokenCorpus(
                 signing: count, of: recipe, with: key, threads: threads, progress: { progress.update($0) })
-            // Waits for the issue time, so that no clock skew has to be allowed for.
-            while Timestamp.now < issued { usleep(10_000) }
-            return corpus
-        } catch { throw CommandError("\(error)") }
+        }
+        // Waits for the issue time, so that no clock skew has to be allowed for.
+        while Timestamp.now < issued { usleep(10_000) }
+        return corpus
     }
 }

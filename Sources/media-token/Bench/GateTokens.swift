@@ -26,7 +26,7 @@ enum GateTokens {
             return corpus.items.first { !$0.token.bytes.isEmpty } ?? corpus.items[0]
         case .signed(let key, var recipe):
             recipe.issued = TokenDate(.now)
-            do { return try TokenSigner(key: key).item(recipe) } catch { throw CommandError("\(error)") }
+            return try CommandError.wrap { try TokenSigner(key: key).item(recipe) }
         }
     }
 

@@ -91,7 +91,7 @@ enum DemoCommand {
             Style.faint(
                 "   \(program) verify --key \(key) --min-rsa-bits 1024 --requestor \(RealToken.requestor) "
                     + "--resource \(RealToken.resource) --at '\(RealToken.moment)' @\(file)"))
-        do {
+        return try CommandError.wrap {
             let verifier = MediaTokenVerifier(
                 keys: try KeyRing(loading: key, minimumRSABits: 1024), policy: VerificationPolicy(),
                 replays: MemoryReplayStore.unfenced())
@@ -104,8 +104,6 @@ enum DemoCommand {
             }
             Console.print("   \(Style.good("✓")) \(verdict.code.rawValue), MVPD \(token.claims.mvpd)")
             return true
-        } catch {
-            throw CommandError("\(error)")
         }
     }
 

@@ -19,14 +19,11 @@ struct DemoFolder {
         folder = try TemporaryFolder("media-token-demo")
         let path = folder.path
         (publicKey, signingKey) = (path + "/demo.pem", path + "/demo.key")
-        let (privateText, publicText): (String, String)
-        do {
+        let (key, privateText, publicText) = try CommandError.wrap {
             let key = try RSASigningKey.generate(bits: 2048)
-            (privateText, publicText) = (try key.pemText(), try key.publicKey.pemText())
-            signer = TokenSigner(key: key)
-        } catch {
-            throw CommandError("\(error)")
+            return (key, try key.pemText(), try key.publicKey.pemText())
         }
+        signer = TokenSigner(key: key)
         _ = try folder.write(publicText, to: "demo.pem", mode: 0o644)
         _ = try folder.write(privateText, to: "demo.key")
     }
@@ -49,8 +46,7 @@ struct DemoFolder {
         (recipe.requestor, recipe.resource) = (Self.requestor, Self.resource)
         recipe.sessionGUID = TokenRecipe.freshSessionGUID()
         change(&recipe)
-        let clearText: String
-        do { clearText = try signer.sign(recipe.payload) } catch { throw CommandError("\(error)") }
+        let clearText = try CommandError.wrap { try signer.sign(recipe.payload) }
         let text = TokenWrapping.base64.wrap(forge(clearText), recipe)
         return DemoToken(text: text, file: try write(text, to: "\(name).token"))
     }

@@ -60,8 +60,8 @@ struct GateOptions {
     private static let valueLimit = 100_000
 
     private mutating func read(file: String, onlyRegular: Bool) throws(CommandError) -> [JSONName: JSONValue] {
-        do { text = try FileBytes.read(file, limit: 1 << 20, onlyRegular: onlyRegular) } catch {
-            throw CommandError("\(file): \(error)")
+        text = try CommandError.wrap(at: file) {
+            try FileBytes.read(file, limit: 1 << 20, onlyRegular: onlyRegular)
         }
         // Some editors end a line there, and others show what follows as part of a comment.
         let returns = text.indices.filter { text[$0] == UInt8(ascii: "\r") }

@@ -42,10 +42,8 @@ final class RunningGate {
     /// Loads the keys, opens the store, and starts to serve.
     init(_ settings: GateSettings) throws(CommandError) {
         let files = try GateFiles(settings)
-        do {
-            store = try ConfiguredReplayStore(at: settings.replays, isService: true, clockSkew: settings.clockSkew)
-        } catch {
-            throw CommandError("\(error)")
+        store = try CommandError.wrap {
+            try ConfiguredReplayStore(at: settings.replays, isService: true, clockSkew: settings.clockSkew)
         }
         do {
             let ready = StoreReadiness(waits: !settings.isReadyWhileFenced)
@@ -148,7 +146,7 @@ final class RunningGate {
         adminServer.stop(withinMilliseconds: 0)
         service.stop()
         log.close(withinMilliseconds: max(0, Int((end - .now) / .milliseconds(1))))
-        do { try store.close() } catch { throw CommandError("\(error)") }
+        try CommandError.wrap { try store.close() }
     }
 }
 
@@ -167,21 +165,20 @@ struct GateFiles: Sendable {
         marks = settings.fileMarks
         keys = try KeyOptions.load(settings)
         tls = try Self.loadTLS(settings)
-        routes = try settings.routes.map { (route) throws(CommandError) in try Self.loaded(route, of: settings) }
-        if let problem = Self.problems(with: settings.dialects, beside: routes).first {
-            throw CommandError("\(problem)")
-        }
+        let problems: [SettingProblem]
+        (routes, problems) = Self.loadRoutes(settings)
+        if let problem = problems.first { throw CommandError("\(problem)") }
     }
 
-    /// What is wrong with dialects beside routes whose grants are loaded.
-    private static func problems(with dialects: [Dialect], beside routes: [GateRoute]) -> [SettingProblem] {
-        dialects.compactMap { dialect in
-            // The first word is the name of the setting.
-            dialect.problem(beside: routes).map { problem in
-                let (name, text) = (problem.prefix { $0 != " " }, problem.drop { $0 != " " }.dropFirst())
-                return SettingProblem("dialects", at: "\(dialect.place).\(name)", String(text))
+    /// The routes with the keys of their grants, and what is wrong with these grants or, if nothing is, with dialects beside them.
+    private static func loadRoutes(_ settings: GateSettings) -> (routes: [GateRoute], problems: [SettingProblem]) {
+        var (routes, problems) = ([GateRoute](), [SettingProblem]())
+        for route in settings.routes {
+            do throws(GrantError) { routes.append(try route.withGrant(among: settings.routes)) } catch {
+                problems.append(SettingProblem("routes", at: "\(route.place).grant.\(error.field)", error.reason))
             }
         }
+        return (routes, problems.isEmpty ? settings.dialects.compactMap { $0.problem(beside: routes) } : problems)
     }
 
     /// A copy of `settings` with the contents of the files.
@@ -228,14 +225,6 @@ struct GateFiles: Sendable {
         }
     }
 
-    private static func loaded(
-        _ route: GateRoute, of settings: GateSettings
-    ) throws(CommandError) -> GateRoute {
-        do throws(GrantError) { return try route.withGrant(among: settings.routes) } catch {
-            throw CommandError("\(route.place).grant.\(error)")
-        }
-    }
-
     /// Every problem with the files that `settings` name, each with its setting. What needs a file that cannot be read is not
     /// checked, since it would fail for the same reason.
     ///
@@ -262,15 +251,7 @@ struct GateFiles: Sendable {
             check("keys") { () throws(CommandError) in _ = try KeyOptions.load(one) }
         }
         if tls.isEmpty { check("tls-certificate") { () throws(CommandError) in _ = try loadTLS(settings) } }
-        var routes: [GateRoute] = []
-        for route in settings.routes {
-            do throws(GrantError) { routes.append(try route.withGrant(among: settings.routes)) } catch {
-                let place = "\(route.place).grant.\(error.field)"
-                problems.append(SettingProblem("routes", at: place, error.reason))
-            }
-        }
-        guard areWhole, routes.count == settings.routes.count else { return problems }
-        return problems + Self.problems(with: settings.dialects, beside: routes)
+        return problems + loadRoutes(settings).problems.filter { areWhole || $0.setting == "routes" }
     }
 
     /// Why files of settings cannot be read.
@@ -285,8 +266,7 @@ struct GateFiles: Sendable {
 
     private static func loadTLS(_ settings: GateSettings) throws(CommandError) -> TLSServer? {
         guard let files = settings.tls else { return nil }
-        let tls: TLSServer
-        do { tls = try TLSServer(files) } catch { throw CommandError("\(error)") }
+        let tls = try CommandError.wrap { try TLSServer(files) }
         if !tls.isValidNow {
             Console.printError("warning: \(files.certificate): is not valid today; clients will refuse it")
         }

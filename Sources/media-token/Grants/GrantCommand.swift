@@ -39,7 +39,9 @@ enum GrantCommand {
             """)
 
     @Sendable private static func run(_ options: GrantOptions) throws(CommandError) -> ExitStatus {
-        let grant = try options.grant.map { (text) throws(CommandError) in try read(text) }
+        let grant = try options.grant.map { (operand) throws(CommandError) in
+            String(decoding: try TokenInput(grant: operand).whole(limit: 65_536), as: UTF8.self)
+        }
         let unverified = grant.flatMap { UnverifiedGrant(recognizing: $0, named: options.values["name"]) }
         if grant != nil, !options.hasKey { return explain(unverified, options) }
         do throws(GrantError) {
@@ -56,21 +58,6 @@ enum GrantCommand {
             return show(withName, unverified, options)
         } catch {
             throw CommandError("\(error)")
-        }
-    }
-
-    /// Reads the operand: `GRANT`, `@FILE`, or `-` for standard input.
-    private static func read(_ operand: String) throws(CommandError) -> String {
-        guard operand == "-" || operand.hasPrefix("@") else { return operand }
-        if operand == "-", let typed = TerminalInput.all(STDIN_FILENO, "grant") {
-            return String(decoding: typed, as: UTF8.self)
-        }
-        let path = operand == "-" ? "/dev/stdin" : String(operand.dropFirst())
-        do {
-            let bytes = try FileBytes.read(path, limit: 65_536)
-            return String(decoding: bytes, as: UTF8.self)
-        } catch {
-            throw CommandError("\(operand): \(error)")
         }
     }
 

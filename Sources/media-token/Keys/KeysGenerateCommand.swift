@@ -29,13 +29,9 @@ enum KeysGenerateCommand {
     }
 
     @Sendable private static func run(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
-        let (privateText, publicText, fingerprint): (String, String, String)
-        do {
+        let (privateText, publicText, fingerprint) = try CommandError.wrap {
             let key = try RSASigningKey.generate(bits: invocation.bits)
-            (privateText, publicText) = (try key.pemText(), try key.publicKey.pemText())
-            fingerprint = key.publicKey.fingerprint.hexadecimal
-        } catch {
-            throw CommandError("\(error)")
+            return (try key.pemText(), try key.publicKey.pemText(), key.publicKey.fingerprint.hexadecimal)
         }
         let directory = invocation.directory ?? ""
         try NewFile.makeDirectory(directory)

@@ -68,9 +68,9 @@ enum KeysImportCommand {
             let number = file.entries.count > 1 ? "-\(index + 1)" : ""
             let path = "\(directory)/\(stem(of: invocation.file))\(number).pem"
             switch entry {
-            case .key(let key): try write(key, try pem { () throws(CryptoError) in try key.pemText() }, to: path)
+            case .key(let key): try write(key, try CommandError.wrap { try key.pemText() }, to: path)
             case .certificate(let certificate):
-                try write(certificate.key, try pem { () throws(CryptoError) in try certificate.pemText() }, to: path)
+                try write(certificate.key, try CommandError.wrap { try certificate.pemText() }, to: path)
             case .unusable(let error):
                 Console.printError("warning: \(invocation.file): \(error); not imported")
                 continue
@@ -78,10 +78,6 @@ enum KeysImportCommand {
             count += 1
         }
         return count > 0 ? .success : .undecided
-    }
-
-    private static func pem(_ text: () throws(CryptoError) -> String) throws(CommandError) -> String {
-        do { return try text() } catch { throw CommandError("\(error)") }
     }
 
     private static func write(_ key: RSAPublicKey, _ text: String, to path: String) throws(CommandError) {

@@ -17,9 +17,11 @@ enum ManualCommand {
             """)
 
     private struct Invocation: CommandValues {
-        static let table = SettingsTable<Invocation>([
-            .text("to", "DIR", "Write the page of each command to DIR, which must exist", \.directory)
-        ]).under("Output")
+        static let table = SettingsTable<Invocation>.group(
+            "Output",
+            [
+                .text("to", "DIR", "Write the page of each command to DIR, which must exist", \.directory)
+            ])
 
         var directory: String?
         var name = ""

@@ -6,14 +6,18 @@ internal import TextEncodings
 
 /// The options that say what a token must be for: requestor, resource and MVPD.
 struct ExpectationOptions {
-    static let table = SettingsTable<ExpectationOptions>([
-        .texts("requestor", "ID", "Require that it was issued to this requestor (service provider)", \.requestorNames),
-        .texts("resource", "ID", "Require that it opens this resource; of several, any", \.resources),
-        .texts("resource-file", "FILE", "Read the resource from FILE, without its last line break", \.resourceFiles),
-        .flag("any-resource", "Do not check the resource (unsafe)", \.isAnyResource),
-        .flag("canonical-resource", "Compare MRSS by its canonical XML, not byte by byte", \.isCanonical),
-        .texts("mvpd", "ID", "Accept it only from this MVPD, or proxy MVPD", \.mvpdNames),
-    ]).under("What the token must be for")
+    static let table = SettingsTable<ExpectationOptions>.group(
+        "What the token must be for",
+        [
+            .texts(
+                "requestor", "ID", "Require that it was issued to this requestor (service provider)", \.requestorNames),
+            .texts("resource", "ID", "Require that it opens this resource; of several, any", \.resources),
+            .texts(
+                "resource-file", "FILE", "Read the resource from FILE, without its last line break", \.resourceFiles),
+            .flag("any-resource", "Do not check the resource (unsafe)", \.isAnyResource),
+            .flag("canonical-resource", "Compare MRSS by its canonical XML, not byte by byte", \.isCanonical),
+            .texts("mvpd", "ID", "Accept it only from this MVPD, or proxy MVPD", \.mvpdNames),
+        ])
 
     private var requestorNames: [String] = []
     private var mvpdNames: [String] = []
@@ -57,10 +61,7 @@ struct ExpectationOptions {
 enum ResourceFile {
     /// Reads the resource, without one line break at the end, which editors add.
     static func read(_ path: String) throws(CommandError) -> String {
-        let bytes: [UInt8]
-        do { bytes = try FileBytes.read(path, limit: RawToken.sizeLimit) } catch {
-            throw CommandError("\(path): \(error)")
-        }
+        let bytes = try CommandError.wrap(at: path) { try FileBytes.read(path, limit: RawToken.sizeLimit) }
         guard let text = String(validating: FileBytes.withoutLastLineBreak(bytes), as: UTF8.self) else {
             throw CommandError("\(path): is not UTF-8; expected a resource ID")
         }

@@ -67,8 +67,8 @@ struct KeyOptions {
     /// The keys that ``load(unsafelyTrusting:)`` would load, those that it would refuse, and what it would leave out.
     func survey() throws(CommandError) -> (usable: [VerificationKey], refused: [RefusedKey], leftOut: [RefusedKey]) {
         let password = try readPassword()
-        do { return try KeyRing.survey(paths, password: password, requirements: requirements) } catch {
-            throw CommandError("\(error)")
+        return try CommandError.wrap {
+            try KeyRing.survey(paths, password: password, requirements: requirements)
         }
     }
 
@@ -79,10 +79,10 @@ struct KeyOptions {
 
     private func ring(and files: [KeyBytes] = [], trusting own: RSAPublicKey? = nil) throws(CommandError) -> KeyRing {
         let password = try readPassword()
-        do {
-            return try KeyRing(
+        return try CommandError.wrap {
+            try KeyRing(
                 loading: paths, and: files, unsafelyTrusting: own, password: password, requirements: requirements)
-        } catch { throw CommandError("\(error)") }
+        }
     }
 
     /// Loads the verification keys of a gate, and warns of those that a sandbox has published.
@@ -107,13 +107,8 @@ struct KeyOptions {
 
     func readPassword() throws(CommandError) -> String? {
         guard let file = gate.passwordFile else { return password }
-        do {
-            let bytes = try FileBytes.read(file, limit: Self.passwordFileLimit)
-            let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-            return String(decoding: line, as: UTF8.self)
-        } catch {
-            throw CommandError("\(file): \(error)")
-        }
+        let bytes = try CommandError.wrap(at: file) { try FileBytes.read(file, limit: Self.passwordFileLimit) }
+        return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }, as: UTF8.self)
     }
 }
 

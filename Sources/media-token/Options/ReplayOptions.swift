@@ -6,17 +6,19 @@ internal import TextEncodings
 
 /// The option that names the replay store.
 struct ReplayOptions {
-    static let table = SettingsTable<ReplayOptions>([
-        Setting(
-            "replays", "URL", .text(),
-            "Record used tokens in this replay store: \(ReplayStoreLocation.forms) (default memory, for this run only)"
-        ) { object, name, options in
-            guard let url = object.text(name) else { return }
-            do throws(ReplayStoreURLError) { options.location = try ReplayStoreLocation(url) } catch {
-                object.refuse(name, "\(error)")
+    static let table = SettingsTable<ReplayOptions>.group(
+        "Single use",
+        [
+            Setting(
+                "replays", "URL", .text(),
+                "Record used tokens in this replay store: \(ReplayStoreLocation.forms) (default memory, for this run only)"
+            ) { object, name, options in
+                guard let url = object.text(name) else { return }
+                do throws(ReplayStoreURLError) { options.location = try ReplayStoreLocation(url) } catch {
+                    object.refuse(name, "\(error)")
+                }
             }
-        }
-    ]).under("Single use")
+        ])
 
     private var location = ReplayStoreLocation.memory
 
@@ -40,9 +42,7 @@ struct ReplayOptions {
 
     /// Opens the store, or creates it. A new LMDB or Redis store gets a fence that allows for clock skew.
     func open(clockSkew: Duration) throws(CommandError) -> ConfiguredReplayStore {
-        do { return try ConfiguredReplayStore(at: location, isService: false, clockSkew: clockSkew) } catch {
-            throw CommandError("\(error)")
-        }
+        try CommandError.wrap { try ConfiguredReplayStore(at: location, isService: false, clockSkew: clockSkew) }
     }
 
     /// Opens the store for a load test, which issues its tokens afterwards. A new fence allows for no clock skew, and a
@@ -66,10 +66,10 @@ struct ReplayOptions {
     /// Opens an existing store. If the store must be recovered after a crash of the machine, its fence is moved by the
     /// largest clock skew, because any of its users may allow that much.
     static func openExisting(_ location: ReplayStoreLocation) throws(CommandError) -> ConfiguredReplayStore {
-        do {
-            return try ConfiguredReplayStore(
+        try CommandError.wrap {
+            try ConfiguredReplayStore(
                 at: location, makesNew: false, isService: false, clockSkew: VerificationPolicy.largestClockSkew)
-        } catch { throw CommandError("\(error)") }
+        }
     }
 }
 
@@ -82,7 +82,7 @@ extension ConfiguredReplayStore {
             try? close()
             throw error
         }
-        do { try close() } catch { throw CommandError("\(error)") }
+        try CommandError.wrap { try close() }
         return value
     }
 }

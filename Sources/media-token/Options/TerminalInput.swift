@@ -18,19 +18,11 @@ struct TerminalInput {
     ///
     /// - Parameter subject: what is read, for the user.
     /// - Returns: `nil` if the descriptor is no terminal.
-    init?(_ descriptor: Int32, _ subject: String = "token") {
+    init?(_ descriptor: Int32, _ subject: String) {
         guard isatty(descriptor) == 1, let keys = TerminalMode.enter(descriptor) else { return nil }
         (self.descriptor, self.keys) = (descriptor, keys)
         Console.flush()
         Console.writeProgress("paste the \(subject), then Ctrl-D\n")
-    }
-
-    /// All bytes that are typed at the terminal; `nil` if the descriptor is no terminal.
-    static func all(_ descriptor: Int32, _ subject: String) -> [UInt8]? {
-        guard var input = TerminalInput(descriptor, subject) else { return nil }
-        var (all, chunk) = ([UInt8](), [UInt8](repeating: 0, count: 4096))
-        while case let count = input.read(into: &chunk), count > 0 { all += chunk[..<count] }
-        return all
     }
 
     /// Puts whole lines into `chunk`, or the last line without its end, and returns how many bytes those are, as read(2) does: 0 at the

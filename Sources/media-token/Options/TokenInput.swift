@@ -59,6 +59,26 @@ struct TokenInput {
         }
     }
 
+    /// Reads an operand `GRANT` or `@FILE`, or standard input for `-`.
+    init(grant operand: String) { self.operand = operand == "-" ? nil : operand }
+
+    /// All that the input holds.
+    ///
+    /// - Throws: If it has more than `limit` bytes.
+    func whole(limit: Int) throws(CommandError) -> [UInt8] {
+        if let operand, !operand.hasPrefix("@") { return Array(operand.utf8) }
+        return try withReader("grant") { (reader) throws(CommandError) in
+            var all: [UInt8] = []
+            while case let chunk = try reader.next(), !chunk.isEmpty {
+                all += chunk
+                guard all.count <= limit else {
+                    throw CommandError("\(operand ?? "-"): has more than \(limit) bytes; expected a grant")
+                }
+            }
+            return all
+        }
+    }
+
     /// Finds all that the input holds, in whatever form, and calls `body` with each part.
     ///
     /// - Returns: The first bytes of the input, up to the length of a token.
@@ -85,18 +105,19 @@ struct TokenInput {
         }
     }
 
+    /// - Parameter subject: What is read, for a user at a terminal.
     private func withReader<Value>(
-        _ use: (inout ChunkReader) throws(CommandError) -> Value
+        _ subject: String = "token", _ use: (inout ChunkReader) throws(CommandError) -> Value
     ) throws(CommandError) -> Value {
         guard let operand else {
-            var reader = ChunkReader(STDIN_FILENO, "standard input")
+            var reader = ChunkReader(STDIN_FILENO, "standard input", subject)
             return try use(&reader)
         }
         let path = String(operand.dropFirst())
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw CommandError("\(path): \(String(cString: strerror(errno)))") }
         defer { close(descriptor) }
-        var reader = ChunkReader(descriptor, path)
+        var reader = ChunkReader(descriptor, path, subject)
         return try use(&reader)
     }
 }
@@ -107,8 +128,8 @@ private struct ChunkReader {
     private let name: String
     private var terminal: TerminalInput?
 
-    init(_ descriptor: Int32, _ name: String) {
-        (self.descriptor, self.name, terminal) = (descriptor, name, TerminalInput(descriptor))
+    init(_ descriptor: Int32, _ name: String, _ subject: String) {
+        (self.descriptor, self.name, terminal) = (descriptor, name, TerminalInput(descriptor, subject))
     }
 
     /// The next bytes; none at the end.

@@ -5,10 +5,12 @@ internal import Settings
 
 /// The options for how a command shows what it found out about a token.
 struct OutputOptions {
-    static let table = SettingsTable<OutputOptions>([
-        .flag("json", "Print one JSON object per line for each token", \.isJSON),
-        .flag("quiet", "Print nothing, and report by the exit status alone", \.isQuiet),
-    ]).under("Output")
+    static let table = SettingsTable<OutputOptions>.group(
+        "Output",
+        [
+            .flag("json", "Print one JSON object per line for each token", \.isJSON),
+            .flag("quiet", "Print nothing, and report by the exit status alone", \.isQuiet),
+        ])
 
     /// The options of a command that decides about tokens.
     static let verdictTable = SettingsTable<OutputOptions>(

@@ -16,8 +16,7 @@ struct ReplayLookup {
     }
 
     func run(asJSON isJSON: Bool) throws(CommandError) -> ExitStatus {
-        let store: ConfiguredReplayStore
-        do { store = try ConfiguredReplayStore(lookingAt: location) } catch { throw CommandError("\(error)") }
+        let store = try CommandError.wrap { try ConfiguredReplayStore(lookingAt: location) }
         return try store.closed { () throws(CommandError) in
             var status = ExitStatus.success
             try input.forEachGroup { tokens in

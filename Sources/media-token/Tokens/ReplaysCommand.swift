@@ -38,9 +38,11 @@ enum ReplaysCommand {
             case lookUp(ReplayLookup)
         }
 
-        static let table = SettingsTable<Invocation>([
-            .flag("json", "Print one JSON object", \.isJSON)
-        ]).under("Output")
+        static let table = SettingsTable<Invocation>.group(
+            "Output",
+            [
+                .flag("json", "Print one JSON object", \.isJSON)
+            ])
 
         var isJSON = false
         var task: Task?
@@ -68,10 +70,10 @@ enum ReplaysCommand {
         case .show(let location, let sweepsFirst)?:
             let store = try ReplayOptions.openExisting(location)
             let contents = try store.closed { () throws(CommandError) in
-                do throws(ReplayStoreError) {
+                try CommandError.wrap {
                     if sweepsFirst { try store.sweep(at: .now) }
                     return try store.contents()
-                } catch { throw CommandError("\(error)") }
+                }
             }
             show(contents, store.statements, asJSON: invocation.isJSON)
             return .success

@@ -20,11 +20,11 @@ struct WebSession: Sendable {
         let site = WebSite(page: try WebPage(), engine: engine)
         var limits = HTTPLimits()
         (limits.bodyBytes, limits.connections, limits.connectionsPerPeer) = (Self.longestQuestion, 64, 64)
-        do {
-            server = try HTTPServer(
+        server = try CommandError.wrap {
+            try HTTPServer(
                 [HTTPListener(.tcp(host: "127.0.0.1", port: port))], workers: 1, limits: limits
             ) { _ in HTTPHandler { group in for exchange in group { exchange.answer(site.answer(exchange.request)) } } }
-        } catch { throw CommandError("\(error)") }
+        }
         url = "http://\(server.listeners[0])\(site.path)"
         site.serve(at: server.listeners[0])
     }

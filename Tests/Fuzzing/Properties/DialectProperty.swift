@@ -38,9 +38,10 @@ struct DialectProperty {
             try Self.dialect("/verified", "header:X-Token", nil, nil, nil, "{}", route: "/plain"),
         ]
         for dialect in dialects {
-            if let problem = dialect.problem(beside: loaded) { throw Violation(description: problem) }
+            if let problem = dialect.problem(beside: loaded) { throw Violation(description: "\(problem)") }
         }
-        gate = Gate(routes: loaded, dialects: dialects, corsOrigins: CORSOrigins([Self.page]) { _ in })
+        gate = Gate(
+            routes: loaded, dialects: dialects, corsOrigins: CORSOrigins([Self.page].compactMap { CORSOrigin($0) }))
     }
 
     private static func dialect(
@@ -55,9 +56,12 @@ struct DialectProperty {
             let values = status == 200 ? DialectAnswers.valuesOfAcceptance : DialectAnswers.valuesOfDenial
             return DialectAnswers.Answer(status, try AnswerTemplate(text, type: "application/json", filling: values))
         }
+        let places: [Dialect.Value: String?] = [
+            .token: token, .requestor: requestor, .resource: resource, .url: url,
+        ]
         return Dialect(
-            at: path, path: path, method: method, token: try place(token), requestor: try requestor.map(place),
-            resource: try resource.map(place), target: try url.map { .url(try place($0)) } ?? .route(route),
+            at: path, path: path, method: method, try places.compactMapValues { try $0.map(place) },
+            route: url == nil ? route : nil,
             answers: DialectAnswers(
                 accepted: try answer(200, accepted),
                 rejected: try answer(403, "{\"code\": \"{code}\", \"detail\": \"{detail}\"}"),

@@ -95,7 +95,7 @@ struct GateProperty: FuzzProperty {
         let routes = ofGrants + alike.compactMap { GateRoute(path: $0, hosts: hosts, access: .token(members)) }
         return Gate(
             routes: try routes.map { try $0.withGrant(among: routes) }, comparesCanonically: true,
-            corsOrigins: CORSOrigins([Self.page]) { _ in })
+            corsOrigins: CORSOrigins([Self.page].compactMap { CORSOrigin($0) }))
     }
 
     /// The origin of the only page that may call a gate.

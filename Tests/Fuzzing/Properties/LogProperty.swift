@@ -9,7 +9,9 @@ enum LogProperty {
         "10.0.0.1/8", "10.0.0.0/33", "here", "10.0.0.0/8", "2001:db8::/33", "192.0.2.1",
     ]
     /// What is trusted, with peers on Unix sockets and without.
-    private static let trusted = [TrustedProxies(networks + ["unix"]) { _ in }, TrustedProxies(networks) { _ in }]
+    private static let trusted = [networks + ["unix"], networks].map {
+        TrustedProxies($0.compactMap { TrustedProxy($0) })
+    }
 
     static func check(_ request: HTTPRequest) throws {
         let values = request.headers.map(\.value)
