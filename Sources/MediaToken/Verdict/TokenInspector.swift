@@ -91,6 +91,7 @@ extension TokenInspector.Questions {
         return reports + [.answer(.device, device, String?.none, TokenKind.media) { _, _ in nil }]
     }
 
+    /// Whether a check of the policy is asked for; those that no question is for always are.
     private func asks(for check: Check) -> Bool {
         switch check {
         case .window: time != nil
@@ -98,8 +99,7 @@ extension TokenInspector.Questions {
         case .resource: resource != nil
         case .mvpd: mvpds != nil
         case .device: device != nil
-        // Unreached: An inspection makes no claim, and checks format and signature in any case.
-        case .format, .signature, .replay: false
+        default: true
         }
     }
 }
