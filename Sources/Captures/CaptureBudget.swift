@@ -16,11 +16,13 @@ final class CaptureBudget {
     private(set) var spent = 0
     /// Whether something was left out since it would have cost too much.
     private(set) var isExceeded = false
-    /// The first text that was left out, if its place is known.
-    private var leftOut: CaptureSearch.Place?
-    /// What ``CaptureRetry`` may cost in addition, which is the same for each capture: it reads a text many times, and an archive may
-    /// hold thousands of texts.
-    private(set) lazy var ofRetries: CaptureBudget = CaptureBudget()
+    /// The place of the first text that was left out.
+    private var leftOut: String?
+    /// The place of what is searched, for messages.
+    var place: () -> String = { "" }
+    /// What it may cost to take off a text what shows nowhere at a token, which is the same for each capture: each of such texts is
+    /// read many times, and an archive may hold thousands.
+    private(set) lazy var ofGuesses: CaptureBudget = CaptureBudget()
 
     var allowed: Int { Self.least + max(min(Self.perByte * read, Self.mostPacked), Self.perPlainByte * read) }
     private var left: Int { allowed - spent }
@@ -31,18 +33,16 @@ final class CaptureBudget {
     /// Why not all of the capture was searched, and where that began; `nil` if it was.
     var excess: String? {
         guard isExceeded else { return nil }
-        let place = leftOut.map {
-            "; the first text left out is at line \(([String($0.line)] + $0.way()).joined(separator: " › "))"
-        }
+        let place = leftOut.flatMap { $0.isEmpty ? nil : "; the first text left out is at line \($0)" }
         return "what is unpacked and decoded of it comes to more than \(allowed) bytes" + (place ?? "")
     }
 
     /// Pays for as many bytes.
     ///
     /// - Returns: Whether so many were left. If not, they must not be made or searched.
-    func pay(_ count: Int, at place: CaptureSearch.Place? = nil) -> Bool {
+    func pay(_ count: Int) -> Bool {
         guard count <= left else {
-            (isExceeded, leftOut) = (true, leftOut ?? place)
+            (isExceeded, leftOut) = (true, leftOut ?? place())
             return false
         }
         spent += count

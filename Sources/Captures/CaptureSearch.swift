@@ -1,327 +1,313 @@
 internal import TextEncodings
 
-/// Searches a text for tokens, takes off what they are wrapped in, and searches what that gives, layer by layer.
+/// Searches a text for tokens, takes off what they are wrapped in, and searches what that gives.
+///
+/// What is encoded within a text, such as a value of a document or digits of Base64, is decoded where it stands. Where a token shows
+/// and cannot be read, each ``Decoder`` takes something off all of the text, breadth first, until it can. The same text is never searched twice.
 ///
 /// The search is for people who debug. It accepts nothing: the strict reader decides what a token says.
 final class CaptureSearch {
-    /// The position of a text in the capture.
-    struct Place {
-        /// Makes the layers around the text. Only a report needs them: a value may be deep, and the values many.
-        let way: () -> [String]
-        var line: Int
-        var lines = Lines.one
-
-        func inside(_ step: @escaping @autoclosure () -> String, lines: Lines = .one) -> Place {
-            Place(way: { way() + [step()] }, line: line, lines: lines)
-        }
-
-        func advanced(by lines: Int) -> Place { Place(way: way, line: line + lines, lines: self.lines) }
-    }
-
-    /// How the lines of a text and those of the capture belong together.
-    enum Lines {
-        /// All of the text is on the line on which it begins.
-        case one
-        /// The text has the line breaks of the capture.
-        case ofCapture
-        /// The positions in the text at which lines of the capture begin.
-        case starting([Int])
-    }
-
-    private var findings: [Finding] = []
-    /// Findings to which the statements of the document around them were added.
-    private var complete: [Finding] = []
-    private var facts = Facts()
-    /// What was not searched, and why.
-    private var unread: [String] = []
-    /// Whether the values belong to one entry of a HAR file. They are then kept until the entry is reported.
-    var isCall = false
-
     /// The number of layers within layers. A real capture has up to six.
     private static let depthLimit = 10
-    private var depth: Int
-    private let budget: CaptureBudget
-    /// The object whose value is searched; `nil` outside of documents.
-    private var object: Facts.Object?
-    private var origin = Finding.Origin()
+    /// The number of things that are taken off all of a text, one after the other, and that of the texts which that may give.
+    private static let mostDecoders = 4
+    private static let mostTexts = 200
+    /// How often in a row that may come to nothing before only one thing is taken off.
+    private static let mostVain = 32
+    /// The length up to which all of a text is decoded, and how much of a longer one is, behind a mark and before it.
+    private static let decodedWhole = 1 << 17
+    private static let decodedBehind = 1 << 16
+    /// How much of that a mark must have behind it, unless the text ends before: as much as a token with escapes takes.
+    private static let decodedToken = 1 << 14
+    private static let decodedBefore = 1 << 10
+    /// The number of bytes from an answer's brace to the members that show what it is.
+    private static let answerHead = 64
+    private static let answerLimit = 1 << 18
+    /// The number of texts whose findings are kept.
+    private static let knownLimit = 1 << 12
 
-    init(_ budget: CaptureBudget, depth: Int = 0) { (self.budget, self.depth) = (budget, depth) }
+    let budget: CaptureBudget
+    private let fit: (ArraySlice<UInt8>) -> TokenFit
+    /// What was found in texts that stand on one line.
+    private var known: [Int: Searched] = [:]
+    private var fits: [Int: TokenFit] = [:]
+    /// How often in a row nothing that was taken off a text helped.
+    private var vain = 0
+
+    init(_ budget: CaptureBudget, _ fit: @escaping (ArraySlice<UInt8>) -> TokenFit) {
+        (self.budget, self.fit) = (budget, fit)
+    }
 
     /// Searches a text of any form.
-    func search(_ text: ArraySlice<UInt8>, at place: Place) {
-        guard depth < Self.depthLimit, budget.pay(text.count, at: place) else { return }
-        depth += 1
-        defer { depth -= 1 }
+    func search(_ text: ArraySlice<UInt8>, _ lines: Lines = .one, depth: Int = 0) -> Searched {
+        guard depth < Self.depthLimit else { return Searched() }
+        let isOnOneLine = if case .one = lines { true } else { false }
+        let key = isOnOneLine ? text.digest : 0
+        if isOnOneLine, let known = known[key] { return known }
+        guard budget.pay(text.count) else { return Searched() }
+        var searched = once(text, lines, depth: depth)
+        decode(text, lines, depth: depth, &searched)
+        if isOnOneLine, !searched.findings.isEmpty || !searched.open.isEmpty {
+            if known.count >= Self.knownLimit { known = [:] }
+            known[key] = searched
+        }
+        return searched
+    }
+
+    /// Searches a text as it stands.
+    private func once(_ text: ArraySlice<UInt8>, _ lines: Lines, depth: Int) -> Searched {
+        var searched = Searched()
         if var recoder = UTF16Recoder(beginning: text) {
             let recoded = recoder.recode(Array(text)) + recoder.recode([])
-            return search(recoded[...], at: place.inside(UTF16Recoder.name))
+            searched.add(search(recoded[...], depth: depth + 1), inside: [UTF16Recoder.name], line: 0)
+            return searched
         }
-        if Inflation.unpacks(text) {
-            let inflation = Inflation(text, budget)
-            let unpacked = inflation.all()
-            if inflation.isCut {
-                let way = (place.way() + [Inflation.name]).joined(separator: " › ")
-                unread.append("line \(place.line), \(way): only the first \(unpacked.count) bytes were searched")
-            }
-            // A text may begin with the same bytes.
-            guard unpacked.isEmpty else {
-                return search(unpacked[...], at: place.inside(Inflation.name))
-            }
-        }
+        if Inflation.unpacks(text), unpack(text, at: 0, depth, &searched) != nil { return searched }
         let first = text.first { !$0.isASCIIWhiteSpace }
         let isDocument = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
-        let begin = isDocument ? walk(text, at: place) : text.startIndex
-        let lines = place.lines.count(in: text, text.startIndex..<begin)
-        searchText(text, from: begin, until: text.endIndex, at: place.advanced(by: lines))
+        let begin = isDocument ? walk(text, lines, at: 0, depth, &searched) : text.startIndex
+        let line = lines.count(in: text, text.startIndex..<begin)
+        scan(text, lines, from: begin, until: text.endIndex, at: line, depth: depth, &searched)
+        return searched
+    }
+
+    /// Searches what is packed at the beginning of a text.
+    ///
+    /// - Returns: The position behind it; `nil` if nothing is packed there: a text may begin with the same bytes.
+    private func unpack(_ text: ArraySlice<UInt8>, at line: Int, _ depth: Int, _ searched: inout Searched) -> Int? {
+        let inflation = Inflation(text, budget)
+        let unpacked = inflation.all()
+        if inflation.isCut { searched.cuts.append(.init(way: [Inflation.name], line: line, count: unpacked.count)) }
+        guard !unpacked.isEmpty else { return nil }
+        searched.add(search(unpacked[...], depth: depth + 1), inside: [Inflation.name], line: line)
+        return inflation.packed.startIndex
     }
 
     /// Searches the document that `text` begins with, as far as it is one. What is behind it is searched as text, and nothing
     /// twice, so that the time stays in proportion to the length.
     ///
     /// - Returns: The position up to which the text was searched.
-    private func walk(_ text: ArraySlice<UInt8>, at place: Place) -> Int {
-        let search = CaptureSearch(budget, depth: depth)
+    private func walk(
+        _ text: ArraySlice<UInt8>, _ lines: Lines, at line: Int, _ depth: Int, _ searched: inout Searched
+    ) -> Int {
+        let document = DocumentSearch(self, depth: depth + 1)
         let reader = CaptureReader(text)
-        var walker = JSONWalker(reader, limit: .max) { path, value, line in
-            var place = place
-            if case .ofCapture = place.lines { place.line += line - 1 }
-            search.take(value, at: path[...], in: place)
+        let hasLines = if case .own = lines { true } else { false }
+        var walker = JSONWalker(reader, limit: .max) { path, value, ownLine in
+            document.take(value, at: path[...], line: hasLines ? ownLine - 1 : 0)
         }
         _ = walker.walk()
-        add(search)
+        let isOpen = document.isOpen
+        searched.add(document.takeAll().searched, inside: [], line: line)
+        if isOpen { searched.open.append(.init(kind: .token, position: text.startIndex, line: line)) }
         return text.endIndex - reader.left
     }
 
-    private func add(_ document: CaptureSearch) {
-        let (inner, innerFacts) = document.takeAll()
-        unread += document.takeUnread()
-        for var finding in inner {
-            (finding.object, finding.origin) = (object, origin)
-            findings.append(finding)
-        }
-        // What an answer says is not what was asked for.
-        if object?.first != .name("response") { facts.add(innerFacts) }
-    }
-
-    /// The number of bytes from an answer's brace to the members that show what it is.
-    private static let answerHead = 64
-    private static let answerLimit = 1 << 18
-
-    /// Takes one value of a document, and searches it.
-    func take(_ value: [UInt8], at steps: ArraySlice<JSONWalker.Step>, in place: Place) {
-        let object = steps.parent
-        origin = Finding.Origin(value: origin.value + 1, of: steps)
-        if !isCall, facts.isFull(before: object) { completeFindings(before: object) }
-        facts.add(value, at: steps, in: place)
-        let isDocument = value.first == UInt8(ascii: "{") || value.first == UInt8(ascii: "[")
-        guard isDocument || value.count >= Self.shortestToken else { return }
-        self.object = object
-        search(value[...], at: place.inside(steps.path))
-        self.object = nil
-    }
-
-    /// The length of a value that may hold a token. A shorter document may still name its resource.
-    private static let shortestToken = 24
-
-    /// Searches text that is no document for what may begin a token, and peels each of them.
+    /// Searches text that is no document for what may begin a token.
     ///
     /// - Parameters:
-    ///   - begin: the position from which on tokens are looked for. Bytes before it are read only as context.
+    ///   - begin: the position from which on tokens are looked for, which is on `line`. Bytes before it are read only as context.
     ///   - end: the position up to which a token may begin.
     /// - Returns: The position up to which the text was searched.
     @discardableResult
-    func searchText(_ text: ArraySlice<UInt8>, from begin: Int, until end: Int, at place: Place) -> Int {
-        var (position, counted, used, place) = (begin, begin, text.startIndex, place)
+    func scan(
+        _ text: ArraySlice<UInt8>, _ lines: Lines, from begin: Int, until end: Int, at line: Int, depth: Int,
+        _ searched: inout Searched
+    ) -> Int {
+        var (position, counted, used, line) = (begin, begin, text.startIndex, line)
         while let run = DigitRun.next(in: text, from: position, until: end) {
-            place.line += place.lines.count(in: text, counted..<run.start)
+            line += lines.count(in: text, counted..<run.start)
             counted = run.start
-            let end = peel(run, in: text, after: used, at: place)
-            if end > run.end { used = end }
-            position = max(run.end, end)
+            let behind = read(run, in: text, after: used, lines, at: line, depth, &searched)
+            if behind > run.end { used = behind }
+            position = max(run.end, behind)
         }
+        searched.closeMarks()
         return max(position, end)
     }
 
-    /// Takes off what is around a token that may begin with `run`.
+    /// Reads what `run` may begin.
     ///
     /// - Parameter used: the end of what was found before. No grant reaches back to it, as many that follow each other would.
     /// - Returns: The position up to which the text was used.
-    private func peel(_ run: DigitRun, in text: ArraySlice<UInt8>, after used: Int, at place: Place) -> Int {
+    private func read(
+        _ run: DigitRun, in text: ArraySlice<UInt8>, after used: Int, _ lines: Lines, at line: Int, _ depth: Int,
+        _ searched: inout Searched
+    ) -> Int {
+        func add(_ finding: Finding, at start: Int) {
+            var inner = Searched()
+            inner.add(finding)
+            searched.add(inner, inside: text.name(before: start), line: line)
+        }
+        func leaveOpen(_ kind: Searched.Mark.Kind, at start: Int) {
+            let line = line + lines.count(in: text, run.start..<max(start, run.start))
+            searched.open.append(.init(kind: kind, position: start, line: line))
+        }
         switch run.kind(in: text) {
         case .marker(let marker):
-            guard let bracket = OpeningBracket(before: marker, until: run.end, in: text) else { return run.end }
-            let named = place.named(by: text, before: bracket.start)
-            guard let escape = bracket.escape else {
-                let clear = ClearText(in: text[bracket.start...])
-                if !clear.readings.isEmpty { add(.token(clear.readings), at: named, clear.extent) }
+            guard text[..<marker].last == UInt8(ascii: "<") else {
+                if text[..<marker].last != UInt8(ascii: "/") { leaveOpen(.token, at: run.start) }
+                return run.end
+            }
+            let clear = ClearText(in: text[(marker - 1)...])
+            let read = clear.candidates.map { (text: $0, fit: fitOf($0)) }
+            guard let best = read.first(where: { $0.fit == .good }) ?? read.max(by: { $0.fit < $1.fit }) else {
                 return clear.end
             }
-            let region = escape.region(in: text[bracket.start...])
-            search(escape.decode(region)[...], at: named.inside(escape.rawValue))
-            return region.endIndex
+            let finding = Finding(.token(Array(best.text)), isWhole: clear.isWhole, fit: best.fit)
+            add(finding, at: marker - 1)
+            if !finding.isSettled, !finding.isHeadless { leaveOpen(.token, at: marker - 1) }
+            return clear.end
         case .grant:
             let grant = GrantText(around: run, in: text[used...])
-            let named = place.named(by: text, before: grant.range.lowerBound)
-            add(.grant(String(decoding: text[grant.range], as: UTF8.self)), at: named)
+            // A backend may pass a media token on in the claims of a JSON Web Token.
+            let claims = text[grant.range].split(separator: UInt8(ascii: "."), maxSplits: 2).dropFirst().first
+            if let claims = claims.flatMap(EncodedText.init) {
+                searched.add(search(claims.decoded[...], depth: depth + 1), inside: ["JWT"], line: line)
+            }
+            add(Finding(.grant(String(decoding: text[grant.range], as: UTF8.self))), at: grant.range.lowerBound)
             return grant.range.upperBound
         case .error:
-            if let document = ErrorDocument(in: text, at: run.start) { add(.error(document.error), at: place) }
+            if let document = ErrorDocument(in: text, at: run.start) {
+                add(Finding(.error(document.error)), at: run.start - 1)
+            }
             return run.end
-        case .answer(let escape):
+        case .answer(isEscaped: true):
+            leaveOpen(.answer, at: run.start)
+            return run.end
+        case .answer(isEscaped: false):
             let before = text[..<run.start].suffix(Self.answerHead)
             guard let brace = before.lastIndex(of: UInt8(ascii: "{")) else { return run.end }
-            let answer = text[brace...].prefix(Self.answerLimit)
-            let begin = place.advanced(by: -place.lines.count(in: text, brace..<run.start))
-            guard let escape else { return walk(answer, at: begin) }
-            let end = Self.closingBrace(of: answer)
-            search(escape.decode(answer[..<end])[...], at: begin.inside(escape.rawValue))
-            return max(end, run.end)
+            let begin = line - lines.count(in: text, brace..<run.start)
+            searched.answers.insert(begin)
+            return walk(text[brace...].prefix(Self.answerLimit), lines, at: begin, depth, &searched)
         case .digits(let marker):
-            let starts = [run.start] + (marker.map { [$0] } ?? [])
-            let texts = starts.lazy.compactMap { start in EncodedText(in: text[start...]).map { (start, $0) } }
-            guard let (start, encoded) = texts.first else { return run.end }
-            search(encoded.decoded[...], at: place.named(by: text, before: start).inside(encoded.encoding.rawValue))
-            return encoded.end
-        case nil:
+            for start in (marker.map { [$0] } ?? []) + [run.start] {
+                guard let encoded = EncodedText(text[start..<run.end]) else { continue }
+                let inner = search(encoded.decoded[...], depth: depth + 1)
+                let line = line + lines.count(in: text, run.start..<start)
+                searched.add(inner, inside: text.name(before: start) + [encoded.name], line: line)
+                if !inner.open.isEmpty || marker != nil && inner.findings.isEmpty { leaveOpen(.token, at: start) }
+                return run.end
+            }
+            if marker != nil { leaveOpen(.token, at: run.start) }
             return run.end
+        case nil: return run.end
         }
     }
 
-    /// The position behind the brace that closes the first one; the end of the text if there is none.
-    private static func closingBrace(of text: ArraySlice<UInt8>) -> Int {
-        var depth = 0
-        for (position, byte) in zip(text.indices, text) {
-            depth += byte == UInt8(ascii: "{") ? 1 : byte == UInt8(ascii: "}") ? -1 : 0
-            if depth == 0 { return position + 1 }
-        }
-        return text.endIndex
+    private func fitOf(_ token: ArraySlice<UInt8>) -> TokenFit {
+        let key = token.digest
+        if let known = fits[key] { return known }
+        if fits.count >= Self.knownLimit { fits = [:] }
+        let found = fit(token)
+        fits[key] = found
+        return found
     }
 
-    private func add(_ content: Finding.Content, at place: Place, _ extent: Finding.Extent = .plain) {
-        findings.append(
-            Finding(content, way: place.way(), line: place.line, object: object, origin: origin, extent: extent))
-    }
-
-    /// Returns and forgets the findings since the last call, with the statements and errors of their documents.
-    func takeAll() -> (findings: [Finding], facts: Facts) {
-        completeFindings()
-        defer { (complete, facts) = ([], Facts()) }
-        return (complete, facts)
-    }
-
-    /// Returns and forgets what was not searched since the last call, each with the reason.
-    func takeUnread() -> [String] {
-        defer { unread = [] }
-        return unread
-    }
-
-    /// Completes the findings, and drops the objects that end before `next`.
-    private func completeFindings(before next: Facts.Object? = nil) {
-        func isOpen(_ object: Facts.Object) -> Bool { next?.starts(with: object) ?? false }
-        for var finding in findings {
-            if finding.stated == .nothing, let object = finding.object, case .token = finding.content {
-                let facts = facts
-                finding.stated = Stated(named: { facts[object][$0] }, { facts[object.parent][$0] })
+    /// Decodes the text around what is open, until that can be read.
+    ///
+    /// - Parameter begin: the position on whose line the numbers of lines begin.
+    func decode(
+        _ text: ArraySlice<UInt8>, _ lines: Lines, from begin: Int? = nil, depth: Int, _ searched: inout Searched
+    ) {
+        guard !searched.open.isEmpty else { return }
+        let begin = begin ?? text.startIndex
+        var (end, counted, line, decoded) = (text.startIndex, begin, 0, Searched())
+        for mark in searched.open where mark.position >= end {
+            var window = text
+            if text.count > Self.decodedWhole {
+                let before = text[max(end, mark.position - Self.decodedBefore)..<mark.position]
+                let begin = before.lastIndex(of: 0x0A).map { $0 + 1 } ?? before.startIndex
+                window = text[begin...].prefix(Self.decodedBehind)
             }
-            complete.append(finding)
-        }
-        findings = []
-        complete += facts.objects.compactMap { isOpen($0.path) ? nil : error(in: $0.path, at: $0.place) }
-        if next != nil { facts.drop(except: isOpen) }
-    }
-
-    /// What an enhanced error tells the client to do (Adobe Pass, Enhanced Error Codes).
-    private static let actions = [
-        "none", "configuration", "application-registration", "authentication", "authorization", "degradation", "retry",
-        "retry-after",
-    ]
-
-    /// Whether an object with a code is an error of Adobe Pass or of a gate: other services have codes too, also secret ones.
-    private func isError(_ members: [String: String], _ code: String, isDenial: Bool) -> Bool {
-        func isKnown(_ action: String) -> Bool { Self.actions.contains { $0.hasSameBytes(as: action) } }
-        let isWord = code.utf8.allSatisfy { $0.isLetterOrDigit && !$0.isDigit || $0 == UInt8(ascii: "_") }
-        let isFailure = members["status"].flatMap { Int($0) }.map { (400..<600).contains($0) } ?? false
-        return isWord && (isFailure || isDenial || isKnown(members["action"] ?? ""))
-    }
-
-    private static func isDenied(_ decision: [String: String]) -> Bool {
-        decision["authorized"]?.hasSameBytes(as: "false") ?? false
-    }
-
-    /// The error that an object of the document is; `nil` if it is none.
-    private func error(in object: Facts.Object, at place: Place) -> Finding? {
-        let members = facts[object]
-        if object.isEmpty, let error = ServiceError(ofPlainMembers: members) {
-            return Finding(.error(error), way: place.way(), line: place.line)
-        }
-        if Self.isDenied(members), object.dropLast().last == .name("decisions"),
-            facts[object + [.name("error")]]["code"] == nil
-        {
-            let denial = ServiceError(
-                code: "authorized is false", action: nil, message: nil, resource: members["resource"], isDenial: true)
-            return Finding(.error(denial), way: place.way() + [object.path], line: place.line)
-        }
-        let isDenial = object.last == .name("error") && Self.isDenied(facts[object.parent])
-        guard let code = members["code"], isError(members, code, isDenial: isDenial) else { return nil }
-        let error = ServiceError(
-            code: code, action: members["action"],
-            message: members["details"] ?? members["message"] ?? members["detail"],
-            resource: facts[object.parent]["resource"], isDenial: isDenial)
-        return Finding(.error(error), way: place.way() + [object.path].filter { !$0.isEmpty }, line: place.line)
-    }
-}
-
-extension CaptureSearch.Lines {
-    /// The number of lines of the capture that begin in a part of the text.
-    func count(in text: ArraySlice<UInt8>, _ part: Range<Int>) -> Int {
-        switch self {
-        case .one: 0
-        case .ofCapture: text[part].count { $0 == UInt8(ascii: "\n") }
-        case .starting(let starts): starts.index(behind: part.upperBound) - starts.index(behind: part.lowerBound)
-        }
-    }
-}
-
-extension [Int] {
-    /// The index of the first number of a sorted array that is larger than `number`.
-    fileprivate func index(behind number: Int) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            (low, high) = self[middle] > number ? (low, middle) : (middle + 1, high)
-        }
-        return low
-    }
-}
-
-extension ArraySlice<JSONWalker.Step> {
-    /// The length from which on the beginning of a path is left out: what is deep in a document may be found many times.
-    private static var longest: Int { 120 }
-
-    /// The path as one writes it: `decisions[0].token.serializedToken`.
-    var path: String {
-        var text = ""
-        for (position, step) in zip(indices, self).reversed() {
-            guard text.utf8.count < Self.longest else { return "…" + text }
-            switch step {
-            case .index(let index): text = "[\(index)]" + text
-            case .name(let name):
-                let shown = name.text.isEmpty ? "\"\"" : printable(name.text, limit: 40)
-                text = (position == startIndex ? "" : ".") + shown + text
+            end = window.endIndex
+            if end < text.endIndex {
+                let behind = text[..<(end - Self.decodedToken)]
+                end = behind[mark.position...].lastIndex(of: 0x0A).map { $0 + 1 } ?? behind.endIndex
             }
+            if window.startIndex < counted {
+                line -= lines.count(in: text, window.startIndex..<counted)
+            } else {
+                line += lines.count(in: text, counted..<window.startIndex)
+            }
+            counted = window.startIndex
+            var part = Searched()
+            part.open = searched.open.filter { (window.startIndex..<end).contains($0.position) }.map {
+                .init(kind: $0.kind, position: $0.position, line: $0.line - line)
+            }
+            takeOff(window, lines, depth: depth, budget, &part)
+            // What is behind is found again in the next window.
+            let behind = end < text.endIndex ? lines.count(in: text, window.startIndex..<end) : Int.max
+            decoded.add(part.before(line: behind), inside: [], line: line)
         }
-        return text
+        searched.explain(by: decoded, decodedBy: [])
+        searched.sort()
+    }
+
+    /// Takes one thing after the other off all of a text, breadth first, until nothing is open.
+    private func takeOff(
+        _ text: ArraySlice<UInt8>, _ lines: Lines, depth: Int, _ budget: CaptureBudget, _ searched: inout Searched
+    ) {
+        var level: [(text: ArraySlice<UInt8>, lines: Lines, decoders: [Decoder])] = [(text, lines, [])]
+        var (seen, left) = ([text.digest] as Set, Self.mostTexts)
+        let isHopeful = vain < Self.mostVain
+        let budget = isHopeful ? budget : budget.ofGuesses
+        vain += 1
+        for _ in 0..<(isHopeful && text.count <= Self.decodedWhole ? Self.mostDecoders : 1) {
+            var next = level
+            next.removeAll()
+            for (text, lines, decoders) in level {
+                for decoder in Decoder.all {
+                    guard left > 0, !budget.isExceeded, let (bytes, lines) = decoder.decode(text, lines),
+                        seen.insert(bytes[...].digest).inserted, budget.pay(bytes.count)
+                    else { continue }
+                    left -= 1
+                    let all = decoders + [decoder]
+                    searched.explain(by: once(bytes[...], lines, depth: depth + 1), decodedBy: all)
+                    if searched.open.isEmpty { return vain = 0 }
+                    next.append((bytes[...], lines, all))
+                }
+            }
+            level = next
+        }
+    }
+
+    /// Searches all of a short capture in which nothing shows, or in which what shows cannot be read: first as it is, then what is packed within it,
+    /// then without what it may be written in.
+    func guess(_ text: ArraySlice<UInt8>) -> Searched {
+        var searched = Searched()
+        scan(text, .own, from: text.startIndex, until: text.endIndex, at: 0, depth: 0, &searched)
+        if searched.findings.contains(where: \.isSettled) { return searched }
+        var (rest, line) = (text, 0)
+        while let start = rest.firstRange(of: Inflation.gzipMagic)?.lowerBound, !budget.isExceeded {
+            line += Lines.own.count(in: text, rest.startIndex..<start)
+            let end = unpack(rest[start...], at: line, 0, &searched) ?? start + 1
+            rest = rest[max(end, start + 1)...]
+        }
+        if searched.findings.contains(where: \.isSettled) { return searched }
+        // It is closed by no finding, so that all is tried up to the first good token.
+        searched.open = [.init(kind: .token, position: text.startIndex, line: -1)]
+        takeOff(text, .own, depth: 0, budget.ofGuesses, &searched)
+        return searched
     }
 }
 
-extension CaptureSearch.Place {
-    /// The place below the name that a text gives to what begins at `start`: a header's, a parameter's, an element's.
-    fileprivate func named(by text: ArraySlice<UInt8>, before start: Int) -> Self {
-        var before = text[..<start].suffix(80)
+extension ArraySlice<UInt8> {
+    /// A number by which the bytes are known again, with keys of this process alone.
+    fileprivate var digest: Int {
+        var hasher = Hasher()
+        withUnsafeBytes { hasher.combine(bytes: $0) }
+        return hasher.finalize()
+    }
+
+    /// The name that a text gives to what begins at `start`, as a way: a header's, a parameter's, an element's; empty if there is none.
+    fileprivate func name(before start: Int) -> [String] {
+        var before = self[..<start].suffix(80)
         // A scheme stands between the name of a header and a token: `Authorization: Bearer TOKEN`.
         if before.suffix(7).elementsEqual("Bearer ".utf8) { before = before.dropLast(7) }
         let separators = before.reversed().prefix { "\"'\\ :=>\t\r\n".utf8.contains($0) }
-        guard separators.contains(where: { ":=>".utf8.contains($0) }) else { return self }
+        guard separators.contains(where: { ":=>".utf8.contains($0) }) else { return [] }
         let head = before.dropLast(separators.count)
         var name = head.suffix(head.reversed().prefix { $0.isLetterOrDigit || "-_.".utf8.contains($0) }.count)
         let end = head.dropLast(name.count).last
@@ -330,7 +316,7 @@ extension CaptureSearch.Place {
         let isClosingTag = separators.contains(UInt8(ascii: ">")) && end == UInt8(ascii: "/")
         // A number is the part of a time or a port before its colon.
         let isName = name.first { $0 != UInt8(ascii: "-") }.map { $0 == 0x5F || $0.isLetterOrDigit && !$0.isDigit }
-        guard isName == true, name.count <= 40, !isClosingTag else { return self }
-        return inside(String(decoding: name, as: UTF8.self), lines: lines)
+        guard isName == true, name.count <= 40, !isClosingTag else { return [] }
+        return [String(decoding: name, as: UTF8.self)]
     }
 }

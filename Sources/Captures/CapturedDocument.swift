@@ -2,9 +2,9 @@ internal import TextEncodings
 
 /// One JSON document of a capture, which is reported whole, or item by item if it is an array or a HAR file.
 final class CapturedDocument {
-    private let place: CaptureSearch.Place
+    private let way: [String]
     private let use: (TokenFinder.Part) -> Void
-    private let search: CaptureSearch
+    private let search: DocumentSearch
     private var entry: (path: ArraySlice<JSONWalker.Step>, line: Int)?
     /// The number of the current entry, over all archives of the document; 0 outside of archives.
     private(set) var number = 0
@@ -15,21 +15,30 @@ final class CapturedDocument {
     /// The item of the array that the document is; `nil` if it is none.
     private var item: JSONWalker.Step?
 
-    init(at place: CaptureSearch.Place, _ budget: CaptureBudget, _ use: @escaping (TokenFinder.Part) -> Void) {
-        (self.place, self.use, search) = (place, use, CaptureSearch(budget))
+    /// - Parameter way: What the document is in.
+    init(_ search: CaptureSearch, in way: [String], _ use: @escaping (TokenFinder.Part) -> Void) {
+        (self.way, self.use, self.search) = (way, use, DocumentSearch(search, depth: 0))
+        search.budget.place = { [unowned self] in
+            (["\(line)"] + self.way + entryWay).joined(separator: " › ")
+        }
     }
+
+    /// The line of the value that was taken last.
+    private var line = 1
+
+    /// The entry that the values belong to, as a part of a way.
+    private var entryWay: [String] { entry == nil ? [] : [Finding.archive, "entry \(number)"] }
 
     /// Takes one value of the document.
     func take(_ path: [JSONWalker.Step], _ value: [UInt8], _ line: Int) {
-        var (place, path) = (CaptureSearch.Place(way: place.way, line: line), path[...])
+        var path = path[...]
+        self.line = line
         if let (entryPath, index) = Self.entry(of: path) {
             if entry?.path != entryPath {
                 finish()
                 if entries != entryPath.dropLast() { (entries, numberBefore) = (entryPath.dropLast(), number) }
                 (entry, number) = ((entryPath, line), numberBefore + index + 1)
             }
-            let title = "entry \(number)"
-            place = place.inside(Finding.archive).inside(title)
             path = path[entryPath.endIndex...]
             // What tools add to an entry, such as the stack of the script that asked, belongs to no call.
             if case .name(let name)? = path.first, name.text.utf8.first == UInt8(ascii: "_"), name != Self.messages {
@@ -41,7 +50,7 @@ final class CapturedDocument {
             if isNew { finish() }
         }
         search.isCall = entry != nil
-        search.take(value, at: path, in: place)
+        search.take(value, at: path, line: line)
     }
 
     /// What Chromium adds to an entry for the messages of a WebSocket, which are part of the call.
@@ -59,23 +68,60 @@ final class CapturedDocument {
         return nil
     }
 
-    /// Reports what was taken since the last report.
+    /// Reports what was taken since the last report. What a document repeats is reported once.
     func finish() {
-        let (all, facts) = search.takeAll()
-        for reason in search.takeUnread() { use(.unread(reason)) }
-        var repetitions = Repetitions(hasRecords: entry == nil)
-        let findings =
-            all.filter { finding in
-                // A browser repeats the URL of a page in the requests of that page, and no request has an error of the service.
-                let header = finding.object.flatMap { facts[$0]["name"] }
-                if case .error = finding.content { return finding.isSent != true }
-                return header?.isSame(ignoringCaseOf: "referer") != true
-            }.filter { repetitions.isNew($0) }
+        let (searched, facts) = search.takeAll()
+        var (told, findings) = (Told(), [Finding]())
+        let before = way + entryWay
+        for finding in searched.changed({ $0.way = before + $0.way }).findings {
+            // A browser repeats the URL of a page in the requests of that page, and no request has an error of the service.
+            let header = finding.object.flatMap { facts[$0]["name"] }
+            if case .error = finding.content, finding.isSent == true { continue }
+            if finding.clearText != nil || finding.isGrant, header?.isSame(ignoringCaseOf: "referer") == true {
+                continue
+            }
+            if told.isNew(finding) {
+                findings.append(finding)
+            } else if finding.sent != nil, let known = findings.firstIndex(where: { $0.isRepeated(by: finding) }) {
+                findings[known] = finding
+            }
+        }
+        for reason in searched.unread(in: before) { use(.unread(reason)) }
         if let entry {
             use(.call(CapturedCall(number: number, line: entry.line, findings: findings, facts: facts)))
         } else if !findings.isEmpty {
             use(.findings(findings))
         }
         entry = nil
+    }
+}
+
+/// What a document has told: an archive has a parameter in the URL and in a list, and a record of a log may have a token in its message and in a field.
+private struct Told {
+    private struct Token: Hashable {
+        let clearText: [UInt8]
+        let isSent: Bool
+        let line: Int
+    }
+
+    private var tokens: Set<Token> = []
+    /// The grants, with the name before their first equals sign and without: a list of parameters has the value alone.
+    private var grants: Set<ArraySlice<UInt8>> = []
+
+    mutating func isNew(_ finding: Finding) -> Bool {
+        switch finding.content {
+        case .token(let clearText):
+            let isCall = finding.isSent != nil
+            return tokens.insert(
+                Token(clearText: clearText, isSent: finding.isSent == true, line: isCall ? 0 : finding.line)
+            ).inserted
+        case .grant(let text):
+            let grant = Array(text.utf8)[...]
+            let unnamed = grant.drop { $0 != UInt8(ascii: "=") }.dropFirst()
+            let isKnown = grants.contains(grant) || grants.contains(unnamed)
+            grants.formUnion([grant, unnamed])
+            return !isKnown
+        case .error: return true
+        }
     }
 }

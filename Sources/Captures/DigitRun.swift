@@ -9,8 +9,8 @@ struct DigitRun {
         case grant
         /// The name of an error's element.
         case error
-        /// The name of a member that is among the first of an answer of Adobe Pass, and what its quotes are escaped by.
-        case answer(Escape?)
+        /// The name of a member that is among the first of an answer of Adobe Pass, and whether its quotes are escaped.
+        case answer(isEscaped: Bool)
         /// Enough digits for a token. It may begin at this position, if not at the beginning of the run.
         case digits(marker: Int?)
     }
@@ -62,9 +62,8 @@ struct DigitRun {
         case UInt8(ascii: ".") where run.begins(with: "eyJ"): return .grant
         case _ where run.begins(with: "0YRD") || run.begins(with: "2D3RhE"): return .grant
         case UInt8(ascii: ">") where run.isSame(as: "error"): return .error
-        case UInt8(ascii: "\"") where isAnswer: return .answer(nil)
-        case UInt8(ascii: "\\") where isAnswer: return .answer(.backslashes)
-        case UInt8(ascii: "&") where isAnswer: return .answer(.entities)
+        case UInt8(ascii: "\"") where isAnswer: return .answer(isEscaped: false)
+        case UInt8(ascii: "\\") where isAnswer, UInt8(ascii: "&") where isAnswer: return .answer(isEscaped: true)
         default:
             // What is before a token's own digits, as a part of a URL's path, may consist of digits too.
             let marker = EncodedText.marker(in: run)

@@ -92,20 +92,3 @@ enum HexEscape {
         return read(text)
     }
 }
-
-extension ArraySlice<UInt8> {
-    /// The text with each escape, which begins with `character`, replaced by what `read` makes of it.
-    func replacing(
-        _ character: Unicode.Scalar, _ read: (ArraySlice<UInt8>) -> (text: [UInt8], length: Int)
-    ) -> [UInt8] {
-        var (decoded, rest) = ([UInt8](), self)
-        decoded.reserveCapacity(count)
-        while let escape = rest.position(of: UInt8(ascii: character)) {
-            decoded += rest[..<escape]
-            let (text, length) = read(rest[escape...])
-            decoded += text
-            rest = rest[(escape + length)...]
-        }
-        return decoded + rest
-    }
-}

@@ -6,8 +6,8 @@ struct Facts {
     /// The path of an object in its document; empty for the document itself.
     typealias Object = ArraySlice<JSONWalker.Step>
 
-    /// The objects that have such a value, in order, with the place of the first one.
-    private(set) var objects: [(path: Object, place: CaptureSearch.Place)] = []
+    /// The objects that have such a value, in order, with the line of the first one.
+    private(set) var objects: [(path: Object, line: Int)] = []
     /// The first value of each name of a subject, in this document and in those within it.
     private(set) var said: [String: String] = [:]
     private var values: [Object: [String: String]] = [:]
@@ -28,7 +28,7 @@ struct Facts {
     private static let overhead = 64
 
     /// Keeps a value, if its name matters.
-    mutating func add(_ value: [UInt8], at path: Object, in place: CaptureSearch.Place) {
+    mutating func add(_ value: [UInt8], at path: Object, line: Int) {
         let object = path.parent
         let steps = path[object.endIndex...]
         // No name that matters is longer, or has more than one index behind it.
@@ -39,13 +39,13 @@ struct Facts {
         guard Self.names.contains(name), value.count <= Self.lengthLimit, size <= Self.callLimit else { return }
         let (text, count) = (String(decoding: value, as: UTF8.self), values.count)
         values[object, default: [:]][name] = text
-        if values.count > count { objects.append((object, place)) }
+        if values.count > count { objects.append((object, line)) }
         if Self.subjectNames.contains(name) { said[name] = said[name] ?? text }
         size += value.count + Self.overhead
     }
 
-    /// Takes what a document within this one says.
-    mutating func add(_ document: Facts) { said.merge(document.said) { first, _ in first } }
+    /// Takes what documents within this one say.
+    mutating func add(_ said: [String: String]) { self.said.merge(said) { first, _ in first } }
 
     /// Whether objects should be dropped before the next value, which is in `object`. That loses least where a new item of an
     /// array begins.

@@ -1,89 +1,70 @@
 /// Something that a capture holds: a token, a text that may be a playback grant, or an error of Adobe Pass.
 package struct Finding: Sendable {
     package enum Content: Sendable {
-        /// A token of any kind. There are several readings if it is not certain what was put around or into it; the first that
-        /// can be read, or the first of all, is the token.
-        case token([Reading])
+        /// The clear text of a token of any kind, `<signatureInfo>…`.
+        case token([UInt8])
         /// A text that looks like a playback grant or a JWT.
         case grant(String)
         /// An answer of Adobe Pass without a token.
         case error(ServiceError)
     }
 
-    /// One reading of a token.
-    package struct Reading: Sendable {
-        /// What was taken off at last, which is a part of the way to this reading only.
-        package let layers: [String]
-        /// The token's clear text, `<signatureInfo>…`.
-        package let clearText: [UInt8]
-    }
-
     package let content: Content
     /// The way to it, from the outside in: `HAR`, `entry 12`, `response.content.text`, `decisions[0].token.serializedToken`, `Base64`.
-    package let way: [String]
+    package internal(set) var way: [String] = []
     /// The line of the capture on which it begins, from 1.
-    package let line: Int
+    package internal(set) var line = 0
+    /// What damage was undone to read a token. A gate undoes none of it.
+    package internal(set) var repairs: [String] = []
     /// What the document around a token says of it.
     package internal(set) var stated = Stated.nothing
+    /// The value that a request sent a token in, as it was sent; `nil` if that is not known.
+    package internal(set) var sent: [UInt8]?
+    /// Whether a token was found up to its last tag.
+    package let isWhole: Bool
+    /// How well a token could be read.
+    let fit: TokenFit
 
     /// The object in which it was found, of the document that is reported; `nil` in any other text.
     var object: Facts.Object?
-    var origin: Origin
 
-    /// The place in a document, by which ``Repetitions`` distinguishes a token that the document repeats from one that was sent again.
-    struct Origin {
-        /// The number of the value.
-        private(set) var value = 0
-        /// The path of the innermost item of an array that the value is in. If that array holds nothing but values, its name is left out:
-        /// a search engine has such an array for each field of one record.
-        private(set) var record: ArraySlice<JSONWalker.Step> = []
-
-        init() {}
-
-        init(value: Int, of steps: ArraySlice<JSONWalker.Step>) {
-            func isIndex(_ step: JSONWalker.Step) -> Bool { if case .index = step { true } else { false } }
-            let object = steps.parent
-            let items = object.lastIndex(where: isIndex).map { object[...$0] } ?? []
-            (self.value, record) = (value, items + steps[object.endIndex...].drop { !isIndex($0) })
-        }
+    init(_ content: Content, isWhole: Bool = true, fit: TokenFit = .good) {
+        (self.content, self.isWhole, self.fit) = (content, isWhole, fit)
     }
 
     /// Creates a finding of a capture in which nothing was found, to say why it is no token.
     package init(unread capture: [UInt8]) {
-        self.init(.token([Reading(layers: [], clearText: capture)]), way: [], line: 1)
+        self.init(.token(capture))
+        line = 1
     }
 
-    /// How much of a token was found as it is.
-    enum Extent {
-        /// It ends before its last tag.
-        case cut
-        /// It has no signature: its beginning stands elsewhere, or nowhere.
-        case headless
-        /// Something may have been put into it, such as line breaks and what a logger begins each line with.
-        case wrapped
-        /// It is on one line, from the digits of its signature to its last tag.
-        case plain
+    /// The clear text of a token; `nil` for anything else.
+    package var clearText: [UInt8]? {
+        if case .token(let clearText) = content { clearText } else { nil }
     }
 
-    private let extent: Extent
-    /// Whether a token was found up to its last tag.
-    package var isWhole: Bool { extent != .cut }
-    /// Whether the token needs no further unwrapping: complete, on one line, with a signature in Base64.
-    var isPlain: Bool { extent == .plain }
-
-    /// Whether a token is complete but for what may have been put into it.
-    var isWrapped: Bool { extent == .wrapped }
-
-    var isPlainToken: Bool {
-        if case .token = content { isPlain } else { false }
+    var isGrant: Bool {
+        if case .grant = content { true } else { false }
     }
 
-    init(
-        _ content: Content, way: [String], line: Int, object: Facts.Object? = nil, origin: Origin = Origin(),
-        extent: Extent = .plain
-    ) {
-        (self.content, self.way, self.line) = (content, way, line)
-        (self.object, self.origin, self.extent) = (object, origin, extent)
+    /// Whether it is a token from which nothing more has to be taken off: all is well with it, or nothing in it is like an escape or like
+    /// damage, and it has been signed with another key or altered.
+    var isSettled: Bool {
+        guard let clearText, isWhole, fit != .none else { return false }
+        return fit == .good || !ClearText.isDoubtful(clearText[...])
+    }
+
+    /// Whether it is the end of a token, whose beginning stands elsewhere or nowhere.
+    var isHeadless: Bool { clearText.map { ClearText.identity(of: $0[...]).isEmpty } ?? false }
+
+    /// Whether another finding of the same token says more of it.
+    func isWorse(than other: Finding) -> Bool {
+        clearText != nil && (isWhole ? 1 : 0, fit) < (other.isWhole ? 1 : 0, other.fit)
+    }
+
+    /// Whether a finding of the same token, in the same part of a call, says how it was sent, and this one does not.
+    func isRepeated(by other: Finding) -> Bool {
+        sent == nil && clearText != nil && clearText == other.clearText && isSent == other.isSent
     }
 
     /// Whether it is in what the client sent, and not in an answer; `nil` if that is not known.
@@ -94,24 +75,20 @@ package struct Finding: Sendable {
 
     static let archive = "HAR"
 
-    /// Adds the readings of the same token from before a wrapping was removed from the whole capture. They come first if that token has
-    /// its last tag: then what was removed may be a part of the token, as the line breaks of a resource are.
-    func merging(_ other: Finding) -> Finding {
-        let (own, others) = (wholeReadings, other.wholeReadings)
-        var known = Set<[UInt8]>()
-        let readings = (other.isWrapped ? others + own : own + others).filter { known.insert($0.clearText).inserted }
-        return Finding(
-            .token(Array(readings.prefix(Self.readingLimit))), way: [], line: other.line, extent: extent)
-    }
+    /// What a way may name that was taken off all of a text.
+    package static let decoderNames = Decoder.all.map(\.name)
+}
 
-    /// The maximum number of readings of one token, the likeliest first.
-    private static let readingLimit = 40
+/// How well a text can be read as a token.
+package enum TokenFit: Int, Sendable, Comparable {
+    /// It does not have the form of a token.
+    case none
+    /// It has the form, and no key verifies its signature.
+    case form
+    /// It has the form and, if there are keys, one of them verifies its signature.
+    case good
 
-    /// The readings of a token, with the whole way to each.
-    private var wholeReadings: [Reading] {
-        guard case .token(let readings) = content else { return [] }
-        return readings.map { Reading(layers: way + $0.layers, clearText: $0.clearText) }
-    }
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// What a token, or a request for one, is about.

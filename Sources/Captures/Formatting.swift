@@ -8,26 +8,21 @@ enum Formatting {
     private static let characters: [(character: [UInt8], plain: [UInt8])] = [
         ("\u{AD}", ""), ("\u{200B}", ""), ("\u{200C}", ""), ("\u{200D}", ""), ("\u{200E}", ""), ("\u{200F}", ""),
         ("\u{202A}", ""), ("\u{202C}", ""), ("\u{2060}", ""), ("\u{FEFF}", ""), ("\u{A0}", " "), ("\u{202F}", " "),
+        ("\u{2010}", "-"), ("\u{2011}", "-"), ("\u{2013}", "-"), ("\u{2014}", "-"), ("\u{2212}", "-"),
         ("\u{201C}", "\""), ("\u{201D}", "\""), ("\u{201E}", "\""), ("\u{2018}", "'"), ("\u{2019}", "'"),
     ].map { (Array($0.0.utf8), Array($0.1.utf8)) }
 
-    static func removed(from text: ArraySlice<UInt8>) -> [UInt8] {
-        var (plain, rest) = ([UInt8](), text)
-        plain.reserveCapacity(text.count)
-        while let special = rest.firstIndex(where: { $0 == escape || $0 >= 0xC2 }) {
-            plain += rest[..<special]
-            rest = rest[special...]
-            if rest.first == escape {
-                rest = rest.dropFirst(controlLength(of: rest))
-            } else if let known = characters.first(where: { rest.starts(with: $0.character) }) {
-                plain += known.plain
-                rest = rest.dropFirst(known.character.count)
+    static func remove(from text: inout Rewriter) {
+        while let special = text.rest.firstIndex(where: { $0 == escape || $0 >= 0xC2 }) {
+            text.copy(to: special)
+            if text.rest.first == escape {
+                text.replace(min(controlLength(of: text.rest), text.rest.count))
+            } else if let known = characters.first(where: { text.rest.starts(with: $0.character) }) {
+                text.replace(known.character.count, with: known.plain)
             } else {
-                plain += rest.prefix(1)
-                rest = rest.dropFirst()
+                text.copy(to: special + 1)
             }
         }
-        return plain + rest
     }
 
     /// The length of the control sequence at the beginning of `text` (ECMA-48): `ESC [ 31 m`, `ESC ] 8 ; ; … BEL`.

@@ -5,21 +5,13 @@ enum SourceCode {
     private static let gapLimit = 200
 
     /// Joins string literals that a program joins, `"…" + "…"`, and lines that end with a backslash.
-    static func joiningLiterals(in text: ArraySlice<UInt8>) -> [UInt8] {
-        var (joined, rest) = ([UInt8](), text)
-        joined.reserveCapacity(text.count)
-        while let special = rest.firstIndex(where: { "\"'`\\".utf8.contains($0) }) {
-            joined += rest[..<special]
-            rest = rest[special...]
+    static func joinLiterals(in text: inout Rewriter) {
+        text.replace("\"'`\\") { rest in
             let isEscape = rest.first == UInt8(ascii: "\\")
-            guard let joint = isEscape ? lineEndLength(of: rest) : gapLength(of: rest) else {
-                joined += rest.prefix(isEscape ? 2 : 1)
-                rest = rest.dropFirst(isEscape ? 2 : 1)
-                continue
-            }
-            rest = rest.dropFirst(joint)
+            if let joint = isEscape ? lineEndLength(of: rest) : gapLength(of: rest) { return ([], joint) }
+            let kept = rest.prefix(isEscape ? 2 : 1)
+            return (Array(kept), kept.count)
         }
-        return joined + rest
     }
 
     /// The length of an escape at the beginning of `text` with the line break behind it; `nil` if there is none.
@@ -33,21 +25,6 @@ enum SourceCode {
         let gap = text.dropFirst().prefix(gapLimit).prefix { $0.isASCIIWhiteSpace || "+.&_\\,".utf8.contains($0) }
         let joins = gap.contains { "+.&\n".utf8.contains($0) }
         return joins && text[gap.endIndex...].first == text.first ? gap.count + 2 : nil
-    }
-
-    /// Takes off what the command lines of Windows escape characters with, and how a Unix shell writes an apostrophe in apostrophes.
-    static func withoutShellEscapes(_ text: ArraySlice<UInt8>) -> [UInt8] {
-        var text = text.replacing("%") { (Array("%".utf8), $0.begins(with: "%%") ? 2 : 1) }[...].replacing("'") {
-            $0.begins(with: #"'\''"#) ? (Array("'".utf8), 4) : (Array("'".utf8), 1)
-        }
-        for escape: Unicode.Scalar in ["^", "`"] {
-            text = text[...].replacing(escape) { rest in
-                if let length = lineEndLength(of: rest) { return ([], length) }
-                let escaped = rest.dropFirst().prefix(1)
-                return (Array(escaped), 1 + escaped.count)
-            }
-        }
-        return text
     }
 }
 
@@ -67,16 +44,46 @@ enum ChunkSize {
     }
 }
 
-/// Blanks that a decoder of forms put in place of the plus signs of Base64.
+/// Blanks that a decoder of forms put in place of the plus signs of Base64: in a signature, and in a text in Base64.
 enum PlusSigns {
-    static func restored(in text: ArraySlice<UInt8>) -> [UInt8] {
-        text.replacing(" ") { rest in
-            let next = rest.dropFirst().first ?? UInt8(ascii: "&")
-            let before = rest.startIndex > text.startIndex ? text[rest.startIndex - 1] : 0
-            let isPlus = isDigit(before) && (isDigit(next) || next == UInt8(ascii: "&"))
-            return ([isPlus ? UInt8(ascii: "+") : UInt8(ascii: " ")], 1)
+    /// The length of a run of digits with which such a text begins.
+    private static let shortest = 16
+
+    /// - Parameter sign: What stands for each blank.
+    static func restore(in text: inout Rewriter, as sign: String) {
+        while let run = DigitRun.next(in: text.rest, from: text.rest.startIndex, until: text.rest.endIndex) {
+            text.copy(to: run.end)
+            let isSignature = text.written(13).isSame(as: "signatureInfo")
+            guard run.end - run.start >= shortest || isSignature else { continue }
+            if isSignature { text.copy(to: text.rest.prefix { $0 == UInt8(ascii: ">") || isDigit($0) }.endIndex) }
+            while case let blanks = text.rest.prefix(while: { $0 == UInt8(ascii: " ") }), !blanks.isEmpty,
+                text.rest[blanks.endIndex...].first.map({ isDigit($0) || $0 == UInt8(ascii: "&") }) ?? true
+            {
+                text.replace(blanks.count, with: blanks.flatMap { _ in sign.utf8 })
+                text.copy(to: text.rest.prefix { isDigit($0) }.endIndex)
+            }
         }
     }
 
-    private static func isDigit(_ byte: UInt8) -> Bool { byte.isLetterOrDigit || "+/".utf8.contains(byte) }
+    private static func isDigit(_ byte: UInt8) -> Bool { byte.isLetterOrDigit || "+/=".utf8.contains(byte) }
+}
+
+/// What gateways for mail make of the links in it.
+enum LinkProtection {
+    /// Restores the links of Proofpoint URL Defense, version 2: `https://urldefense.proofpoint.com/v2/url?u=https-3A__host_path&d=…`.
+    static func remove(from text: inout Rewriter) {
+        while let start = text.rest.position(of: UInt8(ascii: "?")) {
+            text.copy(to: start)
+            guard text.written(7).isSame(as: "/v2/url"), text.rest.begins(with: "?u=") else {
+                text.copy(to: start + 1)
+                continue
+            }
+            text.copy(to: start + 3)
+            let link = text.rest.prefix { !$0.isASCIIWhiteSpace && $0 != UInt8(ascii: "&") }
+            let escaped = link.map {
+                $0 == UInt8(ascii: "-") ? UInt8(ascii: "%") : $0 == UInt8(ascii: "_") ? UInt8(ascii: "/") : $0
+            }
+            text.replace(link.count, with: (try? PercentEncoding.decode(escaped[...])) ?? link)
+        }
+    }
 }

@@ -1,21 +1,18 @@
 internal import TextEncodings
 
 /// Finds what a capture holds: tokens of all kinds, playback grants and errors of Adobe Pass, in a text of any form: a HAR file,
-/// a `curl` line, a log, a URL, a document, a hexdump.
+/// a `curl` line, a log, a URL, a document.
 ///
-/// It is for commands that examine captures, and never for a gate. A capture is searched in up to three stages:
+/// It is for commands that examine captures, and never for a gate:
 ///
-/// 1. *Documents.* ``JSONWalker`` reports each value of a JSON document. ``CapturedDocument`` assigns it to its HAR entry
-///    (`HAR › entry 12`), and ``CaptureSearch`` searches it.
-/// 2. *Text.* ``CaptureSearch`` looks for runs of digits and letters (``DigitRun``) that may begin a token. If such a run is encoded
-///    (``EncodedText``) or escaped (``Escape``), it is decoded, that is added to the way (`› Base64`), and the result is searched
-///    again, up to ten layers deep. At a clear `<signatureInfo`, ``ClearText`` takes the token. If line breaks may have been put into
-///    it, there are several readings, of which the caller picks the one whose signature fits.
-/// 3. *The whole capture.* If it is short and no complete token was found, ``CaptureRetry`` takes off all of it what shows nowhere
-///    at a token: a dump, the prefixes of a log. A value inside a HAR entry is not tried again.
+/// 1. *Pieces.* A capture is read once, front to back. ``JSONWalker`` reports each value of a JSON document, and ``CapturedDocument`` assigns
+///    it to its HAR entry (`HAR › entry 12`). Text is taken in large pieces. gzip, ZIP and UTF-16 are unpacked on the way.
+/// 2. *Texts.* ``CaptureSearch`` looks for runs of digits and letters (``DigitRun``) that may begin a token. What is encoded within a text
+///    (``EncodedText``) is decoded and searched in turn, up to ten layers deep. At a clear `<signatureInfo`, ``ClearText`` takes the token.
+/// 3. *Decoders.* Where a token shows and cannot be read, each ``Decoder`` takes something off all of the text around it, breadth first, until it can: an
+///    escape, the prefixes of a log, line breaks. Of what is found then on one line with the same signature, the one that reads best counts.
 ///
-/// A large capture is read once, in pieces. gzip and ZIP are unpacked on the way. All stages pay from one ``CaptureBudget``, so that the
-/// time is in proportion to the capture's length.
+/// All of it pays from one ``CaptureBudget``, so that the time is in proportion to the capture's length.
 package struct TokenFinder {
     /// A part of a capture.
     package enum Part: Sendable {
@@ -49,8 +46,11 @@ package struct TokenFinder {
     /// The number of archives within archives.
     private static let archiveLimit = 3
 
-    package init(pieceSize: Int = 8 << 20) {
-        self.pieceSize = pieceSize
+    /// Says how well a text can be read as a token.
+    private let fit: (ArraySlice<UInt8>) -> TokenFit
+
+    package init(pieceSize: Int = 8 << 20, fit: @escaping (ArraySlice<UInt8>) -> TokenFit) {
+        (self.pieceSize, self.fit) = (pieceSize, fit)
     }
 
     /// Searches a capture from front to back.
@@ -65,75 +65,11 @@ package struct TokenFinder {
             budget.add(read: bytes.count)
             return bytes
         }
-        search(next, inside: [], budget, use)
+        search(next, inside: [], CaptureSearch(budget, fit), use)
         if let excess = budget.excess { use(.unread("not all of it was searched: \(excess)")) }
-        if let excess = budget.ofRetries.excess {
-            use(.unread("not all of it was searched for tokens in dumps and wrapped lines: \(excess)"))
+        if let excess = budget.ofGuesses.excess {
+            use(.unread("not all of it was searched for what may be put around or into a token: \(excess)"))
         }
-    }
-
-    private func search(
-        _ read: @escaping () -> [UInt8], inside way: [String], _ budget: CaptureBudget, _ use: (Part) -> Void
-    ) {
-        let reader = CaptureReader(budget, read)
-        let place = CaptureSearch.Place(way: { way + reader.way }, line: 1, lines: .ofCapture)
-        if way.count < 2 * Self.archiveLimit, reader.ahead(ZIPArchive.magic.count).elementsEqual(ZIPArchive.magic) {
-            return searchArchive(reader, at: place, budget, use)
-        }
-        var (waiting, isFound) = ([Part](), false)
-        func take(_ part: Part) {
-            waiting.append(part)
-            isFound = isFound || reader.kept == nil || part.findings.contains(where: \.isPlainToken)
-            guard isFound else { return }
-            waiting.forEach(use)
-            waiting = []
-        }
-        searchOnce(reader, at: place, budget, take)
-        if !isFound, let kept = reader.kept {
-            let retry = CaptureRetry(budget: budget.ofRetries)
-            waiting = Self.parts(waiting, with: retry.findings(in: kept[...], at: place))
-        }
-        waiting.forEach(use)
-    }
-
-    /// Searches each file of a ZIP archive as a capture of its own.
-    private func searchArchive(
-        _ reader: CaptureReader, at place: CaptureSearch.Place, _ budget: CaptureBudget, _ use: (Part) -> Void
-    ) {
-        let archive = ZIPArchive(budget) { Array(reader.take(pieceSize)) }
-        archive.unpack { name, read in
-            search(read, inside: place.way() + [ZIPArchive.name, name], budget, use)
-        } skip: { name, reason in
-            use(.unread("\(name) in the ZIP archive was not searched: \(reason)"))
-        }
-    }
-
-    /// Merges the tokens that ``CaptureRetry`` found in the whole capture with the incomplete ones in the parts, the first with the first
-    /// and so on: both are readings of one token.
-    private static func parts(_ parts: [Part], with tokens: [Finding]) -> [Part] {
-        var tokens = tokens.filter { if case .token = $0.content { true } else { false } }[...]
-        guard !tokens.isEmpty else { return parts }
-        let read = parts.map { part in
-            guard case .findings(let findings) = part else { return part }
-            return .findings(
-                findings.compactMap { finding in
-                    guard case .token = finding.content else { return finding }
-                    guard let token = tokens.popFirst() else { return finding.isWrapped ? finding : nil }
-                    return token.merging(finding)
-                })
-        }
-        return read + (tokens.isEmpty ? [] : [.findings(Array(tokens))])
-    }
-
-    private func searchOnce(
-        _ reader: CaptureReader, at place: CaptureSearch.Place, _ budget: CaptureBudget, _ use: (Part) -> Void
-    ) {
-        while true {
-            while reader.peek?.isASCIIWhiteSpace == true { reader.skip() }
-            guard reader.peek == UInt8(ascii: "{") || reader.peek == UInt8(ascii: "[") else { break }
-            guard searchDocument(reader, at: place, budget, use) else { break }
-        }
-        searchText(reader, at: place, budget, use)
     }
 
     /// Searches a capture that is in memory.
@@ -142,18 +78,81 @@ package struct TokenFinder {
         search({ unread.popLast() ?? [] }, use)
     }
 
+    private func search(
+        _ read: @escaping () -> [UInt8], inside way: [String], _ search: CaptureSearch, _ use: (Part) -> Void
+    ) {
+        let reader = CaptureReader(search.budget, read)
+        let inner = way + reader.way
+        if way.count < 2 * Self.archiveLimit, reader.ahead(ZIPArchive.magic.count).elementsEqual(ZIPArchive.magic) {
+            return searchArchive(reader, inside: inner, search, use)
+        }
+        // A short capture is reported when all of it has been searched.
+        var (waiting, isFound) = ([Part](), false)
+        func take(_ part: Part) {
+            waiting.append(part)
+            isFound = isFound || reader.kept == nil || part.findings.contains(where: \.isSettled)
+            guard isFound else { return }
+            waiting.forEach(use)
+            waiting = []
+        }
+        searchOnce(reader, inside: inner, search, take)
+        if !isFound, let kept = reader.kept {
+            waiting = Self.parts(waiting, with: search.guess(kept[...]), inside: inner)
+        }
+        waiting.forEach(use)
+    }
+
+    /// Searches each file of a ZIP archive as a capture of its own.
+    private func searchArchive(
+        _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: (Part) -> Void
+    ) {
+        let archive = ZIPArchive(search.budget) { Array(reader.take(pieceSize)) }
+        archive.unpack { name, read in
+            self.search(read, inside: way + [ZIPArchive.name, name], search, use)
+        } skip: { name, reason in
+            use(.unread("\(name) in the ZIP archive was not searched: \(reason)"))
+        }
+    }
+
+    /// Adds what was guessed to the parts of a capture. A token that reads well takes the place of those that do not.
+    private static func parts(_ parts: [Part], with guessed: Searched, inside way: [String]) -> [Part] {
+        let tokens = guessed.changed {
+            $0.way = way + $0.way
+            $0.line += 1
+        }.findings.filter { $0.clearText != nil }
+        guard tokens.contains(where: \.isSettled) || parts.allSatisfy({ $0.findings.isEmpty }) else { return parts }
+        let others = parts.map { part in
+            guard case .findings(let findings) = part else { return part }
+            return .findings(findings.filter { $0.clearText == nil })
+        }
+        return others.filter { if case .findings(let findings) = $0 { !findings.isEmpty } else { true } }
+            + (tokens.isEmpty ? [] : [.findings(tokens)])
+    }
+
+    private func searchOnce(
+        _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: (Part) -> Void
+    ) {
+        while true {
+            while reader.peek?.isASCIIWhiteSpace == true { reader.skip() }
+            guard reader.peek == UInt8(ascii: "{") || reader.peek == UInt8(ascii: "[") else { break }
+            guard searchDocument(reader, inside: way, search, use) else { break }
+        }
+        searchText(reader, inside: way, search, use)
+    }
+
     /// Searches one JSON document.
     ///
     /// - Returns: Whether it was one to its end.
     private func searchDocument(
-        _ reader: CaptureReader, at place: CaptureSearch.Place, _ budget: CaptureBudget, _ use: (Part) -> Void
+        _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: (Part) -> Void
     ) -> Bool {
         withoutActuallyEscaping(use) { use in
-            let document = CapturedDocument(at: place, budget, use)
+            let document = CapturedDocument(search, in: way, use)
             var walker = JSONWalker(reader, limit: pieceSize, document.take)
             let isWhole = walker.walk()
             let entry = document.number
             document.finish()
+            search.budget.place = { "" }
             if !isWhole, entry > 0, reader.peek == nil {
                 use(.unread("the HAR file ends within entry \(entry): it was cut, or is still being written"))
             }
@@ -161,13 +160,22 @@ package struct TokenFinder {
         }
     }
 
+    /// A token that was told of.
+    private struct Told: Hashable {
+        private let clearText: [UInt8]
+        private let line: Int
+
+        init?(_ finding: Finding) {
+            guard let clearText = finding.clearText else { return nil }
+            (self.clearText, line) = (clearText, finding.line)
+        }
+    }
+
     /// Searches what is left as text, piece by piece.
     private func searchText(
-        _ reader: CaptureReader, at place: CaptureSearch.Place, _ budget: CaptureBudget, _ use: (Part) -> Void
+        _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: (Part) -> Void
     ) {
-        let search = CaptureSearch(budget)
-        var (piece, begin, place) = ([UInt8](), 0, place)
-        place.line = reader.line
+        var (piece, begin, line, told) = ([UInt8](), 0, reader.line, Set<Told>())
         while reader.peek != nil || begin < piece.count {
             while piece.count < pieceSize {
                 let more = reader.take(pieceSize - piece.count)
@@ -175,11 +183,20 @@ package struct TokenFinder {
                 piece += more
             }
             let end = reader.peek == nil ? piece.count : piece.count - overlap
-            let position = search.searchText(piece[...], from: begin, until: end, at: place)
-            let findings = search.takeAll().findings
-            for reason in search.takeUnread() { use(.unread(reason)) }
-            if !findings.isEmpty { use(.findings(findings)) }
-            place.line += piece[begin..<position].count { $0 == UInt8(ascii: "\n") }
+            var searched = Searched()
+            let position = search.scan(
+                piece[...], .own, from: begin, until: end, at: 0, depth: 0, &searched)
+            search.decode(piece[...], .own, from: begin, depth: 0, &searched)
+            let findings = searched.changed {
+                $0.way = way + $0.way
+                $0.line += line
+            }.findings
+            for reason in searched.unread(in: way, line: line) { use(.unread(reason)) }
+            // What begins behind the piece may be found in it, and again in the next one.
+            let new = findings.filter { Told($0).map { !told.contains($0) } ?? true }
+            told = Set(findings.compactMap { Told($0) })
+            if !new.isEmpty { use(.findings(new)) }
+            line += piece[begin..<position].count { $0 == UInt8(ascii: "\n") }
             let dropped = max(0, position - context)
             piece.removeFirst(dropped)
             begin = position - dropped

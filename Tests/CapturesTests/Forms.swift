@@ -8,6 +8,8 @@ struct Form: CustomTestStringConvertible {
     let capture: [UInt8]
     /// What the way to the token has in it.
     let layers: [String]
+    /// The token that is found.
+    var token: String { name == "CSV" ? Self.token.replacing("<authToken>", with: "<authToken a=\"1\">") : Self.token }
     var testDescription: String { name }
 
     init(_ name: String, _ layers: String..., capture: String) {
@@ -36,24 +38,6 @@ struct Form: CustomTestStringConvertible {
         }.joined(separator: separator)
     }
 
-    private static func rows(_ row: (Int, ArraySlice<String>) -> String) -> String {
-        stride(from: 0, to: hex.count, by: 16).map { row($0, hex[$0..<min($0 + 16, hex.count)]) }
-            .joined(separator: "\n") + "\n"
-    }
-
-    private static let dump = rows { offset, bytes in
-        let halves = [bytes.prefix(8), bytes.dropFirst(8)].map { $0.joined(separator: " ") }.joined(separator: "  ")
-        return String(format: "%08x  ", offset) + halves + "  |" + String(repeating: ".", count: bytes.count) + "|"
-    }
-    private static let xxd = rows { offset, bytes in
-        let pairs = stride(from: bytes.startIndex, to: bytes.endIndex, by: 2).map {
-            bytes[$0..<min($0 + 2, bytes.endIndex)].joined()
-        }
-        return String(format: "%08x: ", offset) + pairs.joined(separator: " ") + "  "
-            + String(repeating: ".", count: 16)
-    }
-    private static let od = rows { offset, bytes in String(format: "%07o ", offset) + bytes.joined(separator: " ") }
-
     static func har(_ entries: String...) -> String {
         #"{"log":{"version":"1.2","creator":{"name":"a browser"},"entries":["# + entries.joined(separator: ",") + "]}}"
     }
@@ -65,6 +49,11 @@ struct Form: CustomTestStringConvertible {
 
     private static let decision =
         #"{"decisions":[{"resource":"TNT","serviceProvider":"MML","mvpd":"TempPass","authorized":true,"token":{"notBefore":1,"serializedToken":"\#(base64)"}}]}"#
+
+    /// The token as a form makes it whose plus signs were not escaped.
+    private static let signatureWithBlanks =
+        token.prefix { $0 != "=" }.replacing("+", with: " ")
+        + token.drop { $0 != "=" }
 
     private static func quoted(_ text: String) -> String {
         "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
@@ -143,14 +132,7 @@ struct Form: CustomTestStringConvertible {
         Form("UTF-16, little-endian, BOM", "UTF-16", bytes: [0xFF, 0xFE] + token.utf8.flatMap { [$0, 0] }),
         Form("UTF-16, big-endian", "UTF-16", bytes: token.utf8.flatMap { [0, $0] }),
         Form("hex", "hex", capture: hex.joined()),
-        Form("hex with blanks", "byte values", capture: hex.joined(separator: " ")),
-        Form("hexdump -C", "hexdump", capture: dump),
-        Form("xxd", "hexdump", capture: xxd),
-        Form(
-            "a dump whose column of characters has the whole marker", "hexdump",
-            capture: dump.replacing("|................|", with: "|<signatureInfo>W|")),
-        Form("xxd -p", "byte values", capture: wrapped(hex.joined(), at: 60)),
-        Form("od -tx1, behind a command", "hexdump", capture: "$ od -tx1 token\n" + od),
+        Form("xxd -p", "line wraps", "hex", capture: wrapped(hex.joined(), at: 60)),
         Form("a URL", "token", "percent-encoding", capture: "https://play.example/x?a=b&token=\(percent)&z=1"),
         Form("a segment of a path", "Base64", capture: "GET https://h.example/play/\(base64)/master.m3u8"),
         Form(
@@ -187,5 +169,28 @@ struct Form: CustomTestStringConvertible {
             "CSV", "doubled quotes", capture: "1,\"\(token.replacing("<authToken>", with: "<authToken a=\"\"1\"\">"))\""
         ),
         Form("behind a bracket", "Base64", capture: "[\(base64)]"),
+        Form(
+            "HAProxy's log of a header", "number sign escapes",
+            capture: "{\(token.replacing("<", with: "#3C"))} \"GET /"),
+        Form(
+            "Base64 in columns of psql", "lines that psql continues", "Base64",
+            capture: " encode \n----\n " + wrapped(base64, at: 76, "+\n ") + "\n(1 row)\n"),
+        Form(
+            "a blank within the signature", "blanks between digits",
+            capture: token.prefix(75) + " " + token.dropFirst(75)),
+        Form(
+            "a folded value of YAML", "token",
+            capture: "token: >\n  " + wrapped(token, at: 70, "\n  ") + "\n"),
+        Form("dashes of a word processor", "formatting", capture: token.replacing("-", with: "\u{2013}")),
+        Form(
+            "a link behind a gateway for mail", "link protection", "percent-encoding",
+            capture: "https://urldefense.proofpoint.com/v2/url?u=https-3A__a.example_x-3Ft-3D"
+                + percentTwice.replacing("%", with: "-") + "&d=DwMFaQ"),
+        Form(
+            "a claim of a JSON Web Token", "JWT", "amt",
+            capture: "Authorization: Bearer eyJhbGciOiJIUzI1NiJ9."
+                + Data("{\"amt\":\(quoted(token))}".utf8).base64EncodedString().replacing("+", with: "-")
+                .replacing("/", with: "_").replacing("=", with: "") + ".AAAA"),
+        Form("blanks for the plus signs of a signature", "blanks for plus signs", capture: "t=" + signatureWithBlanks),
     ]
 }

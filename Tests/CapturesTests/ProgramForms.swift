@@ -27,24 +27,7 @@ struct ProgramForm: CustomTestStringConvertible {
         ProgramForm(zip(deflated: false)),
         ProgramForm(
             "python3 -c 'import sys,zlib; sys.stdout.buffer.write(zlib.compress(sys.stdin.buffer.read()))'", "gzip"),
-        ProgramForm("od", "hexdump"),
-        ProgramForm("od -a", "hexdump"),
-        ProgramForm("od -c", "hexdump"),
-        ProgramForm("od -x", "hexdump"),
-        ProgramForm("od -Ad -tx1z", "hexdump"),
-        ProgramForm("od -Ax -tx1z -w32", "hexdump"),
-        ProgramForm("od -An -v -tx1", "byte values"),
-        ProgramForm("od -An -v -tu1", "byte values"),
-        ProgramForm("od -An -v -to1", "byte values"),
-        ProgramForm("hexdump", "hexdump"),
-        ProgramForm("hexdump -C", "hexdump"),
-        ProgramForm("hexdump -c", "hexdump"),
-        ProgramForm("hexdump -x", "hexdump"),
-        ProgramForm("base64 -w0 | hexdump -C", "hexdump", "Base64"),
-        // As `curl --trace` and `--trace-ascii` write it.
-        ProgramForm(
-            "od -An -v -tx1z | sed 's/^ //; s/  >\\(.*\\)<$/ \\1/' | awk '{printf \"%04x: %s\\n\", (NR-1)*16, $0}'",
-            "hexdump"),
+        // As `curl --trace-ascii` writes it.
         ProgramForm("fold -w 64 | awk '{printf \"%04x: %s\\n\", (NR-1)*64, $0}'", "line prefixes"),
         ProgramForm("base64 -w0 | fold -w 64 | awk '{printf \"%04x: %s\\n\", (NR-1)*64, $0}'", "line prefixes"),
         ProgramForm("fold -w 300 | sed 's/^/web_1  | /'", "line prefixes"),
@@ -58,8 +41,6 @@ struct ProgramForm: CustomTestStringConvertible {
         ProgramForm("fold -w 80 | sed 's/.*/  \"&\" +/'"),
         ProgramForm("base64 -w0 | fold -w 80 | sed \"s/.*/'&',/\"", "string literals"),
         ProgramForm("base64 | sed 's/$/\\\\/'", "Base64"),
-        ProgramForm("sed 's/[<>]/^&/g'", "shell escapes"),
-        ProgramForm("sed 's/[<>]/`&/g'", "shell escapes"),
         ProgramForm("(printf '?token='; base64 -w0 | tr + ' ')", "blanks for plus signs"),
         ProgramForm(chunked("cat"), "chunks"),
         ProgramForm(chunked("base64 -w0"), "chunks", "Base64"),
@@ -70,12 +51,6 @@ struct ProgramForm: CustomTestStringConvertible {
         ProgramForm("sed 's/</\\\\u{3c}/g; s/>/\\\\u{3E}/g'", "backslash escapes"),
         ProgramForm("base64 -w0 | fold -w 80 | tr '\\n' '\\r'", "line wraps", "Base64"),
         ProgramForm("sed 's/</\\&lt;/g; s/>/\\&gt;/g' | fold -w 76", "line wraps", "HTML escapes"),
-        ProgramForm("(printf '['; od -An -v -tu1 | sed 's/^ *//; s/  */, /g; s/$/,/'; echo ']')", "byte values"),
-        ProgramForm(
-            "(printf '{\"data\":['; od -An -v -tu1 | tr -s ' \\n' ',' | sed 's/^,//; s/,$//'; echo '],\"b\":1}')",
-            "byte values"),
-        ProgramForm("(printf '<'; od -An -v -tx1 -w4 | tr -d ' ' | tr '\\n' ' '; printf '>')", "byte values"),
-        ProgramForm("od -An -v -tx1 | sed 's/ / 0x/g; s/ /, /g'", "byte values"),
     ]
 
     private static func zip(deflated: Bool) -> String {

@@ -155,7 +155,7 @@ struct CaptureTests {
             "\(other)")
     }
 
-    @Test("verify --find accepts each token once, and rejects a denial")
+    @Test("verify --find decides about each token once, however often a log mentions it, and rejects a denial")
     func find() throws {
         let token = try Mint.token()
         let names = ["--requestor", "MML", "--resource", "TNT", "--at", "1700000010"]
@@ -164,12 +164,12 @@ struct CaptureTests {
         }
         let log = "GET /?token=\(Fixtures.percentEncoded(token)) 1\nX-Media-Token: \(Fixtures.base64(token))\n"
         let outcome = try verify(log, "--replays", "memory", "--status")
-        #expect(outcome.output == "VALID_TOKEN\nTOKEN_ALREADY_USED\n" && outcome.status == 1, "\(outcome.errors)")
+        #expect(outcome.output == "VALID_TOKEN\n" && outcome.status == 0, "\(outcome.errors)")
         let shown = try verify(log)
         #expect(
-            shown.output.contains("1  found   line 1 › token › percent-encoding › clear\nVALID_TOKEN\n"),
+            shown.output.hasPrefix("found   line 1 › percent-encoding › token › clear\nVALID_TOKEN\n"),
             "\(shown.output)")
-        #expect(shown.output.contains("2  found   line 2 › X-Media-Token › Base64 › clear\nTOKEN_ALREADY_USED\n"))
+        #expect(!shown.output.contains("line 2"))
         let denial = #"{"decisions":[{"authorized":false,"error":{"code":"denied","action":"none"}}]}"#
         let denied = try verify("HTTP/1.1 200 OK\n\n" + denial, "--replays", "memory", "--status")
         #expect(denied.output == "INVALID_TOKEN_FORMAT\n" && denied.errors.contains("denied"), "\(denied.errors)")

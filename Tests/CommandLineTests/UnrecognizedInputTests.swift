@@ -29,6 +29,11 @@ struct UnrecognizedInputTests {
             ("<rss version='2.0'><channel/></rss>", "an MRSS resource", "give it with --resource-file"),
             ("<?xml version='1.0'?><result/>", "an XML document and no token", media),
             ("<authToken><ttl>1</ttl></authToken>", "a token without its signature", "give the whole of it"),
+            ("00000000: 3c73 6967 6e61 7475 7265 496e 666f 3e57  <signatureInfo>W", "a dump of bytes", "xxd -r FILE"),
+            ("00000000  3c 73 69 67 6e 61 74 75  72 65 49 6e  |<signatureIn|", "a dump of bytes", "cut -c 11-58"),
+            ("3c 73 69 67 6e 61 74 75 72 65 49 6e 66 6f 3e", "a list of bytes", "xxd -r -p"),
+            ("[60, 115, 105, 103, 110, 97, 116, 117, 114]", "a list of bytes", "turn it into text"),
+            ("phnpz25hdhvyzuluzm8+vzj", "whose letters were all made small", "get the token as it was sent"),
             ("tokens.txt", "the name of a file\n", "give @ and the name of a file"),
             ("~/tokens", "the name of a file\n", "give @ and the name of a file"),
         ])

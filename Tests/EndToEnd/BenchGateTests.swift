@@ -139,14 +139,14 @@ extension EndToEnd {
             let nowhere = try bench(
                 gate, at: "/v1/play", ["--stream", "/open/1.ts", "--expect", "REQUEST_INVALID"] + signing + brief)
             #expect(nowhere.status == 0)
-            #expect(nowhere.figures.details["REQUEST_INVALID"]?.contains("has no grant") == true)
+            #expect(nowhere.figures.details["REQUEST_INVALID"]?.contains("needs no token") == true)
             let page = place.directory.path + "/page.html"
             let lines = try Program.mediaToken.run(
                 [
                     "bench", "gate", "http://127.0.0.1:\(gate.port)/v1/play", "--stream", "/open/1.ts", "--report",
                     page,
                 ] + signing + brief)
-            let reason = "expected VALID_TOKEN; REQUEST_INVALID: the route of"
+            let reason = "expected VALID_TOKEN; REQUEST_INVALID: the stream is open"
             #expect(lines.status == 1 && lines.output.contains(reason), "\(lines.output)")
             #expect(try String(contentsOfFile: page, encoding: .utf8).contains(reason))
         }

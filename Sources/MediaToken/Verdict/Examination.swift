@@ -40,6 +40,17 @@ package struct Examination: Sendable {
             issueTime: issueTime, expires: expires, time: time)
     }
 
+    /// The examination of a token that was repaired, which does not say that it was strictly read.
+    package func saying(repaired repairs: [String]) -> Examination {
+        let said = reports.map { report in
+            guard report.check == .format, report.outcome == .passed, let kind else { return report }
+            return .passed(.format, "\(kind.title), read with repairs: \(repairs.joined(separator: ", "))")
+        }
+        return Examination(
+            reports: said, id: id, key: key, kind: kind, fields: fields, issueTime: issueTime, expires: expires,
+            time: time)
+    }
+
     /// The code of the first failure. It is never `VALID_TOKEN`, because an examination accepts nothing: a token without a
     /// failure is `VERIFIED`, or `UNVERIFIED` if its signature was not checked. It is `NOT_AS_ASKED` if the failed check has
     /// no code.

@@ -158,6 +158,7 @@ package final class RouteGrant: Sendable {
     private func order(
         for url: StreamURL, isPrefix: Bool, at now: Timestamp
     ) throws(GrantError) -> GrantOrder {
+        // Unreached: A wrapper that the compiler makes for a method that is handed on, and does not count.
         guard settings.origins.isEmpty || url.origin.map(settings.origins.contains) ?? false else {
             throw GrantError(
                 "url",

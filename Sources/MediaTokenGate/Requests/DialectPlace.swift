@@ -78,6 +78,7 @@ struct DialectValues {
         }
     }
 
+    // Unreached: Asked for a value that has a place; the default only satisfies the type.
     /// The place of a value, as it is configured.
     func place(_ value: Dialect.Value) -> String { places[value]?.text ?? "" }
 

@@ -49,6 +49,7 @@ struct TokenExchange {
                 let order = try route.grant?.order(for: wanted, at: now)
                 return .verify(VerificationTask(verification, format, order: order))
             } catch {
+                // Unreached: Names the field of a grant that cannot be made, for the message; the tests of plays have it.
                 let place = error.field == "url" ? field : error.field
                 throw .invalid("the grant cannot be made: \(place): \(error.reason)")
             }

@@ -8,7 +8,8 @@ extension CaptureHistory.Note {
     /// What is to be seen in a call alone, whatever came before it.
     static func notes(on call: CapturedCall, at time: Timestamp?, _ findings: [ExaminedFinding]) -> [Self] {
         let sent = findings.filter { $0.finding.isSent == true }
-        return wrongKind(of: sent, in: call) + expiredGrants(in: sent, at: time) + outcome(of: call, findings)
+        let damaged = call.isService ? [] : sent.compactMap(\.damageInWords).map { Self(kind: .damaged, detail: $0) }
+        return damaged + wrongKind(of: sent, in: call) + expiredGrants(in: sent, at: time) + outcome(of: call, findings)
     }
 
     /// Says that a backend was sent a token for Adobe Pass in place of a media token.

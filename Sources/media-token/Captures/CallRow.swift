@@ -17,7 +17,9 @@ struct CallRow {
         let about = compared.about
         let time = time.map { String(TokenDate($0, offset: 0).description.prefix(19)) }
         let holds = findings.compactMap { finding in
-            finding.examination.map { "\($0.kind?.rawValue ?? "unreadable") \($0.code)" }
+            finding.examination.map {
+                "\($0.kind?.rawValue ?? "unreadable") \(finding.damage?.code.rawValue ?? $0.code)"
+            }
         }
         errors = findings.compactMap { finding in
             guard case .error(let error) = finding.result else { return nil }

@@ -16,7 +16,8 @@ struct FoundDocument: Encodable {
     }
 
     private enum Name: String, CodingKey {
-        case line, way, entry, kind, code, action, advice, detail, resource, fields, expires, found, cut, format
+        case line, way, entry, kind, code, action, advice, detail, resource, fields, expires, found, cut, format,
+            repairs, damaged
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -31,6 +32,12 @@ struct FoundDocument: Encodable {
         try members.encodeIfPresent(entry, forKey: .entry)
         try members.encodeIfPresent(finding.cut, forKey: .cut)
         try members.encodeIfPresent(finding.format, forKey: .format)
+        if let damage = finding.damage {
+            try members.encode(damage.code.rawValue, forKey: .code)
+            try members.encode(finding.damageInWords, forKey: .damaged)
+        }
+        let repairs = finding.finding.repairs
+        if !repairs.isEmpty { try members.encode(repairs, forKey: .repairs) }
         switch finding.result {
         case .token: break
         case .grant(let grant, _):

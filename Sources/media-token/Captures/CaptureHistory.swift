@@ -15,7 +15,7 @@ struct CaptureHistory {
             case changed(Subject)
             /// The token is about another one than what is around it.
             case differs(Subject)
-            case usedTwice, sentAgain, expired, clocks, unanswered, wrongKind, failed, throttled, grantExpired
+            case usedTwice, sentAgain, expired, clocks, unanswered, wrongKind, failed, throttled, grantExpired, damaged
         }
         let kind: Kind
         let detail: String
@@ -33,6 +33,7 @@ struct CaptureHistory {
             case .failed: "failed"
             case .throttled: "throttled"
             case .grantExpired: "grant expired"
+            case .damaged: "damaged"
             }
         }
     }

@@ -10,6 +10,8 @@ struct CaptureInspection {
     private var output: FindingsOutput
     private var status = ExitStatus.success
     private var calls = 0
+    /// The numbers of the tokens outside of calls.
+    private var numbers: [[UInt8]: Int] = [:]
 
     init(keys: KeyRing?, asking questions: TokenInspector.Questions, _ output: FindingsOutput) {
         (self.questions, self.output) = (questions, output)
@@ -17,10 +19,18 @@ struct CaptureInspection {
         history = CaptureHistory(skew: questions.policy.clockSkew)
     }
 
+    /// Finds what is to be taken.
+    var finder: TokenFinder { inspector.finder }
+
     mutating func take(_ part: TokenFinder.Part) {
         switch part {
         case .findings(let findings):
-            for finding in findings { if let examined = examine(finding, at: nil) { output.show(examined) } }
+            for finding in findings {
+                let known = finding.clearText.flatMap { numbers[$0] }
+                guard let examined = examine(finding, at: nil, knownAs: known) else { continue }
+                if let clearText = finding.clearText { numbers[clearText] = examined.number }
+                if known == nil { output.show(examined) } else { output.showAgain(examined) }
+            }
         case .unread(let reason):
             output.remark(reason)
             status = max(status, .undecided)
@@ -29,7 +39,7 @@ struct CaptureInspection {
             guard !call.isPreflight else { return }
             let time = history.time(of: CaptureHistory.Call(call, []))
             let findings = call.findings.compactMap { examine($0, at: time) }
-            guard call.isService || !findings.isEmpty else { return }
+            guard call.isService || findings.contains(where: { !$0.isForeign }) else { return }
             let compared = CaptureHistory.Call(call, findings)
             let changes = history.add(compared)
             // The call itself may have told how far apart the clocks are.
@@ -57,10 +67,12 @@ struct CaptureInspection {
     }
 
     /// - Parameter time: the time at which a token is checked, unless another one was asked for.
-    private mutating func examine(_ finding: Finding, at time: Timestamp?) -> ExaminedFinding? {
+    private mutating func examine(
+        _ finding: Finding, at time: Timestamp?, knownAs known: Int? = nil
+    ) -> ExaminedFinding? {
         var questions = questions
         questions.time = questions.time ?? time.map { .at($0) }
-        guard let examined = inspector.examine(finding, asking: questions) else { return nil }
+        guard let examined = inspector.examine(finding, asking: questions, knownAs: known) else { return nil }
         status = max(status, examined.exitStatus)
         return examined
     }

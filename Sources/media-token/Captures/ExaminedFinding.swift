@@ -27,6 +27,15 @@ struct ExaminedFinding {
     /// What to do about a token that was cut: the checks of what is left of it tell nothing more.
     static let cutAdvice = "a cut token cannot be verified: get the whole of it"
 
+    /// What a strict reader says of the value that a request sent the token in, if it cannot read it.
+    fileprivate(set) var damage: Rejected?
+
+    /// A check that failed.
+    struct Rejected {
+        let code: VerdictCode
+        let detail: String
+    }
+
     init(number: Int, finding: Finding, way: [String], result: Result) {
         (self.number, self.finding, self.way, self.result) = (number, finding, way, result)
         if case .token(let examination, let text) = result { examine(text, as: examination) }
@@ -34,14 +43,16 @@ struct ExaminedFinding {
 
     /// Takes what a verification makes of the token, and its verdict.
     mutating func examine(_ clearText: [UInt8], as examination: Examination, verdict: VerdictCode? = nil) {
-        let shown = finding.isWhole ? examination : examination.saying(nil, advice: Self.cutAdvice)
+        var shown = finding.isWhole ? examination : examination.saying(nil, advice: Self.cutAdvice)
+        if !finding.repairs.isEmpty { shown = shown.saying(repaired: finding.repairs) }
         (result, self.verdict) = (.token(shown, clearText: clearText), verdict)
     }
 
     /// Whether the finding explains a play that failed: a token that fails a check, or an error.
     var isFailure: Bool {
         switch result {
-        case .token(let examination, _): verdict.map { $0 != .validToken } ?? (examination.firstFailure != nil)
+        case .token(let examination, _):
+            damage != nil || verdict.map { $0 != .validToken } ?? (examination.firstFailure != nil)
         case .grant: false
         case .error: true
         }
@@ -55,10 +66,29 @@ struct ExaminedFinding {
         return "it ends after \(text.count) bytes, at '\(tag)'; its last tag is missing"
     }
 
+    /// Whether it is a JSON Web Token, as other services have on each call.
+    var isForeign: Bool {
+        if case .grant(let grant, _) = result { grant.kind == "jwt" } else { false }
+    }
+
     /// The exit status of a command that shows the finding.
     var exitStatus: ExitStatus {
         if let failure = examination?.firstFailure { return failure.code == .errorUnknown ? .undecided : .rejected }
         return isFailure ? .rejected : .success
+    }
+
+    /// What was done to the token on the way to the backend, in words, with what a gate says to it; `nil` if it can be read as it was sent.
+    var damageInWords: String? {
+        guard let damage else { return nil }
+        let steps = finding.way.drop { !$0.utf8.starts(with: "request".utf8) }.dropFirst()
+        let known = Set(["Base64", "hex", "gzip"] + Finding.decoderNames)
+        let sent = steps.filter(known.contains).map { $0 == "Base64" || $0 == "hex" ? "in \($0)" : "with \($0)" }
+        let how = sent.isEmpty ? "" : "sent \(sent.joined(separator: ", "))"
+        let isGood = examination.map { $0.firstFailure == nil } ?? false
+        return [
+            how, "a gate answers \(damage.code.rawValue): \(damage.detail)", isGood ? "the token in it is good" : "",
+        ]
+        .filter { !$0.isEmpty }.joined(separator: "; ")
     }
 
     /// The examination of a token; `nil` for any other finding.
@@ -76,14 +106,27 @@ struct FindingInspector {
         inspector = TokenInspector(keys: keys)
     }
 
+    /// Finds what can be examined.
+    var finder: TokenFinder { TokenFinder { fit(of: $0) } }
+
+    /// How well a text can be read as a token.
+    private func fit(of text: ArraySlice<UInt8>) -> TokenFit {
+        let examination = inspector.inspect(RawToken(text), asking: TokenInspector.Questions())
+        let failed = examination.reports.filter { $0.outcome == .failed }.map(\.check)
+        return failed.contains(.format) ? .none : failed.contains(.signature) ? .form : .good
+    }
+
     /// Examines a finding; `nil` for a text that looks like a grant and is none.
-    mutating func examine(_ finding: Finding, asking questions: TokenInspector.Questions) -> ExaminedFinding? {
+    ///
+    /// - Parameter known: the number of the same token, if it was found before.
+    mutating func examine(
+        _ finding: Finding, asking questions: TokenInspector.Questions, knownAs known: Int? = nil
+    ) -> ExaminedFinding? {
         let (result, way): (ExaminedFinding.Result, [String])
         switch finding.content {
-        case .token(let readings):
-            let (reading, examination) = read(readings, asking: questions)
-            result = .token(examination, clearText: reading.clearText)
-            way = finding.way + reading.layers + ["clear"]
+        case .token(let clearText):
+            result = .token(inspector.inspect(RawToken(clearText), asking: questions), clearText: clearText)
+            way = finding.way + ["clear"]
         case .grant(let text):
             guard let grant = UnverifiedGrant(recognizing: text) else { return nil }
             let time = if case .at(let time)? = questions.time { time } else { questions.now }
@@ -91,8 +134,19 @@ struct FindingInspector {
         case .error(let error):
             (result, way) = (.error(error), finding.way)
         }
-        count += 1
-        return ExaminedFinding(number: count, finding: finding, way: way, result: result)
+        if known == nil { count += 1 }
+        var examined = ExaminedFinding(number: known ?? count, finding: finding, way: way, result: result)
+        examined.damage = damage(of: finding, as: examined.examination)
+        return examined
+    }
+
+    /// Why a gate would refuse the value in which a request sent a token that can be read otherwise; `nil` if it would not, or would refuse
+    /// the token itself for the same reason.
+    private func damage(of finding: Finding, as read: Examination?) -> ExaminedFinding.Rejected? {
+        guard let sent = finding.sent, let read, finding.isSent == true else { return nil }
+        let failure = inspector.inspect(RawToken(sent), asking: TokenInspector.Questions()).firstFailure
+        guard let failure, let code = failure.code, code != read.firstFailure?.code else { return nil }
+        return ExaminedFinding.Rejected(code: code, detail: failure.detail)
     }
 
     /// Examines what could not be found to be anything, as if it were a token, which says what is wrong with it.
@@ -106,23 +160,6 @@ struct FindingInspector {
             number: count, finding: Finding(unread: bytes), way: [], result: .token(examination, clearText: bytes))
         examined.format = BinaryFormat.description(ofFileBeginning: bytes)
         return examined
-    }
-
-    /// The reading that is a token, so that its signature or, without keys, its form fits; else the first whose form fits, or
-    /// the first of all.
-    private func read(
-        _ readings: [Finding.Reading], asking questions: TokenInspector.Questions
-    ) -> (Finding.Reading, Examination) {
-        var rated: [(fit: Int, reading: Finding.Reading, examination: Examination)] = []
-        for reading in readings {
-            let examination = inspector.inspect(RawToken(reading.clearText), asking: questions)
-            let failed = examination.reports.filter { $0.outcome == .failed }.map(\.check)
-            let fit = failed.contains(.format) ? 0 : failed.contains(.signature) ? 1 : 2
-            if fit == 2 { return (reading, examination) }
-            rated.append((fit, reading, examination))
-        }
-        let best = rated.first { $0.fit == 1 } ?? rated[0]
-        return (best.reading, best.examination)
     }
 }
 

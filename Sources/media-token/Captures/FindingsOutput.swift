@@ -19,6 +19,8 @@ struct FindingsOutput {
     private var failures = 0
     /// The finding before, which is shown once it is known whether there are others.
     private var waiting: ExaminedFinding?
+    /// The lines of tokens that were found again, by their numbers.
+    private var again: [Int: [Int]] = [:]
     private var isTableBegun = false
     /// Whether a call of an archive was shown.
     private(set) var hasCalls = false
@@ -53,6 +55,11 @@ struct FindingsOutput {
         guard !output.isJSON else { return printJSON(finding) }
         if let waiting { printText(waiting, isOneOfSeveral: true) }
         waiting = finding
+    }
+
+    /// Shows that a token outside of an archive was found again.
+    mutating func showAgain(_ finding: ExaminedFinding) {
+        if output.isJSON { printJSON(finding) } else { again[finding.number, default: []].append(finding.finding.line) }
     }
 
     /// Shows a call of an archive: a row, with the notes below it; the findings in full if it is the one that was asked for.
@@ -91,11 +98,18 @@ struct FindingsOutput {
         let isOne = counts.reduce(0) { $0 + $1.count } == 1
         if let waiting { printText(waiting, isOneOfSeveral: !isOne) }
         waiting = nil
+        for (number, lines) in again.sorted(by: { $0.key < $1.key }) {
+            let shown = lines.prefix(Self.shownLines).map(String.init).joined(separator: ", ")
+            let rest = lines.count > Self.shownLines ? " and \(lines.count - Self.shownLines) others" : ""
+            print("\(isOne ? "the same token" : "token \(number)") again: line \(shown)\(rest)")
+        }
         guard !isOne, !counts.isEmpty else { return }
         let all = counts.map { "\($0.count) \($0.title)\($0.count == 1 ? "" : "s")" }.joined(separator: ", ")
         let seen = isTableBegun && only == nil ? "; --only N shows all of entry N" : ""
         print("\nfound \(all); \(failures) failed\(seen)")
     }
+
+    private static let shownLines = 20
 
     private mutating func count(_ finding: ExaminedFinding) {
         failures += finding.isFailure ? 1 : 0
@@ -130,6 +144,9 @@ struct FindingsOutput {
             let line = finding.finding.isSent == nil ? ["line \(finding.finding.line)"] : []
             if isOneOfSeveral, finding.number > 1 || isTableBegun { print("") }
             print(Style.faint("\(number)found   \((line + finding.way).joined(separator: " › "))"))
+        }
+        for repair in finding.finding.repairs {
+            print("\(Style.bad("repaired"))  \(repair); if it was sent like this, a gate answers INVALID_TOKEN_FORMAT")
         }
         if let cut = finding.cut {
             if let verdict = finding.verdict { print(Style.strong(Style.bad(verdict.rawValue))) }

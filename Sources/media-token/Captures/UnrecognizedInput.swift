@@ -21,8 +21,14 @@ struct UnrecognizedInput {
         let head = String(decoding: text.prefix(1024), as: UTF8.self)
         let mayBeToken = ["signatureInfo", "serializedToken", "PHNpZ25hdHVyZUluZm8"].contains(where: head.contains)
         let isWord = text.count < 1024 && !text.contains { $0 <= 0x20 || $0 > 0x7E || "<>'%&?={}".utf8.contains($0) }
+        if let dump = Self.dump(head) {
+            self = dump
+            return
+        }
+        let isLowered = !mayBeToken && head.lowercased().contains("phnpz25hdhvyzuluzm8")
         let known =
-            Self.beginning(text, head) ?? Self.json(text) ?? Self.document(head[...])
+            (isLowered ? Self.lowered : nil) ?? Self.beginning(text, head) ?? Self.json(text) ?? Self.document(
+                head[...])
             ?? (isWord ? Self.word(head, asArgument: asArgument) : nil)
         guard !mayBeToken, let known else { return nil }
         self = known
@@ -56,6 +62,29 @@ struct UnrecognizedInput {
             "it is JSON with neither 'serializedToken' (REST v1) nor 'decisions' (REST v2)", Rejection.mediaTokenAdvice)
     }
 
+    /// A dump of bytes, such as `xxd`, `hexdump` and `od` print, or a list of them.
+    private static func dump(_ head: String) -> Self? {
+        let words = head.prefix { $0 != "\n" }.split { " ,:[]<>\t".contains($0) }.map {
+            $0.hasPrefix("0x") ? $0.dropFirst(2) : $0
+        }
+        func areNumbers(_ words: ArraySlice<Substring>, _ counts: [Int]) -> Bool {
+            words.count >= 8
+                && words.prefix(8).allSatisfy { counts.contains($0.utf8.count) && $0.allSatisfy(\.isHexDigit) }
+        }
+        if let offset = words.first, (4...16).contains(offset.utf8.count), offset.allSatisfy(\.isHexDigit),
+            areNumbers(words.dropFirst(), [2, 4])
+        {
+            return Self(
+                "it is a dump of bytes",
+                "turn it into text first: xxd -r FILE; for hexdump -C: cut -c 11-58 FILE | xxd -r -p")
+        }
+        guard areNumbers(words[...], [2]) || areNumbers(words[...], [1, 2, 3]) else { return nil }
+        return Self("it is a list of bytes", "turn it into text first; in hexadecimal: xxd -r -p FILE")
+    }
+
+    private static let lowered = Self(
+        "it is a token in Base64 whose letters were all made small, so that it cannot be decoded",
+        "get the token as it was sent: something between changed the case of its letters")
     private static let error = Self("it is an error and no token", "media-token inspect says what to do about it")
 
     private static func document(_ head: Substring) -> Self? {

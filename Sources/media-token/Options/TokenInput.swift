@@ -82,9 +82,11 @@ struct TokenInput {
     /// Finds all that the input holds, in whatever form, and calls `body` with each part.
     ///
     /// - Returns: The first bytes of the input, up to the length of a token.
-    func find(_ body: (TokenFinder.Part) -> Void) throws(CommandError) -> RawToken {
+    func find(
+        with finder: TokenFinder, _ body: (TokenFinder.Part) -> Void
+    ) throws(CommandError) -> RawToken {
         if let operand, !operand.hasPrefix("@") {
-            TokenFinder().search(Array(operand.utf8), body)
+            finder.search(Array(operand.utf8), body)
             return RawToken(operand)
         }
         return try withReader { (reader) throws(CommandError) in
@@ -99,7 +101,7 @@ struct TokenInput {
                     return []
                 }
             }
-            withoutActuallyEscaping(next) { TokenFinder().search($0, body) }
+            withoutActuallyEscaping(next) { finder.search($0, body) }
             if let failure { throw failure }
             return quotable(RawToken(head))
         }

@@ -12,7 +12,7 @@ enum InspectCommand {
         name: "media-token inspect", operands: "[TOKEN | @FILE | -]",
         summary: "Find tokens in any text or capture, show what they hold, and check what is asked.",
         details: """
-            The input may be any text or file that holds tokens: a log, a curl line, a URL, JSON, a hexdump, \
+            The input may be any text or file that holds tokens: a log, a curl line, a URL, JSON, \
             and may be packed with gzip or ZIP. Tokens, playback grants and errors of Adobe Pass are found and numbered, \
             with the way to each. A HAR file is shown as a table of its calls, with what changed between them.
 
@@ -115,7 +115,7 @@ enum InspectCommand {
         let keys = invocation.keys.paths.isEmpty ? nil : try invocation.keys.load()
         let output = FindingsOutput(invocation.output, only: invocation.entry, showsClear: invocation.showsClear)
         var inspection = CaptureInspection(keys: keys, asking: try invocation.questions(), output)
-        let head = try invocation.input.find { part in
+        let head = try invocation.input.find(with: inspection.finder) { part in
             inspection.take(part)
             Console.flush()
         }
@@ -147,7 +147,7 @@ extension InspectCommand {
                         .json, only: nil, showsClear: true, remark: { remarks.append($0) }, { lines.append($0) })
                     let keys = try invocation.keys.ring(with: question.keys)
                     var inspection = CaptureInspection(keys: keys, asking: try invocation.questions(), output)
-                    TokenFinder().search(question.input) { inspection.take($0) }
+                    inspection.finder.search(question.input) { inspection.take($0) }
                     _ = inspection.finish(of: RawToken(question.input.prefix(RawToken.sizeLimit + 1)))
                     if lines.isEmpty, let remark = remarks.first { throw CommandError(remark) }
                     return lines

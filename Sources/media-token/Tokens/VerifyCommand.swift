@@ -136,13 +136,13 @@ enum VerifyCommand {
         return (status, codes)
     }
 
-    /// Verifies all tokens that are found in the input, and rejects what Adobe Pass answered in their place. In an archive, the answer
-    /// that brings a token and the first request that sends it are one use; a request that did not reach the backend is none.
+    /// Verifies all tokens that are found in the input, and rejects what Adobe Pass answered in their place. Each token counts once, however
+    /// often the input mentions it; a second request of an archive that sends it is another use, if it reached the backend.
     private static func verifyFound(
         _ invocation: Invocation, _ keys: KeyRing, by verifier: MediaTokenVerifier, for expectation: Expectation
     ) throws(CommandError) -> (ExitStatus, [VerdictCode]) {
         var (status, codes) = (ExitStatus.success, [VerdictCode]())
-        var (archived, sent) = (Set<[UInt8]>(), Set<[UInt8]>())
+        var (mentioned, sent) = (Set<[UInt8]>(), Set<[UInt8]>())
         var inspector = FindingInspector(keys: keys)
         var shown = FindingsOutput(invocation.output, only: nil)
         let isArgument = invocation.input.isArgument
@@ -150,7 +150,9 @@ enum VerifyCommand {
         func verify(_ found: ExaminedFinding) {
             var found = found
             if case .token(_, let clearText) = found.result {
-                let token = invocation.input.quotable(RawToken(clearText))
+                // What a request has sent is decided about as a gate would.
+                let sent = found.finding.isSent == true ? found.finding.sent : nil
+                let token = invocation.input.quotable(RawToken(sent ?? clearText))
                 let (tokens, now) = invocation.time.groups(of: [token], for: expectation.resource)[0]
                 let requests = tokens.map { VerificationRequest(token: $0, expectation: expectation) }
                 let (outcome, examination) = verifier.verifyAndExamine(requests, at: now)[0]
@@ -173,16 +175,16 @@ enum VerifyCommand {
             if invocation.output.isStatus, let code = found.verdict { codes.append(code) }
             shown.show(found)
         }
-        let head = try invocation.input.find { part in
+        let head = try invocation.input.find(with: inspector.finder) { part in
             if case .unread(let reason) = part {
                 Console.printError(reason)
                 status = max(status, .undecided)
             }
             for finding in part.findings {
                 guard let found = inspector.examine(finding, asking: TokenInspector.Questions()) else { continue }
-                if case .token(_, let clearText) = found.result, let isSent = finding.isSent {
-                    let isFirst = archived.insert(clearText).inserted
-                    let isSentAgain = isSent && part.isDecided && !sent.insert(clearText).inserted
+                if let clearText = finding.clearText {
+                    let isFirst = mentioned.insert(clearText).inserted
+                    let isSentAgain = finding.isSent == true && part.isDecided && !sent.insert(clearText).inserted
                     guard isFirst || isSentAgain else { continue }
                 }
                 verify(found)

@@ -1,0 +1,76 @@
+internal import TextEncodings
+
+/// One thing that a whole text may be written in, and that is taken off all of it.
+struct Decoder: Sendable {
+    let name: String
+    /// The damage that it undoes, in words; `nil` if it is a wrapping. A gate undoes none: a token that was sent like this is refused.
+    let repair: String?
+    private let rewrite: @Sendable (inout Rewriter) -> Void
+
+    private init(
+        _ name: String, undoing repair: String? = nil, _ rewrite: @escaping @Sendable (inout Rewriter) -> Void
+    ) {
+        (self.name, self.repair, self.rewrite) = (name, repair, rewrite)
+    }
+
+    /// The text without what this takes off; `nil` if there is nothing of it.
+    func decode(_ text: ArraySlice<UInt8>, _ lines: Lines) -> (bytes: [UInt8], lines: Lines)? {
+        var rewriter = Rewriter(text, lines)
+        rewrite(&rewriter)
+        return rewriter.finish()
+    }
+
+    /// All of them, the usual ones first.
+    static let all = [
+        Decoder("percent-encoding") { text in
+            while let escape = text.rest.position(of: UInt8(ascii: "%")) {
+                text.copy(to: escape)
+                // Whether a plus sign is a space shows in how the others of a value are written (RFC 3986, HTML forms).
+                let value = text.rest.prefix { !$0.isASCIIWhiteSpace && !"\"&<>\\".utf8.contains($0) }
+                if let decoded = try? PercentEncoding.decode(value, holdsSpaces: true) {
+                    text.replace(value.count, with: decoded)
+                } else {
+                    let (character, length) = HexEscape.read(text.rest)
+                    text.replace(length, with: character)
+                }
+            }
+        },
+        Decoder("backslash escapes") { $0.replace("\\", BackslashEscape.read) },
+        Decoder("HTML escapes") { $0.replace("&", EntityEscape.read) },
+        Decoder("quoted-printable") { $0.replace("=", HexEscape.readQuotedPrintable) },
+        // As HAProxy writes what it captures of headers.
+        Decoder("number sign escapes") { $0.replace("#", HexEscape.read) },
+        Decoder("doubled quotes") { text in
+            text.replace("\"'") { rest in ([rest[rest.startIndex]], rest.dropFirst().first == rest.first ? 2 : 1) }
+        },
+        Decoder("apostrophes of a shell") { text in
+            text.replace("'") { (Array("'".utf8), $0.begins(with: #"'\''"#) ? 4 : 1) }
+        },
+        Decoder("formatting", undoing: "colours, quotes or dashes of a program that shows text", Formatting.remove),
+        Decoder("string literals", SourceCode.joinLiterals),
+        Decoder("blanks for plus signs", undoing: "blanks read as '+'") { PlusSigns.restore(in: &$0, as: "+") },
+        Decoder("line wraps", undoing: "line breaks within it") {
+            $0.replace("\r\n") { ([], $0.begins(with: "\r\n") ? 2 : 1) }
+        },
+        Decoder("line prefixes", undoing: "line breaks within it, and what is before each line", LineFrames.remove),
+        Decoder("indented line wraps", undoing: "line breaks within it, and the blanks around them") { text in
+            LineFrames.join(&text, with: "")
+        },
+        Decoder("line wraps at blanks", undoing: "line breaks in place of blanks") { LineFrames.join(&$0, with: " ") },
+        Decoder("blanks between digits", undoing: "blanks between digits of Base64") {
+            PlusSigns.restore(in: &$0, as: "")
+        },
+        Decoder("lines that psql continues") { text in
+            text.replace(" +") { rest in
+                let sign = rest.drop(while: \.isBlank)
+                let lineBreak = sign.dropFirst().prefix { $0 == 0x0D || $0 == 0x0A }
+                guard sign.first == UInt8(ascii: "+"), !lineBreak.isEmpty,
+                    sign[lineBreak.endIndex...].first?.isBlank == true
+                else { return (Array(rest.prefix(1)), 1) }
+                return ([], sign[lineBreak.endIndex...].drop(while: \.isBlank).startIndex - rest.startIndex)
+            }
+        },
+        Decoder("chunks") { $0.replace("\r\n", ChunkSize.read) },
+        Decoder("link protection", LinkProtection.remove),
+    ]
+}

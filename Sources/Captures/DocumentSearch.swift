@@ -1,0 +1,135 @@
+internal import TextEncodings
+
+/// Searches the values of one JSON document, and says of each token what the document says around it.
+final class DocumentSearch {
+    private let search: CaptureSearch
+    private let depth: Int
+    /// Findings without the statements around them.
+    private var waiting = Searched()
+    private var complete = Searched()
+    private var facts = Facts()
+    /// Whether the values belong to one entry of a HAR file. They are then kept until the entry is reported.
+    var isCall = false
+    /// Whether a value shows a token that could not be read.
+    private(set) var isOpen = false
+
+    /// The length of a value that may hold a token. A shorter document may still name its resource.
+    private static let shortestToken = 24
+
+    init(_ search: CaptureSearch, depth: Int) { (self.search, self.depth) = (search, depth) }
+
+    /// Takes one value, and searches it.
+    func take(_ value: [UInt8], at steps: ArraySlice<JSONWalker.Step>, line: Int) {
+        let object = steps.parent
+        if !isCall, facts.isFull(before: object) { completeFindings(before: object) }
+        facts.add(value, at: steps, line: line)
+        let isDocument = value.first == UInt8(ascii: "{") || value.first == UInt8(ascii: "[")
+        guard isDocument || value.count >= Self.shortestToken else { return }
+        let inner = search.search(value[...], depth: depth)
+        isOpen = isOpen || !inner.open.isEmpty
+        var found = Searched()
+        found.add(inner, inside: [steps.path], line: line)
+        // What an answer says is not what was asked for.
+        if object.first != .name("response") { facts.add(found.said) }
+        found.said = [:]
+        let sent = isCall && object.first == .name("request") ? SentFields(value, at: steps) : nil
+        let fields = sent?.values ?? []
+        waiting.add(
+            found.changed { finding in
+                finding.object = object
+                guard let clearText = finding.clearText, finding.sent == nil else { return }
+                let field = fields.first { search.search($0, depth: depth).holds(clearText) } ?? sent?.likeToken
+                finding.sent = field.map { Array($0) }
+            }, inside: [], line: 0)
+        // What was sent for a token and is none must not be missing from the call.
+        guard let like = sent?.likeToken, !inner.findings.contains(where: { $0.clearText != nil }) else { return }
+        var unread = Finding(.token(Array(like)), fit: .none)
+        (unread.way, unread.line, unread.object, unread.sent) = ([steps.path], line, object, Array(like))
+        waiting.add(unread)
+    }
+
+    /// Returns and forgets the findings since the last call, with the statements and errors of the document.
+    func takeAll() -> (searched: Searched, facts: Facts) {
+        completeFindings()
+        defer { (complete, facts) = (Searched(), Facts()) }
+        complete.said = facts.said
+        return (complete, facts)
+    }
+
+    /// Completes the findings, and drops the objects that end before `next`.
+    private func completeFindings(before next: Facts.Object? = nil) {
+        func isOpen(_ object: Facts.Object) -> Bool { next?.starts(with: object) ?? false }
+        complete.add(
+            waiting.changed { finding in
+                if finding.stated == .nothing, let object = finding.object, finding.clearText != nil {
+                    finding.stated = Stated(named: { self.facts[object][$0] }, { self.facts[object.parent][$0] })
+                }
+            }, inside: [], line: 0)
+        waiting = Searched()
+        for (object, line) in facts.objects where !isOpen(object) {
+            guard let error = facts.error(in: object) else { continue }
+            var finding = Finding(.error(error))
+            (finding.way, finding.line) = ([object.path].filter { !$0.isEmpty }, line)
+            complete.add(finding)
+        }
+        if next != nil { facts.drop(except: isOpen) }
+    }
+}
+
+extension Facts {
+    /// What an enhanced error tells the client to do (Adobe Pass, Enhanced Error Codes).
+    private static let actions = [
+        "none", "configuration", "application-registration", "authentication", "authorization", "degradation", "retry",
+        "retry-after",
+    ]
+
+    /// Whether an object with a code is an error of Adobe Pass or of a gate: other services have codes too, also secret ones.
+    private func isError(_ members: [String: String], _ code: String, isDenial: Bool) -> Bool {
+        func isKnown(_ action: String) -> Bool { Self.actions.contains { $0.hasSameBytes(as: action) } }
+        let isWord = code.utf8.allSatisfy { $0.isLetterOrDigit && !$0.isDigit || $0 == UInt8(ascii: "_") }
+        let isFailure = members["status"].flatMap { Int($0) }.map { (400..<600).contains($0) } ?? false
+        return isWord && (isFailure || isDenial || isKnown(members["action"] ?? ""))
+    }
+
+    private static func isDenied(_ decision: [String: String]) -> Bool {
+        decision["authorized"]?.hasSameBytes(as: "false") ?? false
+    }
+
+    /// The error that an object of the document is; `nil` if it is none.
+    fileprivate func error(in object: Object) -> ServiceError? {
+        let members = self[object]
+        if object.isEmpty, let error = ServiceError(ofPlainMembers: members) { return error }
+        if Self.isDenied(members), object.dropLast().last == .name("decisions"),
+            self[object + [.name("error")]]["code"] == nil
+        {
+            return ServiceError(
+                code: "authorized is false", action: nil, message: nil, resource: members["resource"], isDenial: true)
+        }
+        let isDenial = object.last == .name("error") && Self.isDenied(self[object.parent])
+        guard let code = members["code"], isError(members, code, isDenial: isDenial) else { return nil }
+        return ServiceError(
+            code: code, action: members["action"],
+            message: members["details"] ?? members["message"] ?? members["detail"],
+            resource: self[object.parent]["resource"], isDenial: isDenial)
+    }
+}
+
+extension ArraySlice<JSONWalker.Step> {
+    /// The length from which on the beginning of a path is left out: what is deep in a document may be found many times.
+    private static var longest: Int { 120 }
+
+    /// The path as one writes it: `decisions[0].token.serializedToken`.
+    var path: String {
+        var text = ""
+        for (position, step) in zip(indices, self).reversed() {
+            guard text.utf8.count < Self.longest else { return "…" + text }
+            switch step {
+            case .index(let index): text = "[\(index)]" + text
+            case .name(let name):
+                let shown = name.text.isEmpty ? "\"\"" : printable(name.text, limit: 40)
+                text = (position == startIndex ? "" : ".") + shown + text
+            }
+        }
+        return text
+    }
+}

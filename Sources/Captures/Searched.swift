@@ -1,0 +1,140 @@
+/// What was found in a text. Ways and lines are those within it: its first line is 0.
+struct Searched {
+    /// The beginning of something that could not be read as it stands.
+    struct Mark {
+        enum Kind {
+            case token, answer
+        }
+
+        let kind: Kind
+        /// The position in the text.
+        let position: Int
+        let line: Int
+    }
+
+    /// A text of which only the beginning was searched.
+    struct Cut {
+        var way: [String]
+        var line: Int
+        let count: Int
+    }
+
+    private(set) var findings: [Finding] = []
+    /// What documents in the text say of each subject.
+    var said: [String: String] = [:]
+    /// What is not read yet.
+    var open: [Mark] = []
+    /// The lines on which answers of Adobe Pass were read.
+    var answers: Set<Int> = []
+    var cuts: [Cut] = []
+
+    mutating func add(_ finding: Finding) { findings.append(finding) }
+
+    /// Adds what was found in a text that begins on a line of this one.
+    mutating func add(_ inner: Searched, inside way: @autoclosure () -> [String], line: Int) {
+        guard !inner.isEmpty else { return }
+        let way = way()
+        for var finding in inner.findings {
+            (finding.way, finding.line) = (way + finding.way, finding.line + line)
+            findings.append(finding)
+        }
+        cuts += inner.cuts.map { Cut(way: way + $0.way, line: $0.line + line, count: $0.count) }
+        answers.formUnion(inner.answers.map { $0 + line })
+        said.merge(inner.said) { first, _ in first }
+    }
+
+    func holds(_ clearText: [UInt8]) -> Bool { findings.contains { $0.clearText == clearText } }
+
+    private var isEmpty: Bool { findings.isEmpty && cuts.isEmpty && answers.isEmpty && said.isEmpty }
+
+    /// Takes what was found in the same text after something was taken off all of it. A token that was found before is exchanged for the
+    /// one that is better read; whatever else was found on a line stays as it was.
+    mutating func explain(by other: Searched, decodedBy decoders: [Decoder]) {
+        let way = decoders.map(\.name)
+        let repairs = decoders.compactMap(\.repair)
+        let known = Dictionary(grouping: findings.indices) { Identity(findings[$0]) }
+        var (left, new) = (known, [Finding]())
+        for var finding in other.findings {
+            (finding.way, finding.repairs) = (way + finding.way, repairs + finding.repairs)
+            let identity = Identity(finding)
+            if let index = left[identity]?.first {
+                left[identity]?.removeFirst()
+                if findings[index].isWorse(than: finding) { findings[index] = finding }
+            } else if finding.clearText != nil || known[identity] == nil {
+                new.append(finding)
+            }
+        }
+        // What damaged the first digits of a token makes another one of it.
+        let tokens = findings.indices.filter { findings[$0].clearText != nil }
+        let lines = Dictionary(grouping: tokens) { findings[$0].line }
+        for finding in new {
+            let onLine = lines[finding.line] ?? []
+            if finding.clearText == nil || onLine.isEmpty {
+                findings.append(finding)
+            } else if finding.isSettled {
+                let bad = onLine.first { !findings[$0].isSettled && left[Identity(findings[$0])]?.contains($0) == true }
+                if let bad { findings[bad] = finding } else { findings.append(finding) }
+            }
+        }
+        // The end of a token that was put together again.
+        if findings.contains(where: \.isSettled) { findings.removeAll(where: \.isHeadless) }
+        answers.formUnion(other.answers)
+        cuts += other.cuts.map { Cut(way: way + $0.way, line: $0.line, count: $0.count) }
+        said.merge(other.said) { first, _ in first }
+        closeMarks()
+    }
+
+    /// Forgets the marks of what has been read by now.
+    mutating func closeMarks() {
+        let tokens = Set(findings.filter(\.isSettled).map(\.line))
+        open.removeAll { ($0.kind == .token ? tokens : answers).contains($0.line) }
+    }
+
+    /// What was not searched, and why, each in a line.
+    ///
+    /// - Parameters:
+    ///   - way: What the text is in.
+    ///   - line: The line on which it begins.
+    func unread(in way: [String], line: Int = 0) -> [String] {
+        cuts.map { cut in
+            let place = (way + cut.way).joined(separator: " › ")
+            return "line \(cut.line + line), \(place): only the first \(cut.count) bytes were searched"
+        }
+    }
+
+    /// Puts the findings in the order of their lines.
+    mutating func sort() {
+        findings = findings.enumerated().sorted { ($0.element.line, $0.offset) < ($1.element.line, $1.offset) }.map(
+            \.element)
+    }
+
+    /// Leaves out the findings on a line and behind it.
+    func before(line: Int) -> Searched {
+        var before = self
+        before.findings.removeAll { $0.line >= line && line > 0 }
+        return before
+    }
+
+    /// Changes each finding.
+    func changed(_ change: (inout Finding) -> Void) -> Searched {
+        var changed = self
+        for index in findings.indices { change(&changed.findings[index]) }
+        return changed
+    }
+
+    /// What tells a finding from others of its text, however it is written: the line, and the first digits of a token's signature.
+    private struct Identity: Hashable {
+        let line: Int
+        let kind: Int
+        let digits: [UInt8]
+
+        init(_ finding: Finding) {
+            line = finding.line
+            switch finding.content {
+            case .token(let clearText): (kind, digits) = (0, ClearText.identity(of: clearText[...]))
+            case .grant: (kind, digits) = (1, [])
+            case .error: (kind, digits) = (2, [])
+            }
+        }
+    }
+}
