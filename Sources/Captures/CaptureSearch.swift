@@ -12,8 +12,8 @@ final class CaptureSearch {
     /// The number of things that are taken off all of a text, one after the other, and that of the texts which that may give.
     private static let mostDecoders = 4
     private static let mostTexts = 200
-    /// How often in a row that may come to nothing before only one thing is taken off.
-    private static let mostVain = 32
+    /// How many bytes may be decoded in vain before only one thing is taken off.
+    private static let mostVain = 1 << 26
     /// The length up to which all of a text is decoded, and how much of a longer one is, behind a mark and before it.
     private static let decodedWhole = 1 << 17
     private static let decodedBehind = 1 << 16
@@ -31,7 +31,7 @@ final class CaptureSearch {
     /// What was found in texts that stand on one line.
     private var known: [Int: Searched] = [:]
     private var fits: [Int: TokenFit] = [:]
-    /// How often in a row nothing that was taken off a text helped.
+    /// How many bytes were decoded since that helped last.
     private var vain = 0
 
     init(_ budget: CaptureBudget, _ fit: @escaping (ArraySlice<UInt8>) -> TokenFit) {
@@ -65,8 +65,8 @@ final class CaptureSearch {
         if Inflation.unpacks(text), unpack(text, at: 0, depth, &searched) != nil { return searched }
         let first = text.first { !$0.isASCIIWhiteSpace }
         let isDocument = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
-        let begin = isDocument ? walk(text, lines, at: 0, depth, &searched) : text.startIndex
-        let line = lines.count(in: text, text.startIndex..<begin)
+        let begin = isDocument ? walk(text, lines, at: lines.leading(in: text), depth, &searched) : text.startIndex
+        let line = lines.leading(in: text) + lines.count(in: text, text.startIndex..<begin)
         scan(text, lines, from: begin, until: text.endIndex, at: line, depth: depth, &searched)
         return searched
     }
@@ -97,9 +97,10 @@ final class CaptureSearch {
             document.take(value, at: path[...], line: hasLines ? ownLine - 1 : 0)
         }
         _ = walker.walk()
-        let isOpen = document.isOpen
         searched.add(document.takeAll().searched, inside: [], line: line)
-        if isOpen { searched.open.append(.init(kind: .token, position: text.startIndex, line: line)) }
+        for open in document.openLines {
+            searched.open.append(.init(kind: .token, position: text.startIndex, line: line + open))
+        }
         return text.endIndex - reader.left
     }
 
@@ -122,7 +123,6 @@ final class CaptureSearch {
             if behind > run.end { used = behind }
             position = max(run.end, behind)
         }
-        searched.closeMarks()
         return max(position, end)
     }
 
@@ -146,7 +146,11 @@ final class CaptureSearch {
         switch run.kind(in: text) {
         case .marker(let marker):
             guard text[..<marker].last == UInt8(ascii: "<") else {
-                if text[..<marker].last != UInt8(ascii: "/") { leaveOpen(.token, at: run.start) }
+                // An escaped token has its marker twice.
+                if text[..<marker].last != UInt8(ascii: "/") {
+                    if !searched.isInEscaped { leaveOpen(.token, at: run.start) }
+                    searched.isInEscaped.toggle()
+                }
                 return run.end
             }
             let clear = ClearText(in: text[(marker - 1)...])
@@ -182,9 +186,15 @@ final class CaptureSearch {
             searched.answers.insert(begin)
             return walk(text[brace...].prefix(Self.answerLimit), lines, at: begin, depth, &searched)
         case .digits(let marker):
-            for start in (marker.map { [$0] } ?? []) + [run.start] {
-                guard let encoded = EncodedText(text[start..<run.end]) else { continue }
-                let inner = search(encoded.decoded[...], depth: depth + 1)
+            // A token may begin the digits, stand in what they are, or begin behind other letters.
+            let read = Set([run.start, marker ?? run.start]).sorted().compactMap { start in
+                EncodedText(text[start..<run.end]).map { encoded in
+                    (start: start, encoded: encoded, inner: search(encoded.decoded[...], depth: depth + 1))
+                }
+            }
+            if let (start, encoded, inner) = read.first(where: { $0.inner.findings.contains(where: \.isSettled) })
+                ?? read.last
+            {
                 let line = line + lines.count(in: text, run.start..<start)
                 searched.add(inner, inside: text.name(before: start) + [encoded.name], line: line)
                 if !inner.open.isEmpty || marker != nil && inner.findings.isEmpty { leaveOpen(.token, at: start) }
@@ -241,7 +251,7 @@ final class CaptureSearch {
             let behind = end < text.endIndex ? lines.count(in: text, window.startIndex..<end) : Int.max
             decoded.add(part.before(line: behind), inside: [], line: line)
         }
-        searched.explain(by: decoded, decodedBy: [])
+        searched.improve(by: decoded, decodedBy: [])
         searched.sort()
     }
 
@@ -252,8 +262,7 @@ final class CaptureSearch {
         var level: [(text: ArraySlice<UInt8>, lines: Lines, decoders: [Decoder])] = [(text, lines, [])]
         var (seen, left) = ([text.digest] as Set, Self.mostTexts)
         let isHopeful = vain < Self.mostVain
-        let budget = isHopeful ? budget : budget.ofGuesses
-        vain += 1
+        let budget = isHopeful ? budget : self.budget.ofGuesses
         for _ in 0..<(isHopeful && text.count <= Self.decodedWhole ? Self.mostDecoders : 1) {
             var next = level
             next.removeAll()
@@ -262,9 +271,9 @@ final class CaptureSearch {
                     guard left > 0, !budget.isExceeded, let (bytes, lines) = decoder.decode(text, lines),
                         seen.insert(bytes[...].digest).inserted, budget.pay(bytes.count)
                     else { continue }
-                    left -= 1
+                    (left, vain) = (left - 1, vain + bytes.count)
                     let all = decoders + [decoder]
-                    searched.explain(by: once(bytes[...], lines, depth: depth + 1), decodedBy: all)
+                    searched.improve(by: once(bytes[...], lines, depth: depth + 1), decodedBy: all)
                     if searched.open.isEmpty { return vain = 0 }
                     next.append((bytes[...], lines, all))
                 }
@@ -286,8 +295,8 @@ final class CaptureSearch {
             rest = rest[max(end, start + 1)...]
         }
         if searched.findings.contains(where: \.isSettled) { return searched }
-        // It is closed by no finding, so that all is tried up to the first good token.
-        searched.open = [.init(kind: .token, position: text.startIndex, line: -1)]
+        // The first good token closes it, on whichever line.
+        searched.open = [.init(kind: .any, position: text.startIndex, line: 0)]
         takeOff(text, .own, depth: 0, budget.ofGuesses, &searched)
         return searched
     }

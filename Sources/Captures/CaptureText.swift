@@ -18,6 +18,11 @@ enum Lines {
         }
     }
 
+    /// The number of lines of the capture that begin and end before a text, of which nothing is left.
+    func leading(in text: ArraySlice<UInt8>) -> Int {
+        if case .starting(let starts) = self { starts.index(behind: text.startIndex) } else { 0 }
+    }
+
     /// The positions at which further lines of the capture begin.
     fileprivate func starts(in text: ArraySlice<UInt8>) -> [Int] {
         switch self {

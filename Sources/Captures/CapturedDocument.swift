@@ -80,11 +80,11 @@ final class CapturedDocument {
             if finding.clearText != nil || finding.isGrant, header?.isSame(ignoringCaseOf: "referer") == true {
                 continue
             }
-            if told.isNew(finding) {
-                findings.append(finding)
-            } else if finding.sent != nil, let known = findings.firstIndex(where: { $0.isRepeated(by: finding) }) {
-                findings[known] = finding
-            }
+            guard told.isNew(finding) else { continue }
+            // How a token was sent says more than that a list of parameters has it too.
+            if finding.isSent == true, findings.contains(where: { finding.isRepeated(by: $0) }) { continue }
+            findings.removeAll { $0.isRepeated(by: finding) && finding.sent != nil }
+            findings.append(finding)
         }
         for reason in searched.unread(in: before) { use(.unread(reason)) }
         if let entry {
@@ -101,6 +101,7 @@ private struct Told {
     private struct Token: Hashable {
         let clearText: [UInt8]
         let isSent: Bool
+        let sent: [UInt8]?
         let line: Int
     }
 
@@ -113,7 +114,9 @@ private struct Told {
         case .token(let clearText):
             let isCall = finding.isSent != nil
             return tokens.insert(
-                Token(clearText: clearText, isSent: finding.isSent == true, line: isCall ? 0 : finding.line)
+                Token(
+                    clearText: clearText, isSent: finding.isSent == true, sent: finding.sent,
+                    line: isCall ? 0 : finding.line)
             ).inserted
         case .grant(let text):
             let grant = Array(text.utf8)[...]

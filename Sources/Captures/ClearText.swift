@@ -73,10 +73,9 @@ struct ClearText {
     static func isDoubtful(_ token: ArraySlice<UInt8>) -> Bool {
         zip(token, token.dropFirst()).contains { byte, next in
             switch byte {
-            case UInt8(ascii: "\\"), 0x0A, 0x0D, 0x1B, 0x80...: true
+            case UInt8(ascii: "\\"), UInt8(ascii: "&"), 0x0A, 0x0D, 0x1B, 0x80...: true
             case UInt8(ascii: "\""), UInt8(ascii: "'"): next == byte
             case UInt8(ascii: "%"), UInt8(ascii: "#"): next.isLetterOrDigit
-            case UInt8(ascii: "&"): next == UInt8(ascii: "a")
             default: false
             }
         }

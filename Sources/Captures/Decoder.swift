@@ -27,9 +27,14 @@ struct Decoder: Sendable {
                 text.copy(to: escape)
                 // Whether a plus sign is a space shows in how the others of a value are written (RFC 3986, HTML forms).
                 let value = text.rest.prefix { !$0.isASCIIWhiteSpace && !"\"&<>\\".utf8.contains($0) }
-                if let decoded = try? PercentEncoding.decode(value, holdsSpaces: true) {
+                let isClear =
+                    value.firstRange(of: Array("%3C".utf8)) != nil || value.firstRange(of: Array("%3c".utf8)) != nil
+                if let decoded = try? PercentEncoding.decode(value, holdsSpaces: isClear) {
                     text.replace(value.count, with: decoded)
-                } else {
+                    continue
+                }
+                while let escape = text.rest.position(of: UInt8(ascii: "%")), escape < value.endIndex {
+                    text.copy(to: escape)
                     let (character, length) = HexEscape.read(text.rest)
                     text.replace(length, with: character)
                 }
@@ -62,11 +67,12 @@ struct Decoder: Sendable {
         },
         Decoder("lines that psql continues") { text in
             text.replace(" +") { rest in
-                let sign = rest.drop(while: \.isBlank)
+                let blanks = rest.prefix(while: \.isBlank)
+                let sign = rest[blanks.endIndex...]
                 let lineBreak = sign.dropFirst().prefix { $0 == 0x0D || $0 == 0x0A }
                 guard sign.first == UInt8(ascii: "+"), !lineBreak.isEmpty,
                     sign[lineBreak.endIndex...].first?.isBlank == true
-                else { return (Array(rest.prefix(1)), 1) }
+                else { return blanks.isEmpty ? (Array(rest.prefix(1)), 1) : (Array(blanks), blanks.count) }
                 return ([], sign[lineBreak.endIndex...].drop(while: \.isBlank).startIndex - rest.startIndex)
             }
         },

@@ -10,8 +10,8 @@ final class DocumentSearch {
     private var facts = Facts()
     /// Whether the values belong to one entry of a HAR file. They are then kept until the entry is reported.
     var isCall = false
-    /// Whether a value shows a token that could not be read.
-    private(set) var isOpen = false
+    /// The lines of values that show a token which could not be read.
+    private(set) var openLines: [Int] = []
 
     /// The length of a value that may hold a token. A shorter document may still name its resource.
     private static let shortestToken = 24
@@ -26,7 +26,7 @@ final class DocumentSearch {
         let isDocument = value.first == UInt8(ascii: "{") || value.first == UInt8(ascii: "[")
         guard isDocument || value.count >= Self.shortestToken else { return }
         let inner = search.search(value[...], depth: depth)
-        isOpen = isOpen || !inner.open.isEmpty
+        if !inner.open.isEmpty { openLines.append(line) }
         var found = Searched()
         found.add(inner, inside: [steps.path], line: line)
         // What an answer says is not what was asked for.
@@ -38,14 +38,17 @@ final class DocumentSearch {
             found.changed { finding in
                 finding.object = object
                 guard let clearText = finding.clearText, finding.sent == nil else { return }
-                let field = fields.first { search.search($0, depth: depth).holds(clearText) } ?? sent?.likeToken
+                let field = fields.first { search.search($0, depth: depth).holds(clearText) } ?? sent?.likeTokens.first
                 finding.sent = field.map { Array($0) }
             }, inside: [], line: 0)
         // What was sent for a token and is none must not be missing from the call.
-        guard let like = sent?.likeToken, !inner.findings.contains(where: { $0.clearText != nil }) else { return }
-        var unread = Finding(.token(Array(like)), fit: .none)
-        (unread.way, unread.line, unread.object, unread.sent) = ([steps.path], line, object, Array(like))
-        waiting.add(unread)
+        for like in sent?.likeTokens ?? [] where !search.search(like, depth: depth).holdsToken {
+            guard !waiting.findings.contains(where: { $0.object == object && $0.sent.map(like.elementsEqual) == true })
+            else { continue }
+            var unread = Finding(.token(Array(like)), fit: .none)
+            (unread.way, unread.line, unread.object, unread.sent) = ([steps.path], line, object, Array(like))
+            waiting.add(unread)
+        }
     }
 
     /// Returns and forgets the findings since the last call, with the statements and errors of the document.

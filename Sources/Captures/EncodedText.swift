@@ -26,7 +26,9 @@ struct EncodedText {
 
     /// Decodes a run; `nil` if it is none of a text.
     init?(_ run: ArraySlice<UInt8>) {
-        if run.count >= Self.shortestHexadecimal, let bytes = HexDigits.bytes(of: run) {
+        // As databases write bytes: 0x3c73, \\x3c73.
+        let digits = run.dropping("0x") ?? run.dropping("x") ?? run
+        if digits.count >= Self.shortestHexadecimal, let bytes = HexDigits.bytes(of: digits) {
             guard Self.isText(bytes.prefix(Self.sample)) else { return nil }
             (name, decoded) = ("hex", bytes)
             return

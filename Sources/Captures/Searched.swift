@@ -4,6 +4,8 @@ struct Searched {
     struct Mark {
         enum Kind {
             case token, answer
+            /// Anything, on any line.
+            case any
         }
 
         let kind: Kind
@@ -27,6 +29,8 @@ struct Searched {
     /// The lines on which answers of Adobe Pass were read.
     var answers: Set<Int> = []
     var cuts: [Cut] = []
+    /// Whether the first marker of an escaped token was read, and its second one was not.
+    var isInEscaped = false
 
     mutating func add(_ finding: Finding) { findings.append(finding) }
 
@@ -43,51 +47,58 @@ struct Searched {
         said.merge(inner.said) { first, _ in first }
     }
 
+    var holdsToken: Bool { findings.contains { $0.clearText != nil } }
+
     func holds(_ clearText: [UInt8]) -> Bool { findings.contains { $0.clearText == clearText } }
 
     private var isEmpty: Bool { findings.isEmpty && cuts.isEmpty && answers.isEmpty && said.isEmpty }
 
     /// Takes what was found in the same text after something was taken off all of it. A token that was found before is exchanged for the
-    /// one that is better read; whatever else was found on a line stays as it was.
-    mutating func explain(by other: Searched, decodedBy decoders: [Decoder]) {
+    /// one that is better read; whatever else was found on a line stays as it was. Each token that reads well now closes a mark of its line.
+    mutating func improve(by other: Searched, decodedBy decoders: [Decoder]) {
         let way = decoders.map(\.name)
         let repairs = decoders.compactMap(\.repair)
         let known = Dictionary(grouping: findings.indices) { Identity(findings[$0]) }
-        var (left, new) = (known, [Finding]())
+        var (left, new, closed) = (known, [Finding](), [Int]())
         for var finding in other.findings {
             (finding.way, finding.repairs) = (way + finding.way, repairs + finding.repairs)
             let identity = Identity(finding)
             if let index = left[identity]?.first {
                 left[identity]?.removeFirst()
-                if findings[index].isWorse(than: finding) { findings[index] = finding }
+                guard findings[index].isWorse(than: finding) else { continue }
+                if finding.isSettled, !findings[index].isSettled { closed.append(finding.line) }
+                // It stood there whole, so that what was taken off had been put into it.
+                if findings[index].isWhole, finding.repairs.isEmpty { finding.repairs = way.map { "\($0) within it" } }
+                findings[index] = finding
             } else if finding.clearText != nil || known[identity] == nil {
                 new.append(finding)
             }
         }
         // What damaged the first digits of a token makes another one of it.
-        let tokens = findings.indices.filter { findings[$0].clearText != nil }
-        let lines = Dictionary(grouping: tokens) { findings[$0].line }
+        let tokens = Dictionary(grouping: findings.indices.filter { findings[$0].clearText != nil }) {
+            findings[$0].line
+        }
         for finding in new {
-            let onLine = lines[finding.line] ?? []
+            let onLine = tokens[finding.line] ?? []
             if finding.clearText == nil || onLine.isEmpty {
                 findings.append(finding)
             } else if finding.isSettled {
                 let bad = onLine.first { !findings[$0].isSettled && left[Identity(findings[$0])]?.contains($0) == true }
                 if let bad { findings[bad] = finding } else { findings.append(finding) }
             }
+            if finding.isSettled { closed.append(finding.line) }
         }
         // The end of a token that was put together again.
         if findings.contains(where: \.isSettled) { findings.removeAll(where: \.isHeadless) }
         answers.formUnion(other.answers)
         cuts += other.cuts.map { Cut(way: way + $0.way, line: $0.line, count: $0.count) }
         said.merge(other.said) { first, _ in first }
-        closeMarks()
-    }
-
-    /// Forgets the marks of what has been read by now.
-    mutating func closeMarks() {
-        let tokens = Set(findings.filter(\.isSettled).map(\.line))
-        open.removeAll { ($0.kind == .token ? tokens : answers).contains($0.line) }
+        for line in closed {
+            guard let mark = open.firstIndex(where: { $0.kind == .any || $0.kind == .token && $0.line == line })
+            else { continue }
+            open.remove(at: mark)
+        }
+        open.removeAll { $0.kind == .answer && answers.contains($0.line) }
     }
 
     /// What was not searched, and why, each in a line.
@@ -102,8 +113,13 @@ struct Searched {
         }
     }
 
-    /// Puts the findings in the order of their lines.
+    /// Puts the findings in the order of their lines, each token once on a line.
     mutating func sort() {
+        var told: Set<[UInt8]> = []
+        findings.removeAll { finding in
+            guard let clearText = finding.clearText else { return false }
+            return !told.insert(clearText + withUnsafeBytes(of: finding.line) { Array($0) }).inserted
+        }
         findings = findings.enumerated().sorted { ($0.element.line, $0.offset) < ($1.element.line, $1.offset) }.map(
             \.element)
     }

@@ -5,38 +5,61 @@ internal import TextEncodings
 struct SentFields {
     private(set) var values: [ArraySlice<UInt8>] = []
 
-    /// The first value that looks like a token, whatever became of its letters.
-    var likeToken: ArraySlice<UInt8>? {
-        values.first { value in
+    /// The values that look like a token, whatever became of its letters.
+    var likeTokens: [ArraySlice<UInt8>] {
+        values.filter { value in
             let head = String(decoding: value.prefix(400).map(\.asciiLowercased), as: UTF8.self)
-            return value.count > 100
-                && ["phnpz25hdhvyzulu", "signatureinfo", "7369676e6174757265"].contains(where: head.contains)
+            let marks = ["phnpz25hdhvyzulu", "signatureinfo", "7369676e6174757265"]
+            return value.count > 100 && marks.contains(where: head.contains)
         }
     }
 
     /// - Parameter steps: The path of the value in the entry.
     init(_ value: [UInt8], at steps: ArraySlice<JSONWalker.Step>) {
         let names = steps.compactMap { if case .name(let name) = $0 { name.text } else { nil } }
-        let value = value[...]
         switch names.dropFirst().joined(separator: ".") {
-        case "url":
-            values = FormPairs(value[(value.position(of: UInt8(ascii: "?")) ?? value.endIndex)...].dropFirst()).map(
-                \.value)
-        case "headers.value":
-            let credentials = value.drop { $0 != UInt8(ascii: " ") }.dropFirst()
-            let cookies = value.split(separator: UInt8(ascii: ";")).map {
-                $0.drop { $0 != UInt8(ascii: "=") }.dropFirst()
-            }
-            values = (value.begins(with: "Bearer ") ? [credentials] : cookies) + [value]
-        case "postData.text":
-            let reader = CaptureReader(value)
-            var (strings, isDocument) = ([ArraySlice<UInt8>](), false)
-            if value.first == UInt8(ascii: "{") || value.first == UInt8(ascii: "[") {
-                var walker = JSONWalker(reader, limit: .max) { _, string, _ in strings.append(string[...]) }
-                isDocument = walker.walk()
-            }
-            values = isDocument ? strings : FormPairs(value).map(\.value) + [value]
+        case "url": values = Self.query(value[...])
+        case "headers.value": values = Self.header(value[...])
+        case "postData.text": values = Self.body(value[...])
         default: break
         }
+    }
+
+    private static func query(_ url: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+        FormPairs(url[(url.position(of: UInt8(ascii: "?")) ?? url.endIndex)...].dropFirst()).map(\.value)
+    }
+
+    /// The parts of a header: its credentials, the query of a `:path`, cookies without the quotes around them (RFC 6265, 4.1.1), or all of it.
+    private static func header(_ value: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+        if value.prefix(7).map(\.asciiLowercased).elementsEqual("bearer ".utf8) { return [value.dropFirst(7)] }
+        if value.first == UInt8(ascii: "/"), value.contains(UInt8(ascii: "?")) { return query(value) }
+        let cookies = value.split(separator: UInt8(ascii: ";")).filter { $0.contains(UInt8(ascii: "=")) }.map {
+            cookie in
+            let value = cookie.drop { $0 != UInt8(ascii: "=") }.dropFirst().trimmingBlanks()
+            let isQuoted = value.count > 1 && value.first == UInt8(ascii: "\"") && value.last == UInt8(ascii: "\"")
+            return isQuoted ? value.dropFirst().dropLast() : value
+        }
+        return [value] + cookies
+    }
+
+    /// The strings of JSON, the parts of a multipart body, the values of a form, or all of it.
+    private static func body(_ body: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+        if body.first == UInt8(ascii: "{") || body.first == UInt8(ascii: "[") {
+            var strings: [ArraySlice<UInt8>] = []
+            var walker = JSONWalker(CaptureReader(body), limit: .max) { _, string, _ in strings.append(string[...]) }
+            if walker.walk() { return strings }
+        }
+        guard body.begins(with: "--") else {
+            let name = body.prefix(60).prefix { $0 != UInt8(ascii: "=") }
+            let isForm = name.count < 60 && name.allSatisfy { $0.isLetterOrDigit || "-_.%+[]".utf8.contains($0) }
+            return isForm ? FormPairs(body).map(\.value) : [body]
+        }
+        var (parts, rest) = ([ArraySlice<UInt8>](), body)
+        while let begin = rest.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound {
+            let end = rest[begin...].firstRange(of: Array("\r\n--".utf8))?.lowerBound ?? rest.endIndex
+            parts.append(rest[begin..<end])
+            rest = rest[end...]
+        }
+        return parts
     }
 }

@@ -96,7 +96,9 @@ package struct TokenFinder {
             waiting = []
         }
         searchOnce(reader, inside: inner, search, take)
-        if !isFound, let kept = reader.kept {
+        // Whatever a HAR file has outside of its calls was sent by nobody.
+        let hasCalls = waiting.contains { if case .call = $0 { true } else { false } }
+        if !isFound, !hasCalls, let kept = reader.kept {
             waiting = Self.parts(waiting, with: search.guess(kept[...]), inside: inner)
         }
         waiting.forEach(use)

@@ -146,9 +146,7 @@ struct DocumentTests {
         #expect(found[0].clearText == Array(Form.token.utf8))
         let elsewhere = har.replacing("_webSocketMessages", with: "_other")
         let other = findings(in: Array(elsewhere.utf8))
-        try #require(other.count == 1)
-        #expect(
-            other[0].clearText == Array(Form.token.utf8), "nothing is taken off what is there as it is")
+        #expect(other.isEmpty, "what tools add to an entry was sent by nobody")
     }
 
     @Test("A token in the words of an error is found, and not repeated in them", arguments: [Form.token, Form.base64])

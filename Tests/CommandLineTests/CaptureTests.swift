@@ -169,7 +169,7 @@ struct CaptureTests {
         #expect(
             shown.output.hasPrefix("found   line 1 › percent-encoding › token › clear\nVALID_TOKEN\n"),
             "\(shown.output)")
-        #expect(!shown.output.contains("line 2"))
+        #expect(shown.output.contains("the same token again: line 2\n"), "\(shown.output)")
         let denial = #"{"decisions":[{"authorized":false,"error":{"code":"denied","action":"none"}}]}"#
         let denied = try verify("HTTP/1.1 200 OK\n\n" + denial, "--replays", "memory", "--status")
         #expect(denied.output == "INVALID_TOKEN_FORMAT\n" && denied.errors.contains("denied"), "\(denied.errors)")

@@ -38,7 +38,12 @@ struct CaptureInspection {
             calls += 1
             guard !call.isPreflight else { return }
             let time = history.time(of: CaptureHistory.Call(call, []))
-            let findings = call.findings.compactMap { examine($0, at: time) }
+            var sound: Set<[UInt8]> = []
+            let findings = call.findings.compactMap { examine($0, at: time) }.filter { finding in
+                // A call that has a token in two fields has one token, unless one of them is damaged.
+                guard finding.damage == nil, let clearText = finding.finding.clearText else { return true }
+                return sound.insert(clearText + [finding.finding.isSent == true ? 1 : 0]).inserted
+            }
             guard call.isService || findings.contains(where: { !$0.isForeign }) else { return }
             let compared = CaptureHistory.Call(call, findings)
             let changes = history.add(compared)
@@ -59,7 +64,7 @@ struct CaptureInspection {
             status = .undecided
         } else if inspector.count == 0, !output.hasCalls {
             let examined = inspector.examine(unrecognized: head, asArgument: asArgument, asking: questions)
-            status = examined.exitStatus
+            status = max(status, examined.exitStatus)
             output.showNothing(but: examined)
         }
         output.finish()

@@ -20,7 +20,7 @@ struct FindingsOutput {
     /// The finding before, which is shown once it is known whether there are others.
     private var waiting: ExaminedFinding?
     /// The lines of tokens that were found again, by their numbers.
-    private var again: [Int: [Int]] = [:]
+    private var again: [Int: [String]] = [:]
     private var isTableBegun = false
     /// Whether a call of an archive was shown.
     private(set) var hasCalls = false
@@ -59,7 +59,7 @@ struct FindingsOutput {
 
     /// Shows that a token outside of an archive was found again.
     mutating func showAgain(_ finding: ExaminedFinding) {
-        if output.isJSON { printJSON(finding) } else { again[finding.number, default: []].append(finding.finding.line) }
+        if output.isJSON { printJSON(finding) } else { again[finding.number, default: []].append(finding.mention) }
     }
 
     /// Shows a call of an archive: a row, with the notes below it; the findings in full if it is the one that was asked for.
@@ -99,7 +99,7 @@ struct FindingsOutput {
         if let waiting { printText(waiting, isOneOfSeveral: !isOne) }
         waiting = nil
         for (number, lines) in again.sorted(by: { $0.key < $1.key }) {
-            let shown = lines.prefix(Self.shownLines).map(String.init).joined(separator: ", ")
+            let shown = lines.prefix(Self.shownLines).joined(separator: ", ")
             let rest = lines.count > Self.shownLines ? " and \(lines.count - Self.shownLines) others" : ""
             print("\(isOne ? "the same token" : "token \(number)") again: line \(shown)\(rest)")
         }
@@ -146,7 +146,7 @@ struct FindingsOutput {
             print(Style.faint("\(number)found   \((line + finding.way).joined(separator: " › "))"))
         }
         for repair in finding.finding.repairs {
-            print("\(Style.bad("repaired"))  \(repair); if it was sent like this, a gate answers INVALID_TOKEN_FORMAT")
+            print("\(Style.bad("repaired"))  \(repair); if it was sent like this, a gate refuses it")
         }
         if let cut = finding.cut {
             if let verdict = finding.verdict { print(Style.strong(Style.bad(verdict.rawValue))) }
@@ -168,6 +168,12 @@ struct FindingsOutput {
 }
 
 extension ExaminedFinding {
+    /// The line of a token that is known, with what was repaired of it there.
+    fileprivate var mention: String {
+        let repairs = finding.repairs.joined(separator: ", ")
+        return "\(finding.line)" + (repairs.isEmpty ? "" : " (repaired: \(repairs))")
+    }
+
     /// The kind of the finding, for a sum.
     fileprivate var title: String {
         switch result {

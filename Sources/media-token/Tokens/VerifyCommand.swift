@@ -142,7 +142,7 @@ enum VerifyCommand {
         _ invocation: Invocation, _ keys: KeyRing, by verifier: MediaTokenVerifier, for expectation: Expectation
     ) throws(CommandError) -> (ExitStatus, [VerdictCode]) {
         var (status, codes) = (ExitStatus.success, [VerdictCode]())
-        var (mentioned, sent) = (Set<[UInt8]>(), Set<[UInt8]>())
+        var (numbers, sent) = ([[UInt8]: Int](), Set<[UInt8]>())
         var inspector = FindingInspector(keys: keys)
         var shown = FindingsOutput(invocation.output, only: nil)
         let isArgument = invocation.input.isArgument
@@ -159,6 +159,9 @@ enum VerifyCommand {
                 found.examine(
                     clearText, as: examination.naming(clearText[...], asArgument: isArgument), verdict: outcome.code)
                 status = max(status, outcome.exitStatus)
+                if invocation.output.isStatus, !found.finding.repairs.isEmpty {
+                    Console.printError("repaired: \(found.finding.repairs.joined(separator: ", "))")
+                }
                 if invocation.output.isStatus, let reason = outcome.reason(of: tokens[0], asArgument: isArgument) {
                     Console.printError(reason)
                 }
@@ -180,12 +183,19 @@ enum VerifyCommand {
                 Console.printError(reason)
                 status = max(status, .undecided)
             }
+            var inPart: Set<[UInt8]> = []
             for finding in part.findings {
-                guard let found = inspector.examine(finding, asking: TokenInspector.Questions()) else { continue }
+                let known = finding.clearText.flatMap { numbers[$0] }
+                let found = inspector.examine(finding, asking: TokenInspector.Questions(), knownAs: known)
+                guard let found else { continue }
                 if let clearText = finding.clearText {
-                    let isFirst = mentioned.insert(clearText).inserted
-                    let isSentAgain = finding.isSent == true && part.isDecided && !sent.insert(clearText).inserted
-                    guard isFirst || isSentAgain else { continue }
+                    numbers[clearText] = found.number
+                    let isUse = finding.isSent == true && part.isDecided && inPart.insert(clearText).inserted
+                    let isSentAgain = isUse && !sent.insert(clearText).inserted
+                    guard known == nil || isSentAgain || found.damage != nil else {
+                        if finding.isSent == nil, !invocation.output.isJSON { shown.showAgain(found) }
+                        continue
+                    }
                 }
                 verify(found)
             }
