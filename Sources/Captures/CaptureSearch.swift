@@ -9,15 +9,15 @@ internal import TextEncodings
 final class CaptureSearch {
     /// The number of layers within layers. A real capture has up to six.
     private static let depthLimit = 10
-    /// The number of things that are taken off all of a text, one after the other, and that of the texts which that may give.
+    /// The most decoders that are applied one after the other, and the most texts that this may give.
     private static let mostDecoders = 4
     private static let mostTexts = 200
-    /// How many bytes may be decoded in vain before only one thing is taken off.
+    /// After so many bytes were decoded without success, only one decoder is applied to a text.
     private static let mostVain = 1 << 26
     /// The length up to which all of a text is decoded, and how much of a longer one is, behind a mark and before it.
     private static let decodedWhole = 1 << 17
     private static let decodedBehind = 1 << 16
-    /// How much of that a mark must have behind it, unless the text ends before: as much as a token with escapes takes.
+    /// The part of that which must follow a mark, unless the text ends before: the length of a long token with escapes.
     private static let decodedToken = 1 << 14
     private static let decodedBefore = 1 << 10
     /// The number of bytes from an answer's brace to the members that show what it is.
@@ -31,7 +31,7 @@ final class CaptureSearch {
     /// What was found in texts that stand on one line.
     private var known: [Int: Searched] = [:]
     private var fits: [Int: TokenFit] = [:]
-    /// How many bytes were decoded since that helped last.
+    /// The bytes that were decoded since the last success.
     private var vain = 0
 
     init(_ budget: CaptureBudget, _ fit: @escaping (ArraySlice<UInt8>) -> TokenFit) {
@@ -186,7 +186,7 @@ final class CaptureSearch {
             searched.answers.insert(begin)
             return walk(text[brace...].prefix(Self.answerLimit), lines, at: begin, depth, &searched)
         case .digits(let marker):
-            // A token may begin the digits, stand in what they are, or begin behind other letters.
+            // The digits may be a token, hold one, or have other letters before one.
             let read = Set([run.start, marker ?? run.start]).sorted().compactMap { start in
                 EncodedText(text[start..<run.end]).map { encoded in
                     (start: start, encoded: encoded, inner: search(encoded.decoded[...], depth: depth + 1))
@@ -215,7 +215,7 @@ final class CaptureSearch {
         return found
     }
 
-    /// Decodes the text around what is open, until that can be read.
+    /// Applies decoders to the text around each mark, until its token can be read.
     ///
     /// - Parameter begin: the position on whose line the numbers of lines begin.
     func decode(
@@ -247,7 +247,7 @@ final class CaptureSearch {
                 .init(kind: $0.kind, position: $0.position, line: $0.line - line)
             }
             takeOff(window, lines, depth: depth, budget, &part)
-            // What is behind is found again in the next window.
+            // Tokens behind `end` are found again in the next window.
             let behind = end < text.endIndex ? lines.count(in: text, window.startIndex..<end) : Int.max
             decoded.add(part.before(line: behind), inside: [], line: line)
         }
@@ -255,7 +255,7 @@ final class CaptureSearch {
         searched.sort()
     }
 
-    /// Takes one thing after the other off all of a text, breadth first, until nothing is open.
+    /// Applies all decoders to a text, then all decoders to each result, until no mark is left.
     private func takeOff(
         _ text: ArraySlice<UInt8>, _ lines: Lines, depth: Int, _ budget: CaptureBudget, _ searched: inout Searched
     ) {
@@ -295,7 +295,7 @@ final class CaptureSearch {
             rest = rest[max(end, start + 1)...]
         }
         if searched.findings.contains(where: \.isSettled) { return searched }
-        // The first good token closes it, on whichever line.
+        // The first good token closes this mark, whatever its line is.
         searched.open = [.init(kind: .any, position: text.startIndex, line: 0)]
         takeOff(text, .own, depth: 0, budget.ofGuesses, &searched)
         return searched
@@ -303,7 +303,7 @@ final class CaptureSearch {
 }
 
 extension ArraySlice<UInt8> {
-    /// A number by which the bytes are known again, with keys of this process alone.
+    /// A hash of the bytes, which differs from process to process.
     fileprivate var digest: Int {
         var hasher = Hasher()
         withUnsafeBytes { hasher.combine(bytes: $0) }

@@ -18,7 +18,7 @@ enum Lines {
         }
     }
 
-    /// The number of lines of the capture that begin and end before a text, of which nothing is left.
+    /// The number of the capture's lines before the text of which nothing is left.
     func leading(in text: ArraySlice<UInt8>) -> Int {
         if case .starting(let starts) = self { starts.index(behind: text.startIndex) } else { 0 }
     }
@@ -33,7 +33,7 @@ enum Lines {
     }
 }
 
-/// Rewrites a text from front to back, and keeps where the lines of the capture begin in it.
+/// Rewrites a text from front to back, and remembers where the lines of the capture begin in it.
 struct Rewriter {
     private let source: ArraySlice<UInt8>
     private let isOnOneLine: Bool

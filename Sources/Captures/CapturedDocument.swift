@@ -80,11 +80,12 @@ final class CapturedDocument {
             if finding.clearText != nil || finding.isGrant, header?.isSame(ignoringCaseOf: "referer") == true {
                 continue
             }
-            guard told.isNew(finding) else { continue }
-            // How a token was sent says more than that a list of parameters has it too.
-            if finding.isSent == true, findings.contains(where: { finding.isRepeated(by: $0) }) { continue }
-            findings.removeAll { $0.isRepeated(by: finding) && finding.sent != nil }
-            findings.append(finding)
+            if told.isNew(finding) { findings.append(finding) }
+        }
+        // The value that was sent says more than the browser's list of parameters.
+        let sent = Set(findings.filter { $0.sent != nil }.compactMap(\.clearText))
+        findings.removeAll { finding in
+            finding.isSent == true && finding.sent == nil && finding.clearText.map(sent.contains) == true
         }
         for reason in searched.unread(in: before) { use(.unread(reason)) }
         if let entry {

@@ -35,7 +35,7 @@ struct ClearText {
             region = text[..<(markers[1] - 1)]
         }
         region = region.prefix { !"\"\n".utf8.contains($0) }
-        // A signature begins with a digit of Base64, and so much of it is left of the shortest token that is worth a word.
+        // A signature begins with a digit of Base64. Fewer bytes than this are a tag that a text mentions.
         let first = Self.next(after: text.startIndex + 1, in: region, skipping: ">\r\\=")
         let isToken = first.map { $0.isLetterOrDigit || "+/".utf8.contains($0) } ?? false
         (candidates, end) =

@@ -1,9 +1,9 @@
 internal import TextEncodings
 
-/// One thing that a whole text may be written in, and that is taken off all of it.
+/// Takes one kind of encoding, escaping or damage off all of a text.
 struct Decoder: Sendable {
     let name: String
-    /// The damage that it undoes, in words; `nil` if it is a wrapping. A gate undoes none: a token that was sent like this is refused.
+    /// The damage that it undoes, in words; `nil` if it only unwraps. A gate repairs nothing, so it refuses a token that was sent like this.
     let repair: String?
     private let rewrite: @Sendable (inout Rewriter) -> Void
 
@@ -13,14 +13,14 @@ struct Decoder: Sendable {
         (self.name, self.repair, self.rewrite) = (name, repair, rewrite)
     }
 
-    /// The text without what this takes off; `nil` if there is nothing of it.
+    /// The decoded text; `nil` if there was nothing to decode.
     func decode(_ text: ArraySlice<UInt8>, _ lines: Lines) -> (bytes: [UInt8], lines: Lines)? {
         var rewriter = Rewriter(text, lines)
         rewrite(&rewriter)
         return rewriter.finish()
     }
 
-    /// All of them, the usual ones first.
+    /// All decoders, the usual ones first.
     static let all = [
         Decoder("percent-encoding") { text in
             while let escape = text.rest.position(of: UInt8(ascii: "%")) {

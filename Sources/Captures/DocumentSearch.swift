@@ -41,7 +41,7 @@ final class DocumentSearch {
                 let field = fields.first { search.search($0, depth: depth).holds(clearText) } ?? sent?.likeTokens.first
                 finding.sent = field.map { Array($0) }
             }, inside: [], line: 0)
-        // What was sent for a token and is none must not be missing from the call.
+        // A value that looks like a token and cannot be read stays a row of the call.
         for like in sent?.likeTokens ?? [] where !search.search(like, depth: depth).holdsToken {
             guard !waiting.findings.contains(where: { $0.object == object && $0.sent.map(like.elementsEqual) == true })
             else { continue }

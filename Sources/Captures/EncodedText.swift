@@ -24,7 +24,7 @@ struct EncodedText {
     private static let sample = 64
     private static let shortestHexadecimal = 48
 
-    /// Decodes a run; `nil` if it is none of a text.
+    /// Decodes a run of digits; `nil` if they do not encode a text.
     init?(_ run: ArraySlice<UInt8>) {
         // As databases write bytes: 0x3c73, \\x3c73.
         let digits = run.dropping("0x") ?? run.dropping("x") ?? run

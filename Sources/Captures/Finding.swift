@@ -62,11 +62,6 @@ package struct Finding: Sendable {
         clearText != nil && (isWhole ? 1 : 0, fit) < (other.isWhole ? 1 : 0, other.fit)
     }
 
-    /// Whether a finding of the same token, in the same part of a call, says how it was sent, and this one does not.
-    func isRepeated(by other: Finding) -> Bool {
-        sent == nil && clearText != nil && clearText == other.clearText && isSent == other.isSent
-    }
-
     /// Whether it is in what the client sent, and not in an answer; `nil` if that is not known.
     package var isSent: Bool? {
         let inside = way.drop { $0 != Self.archive }.dropFirst(2)

@@ -1,6 +1,6 @@
 /// What was found in a text. Ways and lines are those within it: its first line is 0.
 struct Searched {
-    /// The beginning of something that could not be read as it stands.
+    /// Where something begins that could not be read yet.
     struct Mark {
         enum Kind {
             case token, answer
@@ -67,14 +67,14 @@ struct Searched {
                 left[identity]?.removeFirst()
                 guard findings[index].isWorse(than: finding) else { continue }
                 if finding.isSettled, !findings[index].isSettled { closed.append(finding.line) }
-                // It stood there whole, so that what was taken off had been put into it.
+                // The token stood there whole, so the decoder has changed something inside of it.
                 if findings[index].isWhole, finding.repairs.isEmpty { finding.repairs = way.map { "\($0) within it" } }
                 findings[index] = finding
             } else if finding.clearText != nil || known[identity] == nil {
                 new.append(finding)
             }
         }
-        // What damaged the first digits of a token makes another one of it.
+        // Damage to the first digits of a token makes it look like another token.
         let tokens = Dictionary(grouping: findings.indices.filter { findings[$0].clearText != nil }) {
             findings[$0].line
         }

@@ -96,7 +96,7 @@ package struct TokenFinder {
             waiting = []
         }
         searchOnce(reader, inside: inner, search, take)
-        // Whatever a HAR file has outside of its calls was sent by nobody.
+        // Nobody sent what a HAR file has outside of its calls.
         let hasCalls = waiting.contains { if case .call = $0 { true } else { false } }
         if !isFound, !hasCalls, let kept = reader.kept {
             waiting = Self.parts(waiting, with: search.guess(kept[...]), inside: inner)
@@ -116,7 +116,7 @@ package struct TokenFinder {
         }
     }
 
-    /// Adds what was guessed to the parts of a capture. A token that reads well takes the place of those that do not.
+    /// Adds guessed tokens to the parts of a capture. If one of them reads well, it replaces those that do not.
     private static func parts(_ parts: [Part], with guessed: Searched, inside way: [String]) -> [Part] {
         let tokens = guessed.changed {
             $0.way = way + $0.way
@@ -194,7 +194,7 @@ package struct TokenFinder {
                 $0.line += line
             }.findings
             for reason in searched.unread(in: way, line: line) { use(.unread(reason)) }
-            // What begins behind the piece may be found in it, and again in the next one.
+            // A token that begins behind the piece may be found now, and again with the next piece.
             let new = findings.filter { Told($0).map { !told.contains($0) } ?? true }
             told = Set(findings.compactMap { Told($0) })
             if !new.isEmpty { use(.findings(new)) }

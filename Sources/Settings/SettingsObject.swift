@@ -150,7 +150,8 @@ package struct SettingsObject {
 
     /// Reads a list of strings of a certain form; `nil` if there is none. Those that are refused are left out.
     package mutating func values<Value>(_ name: String, _ expected: String, _ read: (String) -> Value?) -> [Value]? {
-        let isList = if case .list? = values[JSONName(name)] { true } else { false }
+        // An option has no items that a user counts.
+        let isList = if case .list? = values[JSONName(name)] { options[JSONName(name)] == nil } else { false }
         guard let texts = texts(name) else { return nil }
         return texts.enumerated().compactMap { position, text in
             let value = read(text)

@@ -219,11 +219,12 @@ package enum AnswerFormat: Sendable {
     ///
     /// - Parameters:
     ///   - grant: The grant of the route; `nil` if it has none.
+    ///   - route: The path of the route, for the message.
     ///   - namesStream: Whether the request names the URL of one stream.
-    func check(_ grant: RouteGrant?, namesStream: Bool) throws(RequestError) {
+    func check(_ grant: RouteGrant?, of route: String, namesStream: Bool) throws(RequestError) {
         switch self {
         case .document where grant == nil:
-            throw .invalid("the route of the stream has no grant; expected one in its configuration")
+            throw .invalid("the route '\(printable(route))' has no grant; expected one in its configuration")
         case .dialect(let answers):
             guard let misfit = answers.misfit(grant, namesStream: namesStream) else { return }
             throw .invalid("the answer to an accepted token \(misfit)")

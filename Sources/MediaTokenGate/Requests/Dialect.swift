@@ -103,21 +103,23 @@ struct DialectReader: Sendable {
         (self.dialect, route) = (dialect, dialect.route(among: routes))
     }
 
-    func play(_ request: HTTPRequest) throws(RequestError) -> SentPlay {
+    func task(
+        _ request: HTTPRequest, _ exchange: TokenExchange, _ format: AnswerFormat, at now: Timestamp
+    ) throws(RequestError) -> GateTask {
         let sent = try DialectValues(request, at: dialect.places)
         let token = try sent.required(.token)
         // The dialect says how the token is wrapped; nothing else is unwrapped.
         guard token.utf8.starts(with: "<signatureInfo>".utf8) else {
             throw .invalid("the token is not clear text behind \(sent.place(.token)); expected <signatureInfo>…")
         }
-        let target: SentPlay.Target
+        let target: PlayTarget
         if let route {
             target = .route(route)
         } else {
-            target = .urlOrPrefix(try sent.required(.url), in: sent.place(.url))
+            target = .url(try sent.required(.url), in: sent.place(.url), mayBePrefix: true)
         }
-        return SentPlay(
-            token: RawToken(token), requestor: try sent.value(.requestor), resource: try sent.value(.resource),
-            target: target)
+        return try exchange.task(request, RawToken(token), target, format, at: now) { () throws(RequestError) in
+            (try sent.value(.requestor), try sent.value(.resource))
+        }
     }
 }

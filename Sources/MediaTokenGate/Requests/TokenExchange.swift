@@ -4,23 +4,16 @@ internal import PlaybackGrants
 internal import StreamPaths
 internal import TextEncodings
 
-/// A request to exchange a token for the grant of a stream, as it was sent.
-struct SentPlay {
-    /// What names the stream.
-    enum Target {
-        /// A URL or path, and what the request has it in, for messages.
-        case url(String, in: String)
-        /// A URL or path or, if it ends with `/*`, all below it.
-        case urlOrPrefix(String, in: String)
-        /// All of a route, which the configuration names.
-        case route(GateRoute)
-    }
-
-    let token: RawToken
-    let requestor: String?
-    let resource: String?
-    let target: Target
+/// What names the stream of a request that exchanges a token.
+enum PlayTarget {
+    /// A URL or path, and what the request has it in, for messages. In some requests one with `/*` at its end names all below it.
+    case url(String, in: String, mayBePrefix: Bool)
+    /// All of a route, which the configuration names.
+    case route(GateRoute)
 }
+
+/// The requestor and the resource that a request names.
+typealias SentNames = (requestor: String?, resource: String?)
 
 /// What a token must be for, and who may ask for its grant again, when a caller wants to play a stream.
 struct TokenExchange {
@@ -30,20 +23,24 @@ struct TokenExchange {
     /// The task of exchanging a token for a grant. The route of the stream determines what the token must be for, and the
     /// grant.
     ///
-    /// - Parameter format: The form of the answer. It has the grant, so it may not fit every route.
+    /// - Parameters:
+    ///   - format: The form of the answer. It has the grant, so it may not fit every route.
+    ///   - names: Reads what the request names, once its route is known.
     func task(
-        _ request: HTTPRequest, _ sent: SentPlay, _ format: AnswerFormat, at now: Timestamp
+        _ request: HTTPRequest, _ token: RawToken, _ target: PlayTarget, _ format: AnswerFormat, at now: Timestamp,
+        names: () throws(RequestError) -> SentNames
     ) throws(RequestError) -> GateTask {
-        let (route, wanted, field) = try find(sent.target)
+        let (route, wanted, field) = try find(target)
         return format.task { () throws(RequestError) in
             guard case .token(let expectation) = route.access else {
                 throw .invalid("the stream is open, and needs no token")
             }
             let namesStream = if case .one = wanted { true } else { false }
-            try format.check(route.grant, namesStream: namesStream)
+            try format.check(route.grant, of: route.path.text, namesStream: namesStream)
+            let (requestor, resource) = try names()
             let verification = VerificationRequest(
-                token: sent.token,
-                expectation: try narrowed(expectation, toRequestor: sent.requestor, resource: sent.resource),
+                token: token,
+                expectation: try narrowed(expectation, toRequestor: requestor, resource: resource),
                 retries: try retries(request, of: wanted, within: route.grant?.settings.retryWindow))
             do throws(GrantError) {
                 let order = try route.grant?.order(for: wanted, at: now)
@@ -57,15 +54,13 @@ struct TokenExchange {
     }
 
     /// The route of a stream, what the grant is to open, and what messages call the place of its URL.
-    private func find(_ target: SentPlay.Target) throws(RequestError) -> (GateRoute, WantedStream, field: String) {
+    private func find(_ target: PlayTarget) throws(RequestError) -> (GateRoute, WantedStream, field: String) {
         switch target {
         case .route(let route): return (route, .allOf(path: route.path.text, hosts: route.hosts), "url")
-        case .urlOrPrefix(let text, let field) where text.hasSuffix("/*") && !text.utf8.contains(UInt8(ascii: "?")):
-            let (route, url) = try find(String(text.dropLast()), in: field)
-            return (route, .allBelow(url), field)
-        case .url(let text, let field), .urlOrPrefix(let text, let field):
-            let (route, url) = try find(text, in: field)
-            return (route, .one(url), field)
+        case .url(let text, let field, let mayBePrefix):
+            let isPrefix = mayBePrefix && text.hasSuffix("/*") && !text.utf8.contains(UInt8(ascii: "?"))
+            let (route, url) = try find(isPrefix ? String(text.dropLast()) : text, in: field)
+            return (route, isPrefix ? .allBelow(url) : .one(url), field)
         }
     }
 

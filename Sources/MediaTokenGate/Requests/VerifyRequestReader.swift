@@ -23,10 +23,10 @@ extension TokenExchange {
     func play(_ request: HTTPRequest, at now: Timestamp) throws(RequestError) -> GateTask {
         let sent = try VerifyRequestFields(request)
         let (field, text) = try sent.one("url", or: "path")
-        let play = SentPlay(
-            token: RawToken(sent.body.token), requestor: try sent.requestor(), resource: try sent.resource(),
-            target: .url(text, in: field))
-        return try task(request, play, .document, at: now)
+        let target = PlayTarget.url(text, in: field, mayBePrefix: false)
+        return try task(request, RawToken(sent.body.token), target, .document, at: now) { () throws(RequestError) in
+            (try sent.requestor(), try sent.resource())
+        }
     }
 }
 

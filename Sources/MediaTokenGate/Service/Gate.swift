@@ -67,9 +67,7 @@ package struct Gate: Sendable {
                 return .methodNotAllowed(request, expected: dialects.methods.joined(separator: ", "))
             }
             let format = AnswerFormat.dialect(reader.dialect.answers)
-            return format.task { () throws(RequestError) in
-                try exchange.task(request, reader.play(request), format, at: now)
-            }
+            return format.task { () throws(RequestError) in try reader.task(request, exchange, format, at: now) }
         }
     }
 

@@ -19,7 +19,7 @@ struct CaptureInspection {
         history = CaptureHistory(skew: questions.policy.clockSkew)
     }
 
-    /// Finds what is to be taken.
+    /// Finds the parts that this inspection takes.
     var finder: TokenFinder { inspector.finder }
 
     mutating func take(_ part: TokenFinder.Part) {

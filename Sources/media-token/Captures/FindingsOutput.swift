@@ -168,7 +168,7 @@ struct FindingsOutput {
 }
 
 extension ExaminedFinding {
-    /// The line of a token that is known, with what was repaired of it there.
+    /// The line, with the repairs that the token needed there.
     fileprivate var mention: String {
         let repairs = finding.repairs.joined(separator: ", ")
         return "\(finding.line)" + (repairs.isEmpty ? "" : " (repaired: \(repairs))")

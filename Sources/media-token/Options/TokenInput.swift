@@ -1,5 +1,6 @@
 internal import Captures
 internal import CommandShell
+internal import Files
 internal import Glibc
 internal import MediaToken
 internal import TextEncodings
@@ -66,14 +67,15 @@ struct TokenInput {
     ///
     /// - Throws: If it has more than `limit` bytes.
     func whole(limit: Int) throws(CommandError) -> [UInt8] {
-        if let operand, !operand.hasPrefix("@") { return Array(operand.utf8) }
+        if let operand {
+            guard operand.hasPrefix("@") else { return Array(operand.utf8) }
+            return try CommandError.wrap(at: operand) { try FileBytes.read(String(operand.dropFirst()), limit: limit) }
+        }
         return try withReader("grant") { (reader) throws(CommandError) in
             var all: [UInt8] = []
             while case let chunk = try reader.next(), !chunk.isEmpty {
                 all += chunk
-                guard all.count <= limit else {
-                    throw CommandError("\(operand ?? "-"): has more than \(limit) bytes; expected a grant")
-                }
+                guard all.count <= limit else { throw CommandError("standard input: is longer than \(limit) bytes") }
             }
             return all
         }

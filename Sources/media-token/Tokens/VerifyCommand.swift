@@ -150,7 +150,7 @@ enum VerifyCommand {
         func verify(_ found: ExaminedFinding) {
             var found = found
             if case .token(_, let clearText) = found.result {
-                // What a request has sent is decided about as a gate would.
+                // A value that a request sent gets the verdict that a gate would give it.
                 let sent = found.finding.isSent == true ? found.finding.sent : nil
                 let token = invocation.input.quotable(RawToken(sent ?? clearText))
                 let (tokens, now) = invocation.time.groups(of: [token], for: expectation.resource)[0]
