@@ -34,11 +34,16 @@ final class DocumentSearch {
         found.said = [:]
         let sent = isCall && object.first == .name("request") ? SentFields(value, at: steps) : nil
         let fields = sent?.values ?? []
+        var seen: [[UInt8]: Int] = [:]
         waiting.add(
             found.changed { finding in
                 finding.object = object
-                guard let clearText = finding.clearText, finding.sent == nil else { return }
-                let field = fields.first { search.search($0, depth: depth).holds(clearText) } ?? sent?.likeTokens.first
+                guard let sent, let clearText = finding.clearText, finding.sent == nil else { return }
+                // If several fields hold the token, each finding of it is that of the next field.
+                let holders = fields.filter { search.search($0, depth: depth).holds(clearText) }
+                let number = seen[clearText, default: 0]
+                seen[clearText] = number + 1
+                let field = holders.isEmpty ? sent.likeTokens.first : holders[min(number, holders.count - 1)]
                 finding.sent = field.map { Array($0) }
             }, inside: [], line: 0)
         // A value that looks like a token and cannot be read stays a row of the call.

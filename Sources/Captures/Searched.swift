@@ -68,7 +68,9 @@ struct Searched {
                 guard findings[index].isWorse(than: finding) else { continue }
                 if finding.isSettled, !findings[index].isSettled { closed.append(finding.line) }
                 // The token stood there whole, so the decoder has changed something inside of it.
-                if findings[index].isWhole, finding.repairs.isEmpty { finding.repairs = way.map { "\($0) within it" } }
+                if findings[index].isWhole, finding.repairs.isEmpty {
+                    finding.repairs = finding.way.filter(Finding.decoderNames.contains).map { "\($0) within it" }
+                }
                 findings[index] = finding
             } else if finding.clearText != nil || known[identity] == nil {
                 new.append(finding)

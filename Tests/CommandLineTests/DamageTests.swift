@@ -87,6 +87,26 @@ struct DamageTests {
         #expect(verified.output == "INVALID_TOKEN_FORMAT\n" && verified.status == 1, "\(verified)")
     }
 
+    @Test("a request that has a token twice is told of the copy that is damaged, whichever comes first")
+    func copies() throws {
+        let token = try Mint.token()
+        for values in [[token, "\"\(token)\""], ["\"\(token)\"", token]] {
+            var entry = Entry("https://play.example/v1/play", at: 2, status: 401)
+            let json = try JSONSerialization.data(withJSONObject: ["list": values])
+            entry.sent = String(decoding: json, as: UTF8.self)
+            let (lines, status) = try inspect(try Entry.har([entry]))
+            #expect(Set(lines.map(\.code)) == ["CALL", "VERIFIED", "INVALID_TOKEN_FORMAT"] && status == 1)
+        }
+    }
+
+    @Test("an escape within a token that stands in clear text is damage")
+    func escapes() throws {
+        for escaped in ["T&#78;T", #"T\u004eT"#, "T%4ET"] {
+            let lines = try inspect("t=" + (try Mint.token()).replacing("TNT", with: escaped)).lines
+            #expect(lines.map(\.code) == ["VERIFIED"] && lines.first?.repairs?.isEmpty == false, "\(escaped) \(lines)")
+        }
+    }
+
     @Test("outside of calls, what was undone is said where it was damage, and not where it was a wrapping")
     func repairs() throws {
         let token = try Mint.token()
