@@ -75,6 +75,7 @@ struct ClearText {
             switch byte {
             case UInt8(ascii: "\\"), UInt8(ascii: "&"), 0x0A, 0x0D, 0x1B, 0x80...: true
             case UInt8(ascii: "\""), UInt8(ascii: "'"): next == byte
+            case UInt8(ascii: ">"): next.isBlank
             case UInt8(ascii: "%"), UInt8(ascii: "#"): next.isLetterOrDigit
             default: false
             }

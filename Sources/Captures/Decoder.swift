@@ -20,6 +20,9 @@ struct Decoder: Sendable {
         return rewriter.finish()
     }
 
+    /// The names of those whose encoders leave no bracket as it is: with one of their escapes, a token in clear text was damaged.
+    static let ofBrackets = ["percent-encoding", "HTML escapes", "quoted-printable"]
+
     /// All decoders, the usual ones first.
     static let all = [
         Decoder("percent-encoding") { text in

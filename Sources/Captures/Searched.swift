@@ -69,7 +69,7 @@ struct Searched {
                 if finding.isSettled, !findings[index].isSettled { closed.append(finding.line) }
                 // The token stood there whole, so the decoder has changed something inside of it.
                 if findings[index].isWhole, finding.repairs.isEmpty {
-                    finding.repairs = finding.way.filter(Finding.decoderNames.contains).map { "\($0) within it" }
+                    finding.repairs = finding.way.filter(Decoder.ofBrackets.contains).map { "\($0) within it" }
                 }
                 findings[index] = finding
             } else if finding.clearText != nil || known[identity] == nil {
