@@ -38,16 +38,15 @@ final class CaptureSearch {
         (self.budget, self.fit) = (budget, fit)
     }
 
-    /// Searches a text of any form.
-    func search(_ text: ArraySlice<UInt8>, _ lines: Lines = .one, depth: Int = 0) -> Searched {
+    /// Searches a text of any form that stands on one line of the capture.
+    func search(_ text: ArraySlice<UInt8>, depth: Int) -> Searched {
         guard depth < Self.depthLimit else { return Searched() }
-        let isOnOneLine = if case .one = lines { true } else { false }
-        let key = isOnOneLine ? text.digest : 0
-        if isOnOneLine, let known = known[key] { return known }
+        let key = text.digest
+        if let known = known[key] { return known }
         guard budget.pay(text.count) else { return Searched() }
-        var searched = once(text, lines, depth: depth)
-        decode(text, lines, depth: depth, &searched)
-        if isOnOneLine, !searched.findings.isEmpty || !searched.open.isEmpty {
+        var searched = once(text, .one, depth: depth)
+        decode(text, .one, depth: depth, &searched)
+        if !searched.findings.isEmpty || !searched.open.isEmpty {
             if known.count >= Self.knownLimit { known = [:] }
             known[key] = searched
         }
@@ -73,7 +72,7 @@ final class CaptureSearch {
 
     /// Searches what is packed at the beginning of a text.
     ///
-    /// - Returns: The position behind it; `nil` if nothing is packed there: a text may begin with the same bytes.
+    /// - Returns: The position after the packed bytes; `nil` if the text only begins with the same bytes.
     private func unpack(_ text: ArraySlice<UInt8>, at line: Int, _ depth: Int, _ searched: inout Searched) -> Int? {
         let inflation = Inflation(text, budget)
         let unpacked = inflation.all()
@@ -104,7 +103,7 @@ final class CaptureSearch {
         return text.endIndex - reader.left
     }
 
-    /// Searches text that is no document for what may begin a token.
+    /// Looks through text that is no document for the beginnings of tokens, grants and errors.
     ///
     /// - Parameters:
     ///   - begin: the position from which on tokens are looked for, which is on `line`. Bytes before it are read only as context.

@@ -18,7 +18,7 @@ enum Lines {
         }
     }
 
-    /// The number of the capture's lines before the text of which nothing is left.
+    /// The number of lines of the capture that ended before the text begins.
     func leading(in text: ArraySlice<UInt8>) -> Int {
         if case .starting(let starts) = self { starts.index(behind: text.startIndex) } else { 0 }
     }
@@ -35,7 +35,6 @@ enum Lines {
 
 /// Rewrites a text from front to back, and remembers where the lines of the capture begin in it.
 struct Rewriter {
-    private let source: ArraySlice<UInt8>
     private let isOnOneLine: Bool
     private let sourceStarts: [Int]
     private var nextStart = 0
@@ -46,7 +45,7 @@ struct Rewriter {
     private(set) var rest: ArraySlice<UInt8>
 
     init(_ text: ArraySlice<UInt8>, _ lines: Lines) {
-        (source, rest, sourceStarts) = (text, text, lines.starts(in: text))
+        (rest, sourceStarts) = (text, lines.starts(in: text))
         isOnOneLine = if case .one = lines { true } else { false }
         bytes.reserveCapacity(text.count)
     }

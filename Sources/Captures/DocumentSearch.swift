@@ -33,25 +33,28 @@ final class DocumentSearch {
         if object.first != .name("response") { facts.add(found.said) }
         found.said = [:]
         let sent = isCall && object.first == .name("request") ? SentFields(value, at: steps) : nil
-        let fields = sent?.values ?? []
+        // What each field holds; the search remembers it from the value.
+        let fields = (sent?.values ?? []).map { field in
+            (text: field, tokens: search.search(field, depth: depth).findings.compactMap(\.clearText))
+        }
         var seen: [[UInt8]: Int] = [:]
         waiting.add(
             found.changed { finding in
                 finding.object = object
                 guard let sent, let clearText = finding.clearText, finding.sent == nil else { return }
                 // If several fields hold the token, each finding of it is that of the next field.
-                let holders = fields.filter { search.search($0, depth: depth).holds(clearText) }
+                let holders = fields.filter { $0.tokens.contains(clearText) }.map(\.text)
                 let number = seen[clearText, default: 0]
                 seen[clearText] = number + 1
                 let field = holders.isEmpty ? sent.likeTokens.first : holders[min(number, holders.count - 1)]
                 finding.sent = field.map { Array($0) }
             }, inside: [], line: 0)
         // A value that looks like a token and cannot be read stays a row of the call.
-        for like in sent?.likeTokens ?? [] where !search.search(like, depth: depth).holdsToken {
-            guard !waiting.findings.contains(where: { $0.object == object && $0.sent.map(like.elementsEqual) == true })
+        for (text, tokens) in fields where tokens.isEmpty && SentFields.isLikeToken(text) {
+            guard !waiting.findings.contains(where: { $0.object == object && $0.sent.map(text.elementsEqual) == true })
             else { continue }
-            var unread = Finding(.token(Array(like)), fit: .none)
-            (unread.way, unread.line, unread.object, unread.sent) = ([steps.path], line, object, Array(like))
+            var unread = Finding(.token(Array(text)), fit: .none)
+            (unread.way, unread.line, unread.object, unread.sent) = ([steps.path], line, object, Array(text))
             waiting.add(unread)
         }
     }

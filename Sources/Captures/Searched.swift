@@ -14,7 +14,7 @@ struct Searched {
         let line: Int
     }
 
-    /// A text of which only the beginning was searched.
+    /// A text that was searched at its beginning only.
     struct Cut {
         var way: [String]
         var line: Int
@@ -46,10 +46,6 @@ struct Searched {
         answers.formUnion(inner.answers.map { $0 + line })
         said.merge(inner.said) { first, _ in first }
     }
-
-    var holdsToken: Bool { findings.contains { $0.clearText != nil } }
-
-    func holds(_ clearText: [UInt8]) -> Bool { findings.contains { $0.clearText == clearText } }
 
     private var isEmpty: Bool { findings.isEmpty && cuts.isEmpty && answers.isEmpty && said.isEmpty }
 
@@ -126,7 +122,7 @@ struct Searched {
             \.element)
     }
 
-    /// Leaves out the findings on a line and behind it.
+    /// Returns what was found before a line.
     func before(line: Int) -> Searched {
         var before = self
         before.findings.removeAll { $0.line >= line && line > 0 }

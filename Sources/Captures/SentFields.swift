@@ -5,13 +5,14 @@ internal import TextEncodings
 struct SentFields {
     private(set) var values: [ArraySlice<UInt8>] = []
 
-    /// The values that look like a token, whatever became of its letters.
-    var likeTokens: [ArraySlice<UInt8>] {
-        values.filter { value in
-            let head = String(decoding: value.prefix(400).map(\.asciiLowercased), as: UTF8.self)
-            let marks = ["phnpz25hdhvyzulu", "signatureinfo", "7369676e6174757265"]
-            return value.count > 100 && marks.contains(where: head.contains)
-        }
+    /// The values that look like a token.
+    var likeTokens: [ArraySlice<UInt8>] { values.filter(Self.isLikeToken) }
+
+    /// Whether a value looks like a token, even if something changed the case of its letters.
+    static func isLikeToken(_ value: ArraySlice<UInt8>) -> Bool {
+        let head = String(decoding: value.prefix(400).map(\.asciiLowercased), as: UTF8.self)
+        let marks = ["phnpz25hdhvyzulu", "signatureinfo", "7369676e6174757265"]
+        return value.count > 100 && marks.contains(where: head.contains)
     }
 
     /// - Parameter steps: The path of the value in the entry.
@@ -31,15 +32,9 @@ struct SentFields {
 
     /// The parts of a header: its credentials, the query of a `:path`, cookies without the quotes around them (RFC 6265, 4.1.1), or all of it.
     private static func header(_ value: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
-        if value.prefix(7).map(\.asciiLowercased).elementsEqual("bearer ".utf8) { return [value.dropFirst(7)] }
+        if let credentials = HeaderValues.bearer(value) { return [credentials] }
         if value.first == UInt8(ascii: "/"), value.contains(UInt8(ascii: "?")) { return query(value) }
-        let cookies = value.split(separator: UInt8(ascii: ";")).filter { $0.contains(UInt8(ascii: "=")) }.map {
-            cookie in
-            let value = cookie.drop { $0 != UInt8(ascii: "=") }.dropFirst().trimmingBlanks()
-            let isQuoted = value.count > 1 && value.first == UInt8(ascii: "\"") && value.last == UInt8(ascii: "\"")
-            return isQuoted ? value.dropFirst().dropLast() : value
-        }
-        return [value] + cookies
+        return [value] + HeaderValues.cookies(value).map(\.value)
     }
 
     /// The strings of JSON, the parts of a multipart body, the values of a form, or all of it.

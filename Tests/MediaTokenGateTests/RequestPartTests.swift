@@ -1,6 +1,7 @@
 import HTTPMessages
 import MediaToken
 import Testing
+import TextEncodings
 
 @testable import MediaTokenGate
 
@@ -15,7 +16,7 @@ struct RequestPartTests {
             ("Bearer2 a", nil), ("Bear a", nil), ("", nil),
         ] as [(String, String?)])
     func bearer(value: String, token: String?) {
-        #expect(TokenSources.bearerToken(Array(value.utf8)[...]).map(text) == token)
+        #expect(HeaderValues.bearer(Array(value.utf8)[...]).map(text) == token)
     }
 
     @Test(

@@ -31,7 +31,7 @@ package struct TokenSources: Sendable {
     func find(in request: HTTPRequest, originalQuery: ArraySlice<UInt8>?) -> Finding {
         var found: [ArraySlice<UInt8>] = []
         if let headerField { found += request.values(of: headerField) }
-        if bearer { found += request.values(of: GateField.authorization).compactMap(Self.bearerToken) }
+        if bearer { found += request.values(of: GateField.authorization).compactMap(HeaderValues.bearer) }
         if let cookie { found += request.values(of: GateField.cookie).flatMap { Self.cookies($0, named: cookie) } }
         if let parameter, let originalQuery {
             let fields = FormFields(originalQuery)
@@ -43,23 +43,7 @@ package struct TokenSources: Sendable {
         return tokens.allSatisfy { $0.hasSameBytes(as: first) } ? .one(first) : .several
     }
 
-    /// The token of a bearer `Authorization` header. The scheme is not case-sensitive (RFC 9110, 11.1).
-    static func bearerToken(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        let scheme = value.prefix { !$0.isBlank }
-        guard scheme.count == 6, scheme.lazy.map(\.asciiLowercased).elementsEqual("bearer".utf8) else { return nil }
-        return value.dropFirst(scheme.count).drop(while: \.isBlank)
-    }
-
     static func cookies(_ header: ArraySlice<UInt8>, named name: String) -> [ArraySlice<UInt8>] {
-        let quote = UInt8(ascii: "\"")
-        return header.split(separator: UInt8(ascii: ";")).compactMap { pair in
-            guard let mark = pair.firstIndex(of: UInt8(ascii: "=")),
-                pair[..<mark].trimmingBlanks().elementsEqual(name.utf8)
-            else { return nil }
-            let value = pair[mark...].dropFirst().trimmingBlanks()
-            // Quotes around a cookie's value are syntax, not part of the value (RFC 6265, 4.1.1).
-            let isQuoted = value.count > 1 && value.first == quote && value.last == quote
-            return isQuoted ? value.dropFirst().dropLast() : value
-        }
+        HeaderValues.cookies(header).filter { $0.name.elementsEqual(name.utf8) }.map(\.value)
     }
 }
