@@ -75,6 +75,9 @@ final class DocumentSearch {
                 if finding.stated == .nothing, let object = finding.object, finding.clearText != nil {
                     finding.stated = Stated(named: { self.facts[object][$0] }, { self.facts[object.parent][$0] })
                 }
+                if !isCall, finding.time == nil, let object = finding.object {
+                    finding.time = facts.time(around: object)
+                }
             }, inside: [], line: 0)
         waiting = Searched()
         for (object, line) in facts.objects where !isOpen(object) {
@@ -88,6 +91,13 @@ final class DocumentSearch {
 }
 
 extension Facts {
+    /// The time that an object, or one around it, has.
+    fileprivate func time(around object: Object) -> LineTime? {
+        let text = Self.timeNames.lazy.compactMap { self[object][$0] }.first { $0.utf8.count >= 10 }
+        if let text { return LineTime(field: text) }
+        return object.isEmpty ? nil : time(around: object.parent)
+    }
+
     /// What an enhanced error tells the client to do (Adobe Pass, Enhanced Error Codes).
     private static let actions = [
         "none", "configuration", "application-registration", "authentication", "authorization", "degradation", "retry",

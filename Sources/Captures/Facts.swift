@@ -16,10 +16,14 @@ struct Facts {
 
     private static let nameLimit = 40
     private static let subjectNames = Set(Subject.allCases.flatMap(\.names) + ["resources[1]"])
-    private static let names = subjectNames.union([
-        "code", "status", "action", "message", "details", "detail", "authorized", "startedDateTime", "time", "method",
-        "url", "name", "value", "text", "_error",
-    ])
+    private static let names = subjectNames.union(
+        [
+            "code", "status", "action", "message", "details", "detail", "authorized", "startedDateTime", "time",
+            "method",
+            "url", "name", "value", "text", "_error",
+        ] + timeNames)
+    /// The names that records of logs have for their time.
+    static let timeNames = ["time", "timestamp", "@timestamp", "ts", "date"]
     /// The length of the longest value. No token is longer, so that none can be about such a value.
     private static let lengthLimit = 65_536
     private static let sizeLimit = 1 << 20

@@ -14,6 +14,8 @@ package struct Finding: Sendable {
     package internal(set) var way: [String] = []
     /// The line of the capture on which it begins, from 1.
     package internal(set) var line = 0
+    /// When it was written, as the line or the document around it says; `nil` if that is not known, or in a call.
+    package internal(set) var time: LineTime?
     /// What damage was undone to read a token. A gate undoes none of it.
     package internal(set) var repairs: [String] = []
     /// What the document around a token says of it.

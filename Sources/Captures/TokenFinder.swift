@@ -99,7 +99,7 @@ package struct TokenFinder {
         // Nobody sent what a HAR file has outside of its calls.
         let hasCalls = waiting.contains { if case .call = $0 { true } else { false } }
         if !isFound, !hasCalls, let kept = reader.kept {
-            waiting = Self.parts(waiting, with: search.guess(kept[...]), inside: inner)
+            waiting = Self.parts(waiting, with: search.guess(kept[...]), in: kept[...], inside: inner)
         }
         waiting.forEach(use)
     }
@@ -117,11 +117,14 @@ package struct TokenFinder {
     }
 
     /// Adds guessed tokens to the parts of a capture. If one of them reads well, it replaces those that do not.
-    private static func parts(_ parts: [Part], with guessed: Searched, inside way: [String]) -> [Part] {
-        let tokens = guessed.changed {
+    private static func parts(_ parts: [Part], with guessed: Searched, in text: ArraySlice<UInt8>, inside way: [String])
+        -> [Part]
+    {
+        var tokens = guessed.changed {
             $0.way = way + $0.way
             $0.line += 1
         }.findings.filter { $0.clearText != nil }
+        LineTime.date(&tokens, in: text, from: text.startIndex, on: 1)
         guard tokens.contains(where: \.isSettled) || parts.allSatisfy({ $0.findings.isEmpty }) else { return parts }
         let others = parts.map { part in
             guard case .findings(let findings) = part else { return part }
@@ -189,10 +192,11 @@ package struct TokenFinder {
             let position = search.scan(
                 piece[...], .own, from: begin, until: end, at: 0, depth: 0, &searched)
             search.decode(piece[...], .own, from: begin, depth: 0, &searched)
-            let findings = searched.changed {
+            var findings = searched.changed {
                 $0.way = way + $0.way
                 $0.line += line
             }.findings
+            LineTime.date(&findings, in: piece[...], from: begin, on: line)
             for reason in searched.unread(in: way, line: line) { use(.unread(reason)) }
             // A token that begins behind the piece may be found now, and again with the next piece.
             let new = findings.filter { Told($0).map { !told.contains($0) } ?? true }

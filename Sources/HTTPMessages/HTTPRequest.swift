@@ -65,6 +65,11 @@ package struct HTTPRequest: Sendable {
         return found
     }
 
+    /// The names and values of all fields, in the order in which they were sent.
+    package var allFields: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] {
+        fields.map { (self[$0.name], self[$0.value]) }
+    }
+
     /// The value of the next field of this name.
     ///
     /// - Parameter place: Where the search begins among the fields: 0, and then what the call before has left.

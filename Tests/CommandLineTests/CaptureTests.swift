@@ -102,7 +102,7 @@ struct CaptureTests {
             ])
         #expect(
             outcome.output.contains(
-                "authorization_denied_by_mvpd; TNT; action none; not in your package\n      → the viewer is not authorized: "
+                "authorization_denied_by_mvpd: TNT; action none; not in your package\n      → the viewer is not authorized: "
             ),
             "\(outcome.output)")
         #expect(outcome.output.contains("found 4 media tokens, 1 error; 2 failed"), "\(outcome.output)")

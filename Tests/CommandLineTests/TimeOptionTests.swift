@@ -26,7 +26,7 @@ struct TimeOptionTests {
 
     @Test("a time that cannot be read is answered with all that the option takes")
     func unreadableTime() throws {
-        let issued = ", or issued for the token's own issue time"
+        let issued = ", issued or line"
         for (command, takesIssued) in [("inspect", true), ("verify", true), ("grant check akamai", false)] {
             let words = command.split(separator: " ").map(String.init)
             let outcome = try run(words + ["--at", "yesterday", "x"])
@@ -35,9 +35,10 @@ struct TimeOptionTests {
         }
     }
 
-    @Test("the issue time is for commands that are given a token")
-    func issuedElsewhere() throws {
+    @Test("the words for a token's own times are for commands that are given a token")
+    func wordsElsewhere() throws {
         for arguments in [
+            ["bench", "verify", "--at", "line"],
             ["bench", "verify", "--at", "issued"],
             ["issue", "--signing-key", "k", "--resource", "a", "--requestor", "a", "--issued-at", "issued"],
             ["grant", "akamai", "--key-file", "k", "--acl", "/", "--at", "issued"],
@@ -45,7 +46,7 @@ struct TimeOptionTests {
             let outcome = try run(arguments)
             #expect(
                 outcome.status == 64
-                    && outcome.errors.contains("is 'issued', which only inspect and verify"),
+                    && outcome.errors.contains("is 'issued' or 'line', which only inspect and verify"),
                 "\(outcome.errors)")
         }
     }

@@ -48,7 +48,7 @@ struct ExaminationTests {
         }
     }
 
-    @Test("only a person is told that the text of a signed token was changed")
+    @Test("only a person is told that the text of a signed token was changed or cut")
     func signatureOrigin() throws {
         let changed = RawToken(try Mint.token().replacing("TNT", with: "TBS"))
         let (verifier, expected) = (try Mint.verifier(), "signed by key-0.pem, but the text was changed afterwards")
@@ -58,6 +58,15 @@ struct ExaminationTests {
         #expect(try shown.outcome.get().message.hasPrefix("no loaded key verifies it; tried "))
         #expect(
             TokenInspector(keys: try Mint.keyRing()).inspect(changed, asking: .init()).firstFailure?.detail == expected)
+        let (requestors, resource) = (Mint.expectation.requestors, Mint.expectation.resource)
+        func explained(_ token: RawToken) -> CheckReport? {
+            verifier.examine(token, for: requestors, resource, at: Mint.now, seeksCause: true).firstFailure
+        }
+        #expect(explained(changed)?.detail == expected)
+        let cut = try Mint.token().dropLast(30)
+        let words = "it ends after \(cut.utf8.count) bytes, at 'mvpdId'; its last tag is missing"
+        #expect(explained(RawToken(String(cut)))?.detail == words)
+        #expect(TokenInspector(keys: nil).inspect(RawToken(String(cut)), asking: .init()).firstFailure?.detail == words)
         let gates = verifier.examine(changed, for: Mint.expectation, at: Mint.now).firstFailure
         #expect(gates?.detail.hasPrefix("no loaded key verifies it; tried ") == true)
     }

@@ -5,11 +5,15 @@ package enum CheckTime: Equatable, Sendable {
     case at(Timestamp)
     /// The token's own issue time, which only a media token has.
     case issued
+    /// The time of the line of a log, or of the call, in which a capture has the token.
+    case line
 
-    /// Reads `issued`, or a time in the forms of `Timestamp(reading:asOf:)`; `nil` for any other text.
+    /// Reads `issued`, `line`, or a time in the forms of `Timestamp(reading:asOf:)`; `nil` for any other text.
     package init?(reading text: String, asOf now: Timestamp = .now) {
         if text == "issued" {
             self = .issued
+        } else if text == "line" {
+            self = .line
         } else if let time = Timestamp(reading: text, asOf: now) {
             self = .at(time)
         } else {

@@ -17,6 +17,8 @@ package final class TokenEnvelope: Sendable {
     package let signature: [UInt8]
     /// Exactly the bytes after the second tag, to the end, as they arrived.
     package let payload: ArraySlice<UInt8>
+    /// The number of bytes of the clear text.
+    private let length: Int
 
     /// The number of bytes of clear text within which the second tag begins.
     static let headLength = openingTag.utf8CodeUnitCount + longestSignature + 1
@@ -61,7 +63,26 @@ package final class TokenEnvelope: Sendable {
         guard Self.dropTag(from: payload) == nil else { throw .secondSignature }
         signature = try Self.decodeSignature(rest[..<separator])
         self.payload = payload
+        length = text.count
     }
+
+    /// Where the token was cut, in words for a person; `nil` if its last tag is there.
+    package var cut: String? {
+        let end = Array("</".utf8) + payload.dropFirst().prefix { $0.isLetterOrDigit } + Array(">".utf8)
+        return payload.firstRange(of: end) == nil ? Self.cutInWords(payload, length: length) : nil
+    }
+
+    /// What a person is told of a clear text that was cut.
+    ///
+    /// - Parameter end: The end of the text, whose length in bytes is `length`.
+    package static func cutInWords(_ end: ArraySlice<UInt8>, length: Int) -> String {
+        let last = end.lastIndex(of: UInt8(ascii: "<")).map { end[$0...].dropFirst() } ?? []
+        let tag = printable(String(decoding: last.prefix { $0 != UInt8(ascii: ">") }, as: UTF8.self), limit: 40)
+        return "it ends after \(length) bytes, at '\(tag)'; its last tag is missing"
+    }
+
+    /// What to do about a text that was cut.
+    package static let cutAdvice = "a cut token cannot be verified: get the whole of it"
 
     private static func dropTag(from text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         text.dropping(openingTag) ?? text.dropping(closingTag)

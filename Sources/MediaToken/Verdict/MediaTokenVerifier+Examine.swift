@@ -10,16 +10,18 @@ extension MediaTokenVerifier {
     ///   - requestors: the requestors, one of which the token must have been issued to; `nil` for no such check.
     ///   - resource: the resource that the token must have been issued for; `nil` for no such check.
     ///   - now: the time of the check.
+    ///   - seeksCause: whether to find out why no key verifies a signature. It takes an operation for each key.
     /// - Returns: the report on each check. The first failure is the one for which `verify` would reject the token, up
     ///   to the replay check.
     package func examine(
-        _ token: RawToken, for requestors: [RequestorID]?, _ resource: ResourceRule?, at now: Timestamp
+        _ token: RawToken, for requestors: [RequestorID]?, _ resource: ResourceRule?, at now: Timestamp,
+        seeksCause: Bool = false
     ) -> Examination {
         let expectation = Expectation(requestors: requestors ?? [], resource: resource ?? .unsafeAnyResource)
         let steps = steps(of: [VerificationRequest(token: token, expectation: expectation)], at: now)
         return examination(
             of: 0, in: steps, for: expectation, at: now, namesRequestor: requestors != nil,
-            .notChecked(.replay, "an examination does not consume the token"))
+            seeksCause: seeksCause, .notChecked(.replay, "an examination does not consume the token"))
     }
 
     /// Makes the checks for a full expectation, without a replay claim.
@@ -38,7 +40,7 @@ extension MediaTokenVerifier {
             let expectation = group[index].expectation
             return (
                 outcome,
-                examination(of: index, in: steps, for: expectation, at: now, seeksOrigin: true, .replay(outcome))
+                examination(of: index, in: steps, for: expectation, at: now, seeksCause: true, .replay(outcome))
             )
         }
     }
@@ -46,16 +48,16 @@ extension MediaTokenVerifier {
     /// - Parameters:
     ///   - index: which token of the group.
     ///   - namesRequestor: whether the expectation names requestors; otherwise no requestor is checked.
-    ///   - seeksOrigin: whether to find out why no key verifies a signature.
+    ///   - seeksCause: whether to find out why no key verifies a signature.
     ///   - replay: the report on the replay claim.
     private func examination(
         of index: Int, in steps: GroupSteps, for expectation: Expectation, at now: Timestamp,
-        namesRequestor: Bool = true, seeksOrigin: Bool = false,
+        namesRequestor: Bool = true, seeksCause: Bool = false,
         _ replay: CheckReport
     ) -> Examination {
         let examiner = TokenExaminer(
             envelope: steps.envelopes[index], payload: steps.payloads[index],
-            unread: PolicyCheck.inOrder.map { .unread($0.name) } + [replay], time: now, seeksOrigin: seeksOrigin)
+            unread: PolicyCheck.inOrder.map { .unread($0.name) } + [replay], time: now, seeksCause: seeksCause)
         return examiner.examination { (elements) throws(ClaimsError) in
             let claims = try MediaTokenClaims(elements)
             let reports = PolicyCheck.inOrder.map { check in

@@ -12,14 +12,20 @@ struct TokenExaminer {
     let unread: [CheckReport]
     /// The time of the check.
     let time: Timestamp
-    /// Whether a signature that no key verifies is examined further, which nobody but a person asks for.
-    var seeksOrigin = false
+    /// Whether to find out what happened to a token whose signature no key verifies, which nobody but a person asks for.
+    var seeksCause = false
 
     /// The reports on a token that could be read, its issue time if it has one, and its expiry.
     typealias Findings = (checks: [CheckReport], issueTime: TokenDate?, expires: TokenDate?)
 
     /// Reads the token, signed or not, and has `look` report on its claims.
     func examination(_ look: (TokenElements) throws(ClaimsError) -> Findings) -> Examination {
+        let examination = plainExamination(look)
+        guard seeksCause, examination.firstFailure != nil, let cut = try? envelope.get().cut else { return examination }
+        return examination.saying(cut, advice: TokenEnvelope.cutAdvice)
+    }
+
+    private func plainExamination(_ look: (TokenElements) throws(ClaimsError) -> Findings) -> Examination {
         let opened: TokenEnvelope
         switch envelope {
         case .success(let envelope): opened = envelope
@@ -58,7 +64,7 @@ struct TokenExaminer {
             return (.passed(.signature, detail), payload.key.name)
         case .failure(let error)?:
             let report = CheckReport.failed(.signature, StageError(error))
-            guard seeksOrigin, let origin = error.origin(of: envelope.signature) else { return (report, nil) }
+            guard seeksCause, let origin = error.origin(of: envelope.signature) else { return (report, nil) }
             return (report.saying(origin.cause, advice: origin.advice), nil)
         }
     }

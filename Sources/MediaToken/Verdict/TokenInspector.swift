@@ -48,12 +48,13 @@ package struct TokenInspector: Sendable {
             switch questions.time {
             case .at(let time)?: time
             case .issued?: UnverifiedToken.issueTime(of: token, for: questions.resource) ?? questions.now
-            case nil: questions.now
+            // A command that reads a capture replaces it by the time of the line.
+            case .line?, nil: questions.now
             }
         let examiner = TokenExaminer(
             envelope: envelope, payload: keys.flatMap { authenticate(envelope, with: $0, at: time) },
             unread: [.window, .requestor, .resource, .mvpd, .device].map(CheckReport.unread), time: time,
-            seeksOrigin: true)
+            seeksCause: true)
         return examiner.examination { (elements) throws(ClaimsError) in
             guard elements.kind == .media else {
                 let bound = try InspectedBinding(elements)

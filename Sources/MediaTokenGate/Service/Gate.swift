@@ -124,7 +124,8 @@ package struct Gate: Sendable {
                 reply.grant = used
                 return .settled(reply)
             }
-            return .subrequest(401, .tokenMissing, logged: "the request has no token")
+            let other = sources.otherPlace(in: proxied.question, originalQuery: query).map { "; \($0)" } ?? ""
+            return .subrequest(401, .tokenMissing, logged: "the request has no token\(other)")
         case .several:
             return .subrequest(401, .tokenAmbiguous, logged: "the request has tokens that differ")
         case .tooManyFields:

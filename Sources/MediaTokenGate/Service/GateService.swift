@@ -121,7 +121,8 @@ package final class GateService: Sendable {
         _ asked: AskedExchange, _ request: ExplanationRequest, since start: ContinuousClock.Instant
     ) {
         let rules = rules
-        let examination = rules.verifier.examine(request.token, for: request.requestors, request.resource, at: .now)
+        let examination = rules.verifier.examine(
+            request.token, for: request.requestors, request.resource, at: .now, seeksCause: !request.isForProxy)
         let record = AnswerRecord(token: examination.id)
         finish([answer(asked, with: request.reply(to: examination), by: rules, record)], since: start)
     }

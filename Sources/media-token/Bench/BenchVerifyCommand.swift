@@ -70,8 +70,7 @@ enum BenchVerifyCommand {
             replays.check(&given, time)
             switch time.time {
             case .at(let moment)?: load.time = moment
-            case .issued?:
-                given.refuse("at", "is 'issued', which only inspect and verify --at understand; expected a time")
+            case .issued?, .line?: given.refuse("at", TimeOptions.isNoTime)
             case nil: break
             }
             guard corpus.file != nil else {

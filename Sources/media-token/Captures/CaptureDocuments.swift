@@ -9,14 +9,18 @@ internal import Timestamps
 struct FoundDocument: Encodable {
     private let finding: ExaminedFinding
     private let entry: Int?
+    private let time: Timestamp?
     private let showsClear: Bool
 
-    init(_ finding: ExaminedFinding, entry: Int?, showsClear: Bool) {
-        (self.finding, self.entry, self.showsClear) = (finding, entry, showsClear)
+    /// - Parameters:
+    ///   - entry: the number of the call that it is in.
+    ///   - time: the time of the line that it is on.
+    init(_ finding: ExaminedFinding, entry: Int?, at time: Timestamp?, showsClear: Bool) {
+        (self.finding, self.entry, self.time, self.showsClear) = (finding, entry, time, showsClear)
     }
 
     private enum Name: String, CodingKey {
-        case line, way, entry, kind, code, action, advice, detail, resource, fields, expires, found, cut, format,
+        case line, way, entry, time, kind, code, action, advice, detail, resource, fields, expires, found, cut, format,
             repairs, damaged
     }
 
@@ -30,6 +34,7 @@ struct FoundDocument: Encodable {
         try members.encode(finding.finding.line, forKey: .line)
         try members.encode(finding.way, forKey: .way)
         try members.encodeIfPresent(entry, forKey: .entry)
+        try members.encodeIfPresent(time?.utcText, forKey: .time)
         try members.encodeIfPresent(finding.cut, forKey: .cut)
         try members.encodeIfPresent(finding.format, forKey: .format)
         if let damage = finding.damage {

@@ -1,6 +1,7 @@
 internal import Captures
 internal import CommandShell
 internal import MediaToken
+internal import Timestamps
 
 /// Examines all that a capture holds, and shows it as it comes.
 struct CaptureInspection {
@@ -27,9 +28,15 @@ struct CaptureInspection {
         case .findings(let findings):
             for finding in findings {
                 let known = finding.clearText.flatMap { numbers[$0] }
-                guard let examined = examine(finding, at: nil, knownAs: known) else { continue }
+                let time = part.time(of: finding)
+                if questions.time == .line, time == nil, finding.clearText != nil {
+                    output.remark(finding.missingTime)
+                    status = max(status, .undecided)
+                }
+                let isSure = finding.time?.hasZone ?? false
+                guard let examined = examine(finding, at: time, isSure: isSure, knownAs: known) else { continue }
                 if let clearText = finding.clearText { numbers[clearText] = examined.number }
-                if known == nil { output.show(examined) } else { output.showAgain(examined) }
+                if known == nil { output.show(examined, at: time) } else { output.showAgain(examined, at: time) }
             }
         case .unread(let reason):
             output.remark(reason)
@@ -50,7 +57,7 @@ struct CaptureInspection {
             // The call itself may have told how far apart the clocks are.
             let begin = history.time(of: compared)
             let notes = changes + CaptureHistory.Note.notes(on: call, at: begin, findings)
-            output.show(call, CallRow(call, compared, at: begin, findings), findings, notes)
+            output.show(call, CaptureRow(call, compared, at: begin, findings, notes), findings, notes)
         }
     }
 
@@ -71,14 +78,32 @@ struct CaptureInspection {
         return output.isMissingEntry ? .undecided : status
     }
 
-    /// - Parameter time: the time at which a token is checked, unless another one was asked for.
+    /// - Parameters:
+    ///   - time: the time of the line or the call.
+    ///   - isSure: whether the token is checked as of that time if no other one was asked for.
     private mutating func examine(
-        _ finding: Finding, at time: Timestamp?, knownAs known: Int? = nil
+        _ finding: Finding, at time: Timestamp?, isSure: Bool = true, knownAs known: Int? = nil
     ) -> ExaminedFinding? {
         var questions = questions
-        questions.time = questions.time ?? time.map { .at($0) }
+        if questions.time == .line || questions.time == nil && isSure { questions.time = time.map { .at($0) } }
         guard let examined = inspector.examine(finding, asking: questions, knownAs: known) else { return nil }
         status = max(status, examined.exitStatus)
         return examined
     }
+}
+
+extension TokenFinder.Part {
+    /// The time of the line, or of the call, in which the capture has a finding of this part; `nil` if it does not say it.
+    func time(of finding: Finding) -> Timestamp? {
+        switch self {
+        case .findings: finding.time.flatMap { Timestamp(reading: $0.text) }
+        case .call(let call): call.answerTime ?? call.startTime
+        case .unread: nil
+        }
+    }
+}
+
+extension Finding {
+    /// What is said of a token whose line has no time, if that was asked for.
+    var missingTime: String { "line \(line) has no time, so nothing is checked as of it; give --at and a time" }
 }

@@ -24,9 +24,6 @@ struct ExaminedFinding {
     /// What the input is and what to do with it, if nothing was found in it and it is no text.
     fileprivate(set) var format: String?
 
-    /// What to do about a token that was cut: the checks of what is left of it tell nothing more.
-    static let cutAdvice = "a cut token cannot be verified: get the whole of it"
-
     /// What a strict reader says of the value that a request sent the token in, if it cannot read it.
     fileprivate(set) var damage: Rejected?
 
@@ -43,7 +40,7 @@ struct ExaminedFinding {
 
     /// Takes what a verification makes of the token, and its verdict.
     mutating func examine(_ clearText: [UInt8], as examination: Examination, verdict: VerdictCode? = nil) {
-        var shown = finding.isWhole ? examination : examination.saying(nil, advice: Self.cutAdvice)
+        var shown = finding.isWhole ? examination : examination.saying(nil, advice: TokenEnvelope.cutAdvice)
         if !finding.repairs.isEmpty { shown = shown.saying(repaired: finding.repairs) }
         (result, self.verdict) = (.token(shown, clearText: clearText), verdict)
     }
@@ -61,9 +58,7 @@ struct ExaminedFinding {
     /// Where a token was cut, in words; `nil` if it has its last tag.
     var cut: String? {
         guard !finding.isWhole, case .token(_, let text) = result else { return nil }
-        let end = text.lastIndex(of: UInt8(ascii: "<")).map { text[$0...].dropFirst() } ?? []
-        let tag = printable(String(decoding: end.prefix { $0 != UInt8(ascii: ">") }, as: UTF8.self), limit: 40)
-        return "it ends after \(text.count) bytes, at '\(tag)'; its last tag is missing"
+        return TokenEnvelope.cutInWords(text[...], length: text.count)
     }
 
     /// Whether it is a JSON Web Token, as other services have on each call.
@@ -173,8 +168,8 @@ extension CaptureHistory.Call {
 }
 
 extension CapturedCall {
-    fileprivate var startTime: Timestamp? { started.flatMap { Timestamp(reading: $0) } }
-    fileprivate var answerTime: Timestamp? { answered.flatMap { Timestamp(reading: $0) } }
+    var startTime: Timestamp? { started.flatMap { Timestamp(reading: $0) } }
+    var answerTime: Timestamp? { answered.flatMap { Timestamp(reading: $0) } }
 }
 
 extension CaptureHistory.Token {

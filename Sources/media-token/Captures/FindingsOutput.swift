@@ -9,7 +9,7 @@ internal import Timestamps
 /// Shows the findings of a capture, for people or as JSON, as they come.
 struct FindingsOutput {
     private let output: OutputOptions
-    /// The only call whose findings are shown in full; `nil` to show those outside of archives.
+    /// The number of the only row whose findings are shown in full; `nil` to show them all.
     private let only: Int?
     private let showsClear: Bool
     private let write: (String) -> Void
@@ -17,10 +17,12 @@ struct FindingsOutput {
     let remark: (String) -> Void
     private var counts: [(title: String, count: Int)] = []
     private var failures = 0
-    /// The finding before, which is shown once it is known whether there are others.
-    private var waiting: ExaminedFinding?
+    /// The first finding, with the time of its line, which is shown once it is known whether there are others.
+    private var first: (finding: ExaminedFinding, time: Timestamp?)?
     /// The lines of tokens that were found again, by their numbers.
     private var again: [Int: [String]] = [:]
+    /// What was found of each token at first, by its number.
+    private var codes: [Int: String] = [:]
     private var isTableBegun = false
     /// Whether a call of an archive was shown.
     private(set) var hasCalls = false
@@ -46,25 +48,47 @@ struct FindingsOutput {
         show(unrecognized)
     }
 
-    /// Whether the entry that was asked for is none of the archive.
+    /// Whether the row that was asked for is none of the capture.
     var isMissingEntry: Bool { only != nil && !hasShownOnly }
 
-    /// Shows a finding outside of an archive.
-    mutating func show(_ finding: ExaminedFinding) {
+    /// Shows a finding outside of an archive: in full if it is the only one or the one that was asked for, else a row.
+    ///
+    /// - Parameter time: the time of its line.
+    mutating func show(_ finding: ExaminedFinding, at time: Timestamp? = nil) {
         count(finding)
-        guard !output.isJSON else { return printJSON(finding) }
-        if let waiting { printText(waiting, isOneOfSeveral: true) }
-        waiting = finding
+        codes[finding.number] = finding.examination?.code
+        guard only.map({ $0 == finding.number }) ?? true else { return }
+        hasShownOnly = true
+        guard !output.isJSON else { return printJSON(finding, at: time) }
+        if only != nil { return printText(finding, isOneOfSeveral: true) }
+        guard finding.number > 1 || isTableBegun else { return first = (finding, time) }
+        if let first { print(CaptureRow(first.finding, at: first.time), hasCalls: false) }
+        first = nil
+        print(CaptureRow(finding, at: time), hasCalls: false)
+    }
+
+    private mutating func print(_ row: CaptureRow, hasCalls: Bool) {
+        if !isTableBegun { print(Style.strong(CaptureRow.heading(hasCalls: hasCalls))) }
+        isTableBegun = true
+        print(row.text)
+        for remark in row.remarks {
+            print("      \(Style.bad(remark.title))\(remark.detail.isEmpty ? "" : ": \(remark.detail)")")
+            if let advice = remark.advice { print("      → \(advice)") }
+        }
     }
 
     /// Shows that a token outside of an archive was found again.
-    mutating func showAgain(_ finding: ExaminedFinding) {
-        if output.isJSON { printJSON(finding) } else { again[finding.number, default: []].append(finding.mention) }
+    mutating func showAgain(_ finding: ExaminedFinding, at time: Timestamp? = nil) {
+        guard !output.isJSON else { return printJSON(finding, at: time) }
+        let remark = finding.examination.flatMap { $0.code == codes[finding.number] ? nil : "\($0.code) then" }
+        let remarks = finding.finding.repairs.map { "repaired: \($0)" } + [remark].compactMap(\.self)
+        let line = "\(finding.finding.line)" + (remarks.isEmpty ? "" : " (\(remarks.joined(separator: ", ")))")
+        again[finding.number, default: []].append(line)
     }
 
     /// Shows a call of an archive: a row, with the notes below it; the findings in full if it is the one that was asked for.
     mutating func show(
-        _ call: CapturedCall, _ row: @autoclosure () -> CallRow, _ findings: [ExaminedFinding],
+        _ call: CapturedCall, _ row: @autoclosure () -> CaptureRow, _ findings: [ExaminedFinding],
         _ notes: [CaptureHistory.Note]
     ) {
         hasCalls = true
@@ -76,15 +100,7 @@ struct FindingsOutput {
             for finding in findings { printJSON(finding, entry: call.number) }
             return
         }
-        if !isTableBegun { print(Style.strong(CallRow.heading)) }
-        isTableBegun = true
-        let row = row()
-        print(row.text)
-        for note in notes { print("      \(Style.bad(note.title)): \(note.detail)") }
-        for error in row.errors {
-            print("      \(Style.bad(error.line))")
-            if let advice = error.advice { print("      → \(advice)") }
-        }
+        print(row(), hasCalls: true)
         if only != nil { for finding in findings { printText(finding, isOneOfSeveral: true) } }
     }
 
@@ -92,12 +108,13 @@ struct FindingsOutput {
     mutating func finish() {
         if isMissingEntry, let only {
             Console.printError(
-                "--only is \(only); expected an entry that calls Adobe Pass or holds a token, in a HAR file")
+                "--only is \(only); expected the number of a row: a call of Adobe Pass or one with a token, or a finding"
+            )
         }
         guard !output.isJSON else { return }
         let isOne = counts.reduce(0) { $0 + $1.count } == 1
-        if let waiting { printText(waiting, isOneOfSeveral: !isOne) }
-        waiting = nil
+        if let first { printText(first.finding, isOneOfSeveral: !isOne) }
+        first = nil
         for (number, lines) in again.sorted(by: { $0.key < $1.key }) {
             let shown = lines.prefix(Self.shownLines).joined(separator: ", ")
             let rest = lines.count > Self.shownLines ? " and \(lines.count - Self.shownLines) others" : ""
@@ -105,7 +122,7 @@ struct FindingsOutput {
         }
         guard !isOne, !counts.isEmpty else { return }
         let all = counts.map { "\($0.count) \($0.title)\($0.count == 1 ? "" : "s")" }.joined(separator: ", ")
-        let seen = isTableBegun && only == nil ? "; --only N shows all of entry N" : ""
+        let seen = isTableBegun && only == nil ? "; --only N shows all of row N" : ""
         print("\nfound \(all); \(failures) failed\(seen)")
     }
 
@@ -125,8 +142,8 @@ struct FindingsOutput {
         if output.showsChecks { write(line) }
     }
 
-    private func printJSON(_ finding: ExaminedFinding, entry: Int? = nil) {
-        print(JSONLine.encode(FoundDocument(finding, entry: entry, showsClear: showsClear)))
+    private func printJSON(_ finding: ExaminedFinding, entry: Int? = nil, at time: Timestamp? = nil) {
+        print(JSONLine.encode(FoundDocument(finding, entry: entry, at: time, showsClear: showsClear)))
     }
 
     private func printGrant(_ grant: UnverifiedGrant, at time: Timestamp) {
@@ -145,13 +162,19 @@ struct FindingsOutput {
             if isOneOfSeveral, finding.number > 1 || isTableBegun { print("") }
             print(Style.faint("\(number)found   \((line + finding.way).joined(separator: " › "))"))
         }
+        if let time = finding.finding.time, !time.hasZone, case .token(let examination, _) = finding.result,
+            examination.reports.contains(where: { $0.check == .window && $0.outcome == .notAsked })
+        {
+            print(
+                "\(Style.faint("time"))    \(printable(time.text)), without a zone; --at line checks as of it, in UTC")
+        }
         for repair in finding.finding.repairs {
             print("\(Style.bad("repaired"))  \(repair); if it was sent like this, a gate refuses it")
         }
         if let cut = finding.cut {
             if let verdict = finding.verdict { print(Style.strong(Style.bad(verdict.rawValue))) }
             print("\(Style.bad("cut"))     \(cut)")
-            if finding.isFailure { return print("        \(ExaminedFinding.cutAdvice)") }
+            if finding.isFailure { return print("        \(TokenEnvelope.cutAdvice)") }
         }
         switch finding.result {
         case .token(let examination, _):
@@ -168,12 +191,6 @@ struct FindingsOutput {
 }
 
 extension ExaminedFinding {
-    /// The line, with the repairs that the token needed there.
-    fileprivate var mention: String {
-        let repairs = finding.repairs.joined(separator: ", ")
-        return "\(finding.line)" + (repairs.isEmpty ? "" : " (repaired: \(repairs))")
-    }
-
     /// The kind of the finding, for a sum.
     fileprivate var title: String {
         switch result {

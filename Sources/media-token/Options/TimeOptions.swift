@@ -11,13 +11,16 @@ struct TimeOptions {
             Setting(
                 "at", "TIME", .text(),
                 "Check as of TIME: a date as a token, a log, journalctl or an HTTP header has it (UTC without an offset), seconds or "
-                    + "milliseconds since 1970, now, -5m for five minutes ago (s, m, h, d; + for later), or issued for the token's "
-                    + "own issue time"
+                    + "milliseconds since 1970, now, -5m for five minutes ago (s, m, h, d; + for later), issued for the token's "
+                    + "own issue time, or line for that of the line of a log, or of the call, that has the token"
             ) { object, name, options in
-                options.time = object.checkTime(name, orElse: ", or issued for the token's own issue time")
+                options.time = object.checkTime(name, orElse: ", issued or line")
             }
         ]), GateSettings.table.some("skew", "default-ttl", "max-ttl").within(\.gate)
     ).under("Time")
+
+    /// Why a command without captured tokens refuses the words for a token's own times.
+    static let isNoTime = "is 'issued' or 'line', which only inspect and verify --at understand; expected a time"
 
     /// The time of the check; `nil` for now.
     private(set) var time: CheckTime?
@@ -31,7 +34,7 @@ struct TimeOptions {
         switch time {
         case .issued?: tokens.map { ([$0], UnverifiedToken.issueTime(of: $0, for: resource) ?? .now) }
         case .at(let time)?: [(tokens, time)]
-        case nil: [(tokens, .now)]
+        case .line?, nil: [(tokens, .now)]
         }
     }
 
@@ -48,8 +51,8 @@ extension SettingsObject {
         switch checkTime(name, orElse: "") {
         case .at(let time)?: return time
         case nil: return nil
-        case .issued?:
-            refuse(name, "is 'issued', which only inspect and verify --at understand; expected a time")
+        case .issued?, .line?:
+            refuse(name, TimeOptions.isNoTime)
             return nil
         }
     }

@@ -14,10 +14,12 @@ enum InspectCommand {
         details: """
             The input may be any text or file that holds tokens: a log, a curl line, a URL, JSON, \
             and may be packed with gzip or ZIP. Tokens, playback grants and errors of Adobe Pass are found and numbered, \
-            with the way to each. A HAR file is shown as a table of its calls, with what changed between them.
+            with the way to each. A HAR file is shown as a table of its calls, with what changed between them, any other \
+            capture with several findings as a table of these. A token is checked as of the time of its call or, if that has \
+            a zone, of its line.
 
             Without a key the fields are shown under UNVERIFIED: nothing about them is to be believed. With keys the \
-            signature is checked. Everything else is checked only where an option asks for it; without --at, the headline says \
+            signature is checked. Everything else is checked only where an option asks for it; without a time, the headline says \
             how long ago the token expired, and that is no failure.
 
             The output holds personal data (sessionGUID). No token is consumed. --web shows the same in a browser of this \
@@ -44,7 +46,12 @@ enum InspectCommand {
             TimeOptions.table.within(\.time),
             .group(
                 "Capture",
-                [.number("only", "N", "Show entry N of a HAR file in full", 1...Int(Int32.max), \.entry) { $0 }]),
+                [
+                    .number(
+                        "only", "N", "Show row N of a table in full: a call of a HAR file, or a finding",
+                        1...Int(Int32.max), \.entry
+                    ) { $0 }
+                ]),
             OutputOptions.table.within(\.output),
             .group(
                 "Output",

@@ -68,6 +68,7 @@ enum VerifyCommand {
                     "is given without --replays; expected a store that remembers used tokens, or memory to accept "
                         + "a token in each run")
             }
+            if time.time == .line, !finds { given.refuse("at", "is 'line' without --find; expected a time") }
             if keys.paths.isEmpty { given.refuse(nil, "no key given; expected --keys PATH or --key FILE") }
             if expectation.requestors.isEmpty { given.refuse(nil, "no --requestor given") }
             if !expectation.namesResource {
@@ -147,7 +148,7 @@ enum VerifyCommand {
         var shown = FindingsOutput(invocation.output, only: nil)
         let isArgument = invocation.input.isArgument
         var decided = 0
-        func verify(_ found: ExaminedFinding) {
+        func verify(_ found: ExaminedFinding, at time: Timestamp? = nil) {
             var found = found
             if case .token(_, let clearText) = found.result {
                 // A value that a request sent gets the verdict that a gate would give it.
@@ -155,7 +156,7 @@ enum VerifyCommand {
                 let token = invocation.input.quotable(RawToken(sent ?? clearText))
                 let (tokens, now) = invocation.time.groups(of: [token], for: expectation.resource)[0]
                 let requests = tokens.map { VerificationRequest(token: $0, expectation: expectation) }
-                let (outcome, examination) = verifier.verifyAndExamine(requests, at: now)[0]
+                let (outcome, examination) = verifier.verifyAndExamine(requests, at: time ?? now)[0]
                 found.examine(
                     clearText, as: examination.naming(clearText[...], asArgument: isArgument), verdict: outcome.code)
                 status = max(status, outcome.exitStatus)
@@ -176,7 +177,7 @@ enum VerifyCommand {
             }
             decided += 1
             if invocation.output.isStatus, let code = found.verdict { codes.append(code) }
-            shown.show(found)
+            shown.show(found, at: time)
         }
         let head = try invocation.input.find(with: inspector.finder) { part in
             if case .unread(let reason) = part {
@@ -197,7 +198,16 @@ enum VerifyCommand {
                         continue
                     }
                 }
-                verify(found)
+                guard invocation.time.time == .line else {
+                    verify(found)
+                    continue
+                }
+                if let time = part.time(of: finding) ?? (finding.clearText == nil ? .now : nil) {
+                    verify(found, at: time)
+                } else {
+                    Console.printError(finding.missingTime)
+                    (status, decided) = (max(status, .undecided), decided + 1)
+                }
             }
         }
         // A grant alone is no token, and nothing is decided about it.

@@ -1,6 +1,6 @@
 internal import Captures
 
-/// What is found in a capture has a way and a line, and begins as a token does; a capture that is searched in small pieces
+/// What is found in a capture has a way and a line, and begins as a token does or is what a request sent; a capture that is searched in small pieces
 /// gives nothing else than the capture as a whole.
 struct CaptureProperty: FuzzProperty {
     /// How many times longer what is packed may become: DEFLATE by 1,032, and by 100 what is packed in that.
@@ -30,7 +30,9 @@ struct CaptureProperty: FuzzProperty {
         for step in finding.way { try demandOneLine(step) }
         switch finding.content {
         case .token(let clearText):
-            try demand(clearText.first == UInt8(ascii: "<"), "a token that begins with no tag")
+            // What a request sent and cannot be read is a finding as it was sent.
+            let isAsSent = finding.sent == clearText
+            try demand(clearText.first == UInt8(ascii: "<") || isAsSent, "a token that begins with no tag")
             let limit = (isUnpacked ? Self.expansion : 1) * 2 * input.count
             try demand(clearText.count <= limit, "a token of \(clearText.count) bytes")
         case .grant(let text): try demand(!text.isEmpty, "a grant without a text")
