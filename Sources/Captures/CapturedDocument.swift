@@ -3,6 +3,8 @@ internal import TextEncodings
 /// One JSON document of a capture, which is reported whole, or item by item if it is an array or a HAR file.
 final class CapturedDocument {
     private let way: [String]
+    /// What a way calls the archive of the calls.
+    private let archive: String
     private let use: (TokenFinder.Part) -> Void
     private let search: DocumentSearch
     private var entry: (path: ArraySlice<JSONWalker.Step>, line: Int)?
@@ -16,8 +18,11 @@ final class CapturedDocument {
     private var item: JSONWalker.Step?
 
     /// - Parameter way: What the document is in.
-    init(_ search: CaptureSearch, in way: [String], _ use: @escaping (TokenFinder.Part) -> Void) {
-        (self.way, self.use, self.search) = (way, use, DocumentSearch(search, depth: 0))
+    init(
+        _ search: CaptureSearch, in way: [String], archive: String = Finding.archive,
+        _ use: @escaping (TokenFinder.Part) -> Void
+    ) {
+        (self.way, self.archive, self.use, self.search) = (way, archive, use, DocumentSearch(search, depth: 0))
         search.budget.place = { [unowned self] in
             (["\(line)"] + self.way + entryWay).joined(separator: " › ")
         }
@@ -27,7 +32,7 @@ final class CapturedDocument {
     private var line = 1
 
     /// The entry that the values belong to, as a part of a way.
-    private var entryWay: [String] { entry == nil ? [] : [Finding.archive, "entry \(number)"] }
+    private var entryWay: [String] { entry == nil ? [] : [archive, "entry \(number)"] }
 
     /// Takes one value of the document.
     func take(_ path: [JSONWalker.Step], _ value: [UInt8], _ line: Int) {

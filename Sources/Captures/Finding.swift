@@ -66,7 +66,7 @@ package struct Finding: Sendable {
 
     /// Whether it is in what the client sent, and not in an answer; `nil` if that is not known.
     package var isSent: Bool? {
-        let inside = way.drop { $0 != Self.archive }.dropFirst(2)
+        let inside = way.drop { $0 != Self.archive && $0 != HTTPTranscript.name }.dropFirst(2)
         return inside.first?.utf8.starts(with: "request".utf8)
     }
 

@@ -15,7 +15,9 @@ package struct LineTime: Sendable, Equatable {
     }
 
     /// What is in the names of times at which a line was not written.
-    private static let otherTimes = ["expire", "issue", "modified", "until", "valid", "notbefore", "notafter"]
+    private static let otherTimes = ["expire", "issue", "modified", "until", "valid", "notbefore", "notafter"].map {
+        Array($0.utf8)
+    }
     /// How far behind the beginning of a line its time may stand.
     private static let head = 160
     /// The number of lines before a token that may belong to the same record.
@@ -31,8 +33,8 @@ package struct LineTime: Sendable, Equatable {
             guard hour.count == 2, hour.allSatisfy(\.isDigit), rest.prefix(2).allSatisfy(\.isDigit),
                 let begin = Self.beginOfDate(in: head[..<hour.startIndex])
             else { continue }
-            let name = String(decoding: head[..<begin].map(\.asciiLowercased), as: UTF8.self)
-            guard !Self.otherTimes.contains(where: name.contains) else { return nil }
+            let name = head[..<begin].map(\.asciiLowercased)[...]
+            guard !Self.otherTimes.contains(where: { name.firstRange(of: $0) != nil }) else { return nil }
             rest = rest.dropFirst(2)
             if rest.first == UInt8(ascii: ":") { rest = rest.dropFirst(3) }
             var time = String(decoding: head[begin..<rest.startIndex], as: UTF8.self)

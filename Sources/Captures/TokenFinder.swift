@@ -43,6 +43,8 @@ package struct TokenFinder {
     private var overlap: Int { pieceSize / 4 }
     /// The number of bytes before a piece that are kept: a playback grant is found by a word at its end.
     private var context: Int { min(GrantText.limit, pieceSize / 8) }
+    /// The number of bytes of a capture of packets that are searched.
+    private static let packetLimit = 1 << 28
     /// The number of archives within archives.
     private static let archiveLimit = 3
 
@@ -86,6 +88,7 @@ package struct TokenFinder {
         if way.count < 2 * Self.archiveLimit, reader.ahead(ZIPArchive.magic.count).elementsEqual(ZIPArchive.magic) {
             return searchArchive(reader, inside: inner, search, use)
         }
+        if PacketCapture.isOne(reader.ahead(4)), searchPackets(reader, inside: inner, search, use) { return }
         // A short capture is reported when all of it has been searched.
         var (waiting, isFound) = ([Part](), false)
         func take(_ part: Part) {
@@ -109,11 +112,53 @@ package struct TokenFinder {
         _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: (Part) -> Void
     ) {
         let archive = ZIPArchive(search.budget) { Array(reader.take(pieceSize)) }
+        var requests: [Substring: [UInt8]] = [:]
+        func searchFile(_ name: String, _ bytes: [UInt8], _ read: @escaping () -> [UInt8] = { [] }) {
+            var first = bytes
+            self.search(
+                { first.isEmpty ? read() : exchange(&first, with: []) }, inside: way + [ZIPArchive.name, name], search,
+                use)
+        }
         archive.unpack { name, read in
-            self.search(read, inside: way + [ZIPArchive.name, name], search, use)
+            // Fiddler has a request and its answer in two files.
+            if name.hasSuffix(Self.requestEnding) {
+                requests[name.dropLast(Self.requestEnding.utf8.count)] = read() + [0x0A]
+            } else if name.hasSuffix(Self.answerEnding) {
+                let request = requests.removeValue(forKey: name.dropLast(Self.answerEnding.utf8.count))
+                searchFile(name, request ?? [], read)
+            } else {
+                searchFile(name, [], read)
+            }
         } skip: { name, reason in
             use(.unread("\(name) in the ZIP archive was not searched: \(reason)"))
         }
+        for (name, request) in requests.sorted(by: { $0.key < $1.key }) {
+            searchFile(name + Self.requestEnding, request)
+        }
+    }
+
+    private static let (requestEnding, answerEnding) = ("_c.txt", "_s.txt")
+
+    /// Searches each connection of a capture of packets as a capture of its own.
+    ///
+    /// - Returns: Whether there is one.
+    private func searchPackets(
+        _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: (Part) -> Void
+    ) -> Bool {
+        var file: [UInt8] = []
+        while file.count < Self.packetLimit {
+            let more = reader.take(pieceSize)
+            guard !more.isEmpty else { break }
+            file += more
+        }
+        let connections = PacketCapture(file[...]).connections.filter { !$0.isEmpty }
+        for (index, connection) in connections.enumerated() {
+            var unread = [connection]
+            let way = way + [PacketCapture.name, "connection \(index + 1)"]
+            self.search({ unread.popLast() ?? [] }, inside: way, search, use)
+        }
+        if reader.peek != nil { use(.unread("only the first \(file.count) bytes of the packets were searched")) }
+        return !connections.isEmpty
     }
 
     /// Adds guessed tokens to the parts of a capture. If one of them reads well, it replaces those that do not.
@@ -186,6 +231,15 @@ package struct TokenFinder {
                 let more = reader.take(pieceSize - piece.count)
                 guard !more.isEmpty else { break }
                 piece += more
+            }
+            if reader.peek == nil, begin == 0, let transcript = HTTPTranscript(piece[...]) {
+                withoutActuallyEscaping(use) { use in
+                    let document = CapturedDocument(search, in: way, archive: HTTPTranscript.name, use)
+                    transcript.report { document.take($0, $1, $2 + line - 1) }
+                    document.finish()
+                    search.budget.place = { "" }
+                }
+                piece = transcript.rest
             }
             let end = reader.peek == nil ? piece.count : piece.count - overlap
             var searched = Searched()

@@ -139,7 +139,9 @@ struct Form: CustomTestStringConvertible {
             "a segment of a path, without padding", "Base64",
             capture: "https://h.example/a_b-c/\(base64.replacing("=", with: ""))"),
         Form("a query", "media_token", "percent-encoding", capture: "?media_token=\(percent)"),
-        Form("a header", "X-Media-Token", "Base64", capture: "GET / HTTP/1.1\r\nX-Media-Token: \(base64)\r\n\r\n"),
+        Form(
+            "a header", "request.headers[0].value", "Base64",
+            capture: "GET / HTTP/1.1\r\nX-Media-Token: \(base64)\r\n\r\n"),
         Form("a bearer", "Authorization", "Base64", capture: "Authorization: Bearer \(base64)"),
         Form("a cookie", "mt", "Base64", capture: "Cookie: a=b; mt=\(base64); c=d"),
         Form(

@@ -43,8 +43,10 @@ struct CaptureRow {
         remarks = notes.map { Remark(title: $0.title, detail: $0.detail) } + findings.compactMap(Remark.init(error:))
     }
 
-    /// - Parameter time: the time of the line.
-    init(_ finding: ExaminedFinding, at time: Timestamp?) {
+    /// - Parameters:
+    ///   - time: the time of the line.
+    ///   - isAmongCalls: whether the table has calls.
+    init(_ finding: ExaminedFinding, at time: Timestamp?, isAmongCalls: Bool) {
         let claims = CaptureHistory.Token(finding)?.claims ?? Stated { (_: Subject) in nil }
         let (kind, verdict): (String, String)
         switch finding.result {
@@ -53,7 +55,7 @@ struct CaptureRow {
         case .grant(let grant, _): (kind, verdict) = (grant.kind, "UNVERIFIED")
         case .error(let error): (kind, verdict) = ("error", printable(error.code, limit: 80))
         }
-        let line = "\(finding.finding.line)"
+        let line = (isAmongCalls ? "line " : "") + "\(finding.finding.line)"
         cells = ["\(finding.number)", Self.shown(time), line, kind] + Self.about(claims) + [verdict]
         remarks =
             finding.finding.repairs.map { Remark(title: "repaired", detail: $0) }

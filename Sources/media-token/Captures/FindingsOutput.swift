@@ -61,13 +61,19 @@ struct FindingsOutput {
         hasShownOnly = true
         guard !output.isJSON else { return printJSON(finding, at: time) }
         if only != nil { return printText(finding, isOneOfSeveral: true) }
-        guard finding.number > 1 || isTableBegun else { return first = (finding, time) }
-        if let first { print(CaptureRow(first.finding, at: first.time), hasCalls: false) }
-        first = nil
-        print(CaptureRow(finding, at: time), hasCalls: false)
+        guard first != nil || isTableBegun else { return first = (finding, time) }
+        printFirst()
+        print(CaptureRow(finding, at: time, isAmongCalls: hasCalls))
     }
 
-    private mutating func print(_ row: CaptureRow, hasCalls: Bool) {
+    /// Shows the first finding as a row, if it waits for others.
+    private mutating func printFirst() {
+        guard let (finding, time) = first else { return }
+        first = nil
+        print(CaptureRow(finding, at: time, isAmongCalls: hasCalls))
+    }
+
+    private mutating func print(_ row: CaptureRow) {
         if !isTableBegun { print(Style.strong(CaptureRow.heading(hasCalls: hasCalls))) }
         isTableBegun = true
         print(row.text)
@@ -100,7 +106,8 @@ struct FindingsOutput {
             for finding in findings { printJSON(finding, entry: call.number) }
             return
         }
-        print(row(), hasCalls: true)
+        printFirst()
+        print(row())
         if only != nil { for finding in findings { printText(finding, isOneOfSeveral: true) } }
     }
 

@@ -1,0 +1,190 @@
+import Foundation
+import MediaToken
+import TestSupport
+import Testing
+import TokenIssuer
+
+/// The tokens of these tests were issued at 2023-11-14 22:13:20 UTC, and live for seven minutes.
+@Suite("Calls that are no HAR file's")
+struct TranscriptTests {
+    private let keys = KeyPair()
+
+    private struct Line: Decodable {
+        struct Note: Decodable { let kind: String }
+        let code: String
+        let call: String?
+        let status: Int?
+        let notes: [Note]?
+        let way: [String]?
+        let line: Int?
+    }
+
+    private func inspect(_ capture: Data) throws -> [Line] {
+        let outcome = try Program.mediaToken.run(["inspect", "--json", "--key", keys.open, "-"], input: capture)
+        return try outcome.output.split(separator: "\n").map {
+            try JSONDecoder().decode(Line.self, from: Data($0.utf8))
+        }
+    }
+
+    /// Two plays with one token, the first of which is denied.
+    private func exchange(_ token: String) -> [(request: String, answer: String)] {
+        [("TOKEN_EXPIRED", "403 Forbidden", "22:30:00"), ("VALID_TOKEN", "200 OK", "22:15:00")].map {
+            code, status, time in
+            let (sent, came) = ("{\"token\":\"\(token)\"}", "{\"code\":\"\(code)\"}\n")
+            return (
+                "POST /v1/play HTTP/1.1\r\nHost: play.example\r\nContent-Type: application/json\r\nContent-Length: "
+                    + "\(sent.utf8.count)\r\n\r\n\(sent)",
+                "HTTP/1.1 \(status)\r\nDate: Tue, 14 Nov 2023 \(time) GMT\r\nContent-Length: \(came.utf8.count)\r\n\r\n\(came)"
+            )
+        }
+    }
+
+    private func expectTwoPlays(_ lines: [Line], _ form: String) {
+        let calls = lines.filter { $0.code == "CALL" }
+        #expect(calls.map(\.call) == ["play", "play"] && calls.map(\.status) == [403, 200], "\(form): \(lines)")
+        #expect(calls.first?.notes?.map(\.kind) == ["failed"], "\(form): \(lines)")
+        #expect(calls.last?.notes?.map(\.kind) == ["used twice"], "\(form): \(lines)")
+        let tokens = lines.filter { $0.code != "CALL" }
+        #expect(tokens.map(\.code) == ["TOKEN_EXPIRED", "VERIFIED"], "\(form): \(lines)")
+        #expect(tokens.allSatisfy { $0.way?.contains("HTTP") == true }, "\(form): \(lines)")
+    }
+
+    @Test("bytes of a connection, what a proxy prints and what an app logs are calls")
+    func forms() throws {
+        let token = Fixtures.base64(try Mint.token())
+        let calls = exchange(token)
+        let raw = calls.map { $0.request + "\n" + $0.answer }.joined()
+        expectTwoPlays(try inspect(Data(raw.utf8)), "raw")
+        func lines(_ text: String) -> [String] {
+            text.replacing("\r\n", with: "\n").split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        }
+        let mitmdump = calls.map { call in
+            func block(_ text: String, _ head: (String) -> String) -> String {
+                let all = lines(text)
+                return ([head(all[0])] + all.dropFirst().map { $0.isEmpty ? "" : "    " + $0 }).joined(separator: "\n")
+            }
+            return block(call.request) { "127.0.0.1:52345: " + $0.replacing("/v1", with: "http://play.example/v1") }
+                + "\n\n"
+                + block(call.answer) { " << " + $0 } + "\n"
+        }.joined(separator: "\n")
+        expectTwoPlays(try inspect(Data(mitmdump.utf8)), "mitmdump")
+        let log = calls.enumerated().flatMap { index, call -> [String] in
+            let (sent, came) = (lines(call.request), lines(call.answer))
+            let status = came[0].split(separator: " ")[1]
+            return ["--> POST https://play.example/v1/play"] + sent.dropFirst() + ["--> END POST (9-byte body)"]
+                + ["<-- \(status) https://play.example/v1/play (41ms)"] + came.dropFirst() + ["<-- END HTTP"]
+        }
+        let okhttp = log.enumerated().map { "11-14 22:13:2\($0 % 10).112  8123  8160 D OkHttp  : \($1)\n" }.joined()
+        expectTwoPlays(try inspect(Data(okhttp.utf8)), "OkHttp")
+        // What is not a call's stays a finding of its line.
+        let after = okhttp + "11-14 22:13:29.112  8123  8160 D App     : setToken \(token)\n"
+        let last = try #require(try inspect(Data(after.utf8)).last)
+        #expect(last.way == ["Base64", "clear"] && last.line == log.count + 1, "\(last)")
+    }
+
+    @Test("what curl -v prints is a call, with a token in its query or its header")
+    func curl() throws {
+        let token = Fixtures.base64(try Mint.token())
+        let text = """
+            *   Trying 127.0.0.1:8099...
+            > GET /live/1.m3u8?media_token=\(token) HTTP/1.1
+            > Host: play.example
+            > Accept: */*
+            >\u{20}
+            * Mark bundle as not supporting multiuse
+            < HTTP/1.1 403 Forbidden
+            < Date: Tue, 14 Nov 2023 22:30:00 GMT
+            <\u{20}
+            { [14 bytes data]
+            {"code":"TOKEN_EXPIRED"}
+            * Connection #0 to host left intact
+            """
+        let lines = try inspect(Data(text.utf8))
+        #expect(lines.map(\.code) == ["CALL", "TOKEN_EXPIRED"] && lines[0].status == 403, "\(lines)")
+        #expect(lines[1].way?.contains("request.url") == true, "\(lines)")
+    }
+
+    @Test("lines that only mention a request are no calls")
+    func mentions() throws {
+        let token = Fixtures.base64(try Mint.token())
+        for text in [
+            "203.0.113.7 - - [14/Nov/2023:22:15:00 +0000] \"GET /live?media_token=\(token) HTTP/1.1\" 200 5 \"-\"",
+            "127.0.0.1:52345: GET http://play.example/live?media_token=\(token) HTTP/1.1\n",
+            "GET /live?media_token=\(token) HTTP/1.1 was refused: see below\nReason: expired\n\n",
+        ] {
+            let lines = try inspect(Data(text.utf8))
+            #expect(lines.count == 1 && lines[0].way?.contains("HTTP") == false, "\(text): \(lines)")
+        }
+    }
+
+    @Test("packets are put together by their numbers, whatever their order, in both formats of files")
+    func packets() throws {
+        let calls = exchange(Fixtures.base64(try Mint.token()))
+        var frames: [[UInt8]] = []
+        var (sent, came) = (UInt32.max - 100, UInt32(7))
+        for call in calls {
+            for (isRequest, text) in [(true, call.request), (false, call.answer)] {
+                var parts: [[UInt8]] = []
+                let bytes = Array(text.utf8)
+                for begin in stride(from: 0, to: bytes.count, by: 200) {
+                    let part = Array(bytes[begin..<min(begin + 200, bytes.count)])
+                    parts.append(Self.frame(part, isRequest ? sent : came, fromClient: isRequest))
+                    if isRequest { sent &+= UInt32(part.count) } else { came &+= UInt32(part.count) }
+                }
+                // The first one must be known by its place; the others come in any order, and one comes twice.
+                frames += [parts[0]] + parts.dropFirst().reversed() + [parts[0]]
+            }
+        }
+        let pcap =
+            [0xD4, 0xC3, 0xB2, 0xA1, 2, 0, 4, 0] + [UInt8](repeating: 0, count: 12) + [1, 0, 0, 0]
+            + frames.flatMap { [UInt8](repeating: 0, count: 8) + Self.little($0.count) + Self.little($0.count) + $0 }
+        expectTwoPlays(try inspect(Data(pcap)), "pcap")
+        let blocks = frames.map { frame in
+            let padded = frame + [UInt8](repeating: 0, count: (4 - frame.count % 4) % 4)
+            return Self.block(
+                6, [UInt8](repeating: 0, count: 12) + Self.little(frame.count) + Self.little(frame.count) + padded)
+        }
+        let section: [UInt8] = [0x4D, 0x3C, 0x2B, 0x1A, 1, 0, 0, 0] + [UInt8](repeating: 0xFF, count: 8)
+        let pcapng =
+            Self.block(0x0A0D_0D0A, section) + Self.block(1, [1, 0, 0, 0, 0, 0, 0, 0]) + blocks.flatMap(\.self)
+        expectTwoPlays(try inspect(Data(pcapng)), "pcapng")
+    }
+
+    private static func little(_ number: Int) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+    }
+
+    private static func block(_ kind: Int, _ content: [UInt8]) -> [UInt8] {
+        little(kind) + little(content.count + 12) + content + little(content.count + 12)
+    }
+
+    /// A frame of Ethernet with a packet of IPv4 and a segment of TCP.
+    private static func frame(_ content: [UInt8], _ sequence: UInt32, fromClient: Bool) -> [UInt8] {
+        let ends: [[UInt8]] = [[10, 0, 0, 1], [10, 0, 0, 2]], ports: [[UInt8]] = [[0xC8, 0x15], [0, 80]]
+        let (from, to) = fromClient ? (0, 1) : (1, 0)
+        let length = 40 + content.count
+        let numbers = (0..<4).map { UInt8(truncatingIfNeeded: sequence >> (24 - $0 * 8)) }
+        let packet: [UInt8] =
+            [0x45, 0, UInt8(length >> 8), UInt8(length & 255), 0, 1, 0, 0, 64, 6, 0, 0] + ends[from] + ends[to]
+        let segment: [UInt8] = ports[from] + ports[to] + numbers + [0, 0, 0, 0, 0x50, 0x18, 1, 0, 0, 0, 0, 0]
+        return [UInt8](repeating: 2, count: 12) + [8, 0] + packet + segment + content
+    }
+
+    @Test("Fiddler's two files of a call are one")
+    func fiddler() throws {
+        let directory = try TemporaryDirectory()
+        let calls = exchange(Fixtures.base64(try Mint.token()))
+        let archive = try directory.write("", to: "s.saz")
+        var script = "import zipfile\nz = zipfile.ZipFile('\(archive)', 'w', zipfile.ZIP_DEFLATED)\n"
+        for (index, call) in calls.enumerated() {
+            for (end, text) in [("c.txt", call.request), ("m.xml", "<Session/>"), ("s.txt", call.answer)] {
+                let file = try directory.write(text, to: "\(index)_\(end)")
+                script += "z.write('\(file)', 'raw/0\(index)_\(end)')\n"
+            }
+        }
+        let made = try Program("python3").run(["-c", script + "z.close()"])
+        #expect(made.status == 0, "\(made)")
+        let lines = try inspect(try Data(contentsOf: URL(filePath: archive)))
+        #expect(lines.filter { $0.code == "CALL" }.map(\.status) == [403, 200], "\(lines)")
+    }
+}
