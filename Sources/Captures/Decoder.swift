@@ -55,6 +55,7 @@ struct Decoder: Sendable {
             text.replace("'") { (Array("'".utf8), $0.begins(with: #"'\''"#) ? 4 : 1) }
         },
         Decoder("formatting", undoing: "colours, quotes or dashes of a program that shows text", Formatting.remove),
+        Decoder("tags", undoing: "tags of a page or a document within it", Formatting.removeTags),
         Decoder("string literals", SourceCode.joinLiterals),
         Decoder("blanks for plus signs", undoing: "blanks read as '+'") { PlusSigns.restore(in: &$0, as: "+") },
         Decoder("line wraps", undoing: "line breaks within it") {

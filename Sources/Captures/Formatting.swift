@@ -1,3 +1,5 @@
+internal import TextEncodings
+
 /// What shows a text in another way, and is no part of it: the colours of a terminal, characters without a width, the quotes and
 /// blanks of a word processor.
 enum Formatting {
@@ -38,6 +40,34 @@ enum Formatting {
             default: return 1
             }
         default: return 1
+        }
+    }
+
+    private static let tagLimit = 400
+    /// The tags that pages put around parts of a text; those of office documents have a prefix, as `w:t` has.
+    private static let tags = [
+        "a", "b", "br", "code", "div", "em", "font", "i", "mark", "p", "pre", "span", "strong", "td", "tr", "wbr",
+    ]
+
+    /// Whether a token has such tags in it.
+    static func hasTags(_ token: ArraySlice<UInt8>) -> Bool {
+        var rewriter = Rewriter(token, .one)
+        removeTags(from: &rewriter)
+        return rewriter.finish() != nil
+    }
+
+    /// Takes out the tags of a page or a document, which are none of a token's.
+    static func removeTags(from text: inout Rewriter) {
+        while let start = text.rest.position(of: UInt8(ascii: "<")) {
+            text.copy(to: start)
+            let inside = text.rest.prefix(tagLimit).dropFirst().drop { $0 == UInt8(ascii: "/") }
+            let name = inside.prefix { $0.isLetterOrDigit || $0 == UInt8(ascii: ":") }
+            let isKnown = name.contains(UInt8(ascii: ":")) || tags.contains(where: name.isSame)
+            if isKnown, let end = inside.firstIndex(of: UInt8(ascii: ">")) {
+                text.replace(end + 1 - start)
+            } else {
+                text.copy(to: start + 1)
+            }
         }
     }
 }

@@ -172,6 +172,14 @@ struct Form: CustomTestStringConvertible {
         ),
         Form("behind a bracket", "Base64", capture: "[\(base64)]"),
         Form(
+            "a text of Word over several runs", "tags", "HTML escapes",
+            capture: "<w:p><w:r><w:t>"
+                + token.replacing("<", with: "&lt;").replacing("Pass", with: "Pa</w:t></w:r><w:r w:x=\"1\"><w:t>ss")
+                + "</w:t></w:r></w:p>"),
+        Form(
+            "digits between which a page may break", "tags", "Base64",
+            capture: "<p>\(base64.prefix(90))<wbr>\(base64.dropFirst(90))</p>"),
+        Form(
             "HAProxy's log of a header", "number sign escapes",
             capture: "{\(token.replacing("<", with: "#3C"))} \"GET /"),
         Form(

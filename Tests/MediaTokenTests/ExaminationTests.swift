@@ -48,7 +48,7 @@ struct ExaminationTests {
         }
     }
 
-    @Test("only a person is told that the text of a signed token was changed or cut")
+    @Test("only a person is told that the text of a signed token was changed, masked or cut")
     func signatureOrigin() throws {
         let changed = RawToken(try Mint.token().replacing("TNT", with: "TBS"))
         let (verifier, expected) = (try Mint.verifier(), "signed by key-0.pem, but the text was changed afterwards")
@@ -63,6 +63,8 @@ struct ExaminationTests {
             verifier.examine(token, for: requestors, resource, at: Mint.now, seeksCause: true).firstFailure
         }
         #expect(explained(changed)?.detail == expected)
+        let masked = RawToken(try Mint.token().replacing("TempPass", with: "[REDACTED]"))
+        #expect(explained(masked)?.detail == "something that hides secrets has put '[redacted]' into it")
         let cut = try Mint.token().dropLast(30)
         let words = "it ends after \(cut.utf8.count) bytes, at 'mvpdId'; its last tag is missing"
         #expect(explained(RawToken(String(cut)))?.detail == words)

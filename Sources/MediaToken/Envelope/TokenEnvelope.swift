@@ -66,11 +66,20 @@ package final class TokenEnvelope: Sendable {
         length = text.count
     }
 
-    /// Where the token was cut, in words for a person; `nil` if its last tag is there.
-    package var cut: String? {
+    /// What made a signature bad, in words for a person, and what to do: the token was cut, or a log masks something in it; `nil` if neither
+    /// shows.
+    package var loss: (cause: String, advice: String)? {
         let end = Array("</".utf8) + payload.dropFirst().prefix { $0.isLetterOrDigit } + Array(">".utf8)
-        return payload.firstRange(of: end) == nil ? Self.cutInWords(payload, length: length) : nil
+        if payload.firstRange(of: end) == nil { return (Self.cutInWords(payload, length: length), Self.cutAdvice) }
+        let lowered = payload.map(\.asciiLowercased)[...]
+        guard let mask = Self.masks.first(where: { lowered.firstRange(of: Array($0.utf8)) != nil }) else { return nil }
+        return ("something that hides secrets has put '\(mask)' into it", "get the token from where nothing is masked")
     }
+
+    /// What programs put in the place of a secret.
+    private static let masks = [
+        "***", "[redacted]", "redacted", "[masked]", "[filtered]", "xxxx", "\u{2022}\u{2022}\u{2022}",
+    ]
 
     /// What a person is told of a clear text that was cut.
     ///

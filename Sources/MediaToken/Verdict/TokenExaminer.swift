@@ -21,8 +21,10 @@ struct TokenExaminer {
     /// Reads the token, signed or not, and has `look` report on its claims.
     func examination(_ look: (TokenElements) throws(ClaimsError) -> Findings) -> Examination {
         let examination = plainExamination(look)
-        guard seeksCause, examination.firstFailure != nil, let cut = try? envelope.get().cut else { return examination }
-        return examination.saying(cut, advice: TokenEnvelope.cutAdvice)
+        guard seeksCause, [.format, .signature].contains(examination.firstFailure?.check),
+            let loss = try? envelope.get().loss
+        else { return examination }
+        return examination.saying(loss.cause, advice: loss.advice)
     }
 
     private func plainExamination(_ look: (TokenElements) throws(ClaimsError) -> Findings) -> Examination {

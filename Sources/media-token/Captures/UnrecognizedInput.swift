@@ -21,15 +21,15 @@ struct UnrecognizedInput {
         let head = String(decoding: text.prefix(1024), as: UTF8.self)
         let mayBeToken = ["signatureInfo", "serializedToken", "PHNpZ25hdHVyZUluZm8"].contains(where: head.contains)
         let isWord = text.count < 1024 && !text.contains { $0 <= 0x20 || $0 > 0x7E || "<>'%&?={}".utf8.contains($0) }
-        if let dump = Self.dump(head) {
-            self = dump
+        if let known = Self.dump(head) ?? Self.unknownForm(text) {
+            self = known
             return
         }
         let isLowered = !mayBeToken && head.lowercased().contains("phnpz25hdhvyzuluzm8")
         let known =
             (isLowered ? Self.lowered : nil) ?? Self.beginning(text, head) ?? Self.json(text) ?? Self.document(
                 head[...])
-            ?? (isWord ? Self.word(head, asArgument: asArgument) : nil)
+            ?? (isWord ? Self.word(head, asArgument: asArgument) : nil) ?? Self.stripped(text) ?? Self.lines(text)
         guard !mayBeToken, let known else { return nil }
         self = known
     }
@@ -80,6 +80,40 @@ struct UnrecognizedInput {
         }
         guard areNumbers(words[...], [2]) || areNumbers(words[...], [1, 2, 3]) else { return nil }
         return Self("it is a list of bytes", "turn it into text first; in hexadecimal: xxd -r -p FILE")
+    }
+
+    /// A decision whose token has a form that no document describes.
+    private static func unknownForm(_ text: ArraySlice<UInt8>) -> Self? {
+        guard case .list(let items)? = (try? StrictJSON.readObject(text))?.members["decisions"], case .object(let first)? = items.first,
+            first["authorized"] == .boolean(true), case .object(let token)? = first["token"],
+            case .text(let form)? = token["serializedToken"], form.utf8.count > 40
+        else { return nil }
+        let resource = if case .text(let name)? = first["resource"] { " '\(printable(name, limit: 100))'" } else { "" }
+        return Self(
+            "it is a decision of Adobe Pass that authorizes\(resource); its token is in a form that is not known",
+            "ask Adobe for a media token in the form of the media token verifier")
+    }
+
+    /// A token from which a page or a ticket system has dropped all tags: a signature with the digits of a session behind it.
+    private static func stripped(_ text: ArraySlice<UInt8>) -> Self? {
+        let signature = text.prefix { $0.isLetterOrDigit || "+/".utf8.contains($0) }
+        let rest = text[signature.endIndex...].drop { $0 == UInt8(ascii: "=") }
+        let session = rest.prefix(32).prefix { Hexadecimal.value(of: $0) != nil }
+        guard signature.count >= 170, rest.startIndex > signature.endIndex, session.count == 32 else { return nil }
+        return Self(
+            "it is a token without its tags, which a page or a ticket system dropped",
+            "send it as a file, or as code in a block")
+    }
+
+    /// Text of several words, which is not meant to be a token.
+    private static func lines(_ text: ArraySlice<UInt8>) -> Self? {
+        guard text.contains(where: \.isASCIIWhiteSpace), text.first != UInt8(ascii: "<"),
+            text.allSatisfy({ $0 >= 0x20 || $0.isASCIIWhiteSpace })
+        else { return nil }
+        let count = text.count { $0 == 0x0A } + 1
+        return Self(
+            "it is \(count == 1 ? "a line" : "\(count) lines") of text without a token",
+            "give what holds one: a log, a request, an answer, a HAR file")
     }
 
     private static let lowered = Self(
