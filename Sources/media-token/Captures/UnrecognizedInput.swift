@@ -84,7 +84,8 @@ struct UnrecognizedInput {
 
     /// A decision whose token has a form that no document describes.
     private static func unknownForm(_ text: ArraySlice<UInt8>) -> Self? {
-        guard case .list(let items)? = (try? StrictJSON.readObject(text))?.members["decisions"], case .object(let first)? = items.first,
+        guard case .list(let items)? = (try? StrictJSON.readObject(text))?.members["decisions"],
+            case .object(let first)? = items.first,
             first["authorized"] == .boolean(true), case .object(let token)? = first["token"],
             case .text(let form)? = token["serializedToken"], form.utf8.count > 40
         else { return nil }
