@@ -77,11 +77,15 @@ struct CallDocument: Encodable {
     private let target: String?
     private let status: Int?
     private let started: String?
+    /// What the request asks for.
+    private let requestor, resource, mvpd, device: String?
     private let notes: [NoteObject]
 
     init(_ call: CapturedCall, _ notes: [CaptureHistory.Note]) {
         (entry, line, self.call, method) = (call.number, call.line, call.name, call.method)
         (target, status, started) = (call.target, call.status, call.started)
+        (requestor, resource) = (call.stated[.requestor], call.stated[.resource])
+        (mvpd, device) = (call.stated[.mvpd], call.stated[.device])
         self.notes = notes.map { NoteObject(kind: $0.title, detail: $0.detail) }
     }
 }

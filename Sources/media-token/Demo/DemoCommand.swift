@@ -54,7 +54,7 @@ enum DemoCommand {
         if !invocation.endsAfterTour {
             var keys = KeyOptions()
             keys.operands = [folder.publicKey]
-            let web = try WebSession(port: 0, InspectCommand.engine(keys))
+            let web = try WebSession(port: 0, shortestKey: keys.shortestKey, InspectCommand.engine(keys))
             try invite(to: gate, at: address, with: folder, page: web.url)
             while process.nextSignal(withinSeconds: 3600) == nil {}
             web.stop()

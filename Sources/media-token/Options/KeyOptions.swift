@@ -38,6 +38,9 @@ struct KeyOptions {
 
     private static let passwordFileLimit = 4096
 
+    /// The bits of the shortest RSA key that is taken.
+    var shortestKey: Int { gate.minimumRSABits }
+
     var paths: [String] { gate.keys + files + operands }
 
     private var requirements: KeyRequirements {

@@ -136,7 +136,8 @@ extension InspectCommand {
         // The signals are blocked before the server's thread starts.
         let process = ServiceProcess()
         if !invocation.keys.paths.isEmpty { _ = try invocation.keys.load() }
-        let session = try WebSession(port: invocation.port, engine(invocation.keys))
+        let session = try WebSession(
+            port: invocation.port, shortestKey: invocation.keys.shortestKey, engine(invocation.keys))
         Console.print(session.url)
         Console.flush()
         while process.nextSignal(withinSeconds: 3600) == nil {}

@@ -5,12 +5,15 @@ internal import TokenCrypto
 
 /// The page that is embedded in the program, and the header fields that keep it from doing anything but asking its server.
 struct WebPage: Sendable {
-    let bytes = Array(
-        String(decoding: PackageResources.page_html, as: UTF8.self)
-            .replacing("{version}", with: ProgramVersion.text, maxReplacements: 1).utf8)
+    let bytes: [UInt8]
     private let policy: String
 
-    init() throws(CommandError) {
+    /// - Parameter shortestKey: the bits of the shortest RSA key that is taken if the page names no other.
+    init(shortestKey: Int) throws(CommandError) {
+        bytes = Array(
+            String(decoding: PackageResources.page_html, as: UTF8.self)
+                .replacing("{version}", with: ProgramVersion.text, maxReplacements: 1)
+                .replacing("{bits}", with: "\(shortestKey)", maxReplacements: 1).utf8)
         policy =
             "default-src 'none'; script-src \(try Self.source("script", in: bytes)); "
             + "style-src \(try Self.source("style", in: bytes)); connect-src 'self'; base-uri 'none'; form-action 'none'; "

@@ -15,9 +15,11 @@ struct WebSession: Sendable {
     /// The most bytes of a question: what was pasted or dropped, and the keys.
     private static let longestQuestion = 64 << 20
 
-    /// - Parameter port: the port on the loopback; 0 for any that is free.
-    init(port: UInt16, _ engine: WebEngine) throws(CommandError) {
-        let site = WebSite(page: try WebPage(), engine: engine)
+    /// - Parameters:
+    ///   - port: the port on the loopback; 0 for any that is free.
+    ///   - shortestKey: the bits of the shortest RSA key that is taken.
+    init(port: UInt16, shortestKey: Int, _ engine: WebEngine) throws(CommandError) {
+        let site = WebSite(page: try WebPage(shortestKey: shortestKey), engine: engine)
         var limits = HTTPLimits()
         (limits.bodyBytes, limits.connections, limits.connectionsPerPeer) = (Self.longestQuestion, 64, 64)
         server = try CommandError.wrap {
