@@ -465,6 +465,18 @@ struct GateTests {
         #expect(free.detail == nil && free.route == "/live/free")
         let missing = proxied("/live/1.ts")
         #expect(missing.detail == "the request has no token" && missing.route == "/live")
+        for (target, headers, place) in [
+            ("/live/1.ts?token=\(base64)", [], "the parameter token"),
+            ("/live/1.ts", [("Cookie", "t=\(base64)")], "the cookie t"),
+            ("/live/1.ts", [("X-Token", base64)], "the header x-token"),
+        ] as [(String, [(name: String, value: String)], String)] {
+            let elsewhere = proxied(target, headers)
+            #expect(
+                elsewhere.code == "TOKEN_MISSING"
+                    && elsewhere.detail?.lowercased().hasPrefix(
+                        "the request has no token; \(place) has one; the gate reads the header") == true,
+                "\(elsewhere.detail ?? "")")
+        }
         let several = proxied("/live/1.ts?media_token=a", [("X-Media-Token", "b")])
         #expect(several.detail?.contains("differ") == true && several.route == "/live")
         let unknown = proxied("/other/1.ts")
