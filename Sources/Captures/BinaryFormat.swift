@@ -7,8 +7,6 @@ package enum BinaryFormat {
         ([0xFD, 0x37, 0x7A, 0x58], "an xz file", "unpack it first: xz -d"),
         ([0x42, 0x5A, 0x68], "a bzip2 file", "unpack it first: bzip2 -d"),
         ([0x37, 0x7A, 0xBC, 0xAF], "a 7z archive", "unpack it first"),
-        ([0xD4, 0xC3, 0xB2, 0xA1], "a capture of packets", "save the stream as text first: tshark -z follow"),
-        ([0x0A, 0x0D, 0x0D, 0x0A], "a capture of packets", "save the stream as text first: tshark -z follow"),
         ([0x89, 0x50, 0x4E, 0x47], "a picture", "copy the token as text"),
         ([0xFF, 0xD8, 0xFF], "a picture", "copy the token as text"),
         ([0x47, 0x49, 0x46, 0x38], "a picture", "copy the token as text"),
@@ -25,6 +23,9 @@ package enum BinaryFormat {
 
     /// What a file is, and what to do with it; `nil` if it may be text.
     package static func description(ofFileBeginning head: [UInt8]) -> String? {
+        if PacketCapture.begins(head[...]) {
+            return "it is a capture of packets; none of its connections shows a token, as those with TLS do not"
+        }
         if let known = formats.first(where: { head.starts(with: $0.magic) }) {
             return "it is \(known.name); \(known.advice)"
         }

@@ -27,6 +27,8 @@ final class CaptureSearch {
     private static let knownLimit = 1 << 12
 
     let budget: CaptureBudget
+    /// The number of entries of all archives so far.
+    var entries = 0
     private let fit: (ArraySlice<UInt8>) -> TokenFit
     /// What was found in texts that stand on one line.
     private var known: [Int: Searched] = [:]

@@ -7,8 +7,9 @@ final class CapturedDocument {
     private let archive: String
     private let use: (TokenFinder.Part) -> Void
     private let search: DocumentSearch
+    private let capture: CaptureSearch
     private var entry: (path: ArraySlice<JSONWalker.Step>, line: Int)?
-    /// The number of the current entry, over all archives of the document; 0 outside of archives.
+    /// The number of the current entry, over all archives of the capture; 0 outside of archives.
     private(set) var number = 0
     /// The number of entries in earlier archives.
     private var numberBefore = 0
@@ -22,7 +23,8 @@ final class CapturedDocument {
         _ search: CaptureSearch, in way: [String], archive: String = Finding.archive,
         _ use: @escaping (TokenFinder.Part) -> Void
     ) {
-        (self.way, self.archive, self.use, self.search) = (way, archive, use, DocumentSearch(search, depth: 0))
+        (self.way, self.archive, self.use, capture) = (way, archive, use, search)
+        self.search = DocumentSearch(search, depth: 0)
         search.budget.place = { [unowned self] in
             (["\(line)"] + self.way + entryWay).joined(separator: " › ")
         }
@@ -41,7 +43,7 @@ final class CapturedDocument {
         if let (entryPath, index) = Self.entry(of: path) {
             if entry?.path != entryPath {
                 finish()
-                if entries != entryPath.dropLast() { (entries, numberBefore) = (entryPath.dropLast(), number) }
+                if entries != entryPath.dropLast() { (entries, numberBefore) = (entryPath.dropLast(), capture.entries) }
                 (entry, number) = ((entryPath, line), numberBefore + index + 1)
             }
             path = path[entryPath.endIndex...]
@@ -94,6 +96,7 @@ final class CapturedDocument {
         }
         for reason in searched.unread(in: before) { use(.unread(reason)) }
         if let entry {
+            capture.entries = number
             use(.call(CapturedCall(number: number, line: entry.line, findings: findings, facts: facts)))
         } else if !findings.isEmpty {
             use(.findings(findings))

@@ -8,79 +8,146 @@ struct HTTPTranscript {
     /// The way's name of calls that no HAR file has.
     static let name = "HTTP"
 
-    private struct Message {
-        let start: Start
-        let line: Int
-        var headers: [(name: String, value: ArraySlice<UInt8>, line: Int)] = []
-        var body: [UInt8] = []
+    /// A value at the path that it has in an entry of a HAR file.
+    private typealias Value = (path: [JSONWalker.Step], value: [UInt8], line: Int)
 
-        func value(of name: String) -> ArraySlice<UInt8>? {
-            headers.first { $0.name.isSame(ignoringCaseOf: name) }?.value
-        }
-    }
-
-    private var calls: [(request: Message, answer: Message?)] = []
-    /// The last calls without an answer, by their places.
+    private let lines: [ArraySlice<UInt8>]
+    private var next = 0
+    private var calls: [(target: String, values: [Value])] = []
+    /// The last calls without a response, by their places.
     private var open: [Int] = []
-    private static let mostOpen = 32
     /// The text without its calls. It has the same lines.
     private(set) var rest: [UInt8] = []
+
+    private static let mostOpen = 32
 
     /// Reads the calls of a text; `nil` if it shows none.
     init?(_ text: ArraySlice<UInt8>) {
         guard ["HTTP/", "--> "].contains(where: { text.firstRange(of: Array($0.utf8)) != nil }) else { return nil }
-        var lines = FramedLines(text)
-        while let line = lines.peek {
-            let number = lines.number
-            guard let start = Start(line), let message = lines.message(start, on: number) else {
-                rest += line + [0x0A]
-                lines.skip()
-                continue
-            }
-            rest += Array(repeating: 0x0A, count: lines.number - number)
-            add(message)
+        lines = (text.last == 0x0A ? text.dropLast() : text).split(separator: 0x0A, omittingEmptySubsequences: false)
+        while next < lines.count {
+            let begin = next
+            let isCall = Start(lines[next]).map { start in readMessage(start).map { add($0, start) } ?? false } ?? false
+            next = max(next, begin + 1)
+            for line in lines[begin..<next] { rest += (isCall ? [] : line) + [0x0A] }
         }
         guard !calls.isEmpty else { return nil }
     }
 
-    /// An answer belongs to the last request that has none; of several, to the one whose URL it names.
-    private mutating func add(_ message: Message) {
-        guard message.start.status != nil else {
+    /// Adds a message.
+    ///
+    /// - Returns: Whether it is a request or the response to one.
+    private mutating func add(_ values: [Value], _ start: Start) -> Bool {
+        guard let status = start.status else {
             open = open.suffix(Self.mostOpen) + [calls.count]
-            return calls.append((message, nil))
+            calls.append((start.target, values))
+            return true
         }
-        let named = open.lastIndex { calls[$0].request.start.target.hasSameBytes(as: message.start.target) }
-        guard let index = named ?? open.indices.last else { return }
-        calls[open.remove(at: index)].answer = message
+        // Another response to the same request follows a 103.
+        guard status >= 200 || status == 101 else { return false }
+        // Responses on a connection have the order of their requests (RFC 9112, 9.3.2); a logger may name the URL.
+        let named = start.target.isEmpty ? nil : open.lastIndex { calls[$0].target.hasSameBytes(as: start.target) }
+        let place = named ?? (start.frame.isEmpty ? open.indices.first : open.indices.last)
+        guard let place else { return false }
+        calls[open.remove(at: place)].values += values
+        return true
     }
 
     /// Reports each value of the calls at the path that it has in a HAR file.
     func report(_ take: ([JSONWalker.Step], [UInt8], Int) -> Void) {
         for (index, call) in calls.enumerated() {
             let entry: [JSONWalker.Step] = [.name("log"), .name("entries"), .index(index)]
-            func report(_ names: [JSONName], _ value: some Sequence<UInt8>, _ line: Int) {
-                take(entry + names.map { .name($0) }, Array(value), line)
-            }
-            func report(_ message: Message, as part: JSONName, content: [JSONName]) {
-                for (index, header) in message.headers.enumerated() {
-                    let path: [JSONWalker.Step] = entry + [.name(part), .name("headers"), .index(index)]
-                    take(path + [.name("name")], Array(header.name.utf8), header.line)
-                    take(path + [.name("value")], Array(header.value), header.line)
-                }
-                if !message.body.isEmpty { report([part] + content, message.body, message.line) }
-            }
-            let request = call.request
-            if let time = request.start.time, time.hasZone {
-                report(["startedDateTime"], time.text.utf8, request.line)
-            }
-            report(["request", "method"], request.start.method.utf8, request.line)
-            let host = request.start.target.hasPrefix("/") ? request.value(of: "Host").map { "http://".utf8 + $0 } : nil
-            report(["request", "url"], (host ?? []) + request.start.target.utf8, request.line)
-            report(request, as: "request", content: ["postData", "text"])
-            guard let answer = call.answer, let status = answer.start.status else { continue }
-            report(["response", "status"], "\(status)".utf8, answer.line)
-            report(answer, as: "response", content: ["content", "text"])
+            for (path, value, line) in call.values { take(entry + path, value, line) }
         }
+    }
+
+    /// Reads the message whose first line comes next; `nil`, and nothing is read, if no header follows it.
+    private mutating func readMessage(_ start: Start) -> [Value]? {
+        guard next + 1 < lines.count else { return nil }
+        let indent = lines[next + 1].prefix(while: \.isBlank)
+        guard let frame = [start.frame, indent].first(where: { Self.header(lines[next + 1], in: $0) != nil }) else {
+            return nil
+        }
+        let part: JSONWalker.Step = start.status == nil ? .name("request") : .name("response")
+        var (values, fields, count) = ([Value](), [String: ArraySlice<UInt8>](), 0)
+        let (line, time) = (next + 1, LineTime(beginning: lines[next]))
+        next += 1
+        while next < lines.count, let (name, value) = Self.header(lines[next], in: frame) {
+            let path = [part, .name("headers"), .index(count)]
+            values.append((path + [.name("name")], Array(name.utf8), next + 1))
+            values.append((path + [.name("value")], Array(value), next + 1))
+            fields[name.lowercased()] = fields[name.lowercased()] ?? value
+            (count, next) = (count + 1, next + 1)
+        }
+        if let status = start.status {
+            values.append(([part, .name("status")], Array("\(status)".utf8), line))
+        } else {
+            if let time, time.hasZone { values.append(([.name("startedDateTime")], Array(time.text.utf8), line)) }
+            let host = start.target.hasPrefix("/") ? fields["host"].map { Array("http://".utf8) + $0 } ?? [] : []
+            values.append(([part, .name("method")], Array(start.method.utf8), line))
+            values.append(([part, .name("url")], host + start.target.utf8, line))
+        }
+        guard next < lines.count, Self.without(frame, lines[next])?.allSatisfy(\.isASCIIWhiteSpace) == true else {
+            return values
+        }
+        next += 1
+        let bodyLine = next + 1
+        let body = readBody(after: start, fields, in: start.isOfCurl ? [] : frame)
+        let content: [JSONWalker.Step] = [.name(start.status == nil ? "postData" : "content"), .name("text")]
+        if !body.isEmpty { values.append(([part] + content, body, bodyLine)) }
+        return values
+    }
+
+    private mutating func readBody(
+        after start: Start, _ fields: [String: ArraySlice<UInt8>], in frame: ArraySlice<UInt8>
+    ) -> [UInt8] {
+        let isChunked = fields["transfer-encoding"] != nil
+        // What a program prints unpacked is longer than the header says.
+        let length =
+            fields["content-encoding"] == nil
+            ? fields["content-length"].flatMap { Int(String(decoding: $0, as: UTF8.self)) } : nil
+        // A request over a connection has a body only if a header says so (RFC 9112, 6.3); `curl` does not print it.
+        let hasBody = start.status != nil || !start.isOfCurl && (fields["content-length"] != nil || isChunked)
+        guard !frame.isEmpty || hasBody else { return [] }
+        var body: [UInt8] = []
+        while next < lines.count, Start(lines[next]) == nil, let text = Self.without(frame, lines[next]) {
+            next += 1
+            if text.starts(with: "--> END".utf8) || text.starts(with: "<-- END".utf8) { break }
+            if start.isOfCurl, ["* ", "{ [", "} ["].contains(where: { text.starts(with: $0.utf8) }) { continue }
+            body += text + [0x0A]
+            if let length, frame.isEmpty, body.count > length { break }
+        }
+        if body.last == 0x0A { body.removeLast() }
+        return isChunked ? Self.withoutChunks(body) : body
+    }
+
+    /// The content of chunks (RFC 9112, 7.1); the body as it is if it has none.
+    private static func withoutChunks(_ body: [UInt8]) -> [UInt8] {
+        var (rest, content) = (body[...], [UInt8]())
+        while let end = rest.position(of: 0x0A),
+            let size = Int(String(decoding: rest[..<end].filter { $0 != 0x0D }, as: UTF8.self), radix: 16), size > 0
+        {
+            content += rest[(end + 1)...].prefix(size)
+            rest = rest[(end + 1)...].dropFirst(size).drop { $0 == 0x0D }.dropFirst()
+        }
+        return content.isEmpty ? body : content
+    }
+
+    private static func header(
+        _ line: ArraySlice<UInt8>, in frame: ArraySlice<UInt8>
+    ) -> (name: String, value: ArraySlice<UInt8>)? {
+        guard let text = without(frame, line), let colon = text.prefix(80).firstIndex(of: UInt8(ascii: ":")),
+            colon > text.startIndex, text[..<colon].allSatisfy({ $0.isLetterOrDigit || "-_".utf8.contains($0) })
+        else { return nil }
+        let value = text[(colon + 1)...].drop(while: \.isBlank)
+        return (String(decoding: text[..<colon], as: UTF8.self), value.last == 0x0D ? value.dropLast() : value)
+    }
+
+    /// A line without its frame; `nil` if it has another one. A blank line may have none.
+    private static func without(_ frame: ArraySlice<UInt8>, _ line: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        let isFramed = line.count >= frame.count && zip(line, frame).allSatisfy { $0 == $1 || $0.isDigit && $1.isDigit }
+        if isFramed { return line.dropFirst(frame.count) }
+        return line.allSatisfy(\.isASCIIWhiteSpace) || frame.starts(with: line) ? [] : nil
     }
 
     /// The first line of a message.
@@ -88,130 +155,54 @@ struct HTTPTranscript {
         /// What stands before it on the line.
         let frame: ArraySlice<UInt8>
         private(set) var method = ""
-        /// The target of the request; of an answer as well, if a logger says it.
+        /// The target of the request; of a response as well, if a logger says it.
         private(set) var target = ""
-        /// The status of an answer; `nil` for a request.
+        /// The status of a response; `nil` for a request.
         private(set) var status: Int?
-        let time: LineTime?
 
         private static let methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
         private static let mostWords = 16
 
         init?(_ line: ArraySlice<UInt8>) {
             let words = line.split(maxSplits: Self.mostWords, whereSeparator: { $0 == 0x20 || $0 == 0x0D })
-            func text(_ index: Int) -> String {
-                words.indices.contains(index) ? String(decoding: words[index].prefix(1 << 16), as: UTF8.self) : ""
-            }
-            time = LineTime(beginning: line)
-            for index in words.indices {
-                let word = words[index]
-                let isArrow = word.elementsEqual("<--".utf8) || word.elementsEqual("<<".utf8)
+            func text(_ index: Int) -> String { String(decoding: words[index], as: UTF8.self) }
+            for (index, word) in words.enumerated() {
+                let isArrow = ["<--", "<<"].contains(where: word.isSame)
                 if isArrow || Self.isVersion(word),
-                    let status = [index + 1, index + 2].lazy.compactMap({ Self.status(text($0)) }).first
+                    let status = words[(index + 1)...].prefix(2).lazy.compactMap(Self.status).first
                 {
                     self.status = status
                     target =
-                        words.dropFirst(index).lazy.map { String(decoding: $0, as: UTF8.self) }.first {
-                            $0.hasPrefix("http")
+                        words[index...].first { $0.starts(with: "http".utf8) }.map {
+                            String(decoding: $0, as: UTF8.self)
                         } ?? ""
                     frame = line[..<word.startIndex]
                     return
                 }
-                let isSent = index > 0 && text(index - 1) == "-->"
-                guard Self.methods.contains(where: word.isSame), words.indices.contains(index + 1),
-                    ["/", "http://", "https://"].contains(where: { words[index + 1].starts(with: $0.utf8) }),
-                    isSent || words.count == index + 3 && Self.isVersion(words[index + 2])
+                guard Self.methods.contains(where: word.isSame), index + 1 < words.count,
+                    ["/", "http://", "https://"].contains(where: { words[index + 1].starts(with: $0.utf8) })
                 else { continue }
+                let isLogged = index > 0 && words[index - 1].isSame(as: "-->")
+                guard isLogged || words.count == index + 3 && Self.isVersion(words[index + 2]) else { continue }
                 (method, target) = (text(index), text(index + 1))
-                frame = line[..<words[isSent ? index - 1 : index].startIndex]
+                frame = line[..<words[isLogged ? index - 1 : index].startIndex]
                 return
             }
             return nil
         }
 
         private static func isVersion(_ word: ArraySlice<UInt8>) -> Bool {
-            word.starts(with: "HTTP/".utf8) && word.dropFirst(5).allSatisfy { $0.isDigit || $0 == UInt8(ascii: ".") }
+            word.begins(with: "HTTP/") && word.dropFirst(5).allSatisfy { $0.isDigit || $0 == UInt8(ascii: ".") }
         }
 
-        private static func status(_ word: String) -> Int? {
-            word.utf8.count == 3 ? Int(word).flatMap { $0 >= 100 ? $0 : nil } : nil
+        private static func status(_ word: ArraySlice<UInt8>) -> Int? {
+            guard word.count == 3, let number = Int(String(decoding: word, as: UTF8.self)), number >= 100 else {
+                return nil
+            }
+            return number
         }
 
         /// Whether `curl` has printed it, which frames the headers alone.
-        var isOfCurl: Bool { frame.elementsEqual("> ".utf8) || frame.elementsEqual("< ".utf8) }
-    }
-
-    /// The lines of a text, with a place among them.
-    private struct FramedLines {
-        private let lines: [ArraySlice<UInt8>]
-        private var next = 0
-
-        init(_ text: ArraySlice<UInt8>) {
-            lines = (text.last == 0x0A ? text.dropLast() : text).split(
-                separator: 0x0A, omittingEmptySubsequences: false)
-        }
-
-        /// The next line; `nil` at the end.
-        var peek: ArraySlice<UInt8>? { next < lines.count ? lines[next] : nil }
-        /// The number of the next line, from 1.
-        var number: Int { next + 1 }
-
-        mutating func skip() { next += 1 }
-
-        /// Reads the rest of a message whose first line comes next; `nil`, and nothing is read, if no header follows it.
-        mutating func message(_ start: Start, on line: Int) -> Message? {
-            guard next + 1 < lines.count else { return nil }
-            let indent = lines[next + 1].prefix(while: \.isBlank)
-            guard let frame = [start.frame, indent].first(where: { Self.header(lines[next + 1], in: $0) != nil }) else {
-                return nil
-            }
-            var message = Message(start: start, line: line)
-            skip()
-            while let text = peek, let header = Self.header(text, in: frame) {
-                message.headers.append((header.name, header.value, number))
-                skip()
-            }
-            guard let blank = peek, Self.without(frame, blank)?.allSatisfy(\.isASCIIWhiteSpace) == true else {
-                return message
-            }
-            skip()
-            readBody(of: &message, in: start.isOfCurl ? [] : frame)
-            return message
-        }
-
-        private mutating func readBody(of message: inout Message, in frame: ArraySlice<UInt8>) {
-            let length = message.value(of: "Content-Length").flatMap { Int(String(decoding: $0, as: UTF8.self)) }
-            // A request over a connection has a body only if a header says so (RFC 9112, 6.3); `curl` does not print it.
-            let hasBody = message.start.status != nil || length != nil || message.value(of: "Transfer-Encoding") != nil
-            guard !frame.isEmpty || hasBody && !(message.start.isOfCurl && message.start.status == nil) else { return }
-            while let line = peek, Start(line) == nil, let text = Self.without(frame, line) {
-                let isNoise = message.start.isOfCurl && ["* ", "{ [", "} ["].contains { line.starts(with: $0.utf8) }
-                if text.starts(with: "--> END".utf8) || text.starts(with: "<-- END".utf8) { return skip() }
-                if !isNoise { message.body += text + [0x0A] }
-                skip()
-                guard let length, frame.isEmpty, message.body.count >= length else { continue }
-                message.body.removeLast(message.body.count - length)
-                return
-            }
-            if message.body.last == 0x0A { message.body.removeLast() }
-        }
-
-        private static func header(
-            _ line: ArraySlice<UInt8>, in frame: ArraySlice<UInt8>
-        ) -> (name: String, value: ArraySlice<UInt8>)? {
-            guard let text = without(frame, line), let colon = text.prefix(80).firstIndex(of: UInt8(ascii: ":")),
-                colon > text.startIndex, text[..<colon].allSatisfy({ $0.isLetterOrDigit || "-_".utf8.contains($0) })
-            else { return nil }
-            let value = text[(colon + 1)...].drop(while: \.isBlank)
-            return (String(decoding: text[..<colon], as: UTF8.self), value.last == 0x0D ? value.dropLast() : value)
-        }
-
-        /// A line without its frame; `nil` if it has another one. A blank line may have none.
-        private static func without(_ frame: ArraySlice<UInt8>, _ line: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-            let isFramed =
-                line.count >= frame.count && zip(line, frame).allSatisfy { $0 == $1 || $0.isDigit && $1.isDigit }
-            if isFramed { return line.dropFirst(frame.count) }
-            return line.allSatisfy(\.isASCIIWhiteSpace) || frame.starts(with: line) ? [] : nil
-        }
+        var isOfCurl: Bool { ["> ", "< "].contains(where: frame.isSame) }
     }
 }

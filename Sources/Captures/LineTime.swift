@@ -14,7 +14,7 @@ package struct LineTime: Sendable, Equatable {
         hasZone = text.firstRange(of: ":").map { text[$0.lowerBound...].contains { "+-ZGU".contains($0) } } ?? true
     }
 
-    /// What is in the names of times at which a line was not written.
+    /// Words in the names of other times, such as an expiry.
     private static let otherTimes = ["expire", "issue", "modified", "until", "valid", "notbefore", "notafter"].map {
         Array($0.utf8)
     }
@@ -31,7 +31,7 @@ package struct LineTime: Sendable, Equatable {
             rest = head[(colon + 1)...]
             let hour = head[..<colon].suffix(2)
             guard hour.count == 2, hour.allSatisfy(\.isDigit), rest.prefix(2).allSatisfy(\.isDigit),
-                let begin = Self.beginOfDate(in: head[..<hour.startIndex])
+                let begin = Self.startOfDate(in: head[..<hour.startIndex])
             else { continue }
             let name = head[..<begin].map(\.asciiLowercased)[...]
             guard !Self.otherTimes.contains(where: { name.firstRange(of: $0) != nil }) else { return nil }
@@ -51,7 +51,7 @@ package struct LineTime: Sendable, Equatable {
     }
 
     /// Where the date begins that a text ends with: `2017-03-15T`, `2017/03/15 `, `15/Mar/2017:`, `15 Mar 2017 `.
-    private static func beginOfDate(in text: ArraySlice<UInt8>) -> Int? {
+    private static func startOfDate(in text: ArraySlice<UInt8>) -> Int? {
         guard let separator = text.last, "T: ".utf8.contains(separator) else { return nil }
         let words = text.dropLast().split(omittingEmptySubsequences: false) {
             !$0.isLetterOrDigit && !"/-".utf8.contains($0)
@@ -74,8 +74,9 @@ package struct LineTime: Sendable, Equatable {
         }
         let offset = text.drop { $0 == UInt8(ascii: " ") }
         let digits = offset.dropFirst().prefix { $0.isDigit || $0 == UInt8(ascii: ":") }
-        guard let sign = offset.first, "+-".utf8.contains(sign), digits.count(where: \.isDigit) == 4 else { return "" }
-        return String(decoding: text[..<digits.endIndex], as: UTF8.self)
+        let count = digits.count(where: \.isDigit)
+        guard let sign = offset.first, "+-".utf8.contains(sign), count == 4 || count == 2 else { return "" }
+        return String(decoding: text[..<digits.endIndex], as: UTF8.self) + (count == 2 ? "00" : "")
     }
 
     /// Gives each finding the time of its line or, if that has none, of the nearest one before it.

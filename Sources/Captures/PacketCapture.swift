@@ -8,9 +8,9 @@ struct PacketCapture {
     /// A text for each connection, in which what one side sent begins on a line of its own.
     private(set) var connections: [[UInt8]] = []
     private var numbers: [[UInt8]: Int] = [:]
-    /// What comes next in each direction, by what tells it from others.
+    /// The next sequence number of each direction, by its ends.
     private var next: [[UInt8]: UInt32] = [:]
-    /// What came too early.
+    /// The segments that came before their turn.
     private var early: [[UInt8]: [UInt32: ArraySlice<UInt8>]] = [:]
     /// Who sent last on each connection.
     private var last: [Int: [UInt8]] = [:]
@@ -18,7 +18,7 @@ struct PacketCapture {
     private static let mostEarly = 1000
 
     /// Whether a file begins as a capture of packets does.
-    static func isOne(_ head: ArraySlice<UInt8>) -> Bool {
+    static func begins(_ head: ArraySlice<UInt8>) -> Bool {
         [[0xD4, 0xC3, 0xB2, 0xA1], [0x4D, 0x3C, 0xB2, 0xA1], [0x0A, 0x0D, 0x0D, 0x0A]].contains {
             head.starts(with: $0)
         }
@@ -27,15 +27,13 @@ struct PacketCapture {
     /// Reads a file in the byte order of today's machines.
     init(_ file: ArraySlice<UInt8>) {
         if file.first == 0x0A { readBlocks(of: file) } else { readRecords(of: file) }
-        // Behind a packet that is missing.
-        for (direction, parts) in early {
-            guard let number = numbers[direction], !parts.isEmpty else { continue }
-            connections[number] += parts.sorted { $0.key < $1.key }.flatMap { [0x0A] + $0.value }
+        for (direction, number) in numbers.sorted(by: { $0.value < $1.value }) where early[direction] != nil {
+            while skipGap(direction) { takeNext(direction, number) }
         }
     }
 
     private mutating func readRecords(of file: ArraySlice<UInt8>) {
-        guard let link = file.number(at: 20) else { return }
+        guard let link = file.number(at: 20).map({ $0 & 0xFFFF }) else { return }
         var rest = file.dropFirst(24)
         while let length = rest.number(at: 8), rest.count > 16 {
             take(frame: rest.dropFirst(16).prefix(length), link: link)
@@ -104,17 +102,34 @@ struct PacketCapture {
         let number = numbers[direction] ?? numbers[to + from] ?? connections.count
         if number == connections.count { connections.append([]) }
         (numbers[direction], numbers[to + from]) = (number, number)
-        let part = segment.dropFirst(Int(bytes[12] >> 4) * 4)
         // What was sent again is known.
-        let isKnown = next[direction].map { Int32(bitPattern: sequence &- $0) < 0 } ?? false
-        guard !part.isEmpty, !isKnown, early[direction, default: [:]].count < Self.mostEarly else { return }
-        early[direction, default: [:]][sequence] = part
+        let known = max(0, Int(Int32(bitPattern: (next[direction] ?? sequence) &- sequence)))
+        let part = segment.dropFirst(Int(bytes[12] >> 4) * 4).dropFirst(known)
+        guard !part.isEmpty else { return }
+        early[direction, default: [:]][sequence &+ UInt32(known)] = part
+        takeNext(direction, number)
+        if early[direction, default: [:]].count > Self.mostEarly, skipGap(direction) { takeNext(direction, number) }
+    }
+
+    /// Appends what was sent next in a direction, as far as it has come.
+    private mutating func takeNext(_ direction: [UInt8], _ number: Int) {
         while let place = next[direction], let part = early[direction]?.removeValue(forKey: place) {
             next[direction] = place &+ UInt32(part.count)
-            if last[number] != from, !connections[number].isEmpty { connections[number].append(0x0A) }
-            last[number] = from
+            if last[number] != direction, !connections[number].isEmpty { connections[number].append(0x0A) }
+            last[number] = direction
             connections[number] += part
         }
+    }
+
+    /// Goes on with the first segment that came early.
+    ///
+    /// - Returns: Whether there is one.
+    private mutating func skipGap(_ direction: [UInt8]) -> Bool {
+        guard let place = next[direction], let parts = early[direction] else { return false }
+        let later = parts.keys.min { Int32(bitPattern: $0 &- place) < Int32(bitPattern: $1 &- place) }
+        guard let later else { return false }
+        (next[direction], last[numbers[direction] ?? 0]) = (later, nil)
+        return true
     }
 }
 

@@ -88,7 +88,7 @@ package struct TokenFinder {
         if way.count < 2 * Self.archiveLimit, reader.ahead(ZIPArchive.magic.count).elementsEqual(ZIPArchive.magic) {
             return searchArchive(reader, inside: inner, search, use)
         }
-        if PacketCapture.isOne(reader.ahead(4)), searchPackets(reader, inside: inner, search, use) { return }
+        if PacketCapture.begins(reader.ahead(4)) { return searchPackets(reader, inside: inner, search, use) }
         // A short capture is reported when all of it has been searched.
         var (waiting, isFound) = ([Part](), false)
         func take(_ part: Part) {
@@ -122,7 +122,9 @@ package struct TokenFinder {
         archive.unpack { name, read in
             // Fiddler has a request and its answer in two files.
             if name.hasSuffix(Self.requestEnding) {
-                requests[name.dropLast(Self.requestEnding.utf8.count)] = read() + [0x0A]
+                var request: [UInt8] = []
+                while case let more = read(), !more.isEmpty { request += more }
+                requests[name.dropLast(Self.requestEnding.utf8.count)] = request + [0x0A]
             } else if name.hasSuffix(Self.answerEnding) {
                 let request = requests.removeValue(forKey: name.dropLast(Self.answerEnding.utf8.count))
                 searchFile(name, request ?? [], read)
@@ -139,12 +141,10 @@ package struct TokenFinder {
 
     private static let (requestEnding, answerEnding) = ("_c.txt", "_s.txt")
 
-    /// Searches each connection of a capture of packets as a capture of its own.
-    ///
-    /// - Returns: Whether there is one.
+    /// Searches each connection of a capture of packets as a capture of its own; without one, all of it as text.
     private func searchPackets(
         _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: (Part) -> Void
-    ) -> Bool {
+    ) {
         var file: [UInt8] = []
         while file.count < Self.packetLimit {
             let more = reader.take(pieceSize)
@@ -157,8 +157,8 @@ package struct TokenFinder {
             let way = way + [PacketCapture.name, "connection \(index + 1)"]
             self.search({ unread.popLast() ?? [] }, inside: way, search, use)
         }
-        if reader.peek != nil { use(.unread("only the first \(file.count) bytes of the packets were searched")) }
-        return !connections.isEmpty
+        if connections.isEmpty { searchText(CaptureReader(file[...]), inside: way, search, use) }
+        if reader.peek != nil { use(.unread("only the first \(file.count) bytes of the packet capture were searched")) }
     }
 
     /// Adds guessed tokens to the parts of a capture. If one of them reads well, it replaces those that do not.

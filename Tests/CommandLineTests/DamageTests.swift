@@ -127,7 +127,8 @@ struct DamageTests {
         let log = [one, other, one, one].map { "token=\($0)\n" }.joined()
         let outcome = try Program.mediaToken.run(["inspect", "--key", keys.open, "-"], input: Data(log.utf8))
         #expect(
-            outcome.output.contains("token 1 again: line 3, 4\n") && outcome.output.contains("found 2 media tokens"),
+            outcome.output.contains("token 1 is also on lines 3, 4\n")
+                && outcome.output.contains("found 2 media tokens"),
             "\(outcome.output)")
     }
 }

@@ -23,7 +23,7 @@ struct LogTests {
             "2023-11-14T22:30:00Z gate denied", "2023-11-14 22:30:00 +0000 x", "2023-11-14T23:30:00.123+01:00 x",
             "203.0.113.7 - - [14/Nov/2023:22:30:00 +0000] \"GET /live?token=", "Tue, 14 Nov 2023 22:30:00 GMT",
             "< Date: Tue, 14 Nov 2023 22:30:00 GMT\n<\n", "level=info ts=2023-11-14T22:30:00Z token=",
-            "2023/11/14 22:30:00 UTC", "2023-11-14T22:30:00,5Z token ",
+            "2023/11/14 22:30:00 UTC", "2023-11-14T22:30:00,5Z token ", "2023-11-14 22:30:00.1+00 | token |",
             #"{"level":"info","ts":1700001000.5,"request":{"uri":""#,
             #"{"@timestamp":"2023-11-14T22:30:00Z","a":{"b":""#,
         ])
@@ -66,7 +66,9 @@ struct LogTests {
         let text = line + (try token())
         #expect(try run(["inspect"], text).status == 0)
         let asked = try run(["inspect", "--at", "line"], text)
-        #expect(asked.status == 2 && asked.errors.contains(" has no time, so nothing is checked as of it"), "\(asked)")
+        #expect(
+            asked.status == 2 && asked.errors.contains(" has no time, so its token was not checked as of it"),
+            "\(asked)")
         let verified = try run(["verify", "--find", "--at", "line", "--requestor", "MML", "--any-resource"], text)
         #expect(verified.status == 2 && verified.errors.contains("has no time") && verified.output == "", "\(verified)")
     }
@@ -89,7 +91,7 @@ struct LogTests {
         #expect(
             words(3).last == "INVALID_SIGNATURE"
                 && rows[4].hasPrefix("      signature: signed by key.pem, but the text"))
-        #expect(rows[6] == "token 1 again: line 4, 5 (TOKEN_EXPIRED then)", "\(rows)")
+        #expect(rows[6] == "token 1 is also on lines 4, 5 (TOKEN_EXPIRED there)", "\(rows)")
         #expect(rows[8] == "found 3 media tokens; 1 failed; --only N shows all of row N", "\(rows)")
         let only = try run(["inspect", "--only", "2"], lines.joined(separator: "\n"))
         #expect(only.output.contains("\n    sessionGUID  b\n") && !only.output.contains("INVALID"), "\(only.output)")

@@ -131,8 +131,10 @@ struct TranscriptTests {
                     parts.append(Self.frame(part, isRequest ? sent : came, fromClient: isRequest))
                     if isRequest { sent &+= UInt32(part.count) } else { came &+= UInt32(part.count) }
                 }
-                // The first one must be known by its place; the others come in any order, and one comes twice.
+                // The first one must be known by its place; the others come in any order, one twice, and one with a part that is known.
                 frames += [parts[0]] + parts.dropFirst().reversed() + [parts[0]]
+                let place = (isRequest ? sent : came) &- UInt32(bytes.count)
+                frames.append(Self.frame(Array(bytes.prefix(250)), place, fromClient: isRequest))
             }
         }
         let pcap =
@@ -185,6 +187,34 @@ struct TranscriptTests {
         let made = try Program("python3").run(["-c", script + "z.close()"])
         #expect(made.status == 0, "\(made)")
         let lines = try inspect(try Data(contentsOf: URL(filePath: archive)))
-        #expect(lines.filter { $0.code == "CALL" }.map(\.status) == [403, 200], "\(lines)")
+        expectTwoPlays(lines, "Fiddler")
+    }
+
+    @Test("what a header says of a length takes nothing away, and an answer without a request stays text")
+    func lengths() throws {
+        let token = Fixtures.base64(try Mint.token())
+        let request = "GET /live HTTP/1.1\nHost: play.example\n\n"
+        for (text, status, isCalls) in [
+            ("\(request)HTTP/1.1 200 OK\nContent-Length: -1\n\n\(token)\n", 200, true),
+            (
+                "\(request)HTTP/1.1 200 OK\nContent-Length: 9\nContent-Encoding: gzip\n\n{\"a\":1,\n\"b\":\"\(token)\"}\n",
+                200, true
+            ),
+            ("\(request)HTTP/1.1 103 Early Hints\nLink: a\n\nHTTP/1.1 200 OK\nA: b\n\n\(token)\n", 200, true),
+            ("\(request)HTTP/1.1 302 Found\nLocation: a\n\nHTTP/1.1 200 OK\nA: b\n\n\(token)\n", 302, false),
+            (
+                "\(request)HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n\(String(token.utf8.count, radix: 16))\n\(token)\n0\n",
+                200, true
+            ),
+        ] {
+            let lines = try inspect(Data(text.utf8))
+            let tokens = lines.filter { $0.code != "CALL" }
+            #expect(
+                tokens.map(\.code) == ["VERIFIED"] && tokens[0].way?.contains("HTTP") == isCalls, "\(text): \(lines)")
+            #expect(isCalls ? lines.first?.status == status : true, "\(text): \(lines)")
+        }
+        let piped =
+            "GET /a HTTP/1.1\nA: b\n\nGET /b?\(token) HTTP/1.1\nA: b\n\nHTTP/1.1 402 A\nA: b\n\nHTTP/1.1 201 B\nA: b\n\n"
+        #expect(try inspect(Data(piped.utf8)).first { $0.call == "/b" }?.status == 201)
     }
 }

@@ -35,7 +35,7 @@ struct UnrecognizedInputTests {
             ("00000000  3c 73 69 67 6e 61 74 75  72 65 49 6e  |<signatureIn|", "a dump of bytes", "cut -c 11-58"),
             ("3c 73 69 67 6e 61 74 75 72 65 49 6e 66 6f 3e", "a list of bytes", "xxd -r -p"),
             ("[60, 115, 105, 103, 110, 97, 116, 117, 114]", "a list of bytes", "turn it into text"),
-            ("phnpz25hdhvyzuluzm8+vzj", "whose letters were all made small", "get the token as it was sent"),
+            ("phnpz25hdhvyzuluzm8+vzj", "whose letters were all changed to lower case", "get the token as it was sent"),
             ("tokens.txt", "the name of a file\n", "give @ and the name of a file"),
             ("~/tokens", "the name of a file\n", "give @ and the name of a file"),
             ("GET /play?a=1", "it is a line of text without a token", "give what holds one"),
@@ -46,7 +46,7 @@ struct UnrecognizedInputTests {
             ),
             (
                 "\(digits)==613e99bf2db476308f802091f8462819MMLTNT420000", "a token without its tags",
-                "send it as a file"
+                "attach it as a file"
             ),
         ])
     func named(input: String, detail: String, advice: String) throws {

@@ -474,7 +474,7 @@ struct GateTests {
             #expect(
                 elsewhere.code == "TOKEN_MISSING"
                     && elsewhere.detail?.lowercased().hasPrefix(
-                        "the request has no token; \(place) has one; the gate reads the header") == true,
+                        "the request has no token; \(place) contains one; the gate reads the header") == true,
                 "\(elsewhere.detail ?? "")")
         }
         let several = proxied("/live/1.ts?media_token=a", [("X-Media-Token", "b")])

@@ -64,7 +64,7 @@ struct ExaminationTests {
         }
         #expect(explained(changed)?.detail == expected)
         let masked = RawToken(try Mint.token().replacing("TempPass", with: "[REDACTED]"))
-        #expect(explained(masked)?.detail == "something that hides secrets has put '[redacted]' into it")
+        #expect(explained(masked)?.detail == "it contains '[redacted]', which logs write in place of a secret")
         let cut = try Mint.token().dropLast(30)
         let words = "it ends after \(cut.utf8.count) bytes, at 'mvpdId'; its last tag is missing"
         #expect(explained(RawToken(String(cut)))?.detail == words)

@@ -73,7 +73,7 @@ package final class TokenEnvelope: Sendable {
         if payload.firstRange(of: end) == nil { return (Self.cutInWords(payload, length: length), Self.cutAdvice) }
         let lowered = payload.map(\.asciiLowercased)[...]
         guard let mask = Self.masks.first(where: { lowered.firstRange(of: Array($0.utf8)) != nil }) else { return nil }
-        return ("something that hides secrets has put '\(mask)' into it", "get the token from where nothing is masked")
+        return ("it contains '\(mask)', which logs write in place of a secret", "get the token from where nothing is masked")
     }
 
     /// What programs put in the place of a secret.

@@ -21,7 +21,7 @@ struct TokenExaminer {
     /// Reads the token, signed or not, and has `look` report on its claims.
     func examination(_ look: (TokenElements) throws(ClaimsError) -> Findings) -> Examination {
         let examination = plainExamination(look)
-        guard seeksCause, [.format, .signature].contains(examination.firstFailure?.check),
+        guard seeksCause, examination.key == nil, [.format, .signature].contains(examination.firstFailure?.check),
             let loss = try? envelope.get().loss
         else { return examination }
         return examination.saying(loss.cause, advice: loss.advice)

@@ -51,7 +51,7 @@ package struct TokenSources: Sendable {
         for (kind, pairs) in places {
             guard let pair = pairs.first(where: { Self.isLikeToken($0.value) }) else { continue }
             let name = printable(String(decoding: pair.name, as: UTF8.self), limit: 40)
-            return "the \(kind) \(name) has one; the gate reads \(inWords)"
+            return "the \(kind) \(name) contains one; the gate reads \(inWords)"
         }
         return nil
     }

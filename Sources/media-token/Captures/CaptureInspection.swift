@@ -29,22 +29,25 @@ struct CaptureInspection {
             for finding in findings {
                 let known = finding.clearText.flatMap { numbers[$0] }
                 let time = part.time(of: finding)
-                if questions.time == .line, time == nil, finding.clearText != nil {
-                    output.remark(finding.missingTime)
-                    status = max(status, .undecided)
-                }
+                if questions.time == .line, time == nil, finding.clearText != nil { lack(finding.missingTime) }
                 let isSure = finding.time?.hasZone ?? false
                 guard let examined = examine(finding, at: time, isSure: isSure, knownAs: known) else { continue }
+                let shownTime = isSure || questions.time == .line ? time : nil
                 if let clearText = finding.clearText { numbers[clearText] = examined.number }
-                if known == nil { output.show(examined, at: time) } else { output.showAgain(examined, at: time) }
+                if known == nil {
+                    output.show(examined, at: shownTime)
+                } else {
+                    output.showAgain(examined, at: shownTime)
+                }
             }
-        case .unread(let reason):
-            output.remark(reason)
-            status = max(status, .undecided)
+        case .unread(let reason): lack(reason)
         case .call(let call):
             calls += 1
             guard !call.isPreflight else { return }
             let time = history.time(of: CaptureHistory.Call(call, []))
+            if questions.time == .line, time == nil, let finding = call.findings.first(where: { $0.clearText != nil }) {
+                lack(finding.missingTime)
+            }
             var sound: Set<[UInt8]> = []
             let findings = call.findings.compactMap { examine($0, at: time) }.filter { finding in
                 // A call that has a token in two fields has one token, unless one of them is damaged.
@@ -61,13 +64,19 @@ struct CaptureInspection {
         }
     }
 
+    /// Says what could not be searched or checked.
+    private mutating func lack(_ reason: String) {
+        output.remark(reason)
+        status = max(status, .undecided)
+    }
+
     /// Shows what is left. A capture in which nothing was found is examined as if it were a token, which says why it is none.
     ///
     /// - Parameter head: the first bytes of the capture, which may be an argument of the command.
     mutating func finish(of head: RawToken, asArgument: Bool = false) -> ExitStatus {
         if inspector.count == 0, !output.hasCalls, calls > 0 {
             output.remark(
-                "a HAR file of \(calls) call\(calls == 1 ? "" : "s"), none to Adobe Pass and none with a token")
+                "none of the \(calls) call\(calls == 1 ? "" : "s") goes to Adobe Pass or has a token")
             status = .undecided
         } else if inspector.count == 0, !output.hasCalls {
             let examined = inspector.examine(unrecognized: head, asArgument: asArgument, asking: questions)
@@ -105,5 +114,5 @@ extension TokenFinder.Part {
 
 extension Finding {
     /// What is said of a token whose line has no time, if that was asked for.
-    var missingTime: String { "line \(line) has no time, so nothing is checked as of it; give --at and a time" }
+    var missingTime: String { "line \(line) has no time, so its token was not checked as of it; give --at TIME" }
 }

@@ -23,7 +23,8 @@ struct FindingsOutput {
     private var again: [Int: [String]] = [:]
     /// What was found of each token at first, by its number.
     private var codes: [Int: String] = [:]
-    private var isTableBegun = false
+    /// Whether the heading that was printed last is that of calls; `nil` if there was none.
+    private var heading: Bool?
     /// Whether a call of an archive was shown.
     private(set) var hasCalls = false
     private var hasShownOnly = false
@@ -61,7 +62,7 @@ struct FindingsOutput {
         hasShownOnly = true
         guard !output.isJSON else { return printJSON(finding, at: time) }
         if only != nil { return printText(finding, isOneOfSeveral: true) }
-        guard first != nil || isTableBegun else { return first = (finding, time) }
+        guard first != nil || heading != nil else { return first = (finding, time) }
         printFirst()
         print(CaptureRow(finding, at: time, isAmongCalls: hasCalls))
     }
@@ -74,8 +75,8 @@ struct FindingsOutput {
     }
 
     private mutating func print(_ row: CaptureRow) {
-        if !isTableBegun { print(Style.strong(CaptureRow.heading(hasCalls: hasCalls))) }
-        isTableBegun = true
+        if heading != hasCalls { print(Style.strong(CaptureRow.heading(hasCalls: hasCalls))) }
+        heading = hasCalls
         print(row.text)
         for remark in row.remarks {
             print("      \(Style.bad(remark.title))\(remark.detail.isEmpty ? "" : ": \(remark.detail)")")
@@ -85,8 +86,9 @@ struct FindingsOutput {
 
     /// Shows that a token outside of an archive was found again.
     mutating func showAgain(_ finding: ExaminedFinding, at time: Timestamp? = nil) {
+        guard only.map({ $0 == finding.number }) ?? true else { return }
         guard !output.isJSON else { return printJSON(finding, at: time) }
-        let remark = finding.examination.flatMap { $0.code == codes[finding.number] ? nil : "\($0.code) then" }
+        let remark = finding.examination.flatMap { $0.code == codes[finding.number] ? nil : "\($0.code) there" }
         let remarks = finding.finding.repairs.map { "repaired: \($0)" } + [remark].compactMap(\.self)
         let line = "\(finding.finding.line)" + (remarks.isEmpty ? "" : " (\(remarks.joined(separator: ", ")))")
         again[finding.number, default: []].append(line)
@@ -115,7 +117,7 @@ struct FindingsOutput {
     mutating func finish() {
         if isMissingEntry, let only {
             Console.printError(
-                "--only is \(only); expected the number of a row: a call of Adobe Pass or one with a token, or a finding"
+                "there is no row \(only); --only takes the number of a row: a call of Adobe Pass or with a token, or a finding"
             )
         }
         guard !output.isJSON else { return }
@@ -125,11 +127,13 @@ struct FindingsOutput {
         for (number, lines) in again.sorted(by: { $0.key < $1.key }) {
             let shown = lines.prefix(Self.shownLines).joined(separator: ", ")
             let rest = lines.count > Self.shownLines ? " and \(lines.count - Self.shownLines) others" : ""
-            print("\(isOne ? "the same token" : "token \(number)") again: line \(shown)\(rest)")
+            print(
+                "\(isOne ? "the same token" : "token \(number)") is also on line\(lines.count == 1 ? "" : "s") \(shown)\(rest)"
+            )
         }
         guard !isOne, !counts.isEmpty else { return }
         let all = counts.map { "\($0.count) \($0.title)\($0.count == 1 ? "" : "s")" }.joined(separator: ", ")
-        let seen = isTableBegun && only == nil ? "; --only N shows all of row N" : ""
+        let seen = heading != nil && only == nil ? "; --only N shows all of row N" : ""
         print("\nfound \(all); \(failures) failed\(seen)")
     }
 
@@ -166,7 +170,7 @@ struct FindingsOutput {
         if isOneOfSeveral || !isBare {
             let number = isOneOfSeveral ? "\(finding.number)  " : ""
             let line = finding.finding.isSent == nil ? ["line \(finding.finding.line)"] : []
-            if isOneOfSeveral, finding.number > 1 || isTableBegun { print("") }
+            if isOneOfSeveral, heading != nil { print("") }
             print(Style.faint("\(number)found   \((line + finding.way).joined(separator: " › "))"))
         }
         if let time = finding.finding.time, !time.hasZone, case .token(let examination, _) = finding.result,

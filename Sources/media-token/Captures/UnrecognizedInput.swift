@@ -103,7 +103,7 @@ struct UnrecognizedInput {
         guard signature.count >= 170, rest.startIndex > signature.endIndex, session.count == 32 else { return nil }
         return Self(
             "it is a token without its tags, which a page or a ticket system dropped",
-            "send it as a file, or as code in a block")
+            "attach it as a file, or paste it as a code block")
     }
 
     /// Text of several words, which is not meant to be a token.
@@ -118,7 +118,7 @@ struct UnrecognizedInput {
     }
 
     private static let lowered = Self(
-        "it is a token in Base64 whose letters were all made small, so that it cannot be decoded",
+        "it is a token in Base64 whose letters were all changed to lower case, so that it cannot be decoded",
         "get the token as it was sent: something between changed the case of its letters")
     private static let error = Self("it is an error and no token", "media-token inspect says what to do about it")
 

@@ -14,7 +14,7 @@ enum InspectCommand {
         details: """
             The input may be any text or file that holds tokens: a log, a curl line, a URL, JSON, \
             and may be packed with gzip or ZIP. Tokens, playback grants and errors of Adobe Pass are found and numbered, \
-            with the way to each. A HAR file is shown as a table of its calls, with what changed between them, any other \
+            with the way to each. Calls, as a HAR file, curl -v or a capture of packets has them, are shown as a table, with what changed between them, any other \
             capture with several findings as a table of these. A token is checked as of the time of its call or, if that has \
             a zone, of its line.
 
@@ -48,7 +48,7 @@ enum InspectCommand {
                 "Capture",
                 [
                     .number(
-                        "only", "N", "Show row N of a table in full: a call of a HAR file, or a finding",
+                        "only", "N", "Show row N of a table in full: a call or a finding",
                         1...Int(Int32.max), \.entry
                     ) { $0 }
                 ]),
@@ -78,7 +78,7 @@ enum InspectCommand {
         /// Whether the page asks, which may bring keys of its own.
         var isOfPage = false
         var port: UInt16 = 0
-        /// The entry of a HAR file that is shown in full; `nil` for all, in a table.
+        /// The number of the row that is shown in full; `nil` for all, in a table.
         var entry: Int?
 
         mutating func take(_ operands: [String]) throws(UsageError) {

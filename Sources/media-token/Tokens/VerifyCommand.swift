@@ -43,7 +43,9 @@ enum VerifyCommand {
         static let table = SettingsTable<Invocation>(
             KeyOptions.table.within(\.keys), ExpectationOptions.table.within(\.expectation),
             TimeOptions.table.within(\.time), ReplayOptions.table.within(\.replays),
-            .group("Capture", [.flag("find", "Find the tokens in a HAR, log, curl line or text of any form", \.finds)]),
+            .group(
+                "Capture", [.flag("find", "Find the tokens in a HAR, log, packet capture or text of any form", \.finds)]
+            ),
             OutputOptions.verdictTable.within(\.output))
 
         var keys = KeyOptions()
