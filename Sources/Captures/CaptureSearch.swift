@@ -223,8 +223,8 @@ final class CaptureSearch {
         _ text: ArraySlice<UInt8>, _ lines: Lines, from begin: Int? = nil, depth: Int, _ searched: inout Searched
     ) {
         guard !searched.open.isEmpty else { return }
-        let begin = begin ?? text.startIndex
-        var (end, counted, line, decoded) = (text.startIndex, begin, 0, Searched())
+        var (end, counted, decoded) = (text.startIndex, text.startIndex, Searched())
+        var line = -lines.count(in: text, text.startIndex..<(begin ?? text.startIndex))
         for mark in searched.open where mark.position >= end {
             var window = text
             if text.count > Self.decodedWhole {
@@ -237,11 +237,7 @@ final class CaptureSearch {
                 let behind = text[..<(end - Self.decodedToken)]
                 end = behind[mark.position...].lastIndex(of: 0x0A).map { $0 + 1 } ?? behind.endIndex
             }
-            if window.startIndex < counted {
-                line -= lines.count(in: text, window.startIndex..<counted)
-            } else {
-                line += lines.count(in: text, counted..<window.startIndex)
-            }
+            line += lines.count(in: text, counted..<window.startIndex)
             counted = window.startIndex
             var part = Searched()
             part.open = searched.open.filter { (window.startIndex..<end).contains($0.position) }.map {

@@ -2,17 +2,17 @@ internal import TextEncodings
 
 /// How the lines of a text and those of the capture belong together.
 enum Lines {
-    /// All of the text is on the line on which it begins.
-    case one
     /// The text has the line breaks of the capture.
     case own
     /// The positions in the text at which further lines of the capture begin.
     case starting([Int])
 
+    /// All of the text is on the line on which it begins.
+    static let one = Lines.starting([])
+
     /// The number of lines of the capture that begin in a part of the text.
     func count(in text: ArraySlice<UInt8>, _ part: Range<Int>) -> Int {
         switch self {
-        case .one: 0
         case .own: text[part].count { $0 == UInt8(ascii: "\n") }
         case .starting(let starts): starts.index(behind: part.upperBound) - starts.index(behind: part.lowerBound)
         }
@@ -26,7 +26,6 @@ enum Lines {
     /// The positions at which further lines of the capture begin.
     fileprivate func starts(in text: ArraySlice<UInt8>) -> [Int] {
         switch self {
-        case .one: []
         case .own: text.indices.compactMap { text[$0] == UInt8(ascii: "\n") ? $0 + 1 : nil }
         case .starting(let starts): starts
         }
@@ -35,7 +34,6 @@ enum Lines {
 
 /// Rewrites a text from front to back, and remembers where the lines of the capture begin in it.
 struct Rewriter {
-    private let isOnOneLine: Bool
     private let sourceStarts: [Int]
     private var nextStart = 0
     private var bytes: [UInt8] = []
@@ -46,7 +44,6 @@ struct Rewriter {
 
     init(_ text: ArraySlice<UInt8>, _ lines: Lines) {
         (rest, sourceStarts) = (text, lines.starts(in: text))
-        isOnOneLine = if case .one = lines { true } else { false }
         bytes.reserveCapacity(text.count)
     }
 
@@ -84,7 +81,7 @@ struct Rewriter {
     mutating func finish() -> (bytes: [UInt8], lines: Lines)? {
         guard isChanged else { return nil }
         copy(to: rest.endIndex)
-        return (bytes, isOnOneLine ? .one : .starting(starts))
+        return (bytes, .starting(starts))
     }
 
     private mutating func noteStarts(before end: Int, _ place: (Int) -> Int) {

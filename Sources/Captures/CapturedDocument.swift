@@ -78,7 +78,7 @@ final class CapturedDocument {
     /// Reports what was taken since the last report. What a document repeats is reported once.
     func finish() {
         let (searched, facts) = search.takeAll()
-        var (told, findings) = (Told(), [Finding]())
+        var (known, grants, findings) = (Set<Finding.Key>(), Set<ArraySlice<UInt8>>(), [Finding]())
         let before = way + entryWay
         for finding in searched.changed({ $0.way = before + $0.way }).findings {
             // A browser repeats the URL of a page in the requests of that page, and no request has an error of the service.
@@ -87,7 +87,15 @@ final class CapturedDocument {
             if finding.clearText != nil || finding.isGrant, header?.isSame(ignoringCaseOf: "referer") == true {
                 continue
             }
-            if told.isNew(finding) { findings.append(finding) }
+            if let key = Finding.Key(finding), !known.insert(key).inserted { continue }
+            if case .grant(let text) = finding.content {
+                // An archive has a parameter in the URL, and its value alone in a list.
+                let grant = Array(text.utf8)[...]
+                let forms: Set = [grant, grant.drop { $0 != UInt8(ascii: "=") }.dropFirst()]
+                defer { grants.formUnion(forms) }
+                guard grants.isDisjoint(with: forms) else { continue }
+            }
+            findings.append(finding)
         }
         // The value that was sent says more than the browser's list of parameters.
         let sent = Set(findings.filter { $0.sent != nil }.compactMap(\.clearText))
@@ -102,38 +110,5 @@ final class CapturedDocument {
             use(.findings(findings))
         }
         entry = nil
-    }
-}
-
-/// What a document has told: an archive has a parameter in the URL and in a list, and a record of a log may have a token in its message and in a field.
-private struct Told {
-    private struct Token: Hashable {
-        let clearText: [UInt8]
-        let isSent: Bool
-        let sent: [UInt8]?
-        let line: Int
-    }
-
-    private var tokens: Set<Token> = []
-    /// The grants, with the name before their first equals sign and without: a list of parameters has the value alone.
-    private var grants: Set<ArraySlice<UInt8>> = []
-
-    mutating func isNew(_ finding: Finding) -> Bool {
-        switch finding.content {
-        case .token(let clearText):
-            let isCall = finding.isSent != nil
-            return tokens.insert(
-                Token(
-                    clearText: clearText, isSent: finding.isSent == true, sent: finding.sent,
-                    line: isCall ? 0 : finding.line)
-            ).inserted
-        case .grant(let text):
-            let grant = Array(text.utf8)[...]
-            let unnamed = grant.drop { $0 != UInt8(ascii: "=") }.dropFirst()
-            let isKnown = grants.contains(grant) || grants.contains(unnamed)
-            grants.formUnion([grant, unnamed])
-            return !isKnown
-        case .error: return true
-        }
     }
 }

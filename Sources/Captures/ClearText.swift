@@ -45,10 +45,9 @@ struct ClearText {
     /// The positions of the first three markers.
     static func markers(in text: ArraySlice<UInt8>) -> [Int] {
         var (rest, markers) = (text, [Int]())
-        while markers.count < 3, let letter = rest.position(of: marker[0]) {
-            rest = rest[letter...]
-            if rest.starts(with: marker) { markers.append(letter) }
-            rest = rest.dropFirst()
+        while markers.count < 3, let found = rest.firstRange(of: marker) {
+            markers.append(found.lowerBound)
+            rest = rest[found.upperBound...]
         }
         return markers
     }

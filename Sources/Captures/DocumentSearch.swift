@@ -32,7 +32,8 @@ final class DocumentSearch {
         // What an answer says is not what was asked for.
         if object.first != .name("response") { facts.add(found.said) }
         found.said = [:]
-        let sent = isCall && object.first == .name("request") ? SentFields(value, at: steps) : nil
+        let isSent = isSent(object)
+        let sent = isSent == true ? SentFields(value, at: steps) : nil
         // What each field holds; the search remembers it from the value.
         let fields = (sent?.values ?? []).map { field in
             (text: field, tokens: search.search(field, depth: depth).findings.compactMap(\.clearText))
@@ -40,7 +41,7 @@ final class DocumentSearch {
         var seen: [[UInt8]: Int] = [:]
         waiting.add(
             found.changed { finding in
-                finding.object = object
+                (finding.object, finding.isSent) = (object, isSent)
                 guard let sent, let clearText = finding.clearText, finding.sent == nil else { return }
                 // If several fields hold the token, each finding of it is that of the next field.
                 let holders = fields.filter { $0.tokens.contains(clearText) }.map(\.text)
@@ -54,10 +55,14 @@ final class DocumentSearch {
             guard !waiting.findings.contains(where: { $0.object == object && $0.sent.map(text.elementsEqual) == true })
             else { continue }
             var unread = Finding(.token(Array(text)), fit: .none)
-            (unread.way, unread.line, unread.object, unread.sent) = ([steps.path], line, object, Array(text))
+            (unread.way, unread.line, unread.object) = ([steps.path], line, object)
+            (unread.isSent, unread.sent) = (isSent, Array(text))
             waiting.add(unread)
         }
     }
+
+    /// Whether an object is in what the client of a call sent; `nil` outside of calls.
+    private func isSent(_ object: Facts.Object) -> Bool? { isCall ? object.first == .name("request") : nil }
 
     /// Returns and forgets the findings since the last call, with the statements and errors of the document.
     func takeAll() -> (searched: Searched, facts: Facts) {
@@ -83,7 +88,7 @@ final class DocumentSearch {
         for (object, line) in facts.objects where !isOpen(object) {
             guard let error = facts.error(in: object) else { continue }
             var finding = Finding(.error(error))
-            (finding.way, finding.line) = ([object.path].filter { !$0.isEmpty }, line)
+            (finding.way, finding.line, finding.isSent) = ([object.path].filter { !$0.isEmpty }, line, isSent(object))
             complete.add(finding)
         }
         if next != nil { facts.drop(except: isOpen) }

@@ -7,18 +7,10 @@ struct EncodedText {
     let decoded: [UInt8]
 
     /// The digits that a token in Base64 begins with: those of `<signatureInfo`.
-    private static let marker: StaticString = "PHNpZ25hdHVyZUluZm8"
+    private static let marker = Array("PHNpZ25hdHVyZUluZm8".utf8)
 
     /// The position of a token's first digits in a run of digits; `nil` if there are none.
-    static func marker(in run: ArraySlice<UInt8>) -> Int? {
-        var rest = run
-        while let letter = rest.position(of: marker.utf8Start[0]) {
-            rest = rest[letter...]
-            if rest.begins(with: marker) { return letter }
-            rest = rest.dropFirst()
-        }
-        return nil
-    }
+    static func marker(in run: ArraySlice<UInt8>) -> Int? { run.firstRange(of: marker)?.lowerBound }
 
     /// The number of digits that show whether there is text in them.
     private static let sample = 64

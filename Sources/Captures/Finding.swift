@@ -14,6 +14,8 @@ package struct Finding: Sendable {
     package internal(set) var way: [String] = []
     /// The line of the capture on which it begins, from 1.
     package internal(set) var line = 0
+    /// Whether it is in what the client of a call sent, and not in the answer; `nil` outside of calls.
+    package internal(set) var isSent: Bool?
     /// When it was written, as the line or the document around it says; `nil` if that is not known, or in a call.
     package internal(set) var time: LineTime?
     /// What damage was undone to read a token. A gate undoes none of it.
@@ -49,6 +51,20 @@ package struct Finding: Sendable {
         if case .grant = content { true } else { false }
     }
 
+    /// What tells a token from others, and from the same one elsewhere: one in a call has no line, since an archive repeats what was sent.
+    struct Key: Hashable {
+        private let clearText: [UInt8]
+        private let sent: [UInt8]?
+        private let isSent: Bool?
+        private let line: Int
+
+        init?(_ finding: Finding) {
+            guard let clearText = finding.clearText else { return nil }
+            (self.clearText, sent, isSent) = (clearText, finding.sent, finding.isSent)
+            line = isSent == nil ? finding.line : 0
+        }
+    }
+
     /// Whether it is a token from which nothing more has to be taken off: all is well with it, or nothing in it is like an escape or like
     /// damage, and it has been signed with another key or altered.
     var isSettled: Bool {
@@ -62,12 +78,6 @@ package struct Finding: Sendable {
     /// Whether another finding of the same token says more of it.
     func isWorse(than other: Finding) -> Bool {
         clearText != nil && (isWhole ? 1 : 0, fit) < (other.isWhole ? 1 : 0, other.fit)
-    }
-
-    /// Whether it is in what the client sent, and not in an answer; `nil` if that is not known.
-    package var isSent: Bool? {
-        let inside = way.drop { $0 != Self.archive && $0 != HTTPTranscript.name }.dropFirst(2)
-        return inside.first?.utf8.starts(with: "request".utf8)
     }
 
     static let archive = "HAR"

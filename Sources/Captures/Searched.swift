@@ -113,11 +113,8 @@ struct Searched {
 
     /// Puts the findings in the order of their lines, each token once on a line.
     mutating func sort() {
-        var told: Set<[UInt8]> = []
-        findings.removeAll { finding in
-            guard let clearText = finding.clearText else { return false }
-            return !told.insert(clearText + withUnsafeBytes(of: finding.line) { Array($0) }).inserted
-        }
+        var known: Set<Finding.Key> = []
+        findings.removeAll { Finding.Key($0).map { !known.insert($0).inserted } ?? false }
         findings = findings.enumerated().sorted { ($0.element.line, $0.offset) < ($1.element.line, $1.offset) }.map(
             \.element)
     }

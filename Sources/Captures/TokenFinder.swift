@@ -210,22 +210,11 @@ package struct TokenFinder {
         }
     }
 
-    /// A token that was told of.
-    private struct Told: Hashable {
-        private let clearText: [UInt8]
-        private let line: Int
-
-        init?(_ finding: Finding) {
-            guard let clearText = finding.clearText else { return nil }
-            (self.clearText, line) = (clearText, finding.line)
-        }
-    }
-
     /// Searches what is left as text, piece by piece.
     private func searchText(
         _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: (Part) -> Void
     ) {
-        var (piece, begin, line, told) = ([UInt8](), 0, reader.line, Set<Told>())
+        var (piece, begin, line, known) = ([UInt8](), 0, reader.line, Set<Finding.Key>())
         while reader.peek != nil || begin < piece.count {
             while piece.count < pieceSize {
                 let more = reader.take(pieceSize - piece.count)
@@ -253,8 +242,8 @@ package struct TokenFinder {
             LineTime.date(&findings, in: piece[...], from: begin, on: line)
             for reason in searched.unread(in: way, line: line) { use(.unread(reason)) }
             // A token that begins behind the piece may be found now, and again with the next piece.
-            let new = findings.filter { Told($0).map { !told.contains($0) } ?? true }
-            told = Set(findings.compactMap { Told($0) })
+            let new = findings.filter { Finding.Key($0).map { !known.contains($0) } ?? true }
+            known = Set(findings.compactMap(Finding.Key.init))
             if !new.isEmpty { use(.findings(new)) }
             line += piece[begin..<position].count { $0 == UInt8(ascii: "\n") }
             let dropped = max(0, position - context)

@@ -43,37 +43,6 @@ package struct TokenSources: Sendable {
         return tokens.allSatisfy { $0.hasSameBytes(as: first) } ? .one(first) : .several
     }
 
-    /// Where else a request without a token has one, in words for a person; `nil` if it has none anywhere.
-    func otherPlace(in request: HTTPRequest, originalQuery: ArraySlice<UInt8>?) -> String? {
-        let parameters = originalQuery.map { Array(FormPairs($0).prefix(FormFields.pairLimit)) } ?? []
-        let cookies = request.values(of: GateField.cookie).flatMap(HeaderValues.cookies)
-        let places = [("parameter", parameters), ("cookie", cookies), ("header", request.allFields)]
-        for (kind, pairs) in places {
-            guard let pair = pairs.first(where: { Self.isLikeToken($0.value) }) else { continue }
-            let name = printable(String(decoding: pair.name, as: UTF8.self), limit: 40)
-            return "the \(kind) \(name) contains one; the gate reads \(inWords)"
-        }
-        return nil
-    }
-
-    /// The places in which a token is looked for, for a person.
-    private var inWords: String {
-        let places = [
-            header.map { "the header \($0)" }, bearer ? "Authorization: Bearer" : nil,
-            cookie.map { "the cookie \($0)" },
-            parameter.map { "the parameter \($0)" },
-        ].compactMap(\.self)
-        return places.isEmpty ? "no place" : places.joined(separator: ", ")
-    }
-
-    /// Whether a value begins as a token does, in Base64, in clear or escaped.
-    private static func isLikeToken(_ value: ArraySlice<UInt8>) -> Bool {
-        let begin = HeaderValues.bearer(value) ?? value
-        return ["PHNpZ25hdHVyZUluZm8", "<signatureInfo", "%3CsignatureInfo", "%3csignatureInfo"].contains {
-            begin.starts(with: $0.utf8)
-        }
-    }
-
     static func cookies(_ header: ArraySlice<UInt8>, named name: String) -> [ArraySlice<UInt8>] {
         HeaderValues.cookies(header).filter { $0.name.elementsEqual(name.utf8) }.map(\.value)
     }

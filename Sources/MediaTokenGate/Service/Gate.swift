@@ -124,8 +124,8 @@ package struct Gate: Sendable {
                 reply.grant = used
                 return .settled(reply)
             }
-            let other = sources.otherPlace(in: proxied.question, originalQuery: query).map { "; \($0)" } ?? ""
-            return .subrequest(401, .tokenMissing, logged: "the request has no token\(other)")
+            let reason = sources.inWords(missingIn: proxied.question, originalQuery: query)
+            return .subrequest(401, .tokenMissing, logged: reason)
         case .several:
             return .subrequest(401, .tokenAmbiguous, logged: "the request has tokens that differ")
         case .tooManyFields:
