@@ -20,7 +20,7 @@ final class CapturedDocument {
 
     /// - Parameter way: What the document is in.
     init(
-        _ search: CaptureSearch, in way: [String], archive: String = Finding.archive,
+        _ search: CaptureSearch, in way: [String], archive: String,
         _ use: @escaping (TokenFinder.Part) -> Void
     ) {
         (self.way, self.archive, self.use, capture) = (way, archive, use, search)

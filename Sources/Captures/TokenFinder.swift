@@ -196,17 +196,30 @@ package struct TokenFinder {
     private func searchDocument(
         _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: (Part) -> Void
     ) -> Bool {
-        withoutActuallyEscaping(use) { use in
-            let document = CapturedDocument(search, in: way, use)
+        var isWhole = false
+        let entry = withDocument(search, inside: way, archive: Finding.archive, use) { document in
             var walker = JSONWalker(reader, limit: pieceSize, document.take)
-            let isWhole = walker.walk()
-            let entry = document.number
+            isWhole = walker.walk()
+        }
+        if !isWhole, entry > 0, reader.peek == nil {
+            use(.unread("the HAR file ends within entry \(entry): it was cut, or is still being written"))
+        }
+        return isWhole
+    }
+
+    /// Reports what `fill` gives to a document.
+    ///
+    /// - Returns: The number of the last entry; 0 outside of archives.
+    private func withDocument(
+        _ search: CaptureSearch, inside way: [String], archive: String, _ use: (Part) -> Void,
+        _ fill: (CapturedDocument) -> Void
+    ) -> Int {
+        withoutActuallyEscaping(use) { use in
+            let document = CapturedDocument(search, in: way, archive: archive, use)
+            fill(document)
             document.finish()
             search.budget.place = { "" }
-            if !isWhole, entry > 0, reader.peek == nil {
-                use(.unread("the HAR file ends within entry \(entry): it was cut, or is still being written"))
-            }
-            return isWhole
+            return document.number
         }
     }
 
@@ -222,11 +235,8 @@ package struct TokenFinder {
                 piece += more
             }
             if reader.peek == nil, begin == 0, let transcript = HTTPTranscript(piece[...]) {
-                withoutActuallyEscaping(use) { use in
-                    let document = CapturedDocument(search, in: way, archive: HTTPTranscript.name, use)
+                _ = withDocument(search, inside: way, archive: HTTPTranscript.name, use) { document in
                     transcript.report { document.take($0, $1, $2 + line - 1) }
-                    document.finish()
-                    search.budget.place = { "" }
                 }
                 piece = transcript.rest
             }

@@ -7,17 +7,12 @@ internal import Timestamps
 
 /// A finding as a line of JSON: the way to it, beside what an examination, a grant or an error has.
 struct FoundDocument: Encodable {
-    private let finding: ExaminedFinding
-    private let entry: Int?
-    private let time: Timestamp?
-    private let showsClear: Bool
-
-    /// - Parameters:
-    ///   - entry: the number of the call that it is in.
-    ///   - time: the time of the line that it is on.
-    init(_ finding: ExaminedFinding, entry: Int?, at time: Timestamp?, showsClear: Bool) {
-        (self.finding, self.entry, self.time, self.showsClear) = (finding, entry, time, showsClear)
-    }
+    let finding: ExaminedFinding
+    /// The number of the call that it is in.
+    let entry: Int?
+    /// The time of the line that it is on.
+    let time: Timestamp?
+    let showsClear: Bool
 
     private enum Name: String, CodingKey {
         case line, way, entry, time, kind, code, action, advice, detail, resource, fields, expires, found, cut, format,
@@ -63,11 +58,6 @@ struct FoundDocument: Encodable {
 
 /// A call of an archive as a line of JSON. The lines behind it are those of its findings.
 struct CallDocument: Encodable {
-    private struct NoteObject: Encodable {
-        let kind: String
-        let detail: String
-    }
-
     private let code = "CALL"
     private let kind = "call"
     private let entry: Int
@@ -79,13 +69,13 @@ struct CallDocument: Encodable {
     private let started: String?
     /// What the request asks for.
     private let requestor, resource, mvpd, device: String?
-    private let notes: [NoteObject]
+    private let notes: [[String: String]]
 
     init(_ call: CapturedCall, _ notes: [CaptureHistory.Note]) {
         (entry, line, self.call, method) = (call.number, call.line, call.name, call.method)
         (target, status, started) = (call.target, call.status, call.started)
         (requestor, resource) = (call.stated[.requestor], call.stated[.resource])
         (mvpd, device) = (call.stated[.mvpd], call.stated[.device])
-        self.notes = notes.map { NoteObject(kind: $0.title, detail: $0.detail) }
+        self.notes = notes.map { ["kind": $0.title, "detail": $0.detail] }
     }
 }

@@ -51,27 +51,15 @@ struct CaptureHistory {
         let stated: Stated
     }
 
-    /// What a comparison needs of a call.
+    /// A call with its tokens, as a comparison needs them.
     struct Call {
-        let number: Int
-        /// The time by the client's clock.
-        let started: Timestamp?
-        /// The time by the server's clock.
-        let answered: Timestamp?
-        /// How long it took, in milliseconds.
-        let duration: Int64
-        let status: Int?
-        /// Whether a backend may have consumed the token that it was sent.
-        let isDecided: Bool
-        /// The host that was asked.
-        let host: String?
-        let stated: Stated
+        let made: CapturedCall
         let tokens: [Token]
 
         /// What the call is about: what its request says, else what its tokens say.
         var about: Stated {
             let claims = tokens.map(\.claims)
-            return Stated { subject in stated[subject] ?? claims.lazy.compactMap { $0[subject] }.first }
+            return Stated { subject in made.stated[subject] ?? claims.lazy.compactMap { $0[subject] }.first }
         }
     }
 
@@ -91,8 +79,8 @@ struct CaptureHistory {
 
     /// When a call was made: by the server's clock if its answer or an earlier call tells that, else by the client's.
     func time(of call: Call) -> Timestamp? {
-        let answered = lead(of: call) == nil ? call.answered : nil
-        return answered ?? call.started?.advanced(byMilliseconds: -(known?.distance ?? 0))
+        let answered = lead(of: call) == nil ? call.made.answerTime : nil
+        return answered ?? call.made.startTime?.advanced(byMilliseconds: -(known?.distance ?? 0))
     }
 
     /// Compares a call with those before it.
@@ -105,11 +93,11 @@ struct CaptureHistory {
                 let detail = "\(shown(value)) here, \(shown(before.value)) in entry \(before.call)"
                 notes.append(Note(kind: .changed(subject), detail: detail))
             }
-            last[subject] = (value, call.number)
+            last[subject] = (value, call.made.number)
         }
         for token in call.tokens {
             notes += differences(of: token, in: call) + (token.isSent ? useNotes(token, in: call) : [])
-            if !token.isSent, received[token.id] == nil { received[token.id] = (call.number, time(of: call)) }
+            if !token.isSent, received[token.id] == nil { received[token.id] = (call.made.number, time(of: call)) }
         }
         return notes
     }
@@ -118,7 +106,7 @@ struct CaptureHistory {
     private func differences(of token: Token, in call: Call) -> [Note] {
         Subject.allCases.flatMap { subject -> [Note] in
             guard let signed = token.claims[subject] else { return [] }
-            let (around, request) = (token.stated[subject], call.stated[subject])
+            let (around, request) = (token.stated[subject], call.made.stated[subject])
             let other = around.flatMap { request?.hasSameBytes(as: $0) == true ? nil : $0 }
             let others = [(other, "the document around it"), (request, "the request")]
             return others.compactMap { value, place in
@@ -131,7 +119,7 @@ struct CaptureHistory {
     private mutating func useNotes(_ token: Token, in call: Call) -> [Note] {
         var notes: [Note] = []
         if token.kind == .media {
-            if let before = sent[token.id], before.call != call.number {
+            if let before = sent[token.id], before.call != call.made.number {
                 let answer = before.status.map { ", which got \($0 > 0 ? String($0) : "no answer")" } ?? ""
                 let first = "token \(token.id) was sent in entry \(before.call) before\(answer)"
                 // What stands before a backend answers with a 5xx also after the backend has used the token up.
@@ -141,7 +129,7 @@ struct CaptureHistory {
                         : Note(kind: .sentAgain, detail: "\(first): a retry, unless the token was consumed there"))
             }
             if sent[token.id].map({ !$0.isDecided }) ?? true {
-                sent[token.id] = (call.number, call.status, call.isDecided)
+                sent[token.id] = (call.made.number, call.made.status, call.made.isDecided)
             }
         }
         if let expires = token.expires, let time = time(of: call), let before = received[token.id],
@@ -164,12 +152,12 @@ struct CaptureHistory {
     }
 
     private func clock(of call: Call) -> ClockReading? {
-        guard let started = call.started else { return nil }
+        guard let started = call.made.startTime else { return nil }
         let issued = call.tokens.first { !$0.isSent && $0.kind == .media }?.issued
-        let servers: [(Timestamp?, String)] = [(call.answered, "the server's"), (issued, "that of Adobe Pass")]
+        let servers: [(Timestamp?, String)] = [(call.made.answerTime, "the server's"), (issued, "that of Adobe Pass")]
         guard let (server, other) = servers.first(where: { $0.0 != nil }), let server else { return nil }
         // The server answered at some time between the beginning and the end of the call.
-        let latest = started.advanced(byMilliseconds: call.duration)
+        let latest = started.advanced(byMilliseconds: call.made.milliseconds)
         let distance =
             server < started ? started.milliseconds(since: server) : min(0, latest.milliseconds(since: server))
         return ClockReading(distance: distance, words: "\(Span(between: started, and: server))", other: other)
@@ -177,7 +165,7 @@ struct CaptureHistory {
 
     /// How far the clock of a call's host is ahead of that of the first host, in milliseconds; `nil` if they agree or are one.
     private func lead(of call: Call) -> Int64? {
-        guard let known, let first = known.host, let host = call.host, host != first, let clock = clock(of: call)
+        guard let known, let first = known.host, let host = call.made.host, host != first, let clock = clock(of: call)
         else { return nil }
         let lead = known.distance - clock.distance
         return lead.magnitude > skew.clampedMilliseconds ? lead : nil
@@ -187,18 +175,18 @@ struct CaptureHistory {
     /// first one, once for each host.
     private mutating func clockNotes(_ call: Call) -> [Note] {
         guard let clock = clock(of: call) else { return [] }
-        if let lead = lead(of: call), let host = call.host, let first = known?.host {
+        if let lead = lead(of: call), let host = call.made.host, let first = known?.host {
             guard strayHosts.insert(host).inserted else { return [] }
             let start = Timestamp(milliseconds: 0)
             let words = Span(between: start, and: start.advanced(byMilliseconds: Int64(lead.magnitude)))
             let detail = "the clock of \(host) is \(words) \(lead > 0 ? "ahead of" : "behind") that of \(first)"
             return [Note(kind: .clocks, detail: detail)]
         }
-        if let known, let host = call.host, known.host.map({ $0 != host }) ?? false { return [] }
+        if let known, let host = call.made.host, known.host.map({ $0 != host }) ?? false { return [] }
         let tolerance = skew.clampedMilliseconds
         let isKnown = known.map { (clock.distance - $0.distance).magnitude <= tolerance } ?? false
         let isApart = clock.distance.magnitude > tolerance
-        if !isKnown || !isApart { known = (clock.distance, call.host) }
+        if !isKnown || !isApart { known = (clock.distance, call.made.host) }
         guard isApart, !isKnown else { return [] }
         let detail = "the client's clock is \(clock.words) \(clock.distance > 0 ? "ahead of" : "behind") \(clock.other)"
         return [Note(kind: .clocks, detail: detail)]

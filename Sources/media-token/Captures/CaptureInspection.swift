@@ -44,7 +44,7 @@ struct CaptureInspection {
         case .call(let call):
             calls += 1
             guard !call.isPreflight else { return }
-            let time = history.time(of: CaptureHistory.Call(call, []))
+            let time = history.time(of: CaptureHistory.Call(made: call, tokens: []))
             if questions.time == .line, time == nil, let finding = call.findings.first(where: { $0.clearText != nil }) {
                 lack(finding.missingTime)
             }
@@ -55,7 +55,7 @@ struct CaptureInspection {
                 return sound.insert(clearText + [finding.finding.isSent == true ? 1 : 0]).inserted
             }
             guard call.isService || findings.contains(where: { !$0.isForeign }) else { return }
-            let compared = CaptureHistory.Call(call, findings)
+            let compared = CaptureHistory.Call(made: call, tokens: findings.compactMap(CaptureHistory.Token.init))
             let changes = history.add(compared)
             // The call itself may have told how far apart the clocks are.
             let begin = history.time(of: compared)

@@ -158,17 +158,11 @@ struct FindingInspector {
     }
 }
 
-extension CaptureHistory.Call {
-    init(_ call: CapturedCall, _ findings: [ExaminedFinding]) {
-        (number, stated, status, duration) = (call.number, call.stated, call.status, call.milliseconds)
-        (started, answered, isDecided) = (call.startTime, call.answerTime, call.isDecided)
-        host = call.target.map { String($0.prefix { $0 != "/" }) }
-        tokens = findings.compactMap(CaptureHistory.Token.init)
-    }
-}
-
 extension CapturedCall {
     var startTime: Timestamp? { started.flatMap { Timestamp(reading: $0) } }
+    /// The host that was asked.
+    var host: String? { target.map { String($0.prefix { $0 != "/" }) } }
+    /// The time by the client's clock, and by the server's.
     var answerTime: Timestamp? { answered.flatMap { Timestamp(reading: $0) } }
 }
 

@@ -61,7 +61,7 @@ struct FindingsOutput {
         guard only.map({ $0 == finding.number }) ?? true else { return }
         hasShownOnly = true
         guard !output.isJSON else { return printJSON(finding, at: time) }
-        if only != nil { return printText(finding, isOneOfSeveral: true) }
+        if only != nil { return printText(finding) }
         guard first != nil || heading != nil else { return first = (finding, time) }
         printFirst()
         print(CaptureRow(finding, at: time, isAmongCalls: hasCalls))
@@ -110,7 +110,7 @@ struct FindingsOutput {
         }
         printFirst()
         print(row())
-        if only != nil { for finding in findings { printText(finding, isOneOfSeveral: true) } }
+        if only != nil { for finding in findings { printText(finding) } }
     }
 
     /// Shows what is left, and the sum of several findings.
@@ -122,7 +122,7 @@ struct FindingsOutput {
         }
         guard !output.isJSON else { return }
         let isOne = counts.reduce(0) { $0 + $1.count } == 1
-        if let first { printText(first.finding, isOneOfSeveral: !isOne) }
+        if let first { printText(first.finding) }
         first = nil
         for (number, lines) in again.sorted(by: { $0.key < $1.key }) {
             let shown = lines.prefix(Self.shownLines).joined(separator: ", ")
@@ -154,7 +154,7 @@ struct FindingsOutput {
     }
 
     private func printJSON(_ finding: ExaminedFinding, entry: Int? = nil, at time: Timestamp? = nil) {
-        print(JSONLine.encode(FoundDocument(finding, entry: entry, at: time, showsClear: showsClear)))
+        print(JSONLine.encode(FoundDocument(finding: finding, entry: entry, time: time, showsClear: showsClear)))
     }
 
     private func printGrant(_ grant: UnverifiedGrant, at time: Timestamp) {
@@ -165,12 +165,12 @@ struct FindingsOutput {
         CheckList.printFields(grant.fields, under: "\(grant.title), of which nothing is verified")
     }
 
-    private func printText(_ finding: ExaminedFinding, isOneOfSeveral: Bool) {
+    private func printText(_ finding: ExaminedFinding) {
         let isBare = finding.way.isEmpty || finding.way == ["clear"] && finding.finding.line == 1
-        if isOneOfSeveral || !isBare {
-            let number = isOneOfSeveral ? "\(finding.number)  " : ""
+        if only != nil || !isBare {
+            let number = only != nil ? "\(finding.number)  " : ""
             let line = finding.finding.isSent == nil ? ["line \(finding.finding.line)"] : []
-            if isOneOfSeveral, heading != nil { print("") }
+            if heading != nil { print("") }
             print(Style.faint("\(number)found   \((line + finding.way).joined(separator: " › "))"))
         }
         if let time = finding.finding.time, !time.hasZone, case .token(let examination, _) = finding.result,
